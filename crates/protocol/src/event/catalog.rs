@@ -1,0 +1,119 @@
+//! The events that an engine knows: the built-in table, and the rows a host added.
+
+use std::sync::Arc;
+
+use super::{EventRow, Kind, TABLE};
+use crate::nearest::nearest;
+
+/// All rows that can be fired or hooked.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    own: Vec<Arc<EventRow>>,
+}
+
+/// What an event name in configuration means: a row, and perhaps a matcher (`pre:tool:shell`).
+#[derive(Debug, Clone)]
+pub struct Named<'a> {
+    /// The row.
+    pub kind: Kind,
+    /// The rest behind a point alias, as a matcher.
+    pub matcher: Option<&'a str>,
+}
+
+impl Catalog {
+    /// Adds a row of the host's own.
+    ///
+    /// # Errors
+    /// When its name or alias is taken, or when it names a field that it does not have.
+    pub fn add(&mut self, mut row: EventRow) -> Result<Kind, String> {
+        for name in std::iter::once(row.name).chain(row.alias) {
+            if self.find(name).is_some() {
+                return Err(format!("an event named `{name}` exists already; choose another name"));
+            }
+        }
+        let named = row.matcher.into_iter().chain(row.rewrites.map(|(_, name)| name));
+        for field in named {
+            if row.field(field).is_none() {
+                return Err(format!("event `{}` names the field `{field}`, which it does not have", row.name));
+            }
+        }
+        row.index = TABLE.len() + self.own.len();
+        let row = Arc::new(row);
+        self.own.push(Arc::clone(&row));
+        Ok(Kind::Own(row))
+    }
+
+    /// How many rows there are; every index is below this.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        TABLE.len() + self.own.len()
+    }
+
+    /// Always false: the built-in table is never empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Every row, the built-in ones first.
+    pub fn rows(&self) -> impl Iterator<Item = Kind> + '_ {
+        TABLE.iter().map(Kind::Known).chain(self.own.iter().cloned().map(Kind::Own))
+    }
+
+    /// The row with exactly this name or alias.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Kind> {
+        self.rows().find(|row| row.name == name || row.alias == Some(name))
+    }
+
+    /// The row that a name in configuration means, with a matcher behind a point alias.
+    #[must_use]
+    pub fn resolve<'a>(&self, name: &'a str) -> Option<Named<'a>> {
+        if let Some(kind) = self.find(name) {
+            return Some(Named { kind, matcher: None });
+        }
+        self.rows().find_map(|kind| {
+            let rest = name.strip_prefix(kind.alias?)?.strip_prefix(':')?;
+            (!rest.is_empty()).then_some(Named { kind, matcher: Some(rest) })
+        })
+    }
+
+    /// A sentence about a name that no row has, with the nearest one that exists.
+    #[must_use]
+    pub fn unknown(&self, name: &str) -> String {
+        let names = self.rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
+        match nearest(name, names) {
+            Some(near) => format!("unknown event `{name}`, did you mean `{near}`?"),
+            None => format!("unknown event `{name}`; `crosier events` lists them"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn point_aliases_take_a_matcher() {
+        let catalog = Catalog::default();
+        let named = catalog.resolve("pre:tool:shell").unwrap();
+        assert_eq!((named.kind.name, named.matcher), ("PreToolUse", Some("shell")));
+        assert_eq!(catalog.resolve("pre:agent:spawn").unwrap().kind.name, "PreAgentSpawn");
+        assert!(catalog.resolve("pre:tool:").is_none());
+        assert!(catalog.resolve("pre:toolx").is_none());
+    }
+
+    #[test]
+    fn a_host_row_gets_the_next_place_and_a_taken_name_is_refused() {
+        let mut catalog = Catalog::default();
+        let kind = catalog.add(EventRow::new("PostCompact", "after compaction")).unwrap();
+        assert_eq!(kind.index(), TABLE.len());
+        assert!(catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("exists already"));
+        assert!(catalog.add(EventRow::new("X", "").matches_on("gone")).unwrap_err().contains("`gone`"));
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_nearest_one() {
+        assert!(Catalog::default().unknown("PreTolUse").contains("did you mean `PreToolUse`?"));
+    }
+}

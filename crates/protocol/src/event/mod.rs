@@ -1,0 +1,12 @@
+//! The one table of events, and what its rows are made of.
+//!
+//! Everything that knows an event by name reads it here: parsing, capabilities, documentation, schemas.
+//! Adding an event is one row in [`TABLE`] and one struct in [`crate::payload`].
+
+mod catalog;
+mod row;
+mod table;
+
+pub use catalog::{Catalog, Named};
+pub use row::{Capability, EventRow, Field, FieldKind, Kind, May, Phase};
+pub use table::TABLE;

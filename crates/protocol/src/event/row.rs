@@ -1,0 +1,320 @@
+//! What one row of the event table says.
+
+use std::fmt;
+use std::ops::{BitOr, Deref};
+use std::sync::Arc;
+
+/// One effect that a hook can have on an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Capability {
+    /// Stop what is about to happen.
+    Deny = 1,
+    /// Have a person decide.
+    Ask = 1 << 1,
+    /// Let it happen without asking a person.
+    Allow = 1 << 2,
+    /// Replace the row's rewritable field.
+    Rewrite = 1 << 3,
+    /// Add text to the next model call.
+    Context = 1 << 4,
+    /// Add text to the tool result, or a message after it.
+    Inject = 1 << 5,
+    /// Hide the output.
+    Suppress = 1 << 6,
+    /// Keep the loop going although it wants to stop.
+    Resume = 1 << 7,
+    /// Deny and stop the whole loop, in one answer.
+    Interrupt = 1 << 8,
+    /// Hand permission updates to the host.
+    Permissions = 1 << 9,
+}
+
+impl Capability {
+    /// Every capability, in the order of the documentation.
+    pub const ALL: [Self; 10] = [
+        Self::Deny,
+        Self::Ask,
+        Self::Allow,
+        Self::Rewrite,
+        Self::Context,
+        Self::Inject,
+        Self::Suppress,
+        Self::Resume,
+        Self::Interrupt,
+        Self::Permissions,
+    ];
+
+    /// The word for it, as in `ignored` and in tables.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Rewrite => "rewrite",
+            Self::Context => "context",
+            Self::Inject => "inject",
+            Self::Suppress => "suppress",
+            Self::Resume => "resume",
+            Self::Interrupt => "interrupt",
+            Self::Permissions => "permissions",
+        }
+    }
+}
+
+/// The set of effects that an event allows. Halting the host's loop is allowed everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct May(u16);
+
+impl May {
+    /// No effect at all: the event can only be seen.
+    pub const NOTHING: Self = Self(0);
+
+    /// The set of these capabilities.
+    #[must_use]
+    pub const fn of(capabilities: &[Capability]) -> Self {
+        let mut bits = 0;
+        let mut at = 0;
+        while at < capabilities.len() {
+            bits |= capabilities[at] as u16;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether the set holds this capability.
+    #[must_use]
+    pub const fn has(self, capability: Capability) -> bool {
+        self.0 & capability as u16 != 0
+    }
+
+    /// The capabilities in the set, in the order of the documentation.
+    pub fn iter(self) -> impl Iterator<Item = Capability> {
+        Capability::ALL.into_iter().filter(move |capability| self.has(*capability))
+    }
+}
+
+impl BitOr for May {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl fmt::Debug for May {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(Capability::word)).finish()
+    }
+}
+
+/// What a payload field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldKind {
+    /// A string.
+    Text,
+    /// A string or null.
+    TextOrNull,
+    /// True or false.
+    Bool,
+    /// Any JSON value.
+    Any,
+}
+
+impl FieldKind {
+    /// Whether a value of this JSON text fits.
+    #[must_use]
+    pub fn fits(self, json: &str) -> bool {
+        match self {
+            Self::Text => json.starts_with('"'),
+            Self::TextOrNull => json.starts_with('"') || json == "null",
+            Self::Bool => json == "true" || json == "false",
+            Self::Any => true,
+        }
+    }
+
+    /// What is wanted, in words.
+    #[must_use]
+    pub const fn wanted(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::TextOrNull => "text or null",
+            Self::Bool => "true or false",
+            Self::Any => "any JSON value",
+        }
+    }
+}
+
+/// One field of an event's payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Field {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// Whether the host must give it.
+    pub required: bool,
+    /// What is put on the wire when the host leaves it out, as JSON.
+    pub default: Option<&'static str>,
+    /// What it means, in one line.
+    pub about: &'static str,
+}
+
+impl Field {
+    /// A field that the host must give.
+    #[must_use]
+    pub const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
+        Self { name, kind, required: true, default: None, about }
+    }
+
+    /// A field that may be absent.
+    #[must_use]
+    pub const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
+        Self { name, kind, required: false, default: None, about }
+    }
+
+    /// Gives an optional field the value it has when absent.
+    #[must_use]
+    pub const fn or(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+}
+
+/// Whether an event comes before what it speaks of, after it, or stands alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Before: a rewrite changes what is about to be used (`updated_input`).
+    Pre,
+    /// After: a rewrite changes what came out (`updated_output`).
+    Post,
+}
+
+/// One row of the event table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventRow {
+    /// The row's place in its catalog; set by the catalog.
+    pub(crate) index: usize,
+    /// The name on the wire and in configuration.
+    pub name: &'static str,
+    /// The other name, a point like `pre:tool`.
+    pub alias: Option<&'static str>,
+    /// When it fires, in one line.
+    pub about: &'static str,
+    /// The payload beyond the base fields.
+    pub fields: &'static [Field],
+    /// The field that matchers run on.
+    pub matcher: Option<&'static str>,
+    /// What a hook may do.
+    pub may: May,
+    /// The field that a rewrite replaces; with [`Capability::Rewrite`] only.
+    pub rewrites: Option<(Phase, &'static str)>,
+    /// A field that is always the text of another one: `(derived, source)`.
+    pub derived: Option<(&'static str, &'static str)>,
+}
+
+impl EventRow {
+    /// A row with a name, no payload, and no allowed effect.
+    #[must_use]
+    pub const fn new(name: &'static str, about: &'static str) -> Self {
+        Self {
+            index: usize::MAX,
+            name,
+            alias: None,
+            about,
+            fields: &[],
+            matcher: None,
+            may: May::NOTHING,
+            rewrites: None,
+            derived: None,
+        }
+    }
+
+    /// Names the point alias.
+    #[must_use]
+    pub const fn alias(mut self, alias: &'static str) -> Self {
+        self.alias = Some(alias);
+        self
+    }
+
+    /// Sets the payload fields.
+    #[must_use]
+    pub const fn fields(mut self, fields: &'static [Field]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// Names the field that matchers run on.
+    #[must_use]
+    pub const fn matches_on(mut self, field: &'static str) -> Self {
+        self.matcher = Some(field);
+        self
+    }
+
+    /// Sets what a hook may do.
+    #[must_use]
+    pub const fn may(mut self, capabilities: &[Capability]) -> Self {
+        self.may = May::of(capabilities);
+        self
+    }
+
+    /// Names the field that a rewrite replaces; it also needs [`Capability::Rewrite`].
+    #[must_use]
+    pub const fn rewrites(mut self, phase: Phase, field: &'static str) -> Self {
+        self.rewrites = Some((phase, field));
+        self
+    }
+
+    /// Makes `derived` always the text of `source`.
+    #[must_use]
+    pub const fn derives(mut self, derived: &'static str, source: &'static str) -> Self {
+        self.derived = Some((derived, source));
+        self
+    }
+
+    /// The row's place in its catalog.
+    #[must_use]
+    pub const fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The payload field with this name.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// The field that a rewrite in this phase replaces.
+    #[must_use]
+    pub fn rewritable(&self, phase: Phase) -> Option<&Field> {
+        match self.rewrites {
+            Some((its_phase, name)) if its_phase == phase => self.field(name),
+            _ => None,
+        }
+    }
+}
+
+/// A reference to a row, of the built-in table or of a host's own.
+#[derive(Debug, Clone)]
+pub enum Kind {
+    /// A row of [`super::TABLE`].
+    Known(&'static EventRow),
+    /// A row that a host added.
+    Own(Arc<EventRow>),
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.index == other.index && self.name == other.name
+    }
+}
+
+impl Deref for Kind {
+    type Target = EventRow;
+    fn deref(&self) -> &EventRow {
+        match self {
+            Self::Known(row) => row,
+            Self::Own(row) => row,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! [`Json`]: a JSON value kept as the text it came in.
+//!
+//! Payload parts that nobody looks into (a tool's input, its response) stay text: digits of large
+//! integers, key order and depth survive, and nothing is parsed or cloned per hook. A clone is a
+//! reference count.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One JSON value, as text. Always valid JSON.
+#[derive(Clone)]
+pub struct Json(Arc<RawValue>);
+
+static NULL: LazyLock<Json> = LazyLock::new(|| Json(Arc::from(RawValue::NULL.to_owned())));
+
+impl Json {
+    /// The value `null`.
+    #[must_use]
+    pub fn null() -> Self {
+        NULL.clone()
+    }
+
+    /// Reads one JSON value; the error says where it stops being JSON.
+    ///
+    /// # Errors
+    /// When `text` is not exactly one JSON value.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Box<RawValue>>(text).map(|raw| Self(raw.into()))
+    }
+
+    /// The text, without surrounding white space.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// What kind of value this is, as a word for messages.
+    #[must_use]
+    pub fn kind_word(&self) -> &'static str {
+        kind_word(self.text())
+    }
+
+    /// Whether this is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.text() == "null"
+    }
+
+    /// Whether this is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.text().starts_with('{')
+    }
+
+    /// The string that this value is, if it is one. A lone surrogate becomes U+FFFD.
+    #[must_use]
+    pub fn as_str(&self) -> Option<Cow<'_, str>> {
+        string_of(self.text())
+    }
+
+    /// The value as one for people: a string without its quotes, anything else as JSON.
+    #[must_use]
+    pub fn plain(&self) -> Cow<'_, str> {
+        self.as_str().unwrap_or(Cow::Borrowed(self.text()))
+    }
+
+    /// The member `key` of an object.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Self> {
+        self.entries()?.into_iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The members of an object in the order they were written; `None` when it is not an object.
+    #[must_use]
+    pub fn entries(&self) -> Option<Vec<(String, Self)>> {
+        if !self.is_object() {
+            return None;
+        }
+        object_entries(self.text()).ok()
+    }
+
+    /// Parses into a tree. `None` when it is nested too deeply or holds a number out of range: such
+    /// values can be passed on, but not looked into.
+    #[must_use]
+    pub fn to_value(&self) -> Option<Value> {
+        serde_json::from_str(self.text()).ok()
+    }
+}
+
+/// Members of one JSON object, in order, values as text. Keeps duplicates: the caller decides.
+pub(crate) fn object_entries(text: &str) -> Result<Vec<(String, Json)>, serde_json::Error> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<(String, Json)>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = map.next_entry()? {
+                entries.push(entry);
+            }
+            Ok(entries)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let entries = reader.deserialize_map(Entries)?;
+    reader.end()?;
+    Ok(entries)
+}
+
+pub(crate) fn kind_word(text: &str) -> &'static str {
+    match text.as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "a list",
+        Some(b'"') => "text",
+        Some(b't' | b'f') => "true or false",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+fn string_of(text: &str) -> Option<Cow<'_, str>> {
+    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
+    if !inner.contains('\\') {
+        return Some(Cow::Borrowed(inner));
+    }
+    let decoded = serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text)));
+    decoded.ok().map(Cow::Owned)
+}
+
+/// A model can write half a surrogate pair. The text around it must stay readable, or a guard could be
+/// blinded with six characters.
+fn without_lone_surrogates(text: &str) -> String {
+    let unit = |at: usize| -> Option<u32> {
+        let hex = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(hex, 16).ok()
+    };
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(ahead) = text[at..].find('\\') {
+        out.push_str(&text[at..at + ahead]);
+        at += ahead;
+        let take = match (unit(at), unit(at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                out.push_str("\\ufffd");
+                at += 6;
+                continue;
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+        let end = (at + take).min(text.len());
+        out.push_str(&text[at..end]);
+        at = end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Self::null()
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// Two values are equal when they say the same, however it is spaced; values that cannot be parsed into
+/// a tree are compared as text.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text() || self.to_value().is_some_and(|value| Some(value) == other.to_value())
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Self::from(&value)
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        // A `Value` is always valid JSON: its keys are strings and its numbers are finite.
+        serde_json::value::to_raw_value(value).map_or_else(|_| Self::null(), |raw| Self(raw.into()))
+    }
+}
+
+impl From<&str> for Json {
+    fn from(text: &str) -> Self {
+        Self::from(Value::from(text))
+    }
+}
+
+impl From<String> for Json {
+    fn from(text: String) -> Self {
+        Self::from(Value::from(text))
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(from).map(|raw| Self(raw.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_order_and_spacing_survive() {
+        let text = r#"{"z": 123456789012345678901234567890, "a":1.50}"#;
+        let json = Json::parse(text).unwrap();
+        assert_eq!(serde_json::to_string(&json).unwrap(), text);
+        assert_eq!(json.get("z").unwrap().text(), "123456789012345678901234567890");
+    }
+
+    #[test]
+    fn any_depth_is_carried() {
+        let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+        let json = Json::parse(&deep).unwrap();
+        assert_eq!(json.text(), deep);
+        assert_eq!(json.to_value(), None);
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_replaced_and_the_rest_kept() {
+        let json = Json::parse(r#""rm \ud800 -rf \ud83d\ude00 \\ud800 \udc00\n""#).unwrap();
+        assert_eq!(json.as_str().unwrap(), "rm \u{fffd} -rf 😀 \\ud800 \u{fffd}\n");
+    }
+
+    #[test]
+    fn equality_ignores_spacing() {
+        assert_eq!(Json::parse("{ \"a\" : 1 }").unwrap(), Json::parse("{\"a\":1}").unwrap());
+        assert_ne!(Json::parse("1").unwrap(), Json::parse("2").unwrap());
+    }
+}

@@ -1,0 +1,31 @@
+//! The contract between a host that fires events, the engine, and the hooks.
+//!
+//! A reader meets the parts in the order an event does:
+//!
+//! - [`event`]: the one table of events ([`event::TABLE`]): names, payload fields, what a hook may do there.
+//! - [`payload`]: one plain struct per event, with the names of the wire.
+//! - [`wire`]: [`Event`], one happening, from a struct or from JSON, and its JSON for hooks.
+//! - [`reply`]: what a hook answers: [`Reply`], the strict decoder of the three families of keys,
+//!   and what the end of a command means.
+//! - [`outcome`]: [`Outcome`], the one answer that a host gets.
+//! - [`failure`]: the ways in which a hook can fail. A failure is data.
+//!
+//! Nothing here does input or output, reads a clock or starts anything; the only dependencies are
+//! `serde` and `serde_json`.
+
+pub mod event;
+pub mod failure;
+pub mod json;
+pub mod nearest;
+pub mod outcome;
+pub mod payload;
+pub mod reply;
+pub mod wire;
+
+pub use event::{Capability, Catalog, EventRow, Field, FieldKind, Kind, May, Phase};
+pub use failure::{Failure, FailureKind};
+pub use json::Json;
+pub use outcome::{Because, Ignored, Injected, Notice, NoticeKind, Outcome, Report, Status};
+pub use payload::{Base, EventOf, Payload};
+pub use reply::{Answer, Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
+pub use wire::{Defaults, Event, EventError};

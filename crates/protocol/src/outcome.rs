@@ -1,0 +1,191 @@
+//! [`Outcome`]: all reports folded into one answer, as the host and `crosier fire` get it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::reply::{Decision, Strategy};
+
+/// The one answer to one event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The event's name.
+    #[serde(serialize_with = "name")]
+    pub event: crate::event::Kind,
+    /// The strictest decision of all hooks; none when no hook had one.
+    pub decision: Option<Decision>,
+    /// Why, in the words of the first hook with that decision.
+    pub reason: Option<Arc<str>>,
+    /// The first hook with that decision.
+    pub by: Option<Arc<str>>,
+    /// Whether the engine made the decision because a hook failed.
+    pub by_failure: bool,
+    /// The rewritten field of a *pre* event.
+    pub updated_input: Option<Json>,
+    /// The rewritten field of a *post* event.
+    pub updated_output: Option<Json>,
+    /// Whether the output is to be hidden.
+    pub suppress_output: bool,
+    /// Text for the next model call, in plan order.
+    pub context: Vec<String>,
+    /// Text for the tool result or messages after it, in plan order.
+    pub inject: Vec<Injected>,
+    /// Set when the loop is to go on although it wants to stop.
+    pub resume: Option<Because>,
+    /// Set when the host is to stop its loop.
+    pub halt: Option<Because>,
+    /// Things for the host to log or to tell a person.
+    pub notices: Vec<Notice>,
+    /// Permission updates for the host, as the hook gave them.
+    pub updated_permissions: Option<Json>,
+    /// What each planned hook did, in plan order.
+    pub reports: Vec<Report>,
+}
+
+fn name<S: Serializer>(kind: &crate::event::Kind, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(kind.name)
+}
+
+impl Outcome {
+    /// No opinion about this event, so far.
+    #[must_use]
+    pub const fn new(event: crate::event::Kind) -> Self {
+        Self {
+            event,
+            decision: None,
+            reason: None,
+            by: None,
+            by_failure: false,
+            updated_input: None,
+            updated_output: None,
+            suppress_output: false,
+            context: Vec::new(),
+            inject: Vec::new(),
+            resume: None,
+            halt: None,
+            notices: Vec::new(),
+            updated_permissions: None,
+            reports: Vec::new(),
+        }
+    }
+
+    /// Whether what was about to happen must not happen.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        self.decision == Some(Decision::Deny)
+    }
+
+    /// The reports of hooks that failed.
+    pub fn failures(&self) -> impl Iterator<Item = (&str, &Failure)> {
+        self.reports.iter().filter_map(|report| Some((&*report.hook, report.failure.as_ref()?)))
+    }
+
+    /// The outcome as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Json {
+        // Nothing in an outcome can fail to be written: keys are fixed and parts are JSON already.
+        serde_json::value::to_raw_value(self).ok().and_then(|raw| Json::parse(raw.get()).ok()).unwrap_or_default()
+    }
+}
+
+/// Why the loop goes on or stops, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Because {
+    /// The reason; empty when the hook gave none.
+    pub reason: String,
+    /// The hook.
+    pub by: Arc<str>,
+}
+
+/// One text to inject, and whose it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Injected {
+    /// Where it goes.
+    pub strategy: Strategy,
+    /// The text.
+    pub content: String,
+    /// The hook.
+    pub hook: Arc<str>,
+}
+
+/// What a notice asks of the host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeKind {
+    /// Write it to a log.
+    Log,
+    /// Tell a person.
+    Notify,
+}
+
+/// Something for the host to log or to tell a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// What to do with it.
+    pub kind: NoticeKind,
+    /// How important it is: `debug`, `info`, `warn` or `error`.
+    pub level: Arc<str>,
+    /// The text.
+    pub text: String,
+    /// The hook; empty until the engine fills it in.
+    pub hook: Arc<str>,
+}
+
+/// How a planned hook fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It answered.
+    Ok,
+    /// It failed; the failure says how.
+    Failed,
+    /// It did not run, because a hook before it ended the walk.
+    Skipped,
+    /// It runs on by itself; nobody waits.
+    Background,
+}
+
+/// An effect that was asked for and not applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ignored {
+    /// The effect.
+    pub effect: String,
+    /// Why it was not applied.
+    pub why: String,
+}
+
+/// What one hook did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The hook's name as shown: `agent/name` in a scope.
+    pub hook: Arc<str>,
+    /// How it fared.
+    pub status: Status,
+    /// How long it took; none for callbacks unless the host asked for timing.
+    pub duration: Option<Duration>,
+    /// What it decided, where it could.
+    pub decision: Option<Decision>,
+    /// How it failed.
+    pub failure: Option<Failure>,
+    /// What it asked for in vain.
+    pub ignored: Vec<Ignored>,
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        // Microseconds are what a clock can tell here; more digits would be noise.
+        let millis = self.duration.map(|duration| (duration.as_secs_f64() * 1e6).round() / 1e3);
+        let mut report = to.serialize_struct("Report", 6)?;
+        report.serialize_field("hook", &self.hook)?;
+        report.serialize_field("status", &self.status)?;
+        report.serialize_field("duration_ms", &millis)?;
+        report.serialize_field("decision", &self.decision)?;
+        report.serialize_field("failure", &self.failure)?;
+        report.serialize_field("ignored", &self.ignored)?;
+        report.end()
+    }
+}

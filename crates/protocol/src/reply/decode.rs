@@ -1,0 +1,433 @@
+//! The strict decoder: three families of keys, one grammar, no guesses.
+//!
+//! The text is walked once for what JSON itself leaves open (duplicate keys, depth), then read key by key.
+//! A `null` value is the same as an absent key: typed languages write their empty fields so.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::keys::{Unknown, judge};
+use super::{Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
+use crate::event::{EventRow, FieldKind, Phase};
+use crate::failure::Failure;
+use crate::json::{self, Json};
+
+/// The deepest nesting of a reply.
+const MAX_DEPTH: usize = 128;
+/// The longest second run that a reply can ask for.
+const MAX_AGAIN: Duration = Duration::from_secs(600);
+/// The second run's deadline when the reply names none.
+const DEFAULT_AGAIN: Duration = Duration::from_secs(30);
+
+type Read<T> = Result<T, Failure>;
+
+pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| bad(format!("the reply is not UTF-8 (byte {})", error.valid_up_to())))?;
+    let text = text.trim_ascii();
+    if text.is_empty() || text == "null" {
+        return Ok(Reply::none());
+    }
+    if !text.starts_with('{') {
+        return Err(bad(not_an_object(text)));
+    }
+    strict(text)?;
+    let mut grammar = Grammar {
+        row,
+        effects: Effects::default(),
+        modified_args: None,
+        top: Said::default(),
+        specific: Said::default(),
+    };
+    grammar.top(json::object_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
+    let effects = grammar.finish()?;
+    Ok(if effects == Effects::default() { Reply::none() } else { Reply(Some(Box::new(effects))) })
+}
+
+fn bad(detail: impl Into<String>) -> Failure {
+    Failure::bad_output(detail)
+}
+
+fn not_an_object(text: &str) -> String {
+    if text.starts_with('\u{feff}') {
+        return "a byte order mark stands before the reply; write plain UTF-8".to_owned();
+    }
+    match Json::parse(text) {
+        Ok(json) => format!("the reply is {}; write one JSON object, or nothing", json.kind_word()),
+        Err(_) => "text stands where the reply should begin; write one JSON object and nothing else to stdout, \
+                   or say `output: text`"
+            .to_owned(),
+    }
+}
+
+/// Reading one reply about an event of this row.
+struct Grammar<'a> {
+    row: &'a EventRow,
+    effects: Effects,
+    /// `modified_args` wins over `updated_input`, wherever it stands.
+    modified_args: Option<Json>,
+    /// `decision`, `allowed` and `abort`, with `reason`.
+    top: Said,
+    /// `permissionDecision`, with its own reason.
+    specific: Said,
+}
+
+/// A decision as one family of keys says it; the reason may stand before or behind it.
+#[derive(Default)]
+struct Said {
+    decision: Option<Decision>,
+    reason: Option<String>,
+}
+
+impl Said {
+    /// The strictest word wins.
+    fn decide(&mut self, decision: Decision) {
+        self.decision = self.decision.max(Some(decision));
+    }
+}
+
+impl Grammar<'_> {
+    fn top(&mut self, entries: Vec<(String, Json)>) -> Read<()> {
+        let mut system_message = None;
+        let mut additional = Vec::new();
+        let (mut asynchronous, mut async_timeout) = (None, None);
+        for (key, value) in entries {
+            if value.is_null() {
+                continue;
+            }
+            match key.as_str() {
+                "continue" => self.effects.proceed = Some(boolean(&key, &value)?),
+                "suppressOutput" => self.effects.suppress = boolean(&key, &value)?,
+                "stopReason" => self.effects.stop_reason = Some(text(&key, &value)?),
+                "reason" => self.top.reason = Some(text(&key, &value)?),
+                "decision" if value.is_object() => self.permission(&value)?,
+                "decision" => self.top.decide(word(&key, &value)?),
+                "systemMessage" => system_message = Some(text(&key, &value)?),
+                "async" => asynchronous = Some(boolean(&key, &value)?),
+                "asyncTimeout" => async_timeout = Some(seconds(&key, &value)?),
+                "allowed" if !boolean(&key, &value)? => self.top.decide(Decision::Deny),
+                "abort" if boolean(&key, &value)? => self.top.decide(Decision::Deny),
+                "allowed" | "abort" => {}
+                "updated_input" => self.rewrite_input(&key, value)?,
+                "modified_args" => self.modified_args = Some(modified_args(&value)?),
+                "inject" => self.inject(&value)?,
+                "modify" => self.modify(&value)?,
+                "hookSpecificOutput" => {
+                    for (key, value) in object(&key, &value)? {
+                        if !value.is_null() && !self.specific(&key, &value, &mut additional)? {
+                            self.unknown(&format!("hookSpecificOutput.{key}"), &key)?;
+                        }
+                    }
+                }
+                _ if self.specific(&key, &value, &mut additional)? => {}
+                _ => self.unknown(&key, &key)?,
+            }
+        }
+        self.effects.context.extend(system_message.into_iter().chain(additional).filter(|text| !text.is_empty()));
+        self.effects.again = match (asynchronous, async_timeout) {
+            (Some(true), timeout) => Some(timeout.unwrap_or(DEFAULT_AGAIN)),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    /// A key of `hookSpecificOutput`, there or at the top level. False when it is none.
+    fn specific(&mut self, key: &str, value: &Json, additional: &mut Vec<String>) -> Read<bool> {
+        match key {
+            "hookEventName" => {
+                let named = text(key, value)?;
+                if named != self.row.name && self.row.alias != Some(named.as_str()) {
+                    let event = self.row.name;
+                    return Err(bad(format!("`hookEventName` is `{named}`, but this is {event}")));
+                }
+            }
+            "permissionDecision" => self.specific.decide(word(key, value)?),
+            "permissionDecisionReason" => self.specific.reason = Some(text(key, value)?),
+            "updatedInput" => self.rewrite_input(key, value.clone())?,
+            "additionalContext" => additional.push(text(key, value)?),
+            "updatedMCPToolOutput" | "updatedToolOutput" => {
+                let rewrite = Rewrite { target: Target::Output, value: value.clone() };
+                self.effects.rewrites.push(rewrite);
+            }
+            "decision" if value.is_object() => self.permission(value)?,
+            "decision" => self.top.decide(word(key, value)?),
+            "custom_instructions" => self.rewrite_field(key, "custom_instructions", value.clone())?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `decision: {behavior, …}`, the answer to a permission request.
+    fn permission(&mut self, value: &Json) -> Read<()> {
+        let mut message = None;
+        let mut behavior = None;
+        for (key, value) in object("decision", value)? {
+            let path = format!("decision.{key}");
+            match key.as_str() {
+                _ if value.is_null() => {}
+                "behavior" => behavior = Some(word(&path, &value)?),
+                "message" => message = Some(text(&path, &value)?),
+                "updatedInput" => self.rewrite_input(&path, value)?,
+                "updatedPermissions" => self.effects.permissions = Some(value),
+                "interrupt" => self.effects.interrupt = boolean(&path, &value)?,
+                _ => self.unknown(&path, &key)?,
+            }
+        }
+        let behavior = behavior.ok_or_else(|| bad("`decision` is an object without `behavior`"))?;
+        self.decide(behavior, message);
+        Ok(())
+    }
+
+    /// The strictest decision wins; the first reason given for it stays.
+    fn decide(&mut self, decision: Decision, reason: Option<String>) {
+        let opinion = self.effects.opinion.get_or_insert(Opinion { decision, reason: None });
+        if decision > opinion.decision {
+            *opinion = Opinion { decision, reason };
+        } else if decision == opinion.decision && opinion.reason.is_none() {
+            opinion.reason = reason;
+        }
+    }
+
+    fn rewrite_input(&mut self, key: &str, value: Json) -> Read<()> {
+        if let Some(field) = self.row.rewritable(Phase::Pre) {
+            // What a tool takes is an object; text in its place is a mistake, not a rewrite.
+            let fits = match field.kind {
+                FieldKind::Any => value.is_object(),
+                kind => kind.fits(value.text()),
+            };
+            if !fits {
+                let wanted =
+                    if field.kind == FieldKind::Any { "an object" } else { field.kind.wanted() };
+                return Err(bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word())));
+            }
+        }
+        self.effects.rewrites.push(Rewrite { target: Target::Input, value });
+        Ok(())
+    }
+
+    fn rewrite_field(&mut self, key: &str, field: &str, value: Json) -> Read<()> {
+        if let Some(known) = self.row.field(field)
+            && !known.kind.fits(value.text())
+        {
+            let (wanted, found) = (known.kind.wanted(), value.kind_word());
+            return Err(bad(format!("`{key}` must be {wanted}, but it is {found}")));
+        }
+        self.effects.rewrites.push(Rewrite { target: Target::Field(field.to_owned()), value });
+        Ok(())
+    }
+
+    fn modify(&mut self, value: &Json) -> Read<()> {
+        for (key, value) in object("modify", value)? {
+            let field = match key.as_str() {
+                "args" => "tool_input",
+                "tool" => "tool_name",
+                "result" if self.row.field("result").is_none() => "tool_response",
+                other => other,
+            };
+            self.rewrite_field(&format!("modify.{key}"), field, value)?;
+        }
+        Ok(())
+    }
+
+    fn inject(&mut self, value: &Json) -> Read<()> {
+        let one = |entry: &Json| -> Read<Injection> {
+            let mut content = None;
+            let mut strategy = Strategy::ToolResult;
+            for (key, value) in object("inject", entry)? {
+                match key.as_str() {
+                    "content" => content = Some(text("inject.content", &value)?),
+                    "strategy" if value.is_null() => {}
+                    "strategy" => {
+                        strategy = match text("inject.strategy", &value)?.as_str() {
+                            "tool_result" => Strategy::ToolResult,
+                            "user_message" => Strategy::UserMessage,
+                            other => {
+                                return Err(bad(format!(
+                                    "unknown inject strategy `{other}`; it is `tool_result` or `user_message`"
+                                )));
+                            }
+                        }
+                    }
+                    other => return Err(bad(format!("unknown key `inject.{other}`; it has `content` and `strategy`"))),
+                }
+            }
+            let content = content.ok_or_else(|| bad("`inject` has no `content`"))?;
+            Ok(Injection { strategy, content })
+        };
+        if value.text().starts_with('[') {
+            let list: Vec<Json> = serde_json::from_str(value.text()).map_err(|error| bad(error.to_string()))?;
+            for entry in &list {
+                self.effects.inject.push(one(entry)?);
+            }
+        } else {
+            self.effects.inject.push(one(value)?);
+        }
+        Ok(())
+    }
+
+    fn unknown(&mut self, path: &str, key: &str) -> Read<()> {
+        match judge(key) {
+            Unknown::NearMiss(near) => Err(bad(format!("unknown key `{path}`, did you mean `{near}`?"))),
+            Unknown::Foreign => {
+                self.effects.unknown.push(path.to_owned());
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(mut self) -> Read<Effects> {
+        if let Some(args) = self.modified_args.take() {
+            self.effects.rewrites.retain(|rewrite| rewrite.target != Target::Input);
+            self.rewrite_input("modified_args", args)?;
+        }
+        let (top, specific) = (std::mem::take(&mut self.top), std::mem::take(&mut self.specific));
+        if let Some(decision) = top.decision {
+            self.decide(decision, top.reason.clone().or_else(|| specific.reason.clone()));
+        }
+        if let Some(decision) = specific.decision {
+            self.decide(decision, specific.reason.or_else(|| top.reason.clone()));
+        }
+        let effects = &mut self.effects;
+        // A reason beside `continue` explains the stop as well, when nothing else does.
+        if effects.proceed.is_some() && effects.stop_reason.is_none() {
+            effects.stop_reason = top.reason;
+        }
+        // A reply that denies has said enough: nothing that comes later could undo it.
+        if effects.opinion.as_ref().is_some_and(|opinion| opinion.decision == Decision::Deny) {
+            effects.again = None;
+        }
+        Ok(self.effects)
+    }
+}
+
+fn wrong(key: &str, wanted: &str, value: &Json) -> Failure {
+    bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word()))
+}
+
+fn text(key: &str, value: &Json) -> Read<String> {
+    value.as_str().map(Cow::into_owned).ok_or_else(|| wrong(key, "text", value))
+}
+
+fn boolean(key: &str, value: &Json) -> Read<bool> {
+    match value.text() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(wrong(key, "true or false", value)),
+    }
+}
+
+fn object(key: &str, value: &Json) -> Read<Vec<(String, Json)>> {
+    value.entries().ok_or_else(|| wrong(key, "an object", value))
+}
+
+fn word(key: &str, value: &Json) -> Read<Decision> {
+    let word = text(key, value)?;
+    match word.as_str() {
+        "allow" | "approve" => Ok(Decision::Allow),
+        "ask" => Ok(Decision::Ask),
+        "deny" | "block" => Ok(Decision::Deny),
+        _ => Err(bad(format!(
+            "unknown decision `{}` in `{key}`; the words are allow, approve, ask, deny, block",
+            word.escape_debug().take(40).collect::<String>()
+        ))),
+    }
+}
+
+/// MassGen's `modified_args`: an object, written as JSON text.
+fn modified_args(value: &Json) -> Read<Json> {
+    let text = text("modified_args", value)?;
+    strict(&text).map_err(|failure| bad(format!("`modified_args` is not JSON text: {}", failure.detail)))?;
+    Json::parse(&text).map_err(|error| bad(format!("`modified_args` is not JSON text: {error}")))
+}
+
+fn seconds(key: &str, value: &Json) -> Read<Duration> {
+    let number: f64 = serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
+    if number <= 0.0 || number > MAX_AGAIN.as_secs_f64() {
+        let most = MAX_AGAIN.as_secs();
+        return Err(bad(format!("`{key}` is {number}; it is in seconds, more than 0 and at most {most}")));
+    }
+    Ok(Duration::from_secs_f64(number))
+}
+
+/// Walks the whole text and refuses what JSON leaves open: a key twice in one object, a nesting without
+/// end, a number out of range, anything behind the value.
+fn strict(text: &str) -> Read<()> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    reader.disable_recursion_limit();
+    Walk { depth: 0 }
+        .deserialize(&mut reader)
+        .map_err(|error| bad(format!("the reply is not a JSON object: {error}")))?;
+    reader.end().map_err(|_| bad("text stands behind the reply; write one JSON object and nothing else to stdout"))
+}
+
+#[derive(Clone, Copy)]
+struct Walk {
+    depth: usize,
+}
+
+impl Walk {
+    fn deeper<E: Error>(self) -> Result<Self, E> {
+        if self.depth == MAX_DEPTH {
+            return Err(E::custom(format!("it is nested more than {MAX_DEPTH} deep")));
+        }
+        Ok(Self { depth: self.depth + 1 })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Walk {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let inner = self.deeper()?;
+        while list.next_element_seed(inner)?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let inner = self.deeper()?;
+        let mut seen = HashSet::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if !seen.insert(key.clone()) {
+                let key: String = key.escape_debug().take(40).collect();
+                return Err(A::Error::custom(format!("the key `{key}` stands in it twice")));
+            }
+            map.next_value_seed(inner)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

@@ -1,0 +1,118 @@
+//! What the end of a command means: exit code × stdout → [`Answer`].
+
+use super::{Answer, Decision, Opinion, Reply};
+use crate::event::EventRow;
+use crate::failure::{Failure, FailureKind};
+
+/// How a hook's stdout is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Output {
+    /// As a reply.
+    #[default]
+    Reply,
+    /// As context, word for word.
+    Text,
+}
+
+/// How a process ended and what it left behind.
+#[derive(Debug, Clone, Copy)]
+pub struct Ending<'a> {
+    /// The exit code; none when a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it wrote, at most the limit.
+    pub stdout: &'a [u8],
+    /// The limit that its stdout went over, if it did.
+    pub oversize: Option<usize>,
+    /// The end of what it wrote to stderr.
+    pub stderr: &'a [u8],
+}
+
+/// The exit code that denies.
+const DENY: i32 = 2;
+
+/// Reads the end of a command that was done before its deadline.
+#[must_use]
+pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer {
+    match (ending.code, ending.signal) {
+        (Some(DENY), _) => denial(ending.stderr).into(),
+        (Some(0), _) => match (ending.oversize, output) {
+            (Some(limit), _) => oversize(limit).into(),
+            (None, Output::Reply) => Reply::decode(ending.stdout, row).into(),
+            (None, Output::Text) => context(ending.stdout).into(),
+        },
+        (Some(code), _) => match own_words(ending, output, row) {
+            Some(reply) => reply.into(),
+            None if ending.oversize.is_some() => oversize(ending.oversize.unwrap_or_default()).into(),
+            None => {
+                let said = last_line(ending.stderr);
+                Failure::new(FailureKind::Exit, format!("it exited with code {code}{said}")).into()
+            }
+        },
+        (None, signal) => {
+            // A hook that was killed is not trusted with more than a denial.
+            let reply = own_words(ending, output, row).and_then(Reply::only_its_denial).unwrap_or_default();
+            let detail = match signal {
+                Some(signal) => format!("it was killed by signal {signal}{}", signal_name(signal)),
+                None => "it ended without a code".to_owned(),
+            };
+            Answer { reply, failure: Some(Failure::new(FailureKind::Signal, detail)) }
+        }
+    }
+}
+
+fn oversize(limit: usize) -> Failure {
+    Failure::new(FailureKind::Oversize, format!("its reply is larger than {limit} bytes; nothing of it is used"))
+}
+
+/// A valid reply object on stdout, whatever the code says.
+fn own_words(ending: &Ending<'_>, output: Output, row: &EventRow) -> Option<Reply> {
+    let written = output == Output::Reply && ending.stdout.trim_ascii_start().starts_with(b"{");
+    if !written || ending.oversize.is_some() {
+        return None;
+    }
+    Reply::decode(ending.stdout, row).ok()
+}
+
+fn denial(stderr: &[u8]) -> Reply {
+    let reason = String::from_utf8_lossy(stderr).trim().to_owned();
+    let reason = (!reason.is_empty()).then_some(reason);
+    Reply::none().with(|effects| effects.opinion = Some(Opinion { decision: Decision::Deny, reason }))
+}
+
+fn context(stdout: &[u8]) -> Result<Reply, Failure> {
+    let text = std::str::from_utf8(stdout)
+        .map_err(|error| Failure::bad_output(format!("its text is not UTF-8 (byte {})", error.valid_up_to())))?;
+    let text = text.trim_end();
+    Ok(if text.is_empty() { Reply::none() } else { Reply::none().context(text) })
+}
+
+/// The last line of stderr, short and without control characters: for people, never for decisions.
+fn last_line(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    match text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
+        Some(line) => {
+            let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
+            format!(": {line}")
+        }
+        None => String::new(),
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        14 => " (SIGALRM)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}

@@ -1,0 +1,329 @@
+//! What a hook answers.
+//!
+//! In comes what a hook wrote ([`decode`]) or how its process ended ([`ending`]); out goes one [`Reply`],
+//! or a [`Failure`](crate::Failure) when anything is unclear: a guess is never an allow. What a reply
+//! *means* for an event is not decided here but in the engine's fold room.
+
+mod decode;
+mod ending;
+mod keys;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub use ending::{Ending, Output, answer_of};
+pub use keys::REPLY_KEYS;
+
+use crate::failure::Failure;
+use crate::json::Json;
+use crate::outcome::{Notice, NoticeKind};
+
+/// A decision, in the order of strictness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Let it happen without asking a person.
+    Allow,
+    /// Have a person decide.
+    Ask,
+    /// Do not let it happen.
+    Deny,
+}
+
+impl Decision {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// A decision and its reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opinion {
+    /// What the hook decided.
+    pub decision: Decision,
+    /// Why, in its own words.
+    pub reason: Option<String>,
+}
+
+/// Where an injected text goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Behind the tool result, after a newline.
+    ToolResult,
+    /// A message of its own after the result.
+    UserMessage,
+}
+
+impl Strategy {
+    /// The word on the wire.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::ToolResult => "tool_result",
+            Self::UserMessage => "user_message",
+        }
+    }
+}
+
+/// One text to inject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Injection {
+    /// Where it goes.
+    pub strategy: Strategy,
+    /// The text.
+    pub content: String,
+}
+
+/// Which field a rewrite is meant for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// The rewritable field of a *pre* event.
+    Input,
+    /// The rewritable field of a *post* event.
+    Output,
+    /// A payload field by its name.
+    Field(String),
+}
+
+/// One replaced value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rewrite {
+    /// The field.
+    pub target: Target,
+    /// Its new value.
+    pub value: Json,
+}
+
+/// Everything that a reply can ask for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Effects {
+    /// The strictest decision in the reply.
+    pub opinion: Option<Opinion>,
+    /// `continue`: false halts the host's loop, true resumes it where it wants to stop.
+    pub proceed: Option<bool>,
+    /// Why the loop is to stop or to go on.
+    pub stop_reason: Option<String>,
+    /// Whether to hide the output.
+    pub suppress: bool,
+    /// Whether a denial also stops the loop.
+    pub interrupt: bool,
+    /// Text for the next model call.
+    pub context: Vec<String>,
+    /// Replaced values; a later one for the same field wins.
+    pub rewrites: Vec<Rewrite>,
+    /// Texts to inject.
+    pub inject: Vec<Injection>,
+    /// Permission updates for the host.
+    pub permissions: Option<Json>,
+    /// Things to log or to tell a person.
+    pub notices: Vec<Notice>,
+    /// Set when the hook wants to be called once more, with this deadline.
+    pub again: Option<Duration>,
+    /// Keys that no family knows.
+    pub unknown: Vec<String>,
+}
+
+/// One hook's answer. No opinion costs nothing.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reply(Option<Box<Effects>>);
+
+impl Reply {
+    /// No opinion.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self(None)
+    }
+
+    /// Do not let it happen.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::none().opinion(Decision::Deny, reason)
+    }
+
+    /// Have a person decide.
+    pub fn ask(reason: impl Into<String>) -> Self {
+        Self::none().opinion(Decision::Ask, reason)
+    }
+
+    /// Let it happen without asking a person.
+    pub fn allow(reason: impl Into<String>) -> Self {
+        Self::none().opinion(Decision::Allow, reason)
+    }
+
+    /// Stop the host's loop.
+    pub fn halt(reason: impl Into<String>) -> Self {
+        Self::none().with(|effects| {
+            effects.proceed = Some(false);
+            effects.stop_reason = Some(reason.into());
+        })
+    }
+
+    /// Keep the loop going although it wants to stop.
+    pub fn resume(reason: impl Into<String>) -> Self {
+        Self::none().with(|effects| {
+            effects.proceed = Some(true);
+            effects.stop_reason = Some(reason.into());
+        })
+    }
+
+    /// Call the hook once more, with this deadline, and use that answer.
+    #[must_use]
+    pub fn again(within: Duration) -> Self {
+        Self::none().with(|effects| effects.again = Some(within))
+    }
+
+    /// Replaces the rewritable field of a *pre* event.
+    #[must_use]
+    pub fn rewrite_input(self, value: impl Into<Json>) -> Self {
+        self.with(|effects| effects.rewrites.push(Rewrite { target: Target::Input, value: value.into() }))
+    }
+
+    /// Replaces the rewritable field of a *post* event.
+    #[must_use]
+    pub fn rewrite_output(self, value: impl Into<Json>) -> Self {
+        self.with(|effects| effects.rewrites.push(Rewrite { target: Target::Output, value: value.into() }))
+    }
+
+    /// Adds text to the next model call.
+    #[must_use]
+    pub fn context(self, text: impl Into<String>) -> Self {
+        self.with(|effects| effects.context.push(text.into()))
+    }
+
+    /// Adds text behind the tool result, or a message after it.
+    #[must_use]
+    pub fn inject(self, strategy: Strategy, content: impl Into<String>) -> Self {
+        self.with(|effects| effects.inject.push(Injection { strategy, content: content.into() }))
+    }
+
+    /// Hides the output.
+    #[must_use]
+    pub fn suppress(self) -> Self {
+        self.with(|effects| effects.suppress = true)
+    }
+
+    /// Stops the loop together with a denial.
+    #[must_use]
+    pub fn interrupt(self) -> Self {
+        self.with(|effects| effects.interrupt = true)
+    }
+
+    /// Asks the host to log something at a level (`debug`, `info`, `warn`, `error`).
+    #[must_use]
+    pub fn log(self, level: &str, text: impl Into<String>) -> Self {
+        self.notice(NoticeKind::Log, level, text.into())
+    }
+
+    /// Asks the host to tell a person something.
+    #[must_use]
+    pub fn notify(self, text: impl Into<String>) -> Self {
+        self.notice(NoticeKind::Notify, "info", text.into())
+    }
+
+    fn notice(self, kind: NoticeKind, level: &str, text: String) -> Self {
+        self.with(|effects| {
+            effects.notices.push(Notice { kind, level: level.into(), text, hook: "".into() });
+        })
+    }
+
+    fn opinion(self, decision: Decision, reason: impl Into<String>) -> Self {
+        self.with(|effects| effects.opinion = Some(Opinion { decision, reason: Some(reason.into()) }))
+    }
+
+    /// Changes the effects in place.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Effects)) -> Self {
+        change(self.0.get_or_insert_default());
+        self
+    }
+
+    /// What the reply asks for; `None` is no opinion.
+    #[must_use]
+    pub fn effects(&self) -> Option<&Effects> {
+        self.0.as_deref()
+    }
+
+    /// What the reply asks for, taken out of it.
+    #[must_use]
+    pub fn into_effects(self) -> Option<Effects> {
+        self.0.map(|effects| *effects)
+    }
+
+    /// Whether the reply denies.
+    #[must_use]
+    pub fn denies(&self) -> bool {
+        self.effects()
+            .and_then(|effects| effects.opinion.as_ref())
+            .is_some_and(|opinion| opinion.decision == Decision::Deny)
+    }
+
+    /// The denial of this reply and nothing else of it.
+    #[must_use]
+    pub fn only_its_denial(self) -> Option<Self> {
+        let opinion = self.into_effects()?.opinion?;
+        (opinion.decision == Decision::Deny).then(|| Self::none().with(|effects| effects.opinion = Some(opinion)))
+    }
+
+    /// Reads what a hook wrote about an event of this row.
+    ///
+    /// # Errors
+    /// The failure `bad_output`, with a sentence that says what is unclear.
+    pub fn decode(bytes: &[u8], row: &crate::event::EventRow) -> Result<Self, Failure> {
+        decode::reply(bytes, row)
+    }
+}
+
+/// What one run of a hook came to: a reply, and perhaps a failure beside it.
+///
+/// Both are there when a hook denied and then failed: the denial counts, and the failure is not hidden.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// What the hook said.
+    pub reply: Reply,
+    /// How it failed.
+    pub failure: Option<Failure>,
+}
+
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self { reply, failure: None }
+    }
+}
+
+impl From<Failure> for Answer {
+    fn from(failure: Failure) -> Self {
+        Self { reply: Reply::none(), failure: Some(failure) }
+    }
+}
+
+impl From<()> for Answer {
+    fn from((): ()) -> Self {
+        Self::default()
+    }
+}
+
+impl From<Option<Reply>> for Answer {
+    fn from(reply: Option<Reply>) -> Self {
+        reply.unwrap_or_default().into()
+    }
+}
+
+/// An error that is a [`Failure`] keeps its kind; any other error is the failure `error`.
+impl<T: Into<Answer>, E: std::error::Error + 'static> From<Result<T, E>> for Answer {
+    fn from(result: Result<T, E>) -> Self {
+        match result {
+            Ok(answer) => answer.into(),
+            Err(error) => match (&error as &dyn std::error::Error).downcast_ref::<Failure>() {
+                Some(failure) => failure.clone().into(),
+                None => Failure::error(error.to_string()).into(),
+            },
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The event itself.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use super::encode;
+use crate::event::{Kind, TABLE};
+use crate::failure::{Failure, FailureKind};
+use crate::json::{self, Json};
+use crate::payload::{AnyPayload, Base, Payload};
+
+/// What the engine completes an event with.
+#[derive(Debug, Clone)]
+pub struct Defaults {
+    /// The session of events that name none.
+    pub session_id: String,
+    /// The folder of events that name none.
+    pub cwd: String,
+    /// The present, as RFC 3339 in UTC.
+    pub now: fn() -> String,
+}
+
+/// One happening. Cheap to clone; fire it once.
+#[derive(Debug, Clone)]
+pub struct Event(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    body: Body,
+    /// Fields beside the payload, at the end: `outcome`, for observers.
+    extra: Vec<(&'static str, Json)>,
+    defaults: OnceLock<Arc<Defaults>>,
+    /// Shared by all rewrites of the event: it happened once.
+    timestamp: Arc<OnceLock<String>>,
+    wire: OnceLock<Result<Arc<str>, Failure>>,
+    entries: OnceLock<Vec<(String, Json)>>,
+    typed: OnceLock<Option<Arc<dyn Any + Send + Sync>>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Body {
+    /// As the host's code made it.
+    Typed(Arc<dyn AnyPayload>),
+    /// As it was read: base fields apart, payload and unknown fields in order.
+    Fields { base: Base, fields: Vec<(String, Json)>, matcher_value: Option<String> },
+}
+
+impl Event {
+    pub(super) fn new(kind: Kind, body: Body) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            body,
+            extra: Vec::new(),
+            defaults: OnceLock::new(),
+            timestamp: Arc::default(),
+            wire: OnceLock::new(),
+            entries: OnceLock::new(),
+            typed: OnceLock::new(),
+        }))
+    }
+
+    /// The event's row.
+    #[must_use]
+    pub fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.0.kind.name
+    }
+
+    /// The value that matchers run on.
+    #[must_use]
+    pub fn matcher_value(&self) -> Option<&str> {
+        match &self.0.body {
+            Body::Typed(payload) => payload.matcher_value(),
+            Body::Fields { matcher_value, .. } => matcher_value.as_deref(),
+        }
+    }
+
+    /// Says what missing base fields are completed with. The first call counts.
+    pub fn complete(&self, defaults: &Arc<Defaults>) {
+        if self.0.defaults.get().is_none() {
+            let _ = self.0.defaults.set(Arc::clone(defaults));
+        }
+    }
+
+    fn base(&self) -> &Base {
+        match &self.0.body {
+            Body::Typed(payload) => payload.base(),
+            Body::Fields { base, .. } => base,
+        }
+    }
+
+    /// The session.
+    #[must_use]
+    pub fn session_id(&self) -> &str {
+        let given = self.base().session_id.as_deref();
+        given.or_else(|| self.0.defaults.get().map(|d| d.session_id.as_str())).unwrap_or_default()
+    }
+
+    /// The folder in which the agent works.
+    #[must_use]
+    pub fn cwd(&self) -> &str {
+        let given = self.base().cwd.as_deref();
+        given.or_else(|| self.0.defaults.get().map(|d| d.cwd.as_str())).unwrap_or_default()
+    }
+
+    /// The agent that this happens in.
+    #[must_use]
+    pub fn agent_id(&self) -> Option<&str> {
+        match &self.0.body {
+            Body::Typed(payload) => payload.agent_id(),
+            Body::Fields { base, .. } => base.agent_id.as_deref(),
+        }
+    }
+
+    /// The transcript's file.
+    #[must_use]
+    pub fn transcript_path(&self) -> &str {
+        self.base().transcript_path.as_deref().unwrap_or_default()
+    }
+
+    /// How the host asks for permissions.
+    #[must_use]
+    pub fn permission_mode(&self) -> Option<&str> {
+        self.base().permission_mode.as_deref()
+    }
+
+    /// Who runs the agents.
+    #[must_use]
+    pub fn orchestrator_id(&self) -> &str {
+        self.base().orchestrator_id.as_deref().unwrap_or_default()
+    }
+
+    /// When it happened (RFC 3339, UTC).
+    #[must_use]
+    pub fn timestamp(&self) -> &str {
+        if let Some(given) = self.base().timestamp.as_deref() {
+            return given;
+        }
+        match self.0.defaults.get() {
+            Some(defaults) => self.0.timestamp.get_or_init(defaults.now),
+            None => "",
+        }
+    }
+
+    /// The field with this name: of the base, of the payload, or one that the host added.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Json> {
+        let entries = self.0.entries.get_or_init(|| match self.wire() {
+            Ok(wire) => json::object_entries(wire).unwrap_or_default(),
+            Err(_) => Vec::new(),
+        });
+        entries.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone())
+    }
+
+    /// The JSON object that hooks get, made once.
+    ///
+    /// # Errors
+    /// The failure `delivery`, when the host's own payload cannot be written as JSON.
+    pub fn wire(&self) -> Result<&Arc<str>, &Failure> {
+        let made = self.0.wire.get_or_init(|| match encode::event(self) {
+            Ok(text) => Ok(text.into()),
+            Err(error) => {
+                Err(Failure::new(FailureKind::Delivery, format!("the event cannot be written as JSON: {error}")))
+            }
+        });
+        made.as_ref()
+    }
+
+    /// The payload as its struct.
+    ///
+    /// # Errors
+    /// The failure `delivery`, when the fields do not fit the struct.
+    pub fn typed<P: Payload>(&self) -> Result<&P, Failure> {
+        if let Body::Typed(payload) = &self.0.body
+            && let Some(payload) = payload.as_any().downcast_ref::<P>()
+        {
+            return Ok(payload);
+        }
+        let decoded = self.0.typed.get_or_init(|| self.decode::<P>());
+        decoded.as_deref().and_then(<dyn Any + Send + Sync>::downcast_ref::<P>).ok_or_else(|| self.unfit())
+    }
+
+    /// The payload as a shared struct, for callbacks that outlive the call.
+    ///
+    /// # Errors
+    /// The failure `delivery`, when the fields do not fit the struct.
+    pub fn shared<P: Payload>(&self) -> Result<Arc<P>, Failure> {
+        if let Body::Typed(payload) = &self.0.body
+            && let Ok(payload) = Arc::clone(payload).into_any().downcast::<P>()
+        {
+            return Ok(payload);
+        }
+        let decoded = self.0.typed.get_or_init(|| self.decode::<P>());
+        let decoded = decoded.clone().and_then(|payload| payload.downcast::<P>().ok());
+        decoded.ok_or_else(|| self.unfit())
+    }
+
+    fn decode<P: Payload>(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        if self.0.kind.index() != P::INDEX {
+            return None;
+        }
+        let payload: P = serde_json::from_str(self.wire().ok()?).ok()?;
+        let base = Base {
+            session_id: Some(self.session_id().to_owned()),
+            transcript_path: Some(self.transcript_path().to_owned()),
+            cwd: Some(self.cwd().to_owned()),
+            permission_mode: self.permission_mode().map(str::to_owned),
+            agent_id: self.agent_id().map(str::to_owned),
+            orchestrator_id: Some(self.orchestrator_id().to_owned()),
+            timestamp: Some(self.timestamp().to_owned()),
+        };
+        Some(Arc::new(payload.with_base(base)))
+    }
+
+    fn unfit(&self) -> Failure {
+        Failure::new(
+            FailureKind::Delivery,
+            format!("the event {} does not fit the type that the callback takes", self.name()),
+        )
+    }
+
+    /// The same event with one payload field replaced.
+    #[must_use]
+    pub fn rewritten(&self, field: &str, value: Json) -> Self {
+        let mut fields = self.payload_fields();
+        match fields.iter_mut().find(|(name, _)| name == field) {
+            Some((_, old)) => *old = value,
+            None => fields.push((field.to_owned(), value)),
+        }
+        let mut base = self.base().clone();
+        base.agent_id = self.agent_id().map(str::to_owned);
+        let matcher_value = self.matcher_value().map(str::to_owned);
+        let body = Body::Fields { base, fields, matcher_value };
+        self.with_body(body, self.0.extra.clone())
+    }
+
+    /// The same event with one more field at its end.
+    #[must_use]
+    pub fn with_extra(&self, name: &'static str, value: Json) -> Self {
+        let mut extra = self.0.extra.clone();
+        extra.push((name, value));
+        self.with_body(self.0.body.clone(), extra)
+    }
+
+    fn with_body(&self, body: Body, extra: Vec<(&'static str, Json)>) -> Self {
+        Self(Arc::new(Inner {
+            kind: self.0.kind.clone(),
+            body,
+            extra,
+            defaults: self.0.defaults.clone(),
+            timestamp: Arc::clone(&self.0.timestamp),
+            wire: OnceLock::new(),
+            entries: OnceLock::new(),
+            typed: OnceLock::new(),
+        }))
+    }
+
+    pub(super) fn extra(&self) -> &[(&'static str, Json)] {
+        &self.0.extra
+    }
+
+    pub(super) fn body(&self) -> &Body {
+        &self.0.body
+    }
+
+    /// The payload and the host's own fields, in order.
+    fn payload_fields(&self) -> Vec<(String, Json)> {
+        match &self.0.body {
+            Body::Fields { fields, .. } => fields.clone(),
+            Body::Typed(payload) => {
+                payload.to_json().ok().and_then(|text| json::object_entries(&text).ok()).unwrap_or_default()
+            }
+        }
+    }
+}
+
+impl<P: Payload> From<P> for Event {
+    fn from(payload: P) -> Self {
+        Self::new(Kind::Known(&TABLE[P::INDEX]), Body::Typed(Arc::new(payload)))
+    }
+}
+
+impl From<&Event> for Event {
+    fn from(event: &Event) -> Self {
+        event.clone()
+    }
+}

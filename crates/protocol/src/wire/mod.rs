@@ -1,0 +1,25 @@
+//! [`Event`]: one happening, and its JSON for hooks.
+//!
+//! In comes a payload struct or a JSON object that a host wrote. Out goes, lazily and once, the JSON
+//! object of the wire: base fields first, then the host's fields in their order. An event is never
+//! cloned deeply: a clone is a reference count, and a rewrite shares all but the field it replaces.
+
+mod encode;
+mod event;
+mod ingest;
+
+pub use event::{Defaults, Event};
+pub use ingest::EventError;
+
+/// The base fields in the order of the wire.
+pub(crate) const BASE_FIELDS: [&str; 9] = [
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "permission_mode",
+    "hook_event_name",
+    "hook_type",
+    "agent_id",
+    "orchestrator_id",
+    "timestamp",
+];
