@@ -1,1 +1,50 @@
-//! x
+//! Crosier: a hook engine for AI agents.
+//!
+//! A host fires an event; the engine runs the hooks that match and hands back one outcome.
+//!
+//! One event goes one way, and each step is a room of this crate:
+//!
+//! ```text
+//! ingest ──► plan ──► for each stage: run ──► fold ──► (rewritten event, next stage) … ──► outcome ──► gate
+//!              ▲
+//!           registry ◄── config, scripts
+//! ```
+//!
+//! - `engine`: the builder and `fire`; the only file that sees all rooms, and the only loop.
+//! - `registry`: the hooks there are, an immutable value. [`Hook::on`] begins one.
+//! - `plan`: the ordered hooks for one event, as a value.
+//! - `run`: callbacks and processes; the only room with threads, processes and tokio.
+//! - `fold`: replies and failures → [`Outcome`]; the only room that knows what a decision means.
+//! - `gate`: the outcome as enums to match on ([`Gates`]), and [`PendingContext`].
+//! - `message`: what hooks are doing, for whoever listens ([`Listener`]).
+//!
+//! The library never prints, never reads the environment or the home folder, and never ends the process.
+
+mod engine;
+mod fold;
+mod gate;
+mod ingest;
+mod message;
+mod plan;
+mod registry;
+mod run;
+
+pub use crosier_protocol as protocol;
+pub use crosier_protocol::payload;
+pub use crosier_protocol::{
+    Answer, Base, Because, Capability, Catalog, Decision, Event, EventError, EventOf, EventRow, Failure,
+    FailureKind, Field, FieldKind, Ignored, Injected, Json, Kind, May, Notice, NoticeKind, Outcome, Payload,
+    Phase, Reply, Report, Status, Strategy,
+};
+pub use engine::{Builder, Engine, Scope, ScopeHandle};
+pub use gate::{
+    ActionGate, Gates, OutputGate, PendingContext, PermissionGate, Refusal, ResultGate, StopGate, ToolGate,
+    WorkGate,
+};
+pub use message::{Ended, Heard, Listener, Message, Moment};
+pub use plan::{Explained, Plan, Standing};
+pub use registry::{
+    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Handler, Hook,
+    HookBuilder, Matcher, Mode, OnError, Origin, Program, RegisterError, SwitchError, Takes, Typed, Untyped,
+};
+pub use run::{BackgroundJob, Launcher, mechanism};

@@ -131,7 +131,8 @@ fn string_of(text: &str) -> Option<Cow<'_, str>> {
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
-    let decoded = serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text)));
+    let decoded =
+        serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text)));
     decoded.ok().map(Cow::Owned)
 }
 

@@ -88,7 +88,10 @@ impl Outcome {
     #[must_use]
     pub fn to_json(&self) -> Json {
         // Nothing in an outcome can fail to be written: keys are fixed and parts are JSON already.
-        serde_json::value::to_raw_value(self).ok().and_then(|raw| Json::parse(raw.get()).ok()).unwrap_or_default()
+        serde_json::value::to_raw_value(self)
+            .ok()
+            .and_then(|raw| Json::parse(raw.get()).ok())
+            .unwrap_or_default()
     }
 }
 

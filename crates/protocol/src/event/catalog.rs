@@ -34,7 +34,10 @@ impl Catalog {
         let named = row.matcher.into_iter().chain(row.rewrites.map(|(_, name)| name));
         for field in named {
             if row.field(field).is_none() {
-                return Err(format!("event `{}` names the field `{field}`, which it does not have", row.name));
+                return Err(format!(
+                    "event `{}` names the field `{field}`, which it does not have",
+                    row.name
+                ));
             }
         }
         row.index = TABLE.len() + self.own.len();

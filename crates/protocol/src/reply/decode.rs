@@ -43,7 +43,8 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
         top: Said::default(),
         specific: Said::default(),
     };
-    grammar.top(json::object_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
+    grammar
+        .top(json::object_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
     let effects = grammar.finish()?;
     Ok(if effects == Effects::default() { Reply::none() } else { Reply(Some(Box::new(effects))) })
 }
@@ -58,9 +59,11 @@ fn not_an_object(text: &str) -> String {
     }
     match Json::parse(text) {
         Ok(json) => format!("the reply is {}; write one JSON object, or nothing", json.kind_word()),
-        Err(_) => "text stands where the reply should begin; write one JSON object and nothing else to stdout, \
+        Err(_) => {
+            "text stands where the reply should begin; write one JSON object and nothing else to stdout, \
                    or say `output: text`"
-            .to_owned(),
+                .to_owned()
+        }
     }
 }
 
@@ -127,7 +130,9 @@ impl Grammar<'_> {
                 _ => self.unknown(&key, &key)?,
             }
         }
-        self.effects.context.extend(system_message.into_iter().chain(additional).filter(|text| !text.is_empty()));
+        self.effects
+            .context
+            .extend(system_message.into_iter().chain(additional).filter(|text| !text.is_empty()));
         self.effects.again = match (asynchronous, async_timeout) {
             (Some(true), timeout) => Some(timeout.unwrap_or(DEFAULT_AGAIN)),
             _ => None,
@@ -200,8 +205,7 @@ impl Grammar<'_> {
                 kind => kind.fits(value.text()),
             };
             if !fits {
-                let wanted =
-                    if field.kind == FieldKind::Any { "an object" } else { field.kind.wanted() };
+                let wanted = if field.kind == FieldKind::Any { "an object" } else { field.kind.wanted() };
                 return Err(bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word())));
             }
         }
@@ -252,14 +256,19 @@ impl Grammar<'_> {
                             }
                         }
                     }
-                    other => return Err(bad(format!("unknown key `inject.{other}`; it has `content` and `strategy`"))),
+                    other => {
+                        return Err(bad(format!(
+                            "unknown key `inject.{other}`; it has `content` and `strategy`"
+                        )));
+                    }
                 }
             }
             let content = content.ok_or_else(|| bad("`inject` has no `content`"))?;
             Ok(Injection { strategy, content })
         };
         if value.text().starts_with('[') {
-            let list: Vec<Json> = serde_json::from_str(value.text()).map_err(|error| bad(error.to_string()))?;
+            let list: Vec<Json> =
+                serde_json::from_str(value.text()).map_err(|error| bad(error.to_string()))?;
             for entry in &list {
                 self.effects.inject.push(one(entry)?);
             }
@@ -345,7 +354,8 @@ fn modified_args(value: &Json) -> Read<Json> {
 }
 
 fn seconds(key: &str, value: &Json) -> Read<Duration> {
-    let number: f64 = serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
+    let number: f64 =
+        serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
     if number <= 0.0 || number > MAX_AGAIN.as_secs_f64() {
         let most = MAX_AGAIN.as_secs();
         return Err(bad(format!("`{key}` is {number}; it is in seconds, more than 0 and at most {most}")));
@@ -361,7 +371,9 @@ fn strict(text: &str) -> Read<()> {
     Walk { depth: 0 }
         .deserialize(&mut reader)
         .map_err(|error| bad(format!("the reply is not a JSON object: {error}")))?;
-    reader.end().map_err(|_| bad("text stands behind the reply; write one JSON object and nothing else to stdout"))
+    reader
+        .end()
+        .map_err(|_| bad("text stands behind the reply; write one JSON object and nothing else to stdout"))
 }
 
 #[derive(Clone, Copy)]

@@ -60,7 +60,12 @@ fn modified_args_win_wherever_they_stand() {
 #[test]
 fn digits_of_a_rewrite_survive() {
     let text = r#"{"updatedInput":{"n":1234567890123456789012345678901234567890}}"#;
-    assert!(effects("PreToolUse", text).rewrites[0].value.text().contains("1234567890123456789012345678901234567890"));
+    assert!(
+        effects("PreToolUse", text).rewrites[0]
+            .value
+            .text()
+            .contains("1234567890123456789012345678901234567890")
+    );
 }
 
 #[test]

@@ -63,7 +63,10 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
 }
 
 fn oversize(limit: usize) -> Failure {
-    Failure::new(FailureKind::Oversize, format!("its reply is larger than {limit} bytes; nothing of it is used"))
+    Failure::new(
+        FailureKind::Oversize,
+        format!("its reply is larger than {limit} bytes; nothing of it is used"),
+    )
 }
 
 /// A valid reply object on stdout, whatever the code says.
@@ -82,8 +85,9 @@ fn denial(stderr: &[u8]) -> Reply {
 }
 
 fn context(stdout: &[u8]) -> Result<Reply, Failure> {
-    let text = std::str::from_utf8(stdout)
-        .map_err(|error| Failure::bad_output(format!("its text is not UTF-8 (byte {})", error.valid_up_to())))?;
+    let text = std::str::from_utf8(stdout).map_err(|error| {
+        Failure::bad_output(format!("its text is not UTF-8 (byte {})", error.valid_up_to()))
+    })?;
     let text = text.trim_end();
     Ok(if text.is_empty() { Reply::none() } else { Reply::none().context(text) })
 }

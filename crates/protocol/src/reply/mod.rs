@@ -268,7 +268,8 @@ impl Reply {
     #[must_use]
     pub fn only_its_denial(self) -> Option<Self> {
         let opinion = self.into_effects()?.opinion?;
-        (opinion.decision == Decision::Deny).then(|| Self::none().with(|effects| effects.opinion = Some(opinion)))
+        (opinion.decision == Decision::Deny)
+            .then(|| Self::none().with(|effects| effects.opinion = Some(opinion)))
     }
 
     /// Reads what a hook wrote about an event of this row.

@@ -165,9 +165,10 @@ impl Event {
     pub fn wire(&self) -> Result<&Arc<str>, &Failure> {
         let made = self.0.wire.get_or_init(|| match encode::event(self) {
             Ok(text) => Ok(text.into()),
-            Err(error) => {
-                Err(Failure::new(FailureKind::Delivery, format!("the event cannot be written as JSON: {error}")))
-            }
+            Err(error) => Err(Failure::new(
+                FailureKind::Delivery,
+                format!("the event cannot be written as JSON: {error}"),
+            )),
         });
         made.as_ref()
     }

@@ -13,6 +13,11 @@ use crate::payload::Base;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EventError {
+    /// No event has this name.
+    UnknownEvent {
+        /// What is unknown, and the nearest name that exists.
+        detail: String,
+    },
     /// The input is not UTF-8 from this byte on.
     NotUtf8 {
         /// The first byte that is wrong.
@@ -65,6 +70,7 @@ pub enum EventError {
 impl fmt::Display for EventError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::UnknownEvent { detail } => f.write_str(detail),
             Self::NotUtf8 { at } => write!(f, "the event is not UTF-8: byte {at} begins no character"),
             Self::NotJson { detail } => write!(f, "the event is not JSON: {detail}"),
             Self::NotAnObject { found } => {
@@ -94,13 +100,15 @@ impl Event {
     /// # Errors
     /// When it is not an object, lacks a required field, or holds a field of the wrong type.
     pub fn from_json(kind: Kind, bytes: &[u8]) -> Result<Self, EventError> {
-        let text = std::str::from_utf8(bytes).map_err(|error| EventError::NotUtf8 { at: error.valid_up_to() })?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|error| EventError::NotUtf8 { at: error.valid_up_to() })?;
         let text = match text.trim_ascii() {
             "" => "{}",
             trimmed => trimmed,
         };
         if !text.starts_with('{') {
-            let json = Json::parse(text).map_err(|error| EventError::NotJson { detail: error.to_string() })?;
+            let json =
+                Json::parse(text).map_err(|error| EventError::NotJson { detail: error.to_string() })?;
             return Err(EventError::NotAnObject { found: json.kind_word() });
         }
         let entries =

@@ -1,0 +1,180 @@
+//! What an engine is made of.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use crosier_protocol::{Catalog, EventRow, Failure, Kind};
+
+use super::fire::{Engine, Shared};
+use super::scope::Scope;
+use crate::ingest;
+use crate::plan::Planner;
+use crate::registry::{DEFAULT_TIMEOUT, Hook, Layer, Limits, OnError, RegisterError, Registry};
+use crate::run::{BackgroundJob, Host, Launcher};
+
+/// Makes an [`Engine`].
+#[must_use = "nothing happens until `build`"]
+pub struct Builder {
+    catalog: Catalog,
+    hooks: Vec<Hook>,
+    scopes: Vec<Scope>,
+    max_hooks_per_point: usize,
+    timeout: Duration,
+    on_error: OnError,
+    timing: bool,
+    session_id: Option<String>,
+    folder: PathBuf,
+    environment: Option<Vec<(OsString, OsString)>>,
+    launcher: Option<Box<Launcher>>,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("hooks", &self.hooks)
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            catalog: Catalog::default(),
+            hooks: Vec::new(),
+            scopes: Vec::new(),
+            max_hooks_per_point: 50,
+            timeout: DEFAULT_TIMEOUT,
+            on_error: OnError::Log,
+            timing: false,
+            session_id: None,
+            folder: PathBuf::from("/"),
+            environment: None,
+            launcher: None,
+        }
+    }
+}
+
+impl Builder {
+    /// Adds a row of the host's own to the event table, and gives it back to make hooks and events with.
+    ///
+    /// # Errors
+    /// When its name is taken, or it names a field that it does not have.
+    pub fn event(&mut self, row: EventRow) -> Result<Kind, RegisterError> {
+        self.catalog.add(row).map_err(|detail| RegisterError::Row { detail })
+    }
+
+    /// The events that hooks can be registered for.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Adds a base hook.
+    pub fn hook(mut self, hook: Hook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds base hooks.
+    pub fn hooks(mut self, hooks: impl IntoIterator<Item = Hook>) -> Self {
+        self.hooks.extend(hooks);
+        self
+    }
+
+    /// Adds a scope that stays.
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.scopes.push(scope);
+        self
+    }
+
+    /// Limits the hooks per event and scope (50).
+    pub fn max_hooks_per_point(mut self, limit: usize) -> Self {
+        self.max_hooks_per_point = limit;
+        self
+    }
+
+    /// Limits the time of every hook that names no limit (30 s).
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets what the failure of a hook means that says nothing about it (log and go on).
+    pub fn on_error(mut self, on_error: OnError) -> Self {
+        self.on_error = on_error;
+        self
+    }
+
+    /// Takes the time of callbacks too. Costs two looks at a clock per hook.
+    pub fn timing(mut self) -> Self {
+        self.timing = true;
+        self
+    }
+
+    /// Sets the session of events that name none; else the engine makes an id of its own.
+    pub fn session_id(mut self, id: impl Into<String>) -> Self {
+        self.session_id = Some(id.into());
+        self
+    }
+
+    /// Sets the folder of events that name none (`/`): the library does not ask where it runs.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// Hands in the environment that hooks inherit, less credentials and loaders. Without it a hook has
+    /// `PATH=/usr/bin:/bin` and what it is told about the event.
+    pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.environment = Some(variables.into_iter().collect());
+        self
+    }
+
+    /// Hands background hooks to the host, which ends before they do.
+    pub fn launcher(
+        mut self,
+        launch: impl Fn(&BackgroundJob) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Self {
+        self.launcher = Some(Box::new(launch));
+        self
+    }
+
+    /// Makes the engine.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with a hook: a bad matcher, a name used twice, a hook too many.
+    pub fn build(self) -> Result<Engine, RegisterError> {
+        let events = self.catalog.len();
+        let limits = Limits {
+            max_hooks_per_point: self.max_hooks_per_point,
+            timeout: self.timeout,
+            on_error: self.on_error,
+            events,
+        };
+        let mut registry = Registry::new(events);
+        let mut base = Layer::new(None, events);
+        base.add(self.hooks, &limits)?;
+        registry = registry.with_base(base);
+        for scope in self.scopes {
+            registry = scope.add_to(&registry, &limits)?.0;
+        }
+        let folder = self.folder.to_string_lossy().into_owned();
+        Ok(Engine::new(Shared {
+            planner: ArcSwap::from_pointee(Planner::new(registry, events)),
+            changing: Mutex::new(()),
+            catalog: self.catalog,
+            limits,
+            defaults: ingest::defaults(self.session_id, folder),
+            timing: self.timing,
+            bus: Arc::default(),
+            host: Arc::new(Host::new(self.environment)),
+            deferred: Arc::default(),
+            launcher: self.launcher,
+        }))
+    }
+}

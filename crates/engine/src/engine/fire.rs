@@ -1,0 +1,287 @@
+//! `fire`: one event, all rooms in order. The only loop over a plan.
+
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Ignored, Outcome};
+
+use super::builder::Builder;
+use super::scope::{Scope, ScopeHandle};
+use crate::fold::{Fold, Part};
+use crate::ingest::ingest;
+use crate::message::{Bus, Listener};
+use crate::plan::{Explained, Plan, Planner};
+use crate::registry::{Entry, Hook, Layer, Limits, Mode, RegisterError, Registry, SwitchError};
+use crate::run::{self, BackgroundJob, Deferred, Host, Launcher, Means, Setting};
+
+/// Runs the hooks of events. Cheap to clone: clones are the same engine.
+#[derive(Debug, Clone)]
+pub struct Engine(Arc<Shared>);
+
+/// What all clones of an engine share.
+pub(super) struct Shared {
+    pub(super) planner: ArcSwap<Planner>,
+    /// Held while a new moment is made from the one before it.
+    pub(super) changing: Mutex<()>,
+    pub(super) catalog: Catalog,
+    pub(super) limits: Limits,
+    pub(super) defaults: Arc<Defaults>,
+    pub(super) timing: bool,
+    pub(super) bus: Arc<Bus>,
+    pub(super) host: Arc<Host>,
+    pub(super) deferred: Arc<Deferred>,
+    pub(super) launcher: Option<Box<Launcher>>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("planner", &self.planner).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Shared {
+    /// The last clone is gone: nothing that it started runs on.
+    fn drop(&mut self) {
+        self.host.shut_down();
+    }
+}
+
+impl Shared {
+    pub(super) fn change(&self, change: impl FnOnce(&Registry) -> Registry) {
+        let result: Result<(), std::convert::Infallible> =
+            self.try_change(|registry| Ok((change(registry), ())));
+        match result {
+            Ok(()) => {}
+        }
+    }
+
+    /// Makes the next moment from this one; fires that are under way keep the one they began with.
+    fn try_change<T, E>(&self, change: impl FnOnce(&Registry) -> Result<(Registry, T), E>) -> Result<T, E> {
+        let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let planner = self.planner.load_full();
+        let (registry, result) = change(&planner.registry)?;
+        self.planner.store(Arc::new(planner.next(registry)));
+        Ok(result)
+    }
+}
+
+impl Engine {
+    /// Begins an engine.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    pub(super) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// Fires an event: runs the hooks that match and folds their answers into one outcome.
+    ///
+    /// It has no error: whatever a hook does, the outcome says so. Dropping the future cancels the fire and
+    /// kills the processes that it started.
+    pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
+        let event = ingest(event, &self.0.defaults);
+        let plan = self.0.planner.load().plan(&event);
+        self.walk(event, &plan, Means::Threads).await
+    }
+
+    /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
+    /// without a runtime unless an async callback needs one.
+    pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
+        let event = ingest(event, &self.0.defaults);
+        let plan = self.0.planner.load().plan(&event);
+        let walk = self.walk(event, &plan, Means::InPlace);
+        if plan.needs_runtime() { run::block_on_runtime(walk) } else { run::block_on(walk) }
+    }
+
+    /// The one pass: for each stage run and fold, until the plan or the walk is over.
+    async fn walk(&self, event: Event, plan: &Plan, means: Means) -> Outcome {
+        let shared = &*self.0;
+        let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
+        let mut fold = Fold::new(event, plan.hooks().len() + plan.observers().len());
+        if fold.event().kind().may.has(Capability::Context)
+            && let Some(lines) = shared.deferred.take(fold.event())
+        {
+            fold.add_context(lines);
+        }
+        for stage in plan.stages() {
+            match stage {
+                hooks if fold.is_over() => hooks.iter().for_each(|hook| fold.skip(hook)),
+                [hook] if hook.mode == Mode::Background => self.leave(hook, &mut fold),
+                [hook] => {
+                    let ran = match run::now(hook, fold.event(), &setting) {
+                        Some(ran) => ran,
+                        None => run::later(hook, fold.event(), &setting).await,
+                    };
+                    fold.take(hook, Part::of(hook), ran.answer, ran.duration);
+                }
+                hooks => {
+                    let all = run::together(hooks, fold.event(), &setting).await;
+                    for (hook, ran) in hooks.iter().zip(all) {
+                        fold.take(hook, Part::of(hook), ran.answer, ran.duration);
+                    }
+                }
+            }
+        }
+        if !plan.observers().is_empty() {
+            let settled = fold.settled_event();
+            for hook in plan.observers() {
+                let ran = run::later(hook, &settled, &setting).await;
+                fold.take(hook, Part::of(hook), ran.answer, ran.duration);
+            }
+        }
+        fold.finish()
+    }
+
+    /// Starts a hook that the event does not wait for.
+    fn leave(&self, hook: &Arc<Entry>, fold: &mut Fold) {
+        let shared = &*self.0;
+        let started = match &shared.launcher {
+            Some(launch) => {
+                launch(&BackgroundJob { hook: Arc::clone(&hook.name), event: fold.event().clone() })
+            }
+            None => run::start_in_background(hook, fold.event(), &shared.host, &shared.bus, &shared.deferred),
+        };
+        match started {
+            Err(failure) => fold.take(hook, Part::of(hook), failure.into(), None),
+            Ok(()) => {
+                let nowhere = shared.launcher.as_ref().map(|_| Ignored {
+                    effect: Capability::Context.word().to_owned(),
+                    why: "the host ends before this hook does, so its context has nowhere to go".to_owned(),
+                });
+                fold.leave(hook, nowhere);
+            }
+        }
+    }
+
+    /// The events that can be fired.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.0.catalog
+    }
+
+    /// Reads a host's JSON object as the event of this name or alias.
+    ///
+    /// # Errors
+    /// When no event has this name, or the object does not fit it.
+    pub fn event(&self, name: &str, json: &[u8]) -> Result<Event, EventError> {
+        let kind = self.0.catalog.find(name);
+        let kind = kind.ok_or_else(|| EventError::UnknownEvent { detail: self.0.catalog.unknown(name) })?;
+        Event::from_json(kind, json)
+    }
+
+    /// Registers a base hook and gives its name back.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do.
+    pub fn register(&self, hook: Hook) -> Result<Arc<str>, RegisterError> {
+        let name = self.0.try_change(|registry| {
+            let mut base = Layer::clone(&registry.base);
+            let names = base.add(vec![hook], &self.0.limits)?;
+            Ok((registry.with_base(base), names.into_iter().next()))
+        })?;
+        Ok(name.unwrap_or_else(|| "".into()))
+    }
+
+    /// Takes a hook out, by its name as shown. False when no hook has it.
+    pub fn unregister(&self, name: &str) -> bool {
+        let Some(entry) = self.entry(name) else { return false };
+        self.0.change(|registry| registry.without(&[Arc::clone(&entry.name)], entry.scope.as_ref()));
+        true
+    }
+
+    /// Registers an agent's hooks for as long as the handle lives.
+    ///
+    /// # Errors
+    /// What is wrong with one of them; then none is registered.
+    pub fn enter(&self, scope: Scope) -> Result<ScopeHandle, RegisterError> {
+        let (id, overrides) = (Arc::clone(scope.id()), ScopeHandle::overrides_of(&scope));
+        let names = self.0.try_change(|registry| scope.add_to(registry, &self.0.limits))?;
+        Ok(ScopeHandle { engine: Arc::downgrade(&self.0), id, names, overrides })
+    }
+
+    /// Registers hooks for an agent until [`unregister_scoped`](Self::unregister_scoped).
+    ///
+    /// # Errors
+    /// What is wrong with one of them; then none is registered.
+    pub fn register_scoped(
+        &self,
+        agent_id: &str,
+        hooks: impl IntoIterator<Item = Hook>,
+    ) -> Result<(), RegisterError> {
+        let scope = Scope::new(agent_id).hooks(hooks);
+        self.0.try_change(|registry| scope.add_to(registry, &self.0.limits)).map(|_| ())
+    }
+
+    /// Takes out all hooks of an agent.
+    pub fn unregister_scoped(&self, agent_id: &str) {
+        let id: Arc<str> = agent_id.into();
+        self.0.change(|registry| {
+            registry.with_scope(&id, Layer::new(Some(Arc::clone(&id)), self.0.limits.events))
+        });
+    }
+
+    /// Switches a hook on.
+    ///
+    /// # Errors
+    /// When no hook has this name.
+    pub fn enable(&self, name: &str) -> Result<(), SwitchError> {
+        self.0.try_change(|registry| Ok((registry.switched(name, true)?, ())))
+    }
+
+    /// Switches a hook off without losing it.
+    ///
+    /// # Errors
+    /// When no hook has this name, or it is a system hook.
+    pub fn disable(&self, name: &str) -> Result<(), SwitchError> {
+        self.0.try_change(|registry| Ok((registry.switched(name, false)?, ())))
+    }
+
+    /// Whether a hook of this name exists and is on.
+    #[must_use]
+    pub fn is_enabled(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| entry.enabled)
+    }
+
+    /// The hook of this name.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<Arc<Entry>> {
+        self.0.planner.load().registry.find(name).cloned()
+    }
+
+    /// Every hook, base first, then scope by scope in the order they were registered.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Arc<Entry>> {
+        self.0.planner.load().registry.entries().cloned().collect()
+    }
+
+    /// What would run for this event and why, and what would not.
+    #[must_use]
+    pub fn explain(&self, event: &Event) -> Explained {
+        event.complete(&self.0.defaults);
+        self.0.planner.load().explain(event)
+    }
+
+    /// Listens to what hooks do, with room for so many messages that are not read yet.
+    #[must_use]
+    pub fn subscribe(&self, capacity: usize) -> Listener {
+        self.0.bus.subscribe(capacity)
+    }
+
+    /// Kills every process that runs for this engine. Later command hooks fail.
+    pub fn shut_down(&self) {
+        self.0.host.shut_down();
+    }
+
+    /// A descriptor for a signal handler: one byte written to it kills every process that runs for this
+    /// engine, as [`shut_down`](Self::shut_down) does.
+    ///
+    /// # Errors
+    /// When the engine is shut down, or no descriptors are left.
+    pub fn kill_switch(&self) -> io::Result<OwnedFd> {
+        self.0.host.bell_rope()
+    }
+}

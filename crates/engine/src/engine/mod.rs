@@ -1,0 +1,9 @@
+//! The engine: the only place that sees more than two rooms.
+
+mod builder;
+mod fire;
+mod scope;
+
+pub use builder::Builder;
+pub use fire::Engine;
+pub use scope::{Scope, ScopeHandle};

@@ -1,0 +1,100 @@
+//! Scopes: the hooks of one agent, for as long as it lives.
+
+use std::sync::{Arc, Weak};
+
+use crosier_protocol::Kind;
+
+use super::fire::Shared;
+use crate::registry::{Hook, Layer, Limits, RegisterError, Registry};
+
+/// The hooks of one agent, before they are registered.
+#[derive(Debug, Clone)]
+#[must_use = "a scope has an effect only when it is registered"]
+pub struct Scope {
+    id: Arc<str>,
+    hooks: Vec<Hook>,
+    overrides: Vec<Kind>,
+}
+
+impl Scope {
+    /// An agent's scope without hooks.
+    pub fn new(agent_id: impl Into<Arc<str>>) -> Self {
+        Self { id: agent_id.into(), hooks: Vec::new(), overrides: Vec::new() }
+    }
+
+    /// Adds a hook.
+    pub fn hook(mut self, hook: Hook) -> Self {
+        self.hooks.push(hook);
+        self
+    }
+
+    /// Adds hooks.
+    pub fn hooks(mut self, hooks: impl IntoIterator<Item = Hook>) -> Self {
+        self.hooks.extend(hooks);
+        self
+    }
+
+    /// Leaves out the base hooks of this event for this agent, but for system hooks.
+    pub fn overriding(mut self, event: Kind) -> Self {
+        self.overrides.push(event);
+        self
+    }
+
+    pub(super) fn id(&self) -> &Arc<str> {
+        &self.id
+    }
+
+    /// The registry with this scope's hooks added, and their names.
+    pub(super) fn add_to(
+        self,
+        registry: &Registry,
+        limits: &Limits,
+    ) -> Result<(Registry, Vec<Arc<str>>), RegisterError> {
+        let mut layer = match registry.scope(&self.id) {
+            Some(scope) => Layer::clone(&scope.layer),
+            None => Layer::new(Some(Arc::clone(&self.id)), limits.events),
+        };
+        let names = layer.add(self.hooks, limits)?;
+        for event in &self.overrides {
+            layer.set_override(event.index(), true);
+        }
+        Ok((registry.with_scope(&self.id, layer), names))
+    }
+}
+
+/// Keeps an agent's hooks registered. Dropping it takes them out again: its own, and no others of the scope.
+#[derive(Debug)]
+#[must_use = "the scope is unregistered when its handle is dropped"]
+pub struct ScopeHandle {
+    pub(super) engine: Weak<Shared>,
+    pub(super) id: Arc<str>,
+    pub(super) names: Vec<Arc<str>>,
+    pub(super) overrides: Vec<usize>,
+}
+
+impl ScopeHandle {
+    pub(super) fn overrides_of(scope: &Scope) -> Vec<usize> {
+        scope.overrides.iter().map(|event| event.index()).collect()
+    }
+
+    /// The agent whose scope it is.
+    #[must_use]
+    pub fn agent_id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Drop for ScopeHandle {
+    fn drop(&mut self) {
+        let Some(engine) = self.engine.upgrade() else { return };
+        engine.change(|registry| {
+            let registry = registry.without(&self.names, Some(&self.id));
+            let Some(scope) = registry.scope(&self.id) else { return registry };
+            let mut layer = Layer::clone(&scope.layer);
+            for &event in &self.overrides {
+                layer.set_override(event, false);
+            }
+            registry.with_scope(&self.id, layer)
+        });
+    }
+}

@@ -1,0 +1,40 @@
+//! What a failure means.
+
+use std::sync::Arc;
+
+use crosier_protocol::{Because, Capability, Decision, Failure};
+
+use super::settle::Fold;
+use crate::registry::{Entry, OnError};
+
+/// Applies the policy of this hook to its failure.
+///
+/// `import` and `delivery` deny wherever the event has a deny: the guard never saw the event. All else
+/// follows `on_error`, where `abort` takes the strongest thing that the event has.
+pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
+    let may = hook.kind.may;
+    let must_deny = failure.kind.always_denies() && may.has(Capability::Deny);
+    if !must_deny && hook.on_error != OnError::Abort {
+        return;
+    }
+    let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
+    let reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
+    let outcome = &mut fold.outcome;
+    let by = Arc::clone(&hook.name);
+    if may.has(Capability::Deny) {
+        if outcome.decision != Some(Decision::Deny) {
+            outcome.decision = Some(Decision::Deny);
+            outcome.reason = Some(reason.into());
+            outcome.by = Some(by);
+            outcome.by_failure = true;
+        }
+        return;
+    }
+    // The walk ends here too: what comes after a guard that failed is not to be trusted without it.
+    outcome.suppress_output |= may.has(Capability::Suppress);
+    if !may.has(Capability::Suppress) && outcome.halt.is_none() {
+        outcome.halt = Some(Because { reason, by });
+    }
+    outcome.by_failure = true;
+    fold.end();
+}

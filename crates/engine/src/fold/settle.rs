@@ -1,0 +1,148 @@
+//! The outcome so far, and the event as the hooks so far left it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier_protocol::{Answer, Event, Ignored, Json, Outcome, Phase, Report, Status};
+
+use super::{effect, policy};
+use crate::registry::{Entry, Mode};
+
+/// What part a hook has in the walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// In sequence: every effect that the event allows.
+    Solo,
+    /// Perhaps with others at the same time: it may not rewrite.
+    Together,
+    /// Looking on: no effect.
+    Observer,
+}
+
+impl Part {
+    /// A parallel hook has the same rights alone in its stage: its neighbours must not change them.
+    pub(crate) fn of(hook: &Entry) -> Self {
+        match hook.mode {
+            Mode::Sequential | Mode::Background => Self::Solo,
+            Mode::Parallel => Self::Together,
+            Mode::Observe => Self::Observer,
+        }
+    }
+}
+
+/// One walk through a plan.
+#[derive(Debug)]
+pub(crate) struct Fold {
+    pub(super) event: Event,
+    pub(super) outcome: Outcome,
+    pub(super) rewritten: Option<Json>,
+    over: bool,
+}
+
+impl Fold {
+    pub(crate) fn new(event: Event, planned: usize) -> Self {
+        let mut outcome = Outcome::new(event.kind().clone());
+        outcome.reports.reserve_exact(planned);
+        Self { event, outcome, rewritten: None, over: false }
+    }
+
+    /// The event as the next hook sees it.
+    pub(crate) fn event(&self) -> &Event {
+        &self.event
+    }
+
+    /// Whether a deny or a halt has ended the walk.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// Takes one hook's answer.
+    pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
+        let mut report = report(hook, Status::Ok);
+        report.duration = duration;
+        if let Some(effects) = answer.reply.into_effects() {
+            effect::apply(self, hook, part, effects, &mut report);
+        }
+        if let Some(failure) = answer.failure {
+            report.status = Status::Failed;
+            if part != Part::Observer {
+                policy::apply(self, hook, &failure);
+            }
+            log_failure(hook, &failure);
+            report.failure = Some(failure);
+        }
+        log_ignored(hook, &report.ignored);
+        self.outcome.reports.push(report);
+        self.over |= self.outcome.is_denied() || self.outcome.halt.is_some();
+    }
+
+    /// Ends the walk without a deny or a halt: the output was suppressed because a hook failed.
+    pub(super) fn end(&mut self) {
+        self.over = true;
+    }
+
+    /// Reports a hook that did not run because the walk was over.
+    pub(crate) fn skip(&mut self, hook: &Entry) {
+        self.outcome.reports.push(report(hook, Status::Skipped));
+    }
+
+    /// Reports a hook that runs on by itself.
+    pub(crate) fn leave(&mut self, hook: &Entry, ignored: Option<Ignored>) {
+        let mut report = report(hook, Status::Background);
+        report.ignored.extend(ignored);
+        self.outcome.reports.push(report);
+    }
+
+    /// Adds context that a background hook left behind earlier.
+    pub(crate) fn add_context(&mut self, lines: Vec<String>) {
+        self.outcome.context.extend(lines);
+    }
+
+    /// The event as an observer sees it: with the outcome in it.
+    pub(crate) fn settled_event(&mut self) -> Event {
+        self.settle();
+        self.event.with_extra("outcome", self.outcome.to_json())
+    }
+
+    /// All reports in one answer.
+    pub(crate) fn finish(mut self) -> Outcome {
+        self.settle();
+        self.outcome
+    }
+
+    fn settle(&mut self) {
+        let outcome = &mut self.outcome;
+        // A halt beats a resume, and what is denied is not run with another input.
+        if outcome.halt.is_some() {
+            outcome.resume = None;
+        }
+        let value = if outcome.is_denied() { None } else { self.rewritten.clone() };
+        match self.event.kind().rewrites {
+            Some((Phase::Pre, _)) => outcome.updated_input = value,
+            Some((Phase::Post, _)) => outcome.updated_output = value,
+            None => {}
+        }
+    }
+}
+
+fn report(hook: &Entry, status: Status) -> Report {
+    let hook = Arc::clone(&hook.name);
+    Report { hook, status, duration: None, decision: None, failure: None, ignored: Vec::new() }
+}
+
+fn log_failure(hook: &Entry, failure: &crosier_protocol::Failure) {
+    use crate::registry::OnError;
+    // Only the kind: a detail may hold what the hook said, and logs carry no payload text.
+    match hook.on_error {
+        OnError::Skip => tracing::debug!(hook = %hook.name, kind = %failure.kind, "hook failed"),
+        OnError::Log | OnError::Abort => {
+            tracing::warn!(hook = %hook.name, kind = %failure.kind, "hook failed");
+        }
+    }
+}
+
+fn log_ignored(hook: &Entry, ignored: &[Ignored]) {
+    for ignored in ignored {
+        tracing::warn!(hook = %hook.name, effect = %ignored.effect, why = %ignored.why, "effect ignored");
+    }
+}

@@ -1,0 +1,53 @@
+//! Context on its way to the next model call.
+
+use crosier_protocol::Outcome;
+
+/// Holds the context of outcomes until the model is called next, once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PendingContext {
+    lines: Vec<String>,
+}
+
+impl PendingContext {
+    /// Takes the context of an outcome.
+    pub fn collect(&mut self, outcome: &Outcome) {
+        self.lines.extend(outcome.context.iter().cloned());
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// The prompt with everything that waits behind it. Nothing waits afterwards.
+    #[must_use]
+    pub fn apply(&mut self, prompt: &str) -> String {
+        if self.lines.is_empty() {
+            return prompt.to_owned();
+        }
+        format!("{prompt}\n\n{}", std::mem::take(&mut self.lines).join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosier_protocol::payload::SessionStart;
+    use crosier_protocol::{EventOf, Payload};
+
+    fn outcome<P: Payload>(event: EventOf<P>, context: &[&str]) -> Outcome {
+        let mut outcome = Outcome::new(event.kind());
+        outcome.context = context.iter().map(|&line| line.to_owned()).collect();
+        outcome
+    }
+
+    #[test]
+    fn context_is_used_once_behind_the_prompt() {
+        let mut pending = PendingContext::default();
+        pending.collect(&outcome(SessionStart, &["a", "b"]));
+        pending.collect(&outcome(SessionStart, &["c"]));
+        assert_eq!(pending.apply("You are helpful."), "You are helpful.\n\na\nb\nc");
+        assert_eq!(pending.apply("You are helpful."), "You are helpful.");
+    }
+}

@@ -1,0 +1,45 @@
+//! The present as RFC 3339 in UTC, to the millisecond.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) fn now() -> String {
+    // A clock before 1970 is broken; an event must still be delivered.
+    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis()))
+}
+
+/// Days are counted in eras of 400 years, which all have the same length, with years that begin in March,
+/// so that the leap day is the last of a year.
+fn rfc3339(millis: u128) -> String {
+    let seconds = millis / 1000;
+    let (days, second_of_day) = (seconds / 86_400, seconds % 86_400);
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + u128::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
+        second_of_day / 3600,
+        second_of_day / 60 % 60,
+        second_of_day % 60,
+        millis % 1000
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    #[test]
+    fn dates_are_right_around_leap_days() {
+        assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(rfc3339(951_782_399_999), "2000-02-28T23:59:59.999Z");
+        assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00.000Z");
+        assert_eq!(rfc3339(1_709_251_200_000), "2024-03-01T00:00:00.000Z");
+        assert_eq!(rfc3339(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+        assert_eq!(rfc3339(1_794_700_800_123), "2026-11-15T00:00:00.123Z");
+    }
+}

@@ -1,0 +1,148 @@
+//! The way from a run to its listeners.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Poll, Waker};
+use std::time::{Duration, Instant};
+
+use super::{Heard, Message};
+
+/// Sends every message to every listener.
+#[derive(Debug, Default)]
+pub(crate) struct Bus {
+    listeners: Mutex<Vec<Weak<Queue>>>,
+    count: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Queue {
+    state: Mutex<State>,
+    arrived: Condvar,
+    capacity: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// A gap stands where it is: behind what arrived before it.
+    heard: VecDeque<Heard>,
+    /// Whether the engine is gone: nothing more will come.
+    closed: bool,
+    waker: Option<Waker>,
+}
+
+/// Gets the messages of one engine, in order. Dropping it unsubscribes.
+#[derive(Debug)]
+pub struct Listener {
+    queue: Arc<Queue>,
+    bus: Weak<Bus>,
+}
+
+/// A panic while the lock was held leaves nothing half done here: every change is one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Bus {
+    /// Whether anybody listens. One relaxed read: this is asked on the hot path.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn subscribe(self: &Arc<Self>, capacity: usize) -> Listener {
+        let queue =
+            Arc::new(Queue { state: Mutex::default(), arrived: Condvar::new(), capacity: capacity.max(1) });
+        let mut listeners = lock(&self.listeners);
+        listeners.push(Arc::downgrade(&queue));
+        self.count.store(listeners.len(), Ordering::Relaxed);
+        Listener { queue, bus: Arc::downgrade(self) }
+    }
+
+    /// Never waits for a listener.
+    pub(crate) fn send(&self, message: &Message) {
+        for queue in lock(&self.listeners).iter().filter_map(Weak::upgrade) {
+            let waker = {
+                let mut state = lock(&queue.state);
+                let is_full = state.heard.len() >= queue.capacity;
+                match state.heard.back_mut() {
+                    Some(Heard::Missed(missed)) if is_full => *missed += 1,
+                    _ if is_full => state.heard.push_back(Heard::Missed(1)),
+                    _ => state.heard.push_back(Heard::Message(message.clone())),
+                }
+                state.waker.take()
+            };
+            queue.arrived.notify_one();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        for queue in lock(&self.listeners).iter().filter_map(Weak::upgrade) {
+            let waker = {
+                let mut state = lock(&queue.state);
+                state.closed = true;
+                state.waker.take()
+            };
+            queue.arrived.notify_all();
+            if let Some(waker) = waker {
+                waker.wake();
+            }
+        }
+    }
+}
+
+impl Listener {
+    /// What has arrived, without waiting.
+    #[must_use]
+    pub fn try_next(&self) -> Option<Heard> {
+        lock(&self.queue.state).heard.pop_front()
+    }
+
+    /// Waits for what arrives next, at most so long. `None`: nothing came, or the engine is gone.
+    #[must_use]
+    pub fn next_within(&self, limit: Duration) -> Option<Heard> {
+        let deadline = Instant::now() + limit;
+        let mut state = lock(&self.queue.state);
+        loop {
+            if let Some(heard) = state.heard.pop_front() {
+                return Some(heard);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if state.closed || left.is_zero() {
+                return None;
+            }
+            state = self.queue.arrived.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// What arrives next; `None` when the engine is gone.
+    pub async fn next(&self) -> Option<Heard> {
+        poll_fn(|context| {
+            let mut state = lock(&self.queue.state);
+            match state.heard.pop_front() {
+                Some(heard) => Poll::Ready(Some(heard)),
+                None if state.closed => Poll::Ready(None),
+                None => {
+                    state.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Some(bus) = self.bus.upgrade() {
+            let mut listeners = lock(&bus.listeners);
+            listeners.retain(|queue| queue.upgrade().is_some_and(|queue| !Arc::ptr_eq(&queue, &self.queue)));
+            bus.count.store(listeners.len(), Ordering::Relaxed);
+        }
+    }
+}

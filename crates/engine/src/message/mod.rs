@@ -1,0 +1,113 @@
+//! What hooks are doing, told to whoever listens.
+//!
+//! In come moments of a run; out go [`Message`]s to every [`Listener`]. Subscribing is free when nobody
+//! does: the engine asks one atomic number. A listener has a bounded queue; a slow one never slows a fire,
+//! it is told how many messages it missed.
+
+mod bus;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+pub(crate) use bus::Bus;
+pub use bus::Listener;
+
+/// One moment of a hook's run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Joins the messages of one run.
+    pub hook_id: Arc<str>,
+    /// The hook's name as shown.
+    pub hook_name: Arc<str>,
+    /// The event.
+    pub hook_event: &'static str,
+    /// The session.
+    pub session_id: Arc<str>,
+    /// What happened.
+    pub moment: Moment,
+}
+
+/// What happened in a hook's run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Moment {
+    /// It is about to run.
+    Started,
+    /// It wrote something; whole lines where possible.
+    Progress {
+        /// To its stdout.
+        stdout: String,
+        /// To its stderr.
+        stderr: String,
+    },
+    /// It is over.
+    Response {
+        /// How it ended.
+        outcome: Ended,
+        /// Its exit code, when it is a process that had one.
+        exit_code: Option<i32>,
+        /// What it wrote to its stdout; for callbacks nothing.
+        stdout: String,
+        /// The end of what it wrote to its stderr.
+        stderr: String,
+    },
+}
+
+/// How a hook's run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// It answered.
+    Success,
+    /// It failed.
+    Error,
+    /// It was stopped: at its deadline, or with the fire.
+    Cancelled,
+}
+
+/// What a listener gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// A message.
+    Message(Message),
+    /// So many messages did not fit into the queue and are gone.
+    Missed(u64),
+}
+
+/// As in the Claude SDK: `{"type":"system","subtype":"hook_started",…}`.
+impl Serialize for Message {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("type", "system")?;
+        let subtype = match self.moment {
+            Moment::Started => "hook_started",
+            Moment::Progress { .. } => "hook_progress",
+            Moment::Response { .. } => "hook_response",
+        };
+        map.serialize_entry("subtype", subtype)?;
+        map.serialize_entry("hook_id", &self.hook_id)?;
+        map.serialize_entry("hook_name", &self.hook_name)?;
+        map.serialize_entry("hook_event", self.hook_event)?;
+        match &self.moment {
+            Moment::Started => {}
+            Moment::Progress { stdout, stderr } => {
+                map.serialize_entry("stdout", stdout)?;
+                map.serialize_entry("stderr", stderr)?;
+                map.serialize_entry("output", &format!("{stdout}{stderr}"))?;
+            }
+            Moment::Response { outcome, exit_code, stdout, stderr } => {
+                map.serialize_entry("outcome", outcome)?;
+                if let Some(code) = exit_code {
+                    map.serialize_entry("exit_code", code)?;
+                }
+                map.serialize_entry("stdout", stdout)?;
+                map.serialize_entry("stderr", stderr)?;
+                map.serialize_entry("output", &format!("{stdout}{stderr}"))?;
+            }
+        }
+        map.serialize_entry("uuid", &uuid::Uuid::now_v7().to_string())?;
+        map.serialize_entry("session_id", &self.session_id)?;
+        map.end()
+    }
+}

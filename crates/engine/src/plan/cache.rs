@@ -1,0 +1,93 @@
+//! Plans that were made, per event and matcher value, bounded.
+//!
+//! There is one cache per scope (and one for the base, one for events outside any agent), so a plan can
+//! never be found by another agent. Matcher values are chosen by a model, so the number of plans is
+//! bounded; a full cache starts over.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwapOption;
+
+use super::Plan;
+
+/// The most values that are remembered per event.
+const MAX_VALUES: usize = 256;
+/// Longer values are planned anew each time, so that the cache's memory is bounded too.
+const MAX_VALUE_BYTES: usize = 256;
+
+#[derive(Debug)]
+pub(crate) struct PlanCache {
+    slots: Box<[Slot]>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    /// The plan of an event whose hooks do not care about the value.
+    any: OnceLock<Arc<Plan>>,
+    /// The plans of values, copied on write: reading takes no lock.
+    values: ArcSwapOption<HashMap<Box<str>, Arc<Plan>>>,
+}
+
+impl PlanCache {
+    pub(crate) fn new(events: usize) -> Self {
+        Self { slots: (0..events).map(|_| Slot::default()).collect() }
+    }
+
+    /// The plan of this event whatever the value, made when it is first asked for. `make` gives `None` when
+    /// the value does matter.
+    pub(crate) fn any(&self, event: usize, make: impl FnOnce() -> Option<Plan>) -> Option<Arc<Plan>> {
+        let slot = &self.slots[event];
+        if let Some(plan) = slot.any.get() {
+            return Some(Arc::clone(plan));
+        }
+        if slot.values.load().is_some() {
+            return None;
+        }
+        let plan = make()?;
+        Some(Arc::clone(slot.any.get_or_init(|| Arc::new(plan))))
+    }
+
+    /// The plan of this event and value, made when it is not there.
+    pub(crate) fn value(&self, event: usize, value: &str, make: impl FnOnce() -> Plan) -> Arc<Plan> {
+        let values = &self.slots[event].values;
+        if let Some(plan) = values.load().as_ref().and_then(|plans| plans.get(value)) {
+            return Arc::clone(plan);
+        }
+        let plan = Arc::new(make());
+        if value.len() <= MAX_VALUE_BYTES {
+            values.rcu(|old| {
+                let mut plans = match old {
+                    Some(old) if old.len() < MAX_VALUES => HashMap::clone(old),
+                    _ => HashMap::new(),
+                };
+                plans.insert(value.into(), Arc::clone(&plan));
+                Some(Arc::new(plans))
+            });
+        }
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_bounded_whatever_names_come() {
+        let cache = PlanCache::new(1);
+        for n in 0..10_000 {
+            cache.value(0, &format!("tool-{n}"), Plan::default);
+        }
+        cache.value(0, &"x".repeat(MAX_VALUE_BYTES + 1), Plan::default);
+        assert!(cache.slots[0].values.load().as_ref().unwrap().len() <= MAX_VALUES);
+    }
+
+    #[test]
+    fn a_plan_is_made_once() {
+        let cache = PlanCache::new(1);
+        let first = cache.value(0, "Bash", Plan::default);
+        let again = cache.value(0, "Bash", || unreachable!("it is cached"));
+        assert!(Arc::ptr_eq(&first, &again));
+    }
+}

@@ -1,0 +1,83 @@
+//! Why a hook cannot be registered, or a name not be switched.
+
+/// What is wrong with a registration. Each message says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The matcher cannot be compiled.
+    #[error("{detail}")]
+    Matcher {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The event has nothing that a matcher could run on.
+    #[error("{event} has no field that a matcher runs on; leave the matcher `{matcher}` out, or write `*`")]
+    NoMatcherField {
+        /// The event.
+        event: &'static str,
+        /// The matcher.
+        matcher: String,
+    },
+    /// Two hooks of one scope have the same name.
+    #[error("a hook named `{name}` is registered already; names are unique, so give this one another")]
+    DuplicateName {
+        /// The name as shown.
+        name: String,
+    },
+    /// The limit of hooks per event and scope is reached.
+    #[error(
+        "{event} has {limit} hooks already, which is the limit; raise max_hooks_per_point, or merge some"
+    )]
+    TooMany {
+        /// The event.
+        event: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// A hook of a scope cannot be one that nobody can override.
+    #[error("the hook `{name}` of scope `{scope}` cannot be `system`; only base hooks can")]
+    SystemInScope {
+        /// The hook.
+        name: String,
+        /// The scope.
+        scope: String,
+    },
+    /// The event is not one of this engine's.
+    #[error("the event `{event}` belongs to another engine; add its row to this one's builder")]
+    ForeignEvent {
+        /// The event.
+        event: String,
+    },
+    /// A timeout of nothing.
+    #[error("the timeout of `{name}` is 0; every hook needs some time")]
+    NoTime {
+        /// The hook.
+        name: String,
+    },
+    /// The host's own event row is wrong.
+    #[error("{detail}")]
+    Row {
+        /// What is wrong with it.
+        detail: String,
+    },
+}
+
+/// Why a hook cannot be enabled or disabled by name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SwitchError {
+    /// No hook has this name.
+    #[error("no hook is named `{name}`{}", .nearest.as_ref().map(|near| format!(", did you mean `{near}`?")).unwrap_or_default())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The nearest name that exists.
+        nearest: Option<String>,
+    },
+    /// The hook may not be disabled.
+    #[error("the hook `{name}` is a system hook and cannot be disabled")]
+    System {
+        /// The name.
+        name: String,
+    },
+}

@@ -1,0 +1,107 @@
+//! What a hook runs: data, or a callback. Nothing here knows how it is run.
+
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier_protocol::reply::Output;
+use crosier_protocol::{Answer, Event};
+
+/// The code of a hook.
+#[derive(Debug, Clone)]
+pub enum Handler {
+    /// Code of the host, in its own process.
+    Callback(Callback),
+    /// A process.
+    Command(Arc<CommandSpec>),
+}
+
+impl Handler {
+    /// The word for its kind, for tables.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Callback(_) => "callback",
+            Self::Command(_) => "command",
+        }
+    }
+}
+
+/// One call of a hook's code.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The event, as the hooks before this one left it.
+    pub event: &'a Event,
+    /// The hook's name as shown.
+    pub hook: &'a Arc<str>,
+    /// Whether this is the second run, which the first one asked for.
+    pub second: bool,
+}
+
+/// A future that a callback returns.
+pub type BoxFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+type Function = dyn Fn(Call<'_>) -> Answer + Send + Sync;
+type AsyncFunction = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
+
+/// Code of the host.
+#[derive(Clone)]
+pub enum Callback {
+    /// Called in place. It must not block, and has no timeout.
+    Inline(Arc<Function>),
+    /// Polled in place; dropped at its deadline.
+    Async(Arc<AsyncFunction>),
+    /// Called on a thread of its own; a late answer is dropped, but the thread runs on until the code
+    /// returns: nothing can stop a thread from outside.
+    Blocking(Arc<Function>),
+}
+
+impl fmt::Debug for Callback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Inline(_) => "Callback::Inline",
+            Self::Async(_) => "Callback::Async",
+            Self::Blocking(_) => "Callback::Blocking",
+        })
+    }
+}
+
+/// A process to start for each event.
+#[derive(Debug, Clone)]
+pub struct CommandSpec {
+    /// What to start.
+    pub program: Program,
+    /// Where it runs.
+    pub cwd: Cwd,
+    /// The folder of the configuration.
+    pub project_dir: PathBuf,
+    /// Variables of its own.
+    pub env: Vec<(String, String)>,
+    /// Names of inherited variables that the filter lets through.
+    pub env_pass: Vec<String>,
+    /// How its stdout is read.
+    pub output: Output,
+    /// How long it may take to end after SIGTERM.
+    pub grace: Duration,
+}
+
+/// What a command starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// A line for `sh -c`.
+    Shell(String),
+    /// A program and its arguments, without a shell.
+    Argv(Vec<String>),
+}
+
+/// Where a command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cwd {
+    /// In this folder.
+    Folder(PathBuf),
+    /// In the folder that the event names.
+    Event,
+}

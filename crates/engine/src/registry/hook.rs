@@ -1,0 +1,125 @@
+//! One hook: what it wants, how it runs, and what it runs.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier_protocol::Kind;
+
+use super::handler::Handler;
+use super::matcher::Matcher;
+
+/// What a failing hook means for the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum OnError {
+    /// Go on, with a warning in the log.
+    #[default]
+    Log,
+    /// Go on quietly.
+    Skip,
+    /// Deny; where the event has no deny: suppress if it can, else halt. The walk ends.
+    Abort,
+}
+
+impl OnError {
+    /// The word in configuration.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Skip => "skip",
+            Self::Abort => "abort",
+        }
+    }
+}
+
+/// When a hook runs, seen from the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// One after the other; the next hook sees what this one changed.
+    #[default]
+    Sequential,
+    /// Together with its neighbours that are parallel too; it may not rewrite.
+    Parallel,
+    /// The event does not wait; only context is taken, with a later outcome.
+    Background,
+    /// After all is settled, also after a deny; it sees the outcome and has no effect.
+    Observe,
+}
+
+/// The place in a file that a hook comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The file, as it was named.
+    pub file: Arc<str>,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// The default place in the order.
+pub const DEFAULT_PRIORITY: i32 = 100;
+/// The default limit on a hook's time.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A configured reaction to an event, ready to be registered.
+///
+/// Made with [`Hook::on`](crate::Hook::on) or by the configuration.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    pub(crate) kind: Kind,
+    pub(crate) name: Option<Arc<str>>,
+    /// A mistake in the matcher comes up when the hook is registered.
+    pub(crate) matcher: Result<Matcher, String>,
+    pub(crate) priority: i32,
+    /// `None`: the engine's default.
+    pub(crate) timeout: Option<Duration>,
+    /// `None`: the engine's `error_behavior`.
+    pub(crate) on_error: Option<OnError>,
+    pub(crate) mode: Mode,
+    pub(crate) system: bool,
+    pub(crate) enabled: bool,
+    pub(crate) description: Option<Arc<str>>,
+    pub(crate) origin: Option<Origin>,
+    pub(crate) handler: Handler,
+}
+
+/// A registered hook, with everything resolved. What plans are made of.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The name as shown: `agent/name` in a scope.
+    pub name: Arc<str>,
+    /// The event.
+    pub kind: Kind,
+    /// The scope; none for base hooks.
+    pub scope: Option<Arc<str>>,
+    /// Which events of the kind it wants.
+    pub matcher: Matcher,
+    /// Its place in the order; lower comes first.
+    pub priority: i32,
+    /// The limit on its time.
+    pub timeout: Duration,
+    /// What its failure means.
+    pub on_error: OnError,
+    /// When it runs, seen from the event.
+    pub mode: Mode,
+    /// Whether it can be neither overridden nor disabled.
+    pub system: bool,
+    /// Whether it is planned at all.
+    pub enabled: bool,
+    /// What it is for.
+    pub description: Option<Arc<str>>,
+    /// Where it was written.
+    pub origin: Option<Origin>,
+    /// What it runs.
+    pub handler: Handler,
+    /// The order of declaration within its layer.
+    pub(crate) sequence: u64,
+}

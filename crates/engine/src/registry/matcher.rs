@@ -1,0 +1,145 @@
+//! Which events of a kind a hook wants.
+//!
+//! # Syntax
+//! Absent, empty or `*` matches all. `re:…` is a regular expression on the whole value. Anything else is
+//! split on every `|`; each part is trimmed and is a glob ([`super::glob`]) on the whole value,
+//! case-sensitive. An empty part, an unclosed `[`, a reversed range or a bad expression is an error.
+//!
+//! A matcher is compiled once, when its hook is made.
+
+use std::sync::Arc;
+
+use regex::Regex;
+
+use super::glob::Glob;
+
+/// A compiled matcher and the text it came from.
+#[derive(Debug, Clone)]
+pub struct Matcher {
+    text: Arc<str>,
+    form: Form,
+}
+
+#[derive(Debug, Clone)]
+enum Form {
+    All,
+    Parts(Arc<[Part]>),
+    Regex(Arc<Regex>),
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Exact(Box<str>),
+    Glob(Glob),
+}
+
+impl Matcher {
+    /// Matches everything.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { text: "".into(), form: Form::All }
+    }
+
+    /// Compiles a matcher.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it, and what to write instead.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let form = if let Some(expression) = text.strip_prefix("re:") {
+            // The group keeps `a|b` inside the anchors.
+            let whole = format!("^(?:{expression})$");
+            let bounded = regex::RegexBuilder::new(&whole).size_limit(1 << 20).build();
+            // Compiled alone first: `a)(b` must not escape the group.
+            regex::RegexBuilder::new(expression)
+                .size_limit(1 << 20)
+                .build()
+                .and(bounded)
+                .map(|regex| Form::Regex(Arc::new(regex)))
+                .map_err(|error| format!("bad regular expression in `{text}`: {}", last_line(&error)))?
+        } else if matches!(text.trim(), "" | "*") {
+            Form::All
+        } else {
+            Form::Parts(text.split('|').map(|part| self::part(part, text)).collect::<Result<_, _>>()?)
+        };
+        Ok(Self { text: text.into(), form })
+    }
+
+    /// The text that the matcher was made from.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it matches everything.
+    #[must_use]
+    pub fn is_all(&self) -> bool {
+        matches!(self.form, Form::All)
+    }
+
+    /// Whether it matches this value.
+    #[must_use]
+    pub fn matches(&self, value: &str) -> bool {
+        match &self.form {
+            Form::All => true,
+            Form::Regex(regex) => regex.is_match(value),
+            Form::Parts(parts) => parts.iter().any(|part| match part {
+                Part::Exact(exact) => **exact == *value,
+                Part::Glob(glob) => glob.matches(value),
+            }),
+        }
+    }
+
+    /// The values that are the only matches, when the matcher is a list of plain names.
+    pub(crate) fn exact_values(&self) -> Option<impl Iterator<Item = &str>> {
+        let Form::Parts(parts) = &self.form else { return None };
+        let exact = |part: &Part| matches!(part, Part::Exact(_));
+        parts.iter().all(exact).then(|| {
+            parts.iter().filter_map(|part| match part {
+                Part::Exact(exact) => Some(&**exact),
+                Part::Glob(_) => None,
+            })
+        })
+    }
+}
+
+fn part(part: &str, whole: &str) -> Result<Part, String> {
+    let part = part.trim();
+    if part.is_empty() {
+        return Err(format!("the matcher `{whole}` has an empty part; leave out the extra `|`"));
+    }
+    let glob = Glob::new(part)?;
+    Ok(match glob.exact() {
+        Some(exact) => Part::Exact(exact.into()),
+        None => Part::Glob(glob),
+    })
+}
+
+fn last_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(matcher: &str, value: &str) -> bool {
+        Matcher::new(matcher).unwrap().matches(value)
+    }
+
+    #[test]
+    fn lists_globs_and_expressions_match_whole_values() {
+        assert!(matches("Write|Edit", "Edit") && !matches("Write|Edit", "NotebookEdit"));
+        assert!(matches(" Write | mcp__* ", "mcp__x"));
+        assert!(matches("re:Edit.*|Write", "Editor") && !matches("re:Edit.*|Write", "NotebookEdit"));
+        assert!(matches("", "x") && matches("*", "") && matches(" * ", "y"));
+    }
+
+    #[test]
+    fn mistakes_are_errors_with_a_remedy() {
+        assert!(Matcher::new("|").unwrap_err().contains("empty part"));
+        assert!(Matcher::new("a||b").is_err());
+        assert!(Matcher::new("re:(").unwrap_err().contains("bad regular expression"));
+        assert!(Matcher::new("re:a)(b").is_err());
+    }
+}

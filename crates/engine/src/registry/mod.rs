@@ -1,0 +1,23 @@
+//! The hooks that there are: an immutable value.
+//!
+//! In come hooks, from the host's code or from configuration; out goes a [`Registry`] that plans are made
+//! from. A change makes a new value and shares what did not change: registering a scope rebuilds only that
+//! scope. Handlers are data here; nothing in this room runs anything.
+
+mod builder;
+mod error;
+mod glob;
+mod handler;
+mod hook;
+mod layer;
+mod matcher;
+mod snapshot;
+
+pub use builder::{HookBuilder, Takes, Typed, Untyped};
+pub use error::{RegisterError, SwitchError};
+pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, Handler, Program};
+pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};
+pub use matcher::Matcher;
+
+pub(crate) use layer::{Lane, Layer, Limits};
+pub(crate) use snapshot::{Registry, Scope};

@@ -1,0 +1,112 @@
+//! Hooks that nobody waits for.
+//!
+//! A background hook runs on a thread of the engine, or is handed to the host's [`Launcher`]. Only context is
+//! taken from its reply, and it is delivered with the next outcome of the same session and agent that takes
+//! context.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crosier_protocol::{Event, Failure};
+
+use super::{Host, Means, Setting, block_on_runtime, later};
+use crate::message::Bus;
+use crate::registry::Entry;
+
+/// The most hooks that run in the background of one engine.
+const MAX_RUNNING: usize = 32;
+/// The most lines that wait for one agent, and the most agents that are waited for: an agent that never
+/// fires again must not cost memory for ever.
+const MAX_LINES: usize = 256;
+const MAX_AGENTS: usize = 1024;
+
+/// A hook that is to run on its own.
+#[derive(Debug, Clone)]
+pub struct BackgroundJob {
+    /// The hook's name as shown.
+    pub hook: Arc<str>,
+    /// The event that it gets.
+    pub event: Event,
+}
+
+/// Takes over background hooks from the engine, for hosts that end before the hook does.
+pub type Launcher = dyn Fn(&BackgroundJob) -> Result<(), Failure> + Send + Sync;
+
+type Owner = (String, Option<String>);
+
+/// Context of background hooks, on its way to a later outcome.
+#[derive(Debug, Default)]
+pub(crate) struct Deferred {
+    running: AtomicUsize,
+    /// Whether anything waits; asked on the hot path.
+    waiting: AtomicUsize,
+    lines: Mutex<HashMap<Owner, Vec<String>>>,
+}
+
+impl Deferred {
+    /// What waits for this event's session and agent.
+    pub(crate) fn take(&self, event: &Event) -> Option<Vec<String>> {
+        if self.waiting.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = lines.remove(&owner(event));
+        self.waiting.store(lines.len(), Ordering::Release);
+        taken
+    }
+
+    fn put(&self, event: &Event, context: Vec<String>) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= MAX_AGENTS && !lines.contains_key(&owner(event)) {
+            tracing::warn!("context of a background hook is lost: too many agents have some waiting");
+            return;
+        }
+        let waiting = lines.entry(owner(event)).or_default();
+        let room = MAX_LINES.saturating_sub(waiting.len());
+        if context.len() > room {
+            tracing::warn!("context of a background hook is lost: the agent has too much waiting");
+        }
+        waiting.extend(context.into_iter().take(room));
+        self.waiting.store(lines.len(), Ordering::Release);
+    }
+}
+
+fn owner(event: &Event) -> Owner {
+    (event.session_id().to_owned(), event.agent_id().map(str::to_owned))
+}
+
+/// Starts a hook that the event does not wait for.
+pub(crate) fn start_in_background(
+    hook: &Arc<Entry>,
+    event: &Event,
+    host: &Arc<Host>,
+    bus: &Arc<Bus>,
+    deferred: &Arc<Deferred>,
+) -> Result<(), Failure> {
+    if deferred.running.fetch_add(1, Ordering::AcqRel) >= MAX_RUNNING {
+        deferred.running.fetch_sub(1, Ordering::AcqRel);
+        return Err(Failure::error(format!("{MAX_RUNNING} hooks run in the background already")));
+    }
+    let (hook, event) = (Arc::clone(hook), event.clone());
+    let (host, bus, deferred_there) = (Arc::clone(host), Arc::clone(bus), Arc::clone(deferred));
+    let work = move || {
+        let setting = Setting { means: Means::InPlace, bus: &bus, timing: false, host: &host };
+        let ran = block_on_runtime(later(&hook, &event, &setting));
+        if let Some(failure) = &ran.answer.failure {
+            tracing::warn!(hook = %hook.name, kind = %failure.kind, "background hook failed");
+        }
+        let context = ran.answer.reply.into_effects().map(|effects| effects.context).unwrap_or_default();
+        if !context.is_empty() {
+            deferred_there.put(&event, context);
+        }
+        deferred_there.running.fetch_sub(1, Ordering::AcqRel);
+    };
+    match std::thread::Builder::new().name("crosier-background".to_owned()).spawn(work) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            deferred.running.fetch_sub(1, Ordering::AcqRel);
+            Err(Failure::error(format!("no thread could be started for it: {error}")))
+        }
+    }
+}

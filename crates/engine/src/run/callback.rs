@@ -1,0 +1,96 @@
+//! Code of the host: called in place, polled, or on a thread of its own. A panic is an answer.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crosier_protocol::{Answer, Failure, FailureKind};
+use futures_util::FutureExt;
+
+use super::Means;
+use super::thread::spawn;
+use crate::registry::{BoxFuture, Call};
+
+type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
+type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
+
+/// Calls it here and now.
+pub(super) fn inline(code: &Arc<Code>, call: Call<'_>) -> Answer {
+    catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(|panic| panicked(&*panic))
+}
+
+/// Polls it, and drops it at its deadline. The timer is armed only when the first poll is not enough.
+pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Duration) -> Answer {
+    let future = match catch_unwind(AssertUnwindSafe(|| code(call))) {
+        Ok(future) => future,
+        Err(panic) => return panicked(&*panic),
+    };
+    let mut future = Box::pin(AssertUnwindSafe(future).catch_unwind());
+    let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+    let ended = match first {
+        Poll::Ready(ended) => Some(ended),
+        Poll::Pending => match catch_unwind(|| tokio::time::sleep(timeout)) {
+            Ok(sleep) => {
+                let mut sleep = pin!(sleep);
+                // The code goes first: an answer at the last moment counts.
+                poll_fn(|context| match future.as_mut().poll(context) {
+                    Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                    Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
+                })
+                .await
+            }
+            Err(_) => {
+                return Failure::error(
+                    "an async callback that waits needs a tokio runtime with its clock on",
+                )
+                .into();
+            }
+        },
+    };
+    match ended {
+        Some(Ok(answer)) => answer,
+        Some(Err(panic)) => panicked(&*panic),
+        None => {
+            // What the code holds is dropped now; a panic there is not worth more than the timeout.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
+            late(timeout)
+        }
+    }
+}
+
+/// Calls it on a thread of its own. A late answer is dropped; the thread cannot be.
+pub(super) async fn on_a_thread(code: &Arc<Code>, call: Call<'_>, timeout: Duration, means: Means) -> Answer {
+    let deadline = Instant::now() + timeout;
+    let (code, event, hook) = (Arc::clone(code), call.event.clone(), Arc::clone(call.hook));
+    let second = call.second;
+    let pending = match spawn("crosier-hook", move || {
+        inline(&code, Call { event: &event, hook: &hook, second })
+    }) {
+        Ok(pending) => pending,
+        Err(error) => return Failure::error(format!("no thread could be started for it: {error}")).into(),
+    };
+    let answer = match means {
+        Means::InPlace => pending.wait_until(deadline),
+        Means::Threads => match catch_unwind(|| tokio::time::timeout(timeout, pending)) {
+            Ok(limited) => limited.await.ok(),
+            Err(_) => {
+                return Failure::error("a blocking callback needs a tokio runtime with its clock on").into();
+            }
+        },
+    };
+    answer.unwrap_or_else(|| late(timeout))
+}
+
+fn late(timeout: Duration) -> Answer {
+    Failure::new(FailureKind::Timeout, format!("it was not done after {timeout:?}")).into()
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> Answer {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+    Failure::new(FailureKind::Panic, format!("it panicked: {said}")).into()
+}

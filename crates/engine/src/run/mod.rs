@@ -1,0 +1,145 @@
+//! Runs hooks. The only room that knows processes, threads and tokio.
+//!
+//! In comes a hook of a plan and the event; out goes a [`Ran`]: what it answered, and how long it took.
+//! A hook can be late, loud, dead, hostile or wrong: this room always comes back with an answer, in time.
+//! It looks at nothing in a reply but whether the hook wants to be called once more.
+
+mod background;
+mod callback;
+mod command;
+mod environment;
+mod executor;
+mod host;
+mod os;
+mod process;
+mod telling;
+mod thread;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier_protocol::{Answer, Event, Failure};
+use futures_util::{StreamExt, stream};
+
+use crate::message::Bus;
+use crate::registry::{Call, Callback, Entry, Handler};
+
+pub use background::{BackgroundJob, Launcher};
+pub(crate) use background::{Deferred, start_in_background};
+pub(crate) use executor::{block_on, block_on_runtime};
+pub(crate) use host::Host;
+pub use os::mechanism;
+use telling::Telling;
+
+/// What one hook came to.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    pub(crate) answer: Answer,
+    pub(crate) duration: Option<Duration>,
+}
+
+/// How a fire waits for what blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Means {
+    /// On the calling thread: `fire_blocking`.
+    InPlace,
+    /// On a thread of its own, awaited: `fire`.
+    Threads,
+}
+
+/// What every hook of a fire is run with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) means: Means,
+    pub(crate) bus: &'a Arc<Bus>,
+    /// Whether the time of callbacks is taken too.
+    pub(crate) timing: bool,
+    pub(crate) host: &'a Arc<Host>,
+}
+
+/// Runs a hook that needs no waiting: an inline callback. The hot path: no future, no clock, no message
+/// unless somebody asked for them.
+pub(crate) fn now(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Option<Ran> {
+    let Handler::Callback(Callback::Inline(code)) = &hook.handler else { return None };
+    let telling = Telling::start(setting.bus, hook, event);
+    let started = setting.timing.then(Instant::now);
+    let mut answer = callback::inline(code, Call { event, hook: &hook.name, second: false });
+    if wants_again(&answer).is_some() {
+        answer = only_once(callback::inline(code, Call { event, hook: &hook.name, second: true }));
+    }
+    if let Some(telling) = telling {
+        telling.end(&answer);
+    }
+    Some(Ran { answer, duration: started.map(|started| started.elapsed()) })
+}
+
+/// Runs any hook to its end: its answer, or the answer of the second run that it asked for.
+pub(crate) async fn later(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Ran {
+    if let Some(ran) = now(hook, event, setting) {
+        return ran;
+    }
+    // A process is slow enough for its time to be always taken.
+    let timed = setting.timing || matches!(hook.handler, Handler::Command(_));
+    let started = timed.then(Instant::now);
+    let mut telling = Telling::start(setting.bus, hook, event);
+    let mut answer = once(hook, event, Run::first(hook), setting, &mut telling).await;
+    if let Some(timeout) = wants_again(&answer) {
+        let run = Run { second: true, timeout };
+        answer = only_once(once(hook, event, run, setting, &mut telling).await);
+    }
+    if let Some(telling) = telling {
+        telling.end(&answer);
+    }
+    Ran { answer, duration: started.map(|started| started.elapsed()) }
+}
+
+/// Runs the hooks of one stage together, a few at a time; the results are in plan order.
+pub(crate) async fn together(hooks: &[Arc<Entry>], event: &Event, setting: &Setting<'_>) -> Vec<Ran> {
+    // Even a blocking fire needs threads to do several things at once.
+    let setting = Setting { means: Means::Threads, ..*setting };
+    let width = 4 * std::thread::available_parallelism().map_or(1, usize::from);
+    let runs: Vec<_> = hooks.iter().map(|hook| later(hook, event, &setting)).collect();
+    stream::iter(runs).buffered(width.min(8)).collect().await
+}
+
+/// One of at most two runs of a hook.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    second: bool,
+    timeout: Duration,
+}
+
+impl Run {
+    fn first(hook: &Entry) -> Self {
+        Self { second: false, timeout: hook.timeout }
+    }
+}
+
+async fn once(
+    hook: &Entry,
+    event: &Event,
+    run: Run,
+    setting: &Setting<'_>,
+    telling: &mut Option<Telling>,
+) -> Answer {
+    let call = Call { event, hook: &hook.name, second: run.second };
+    match &hook.handler {
+        Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
+        Handler::Callback(Callback::Async(code)) => callback::polled(code, call, run.timeout).await,
+        Handler::Callback(Callback::Blocking(code)) => {
+            callback::on_a_thread(code, call, run.timeout, setting.means).await
+        }
+        Handler::Command(spec) => command::run(spec, call, run, setting, telling).await,
+    }
+}
+
+fn wants_again(answer: &Answer) -> Option<Duration> {
+    answer.reply.effects().and_then(|effects| effects.again)
+}
+
+fn only_once(answer: Answer) -> Answer {
+    match wants_again(&answer) {
+        Some(_) => Failure::bad_output("its second run asks for a third (`async: true` twice)").into(),
+        None => answer,
+    }
+}

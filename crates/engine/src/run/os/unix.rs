@@ -1,0 +1,174 @@
+//! Unix: process groups, pipes, poll; a pidfd where the kernel has one, else short ticks.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Child;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::Urge;
+
+/// How often the leader is looked at where nothing tells when it exits.
+const TICK: Duration = Duration::from_millis(2);
+
+/// Tells when the leader of a group exits, without reaping it: its id stays its own until it is reaped.
+#[derive(Debug)]
+pub(in crate::run) enum ExitWatch {
+    /// Readable when the leader has exited (Linux 5.3 and later).
+    #[cfg(target_os = "linux")]
+    Pidfd(OwnedFd, Pid),
+    /// Looked at every few milliseconds.
+    Tick(Pid),
+}
+
+impl ExitWatch {
+    pub(in crate::run) fn new(child: &Child) -> Self {
+        let pid = Pid::from_child(child);
+        #[cfg(target_os = "linux")]
+        if let Ok(fd) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) {
+            return Self::Pidfd(fd, pid);
+        }
+        Self::Tick(pid)
+    }
+
+    fn pid(&self) -> Pid {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Pidfd(_, pid) => *pid,
+            Self::Tick(pid) => *pid,
+        }
+    }
+
+    /// Whether the leader has exited. It is not reaped.
+    pub(in crate::run) fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(self.pid()), options) {
+            Ok(status) => status.is_some(),
+            // Somebody else reaped it (a host that ignores SIGCHLD): it is gone.
+            Err(_) => true,
+        }
+    }
+}
+
+/// How the exit of a process is noticed here, for `crosier doctor`.
+#[must_use]
+pub fn mechanism() -> &'static str {
+    #[cfg(target_os = "linux")]
+    if rustix::process::pidfd_open(rustix::process::getpid(), rustix::process::PidfdFlags::empty()).is_ok() {
+        return "pidfd";
+    }
+    "2 ms ticks"
+}
+
+/// What a hook's life depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::run) struct Waited<'a> {
+    /// To write to, when there is something to write.
+    pub(in crate::run) stdin: Option<BorrowedFd<'a>>,
+    pub(in crate::run) stdout: Option<BorrowedFd<'a>>,
+    pub(in crate::run) stderr: Option<BorrowedFd<'a>>,
+    /// Readable or closed: the fire was cancelled.
+    pub(in crate::run) cancel: Option<BorrowedFd<'a>>,
+    /// Readable or closed: the engine shuts down.
+    pub(in crate::run) bell: Option<BorrowedFd<'a>>,
+}
+
+/// What came of waiting. Nothing set: the time is over, or a tick passed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::run) struct Readiness {
+    pub(in crate::run) stdin: bool,
+    pub(in crate::run) stdout: bool,
+    pub(in crate::run) stderr: bool,
+    pub(in crate::run) cancelled: bool,
+    pub(in crate::run) exited: bool,
+}
+
+/// Waits until something happens, at most so long.
+pub(in crate::run) fn wait_ready(
+    waited: Waited<'_>,
+    exit: &ExitWatch,
+    limit: Duration,
+) -> io::Result<Readiness> {
+    let exit_fd = match exit {
+        #[cfg(target_os = "linux")]
+        ExitWatch::Pidfd(fd, _) => Some(fd.as_fd()),
+        ExitWatch::Tick(_) => None,
+    };
+    let limit = if exit_fd.is_none() { limit.min(TICK) } else { limit };
+    let (read, write) = (PollFlags::IN, PollFlags::OUT);
+    let wanted = [
+        (waited.stdin, write),
+        (waited.stdout, read),
+        (waited.stderr, read),
+        (waited.cancel, read),
+        (waited.bell, read),
+        (exit_fd, read),
+    ];
+    // An array on the stack: those that are not waited for are left out of it.
+    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(wanted.len());
+    let mut places = [None; 6];
+    for (place, (fd, flags)) in wanted.into_iter().enumerate() {
+        if let Some(fd) = fd {
+            places[place] = Some(fds.len());
+            fds.push(PollFd::from_borrowed_fd(fd, flags));
+        }
+    }
+    // Rounded up: waking before the deadline would only mean to wait again.
+    let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i32::MAX.into(), tv_nsec: 0 });
+    match poll(&mut fds, Some(&limit)) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let happened = |place: usize| places[place].is_some_and(|at: usize| !fds[at].revents().is_empty());
+    Ok(Readiness {
+        stdin: happened(0),
+        stdout: happened(1),
+        stderr: happened(2),
+        cancelled: happened(3) || happened(4),
+        exited: happened(5) || (exit_fd.is_none() && exit.has_exited()),
+    })
+}
+
+/// Signals every process of the leader's group. The leader must not be reaped yet, or the id could belong
+/// to somebody else.
+pub(in crate::run) fn signal_group(exit: &ExitWatch, urge: Urge) {
+    let signal = match urge {
+        Urge::Term => Signal::TERM,
+        Urge::Kill => Signal::KILL,
+    };
+    let _ = kill_process_group(exit.pid(), signal);
+    if urge == Urge::Kill {
+        // A leader that moved itself to another group is still ours.
+        let _ = rustix::process::kill_process(exit.pid(), signal);
+    }
+}
+
+/// A pipe whose ends no child inherits.
+pub(in crate::run) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let (read, write) = std::io::pipe()?;
+        Ok((read.into(), write.into()))
+    }
+}
+
+pub(in crate::run) fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::ioctl_fionbio(fd, true)?)
+}
+
+/// How many bytes wait in a pipe at this moment.
+pub(in crate::run) fn available(fd: impl AsFd) -> usize {
+    rustix::io::ioctl_fionread(fd).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// Whether a program could not be started because some process still holds its file open for writing.
+pub(in crate::run) fn is_busy_file(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::TXTBSY.raw_os_error())
+}

@@ -1,0 +1,150 @@
+//! What a process writes: stdout up to a limit, the end of stderr, and progress for listeners.
+
+use std::collections::VecDeque;
+use std::io::{self, Read};
+
+/// Stdout up to a limit. What is over it is read on and thrown away, so that the process does not block.
+#[derive(Debug)]
+pub(super) struct Stdout {
+    bytes: Vec<u8>,
+    limit: usize,
+    over: bool,
+}
+
+/// The end of stderr.
+#[derive(Debug)]
+pub(super) struct Stderr {
+    bytes: VecDeque<u8>,
+    limit: usize,
+}
+
+/// What one read came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Got {
+    /// So many bytes; more may be there.
+    Bytes(usize),
+    /// Nothing is there now.
+    Nothing,
+    /// Nothing will come any more.
+    End,
+}
+
+/// Reads once, without blocking.
+pub(super) fn read(from: &mut impl Read, scratch: &mut [u8]) -> Got {
+    match from.read(scratch) {
+        Ok(0) => Got::End,
+        Ok(count) => Got::Bytes(count),
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
+            Got::Nothing
+        }
+        Err(_) => Got::End,
+    }
+}
+
+impl Stdout {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { bytes: Vec::new(), limit, over: false }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        let room = self.limit - self.bytes.len();
+        self.over |= bytes.len() > room;
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The limit, when more than that was written.
+    pub(super) fn oversize(&self) -> Option<usize> {
+        self.over.then_some(self.limit)
+    }
+}
+
+impl Stderr {
+    pub(super) fn new(limit: usize) -> Self {
+        Self { bytes: VecDeque::new(), limit }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        let kept = &bytes[bytes.len().saturating_sub(self.limit)..];
+        let excess = (self.bytes.len() + kept.len()).saturating_sub(self.limit);
+        self.bytes.drain(..excess);
+        self.bytes.extend(kept);
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes.into()
+    }
+}
+
+/// Cuts a stream into whole lines for progress messages. Bounded: a line without an end is passed on in
+/// pieces, and behind the limit nothing more is told.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    held: Vec<u8>,
+    told: usize,
+}
+
+const MAX_HELD: usize = 8 * 1024;
+const MAX_TOLD: usize = 1024 * 1024;
+
+impl Lines {
+    /// What can be told now: all whole lines.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> String {
+        if self.told >= MAX_TOLD {
+            return String::new();
+        }
+        self.held.extend_from_slice(bytes);
+        let whole = match self.held.iter().rposition(|&byte| byte == b'\n') {
+            Some(at) => at + 1,
+            None if self.held.len() >= MAX_HELD => self.held.len(),
+            None => 0,
+        };
+        let told: Vec<u8> = self.held.drain(..whole).collect();
+        self.told += told.len();
+        String::from_utf8_lossy(&told).into_owned()
+    }
+
+    /// What is left at the end: a last line without a newline.
+    pub(super) fn rest(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stdout_of_exactly_the_limit_is_kept_and_one_more_is_not() {
+        let mut stdout = Stdout::new(4);
+        stdout.take(b"ab");
+        stdout.take(b"cd");
+        assert_eq!(stdout.oversize(), None);
+        stdout.take(b"e");
+        assert_eq!(stdout.oversize(), Some(4));
+        assert_eq!(stdout.into_bytes(), b"abcd");
+    }
+
+    #[test]
+    fn stderr_keeps_its_end() {
+        let mut stderr = Stderr::new(4);
+        stderr.take(b"abc");
+        stderr.take(b"def");
+        stderr.take(b"");
+        assert_eq!(stderr.into_bytes(), b"cdef");
+        let mut stderr = Stderr::new(2);
+        stderr.take(b"abcdef");
+        assert_eq!(stderr.into_bytes(), b"ef");
+    }
+
+    #[test]
+    fn lines_are_told_whole() {
+        let mut lines = Lines::default();
+        assert_eq!(lines.take("h\u{e4}".as_bytes()), "");
+        assert_eq!(lines.take(b"\nx\ny"), "h\u{e4}\nx\n");
+        assert_eq!(lines.rest(), "y");
+    }
+}

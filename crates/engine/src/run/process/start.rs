@@ -1,0 +1,99 @@
+//! Starting a process, and saying precisely why that did not work.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crosier_protocol::{Failure, FailureKind};
+
+use super::super::os;
+
+/// What to start: always a path, so that the fast way of starting (no copy of the parent) is taken.
+#[derive(Debug)]
+pub(in crate::run) struct Start {
+    pub(in crate::run) program: PathBuf,
+    pub(in crate::run) args: Vec<OsString>,
+    pub(in crate::run) cwd: PathBuf,
+    pub(in crate::run) env: Vec<(OsString, OsString)>,
+}
+
+impl Start {
+    /// Starts it as the leader of a group of its own, with three pipes and nothing else of ours.
+    pub(super) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .current_dir(&self.cwd)
+            .env_clear()
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        loop {
+            match command.spawn() {
+                Ok(child) => return Ok(child),
+                // Another process was just started while this file was being written; it lets go at once.
+                Err(error) if os::is_busy_file(&error) && Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => return Err(Failure::new(FailureKind::Spawn, self.explain(&error))),
+            }
+        }
+    }
+
+    /// The operating system has one word for many causes; look which one it is.
+    fn explain(&self, error: &io::Error) -> String {
+        let (program, cwd) = (self.program.display(), self.cwd.display());
+        match fs::metadata(&self.cwd) {
+            Err(_) => return format!("the folder to run it in does not exist: {cwd}"),
+            Ok(meta) if !meta.is_dir() => {
+                return format!("what should be the folder to run it in is a file: {cwd}");
+            }
+            Ok(_) => {}
+        }
+        let path = self.cwd.join(&self.program);
+        let Ok(meta) = fs::metadata(&path) else { return format!("the program does not exist: {program}") };
+        if meta.is_dir() {
+            return format!("the program is a folder: {program}");
+        }
+        match error.kind() {
+            io::ErrorKind::PermissionDenied if meta.permissions().mode() & 0o111 == 0 => {
+                return format!("the program is not executable: {program}; try `chmod +x`");
+            }
+            io::ErrorKind::ArgumentListTooLong => {
+                return "its arguments and environment are too large for the operating system".to_owned();
+            }
+            _ => {}
+        }
+        match interpreter(&path) {
+            Some(named) if named.ends_with('\r') => {
+                let named = named.trim_end_matches('\r');
+                format!(
+                    "its first line ends in a carriage return, so no `{named}` is found: {program}; save it with Unix line ends"
+                )
+            }
+            Some(named) if !Path::new(&named).exists() => {
+                format!("its first line names an interpreter that does not exist: `{named}` in {program}")
+            }
+            None if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) => {
+                format!("the program has no `#!` line and is not a binary: {program}")
+            }
+            _ => format!("{program} could not be started: {error}"),
+        }
+    }
+}
+
+/// The program that a file's `#!` line names.
+fn interpreter(path: &Path) -> Option<String> {
+    let mut start = [0; 256];
+    let count = File::open(path).ok()?.read(&mut start).ok()?;
+    let line = start[..count].strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let named = line.trim_ascii_start().split(|&byte| byte == b' ' || byte == b'\t').next()?;
+    Some(String::from_utf8_lossy(named).into_owned())
+}

@@ -1,0 +1,618 @@
+"""The Crosier worker: runs Python hooks for the engine, one call at a time, in a warm interpreter.
+
+The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2, and talks
+in frames: a byte count in decimal, a newline, that many bytes. A request is a JSON header; a call adds a second frame,
+the event, so that the engine never encodes it again:
+
+    {"id": 1, "op": "hello"}
+    {"id": 2, "op": "load", "hook": 7, "name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
+    {"id": 3, "op": "call", "hook": 7, "timeout": 29.9}  + event
+
+`load` also takes `file` (instead of `module`), `cwd`, `fork` and `max_reply`; `call` also takes `phase` and `cwd`.
+An answer is a JSON header {"id", "status"}: "ok" is followed by a frame with the reply, "none" (no opinion) by nothing,
+"failed" carries `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail` and `traceback`.
+The end of input ends the worker. User code never meets the channel: its 0 is /dev/null, its 1 the engine's stderr pipe.
+
+Every cold start waits for this file, so whatever is slow to import (json, inspect, asyncio, traceback, signal) is
+imported where it is first needed; most hooks need none of it.
+"""
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import sys
+from time import monotonic
+
+read, write, getpid = os.read, os.write, os.getpid  # taken early: a hook may patch `os`
+
+CHUNK = 1 << 16  # bytes that one read asks for; a pipe holds no more by default
+MAX_REPLY = 1 << 20  # bytes, unless `load` says otherwise
+MAX_DETAIL, MAX_TRACEBACK = 2_000, 30_000  # characters of a failure
+MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
+MAX_WATCHED = 32  # files per module that are checked for changes before each call
+DEPTH = sys.getrecursionlimit()
+HOME = os.getcwd()
+
+
+class Failure(Exception):
+    """Why there is no reply: one of the engine's failure kinds, a line for people, and a traceback if there is one."""
+
+    def __init__(self, kind: str, detail: str, traceback: str = "") -> None:
+        self.kind, self.detail, self.traceback = kind, detail[:MAX_DETAIL], traceback[-MAX_TRACEBACK:]
+
+
+# --- The channel -----------------------------------------------------------------------------------------------------
+
+class Channel:
+    """The pipes from and to the engine, on descriptors of their own: close-on-exec, and so high that no file of a hook
+    is ever opened under their numbers, not even after the hook has closed them."""
+
+    def __init__(self) -> None:
+        self.buffer, self.input, self.output = b"", *(os.dup2(fd, 250 + fd, inheritable=False) for fd in (0, 1))
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+
+    def _read(self, size: int) -> bytes:
+        while True:
+            try:
+                data = read(self.input, size)
+            except Exception as exc:
+                if isinstance(exc, OSError) and exc.errno:
+                    raise
+                continue  # a signal handler that a hook left behind has raised; the input is untouched
+            if not data:
+                raise EOFError
+            return data
+
+    def frame(self) -> bytes:
+        """Read exactly one frame. The engine writes header and event at once, so both mostly come in one read."""
+        buffer = self.buffer
+        while (end := buffer.find(b"\n")) < 0:
+            buffer += self._read(CHUNK)
+        stop = end + 1 + int(buffer[:end])
+        self.buffer = buffer[stop:]
+        parts, missing = [buffer[end + 1 : stop]], stop - len(buffer)
+        while missing > 0:
+            parts.append(self._read(min(missing, 16 * CHUNK)))
+            missing -= len(parts[-1])
+        return b"".join(parts)
+
+    def send(self, frames: bytes) -> None:
+        while frames:
+            frames = frames[write(self.output, frames) :]
+
+
+def ok(number: int, reply: bytes | None) -> bytes:
+    """The frames that answer with a reply, or without an opinion."""
+    header = b'{"id":%d,"status":"%b"}' % (number, b"none" if reply is None else b"ok")
+    frames = b"%d\n%b" % (len(header), header)
+    return frames if reply is None else b"%b%d\n%b" % (frames, len(reply), reply)
+
+
+def attempt(number: int, action, *arguments: object) -> bytes:
+    """Do what may run user code and give the frames that tell how it ended. A hook may fork and return twice; only the
+    process that began comes back from here."""
+    own = getpid()
+    try:
+        frames = action(*arguments)
+    except Failure as failure:
+        header = encode({"id": number, "status": "failed", **vars(failure)})
+        frames = b"%d\n%b" % (len(header), header)
+    if getpid() != own:
+        os._exit(0)
+    return frames
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+# The package `json` imports `re`, and that costs half as much as starting python. Its C half does the same alone.
+# Integers keep their digits. Floats are doubles: 1e400 arrives as inf, and a reply with inf or nan is refused.
+
+def refuse(value: object) -> None:
+    """Stand in where python would read or write more than JSON."""
+    raise ValueError("not JSON")
+
+
+try:
+    from _json import encode_basestring, make_encoder, make_scanner
+
+    hooks = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook"))
+    options = {"strict": True, "parse_float": float, "parse_int": int, "parse_constant": refuse, **hooks}
+    scan = make_scanner(type("Options", (), options))
+    chunks = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
+except (ImportError, AttributeError, TypeError):  # not CPython, or one that has moved on
+    import json
+
+    scan = json.JSONDecoder(parse_constant=refuse).scan_once
+    chunks = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).iterencode
+
+
+def encode(value: object) -> bytes:
+    """Write JSON. A lone surrogate, which a payload can hold and UTF-8 cannot, becomes U+FFFD: a deny that quotes the
+    payload must arrive."""
+    text = "".join(chunks(value, 0))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+def decode(data: bytes) -> object:
+    """Read JSON, under the recursion limit of the start: where a hook has raised it, a deeply nested event would
+    overflow the stack, and a crash does not deny as the failure `delivery` does."""
+    text, limit = str(data, "utf-8").strip(" \t\r\n"), sys.getrecursionlimit()
+    if limit != DEPTH:
+        sys.setrecursionlimit(DEPTH)
+    try:
+        value, end = scan(text, 0)
+    except StopIteration as exc:
+        raise ValueError(f"no JSON value at character {exc.value}") from None
+    finally:
+        if limit != DEPTH:
+            sys.setrecursionlimit(limit)
+    if end != len(text):
+        raise ValueError(f"a second JSON value at character {end}")
+    return value
+
+
+def misfit(value: object, path: str) -> str | None:
+    """Find the part of a reply that JSON cannot hold."""
+    scalars = (str, int, float, type(None))
+    if isinstance(value, (dict, list, tuple)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if not isinstance(key, scalars):
+                return f"{path} has a key of type {type(key).__name__}"
+            if found := misfit(part, f"{path}.{str(key)[:40]}"):
+                return found
+    elif not isinstance(value, scalars):
+        return f"{path} is of type {type(value).__name__}"
+    elif isinstance(value, float) and value - value != 0:
+        return f"{path} is {value}"
+    return None
+
+
+def pack(reply: dict, limit: int) -> bytes:
+    """Write a reply, if it can be written."""
+    try:
+        packed = encode(reply)
+    except RecursionError:
+        raise Failure("bad_output", "the reply contains itself or is nested too deeply") from None
+    except (TypeError, ValueError) as exc:
+        raise Failure("bad_output", f"the reply is not JSON: {misfit(reply, 'reply') or exc}") from None
+    if len(packed) > limit:
+        raise Failure("oversize", f"the reply has {len(packed)} bytes; {limit} are accepted")
+    return packed
+
+
+# --- The module `crosier`, for hooks to import -----------------------------------------------------------------------
+
+SHORT = {"tool": "tool_name", "args": "tool_input"}
+FIELDS = frozenset(
+    """session_id transcript_path cwd permission_mode hook_event_name hook_type agent_id orchestrator_id timestamp
+    trigger source agent_type model reason prompt output tool_name tool_input tool_use_id permission_suggestions
+    tool_response tool_output error is_interrupt custom_instructions stop_hook_active agent_transcript_path config
+    result from to path content commit view message title notification_type teammate_name team_name task_id
+    task_subject task_description outcome""".split()
+)
+
+
+class HookEvent(dict):
+    """The event: a dict of its JSON, whose fields are attributes too. Optional fields that are absent are None there.
+
+    It is the hook's own copy, and changing it changes nothing: to rewrite an input, return it as `updated_input`."""
+
+    __slots__ = ()
+
+    @property
+    def timestamp(self):
+        """The time as a datetime; `event["timestamp"]` is the text."""
+        from datetime import datetime
+        if (text := self.get("timestamp")) is None:
+            return None
+        time, dot, rest = text.upper().replace("Z", "+00:00").partition(".")
+        zone = rest.lstrip("0123456789")
+        fraction = (rest[: len(rest) - len(zone)] + "000000")[:6] if dot else ""  # six digits, or python < 3.11 fails
+        return datetime.fromisoformat(time + dot + fraction + zone)
+
+    def __getattr__(self, name: str) -> object:
+        field = SHORT.get(name, name)
+        if field in self or field in FIELDS:
+            return self.get(field)
+        kind = self.get("hook_event_name", "this")
+        raise AttributeError(f"{kind} event has no field {name!r}; it has {', '.join(map(str, self))}")
+
+    def to_dict(self) -> dict:
+        return dict(self)
+
+    def to_json(self) -> str:
+        import json
+        return json.dumps(self)
+
+
+class HookResult:
+    """What a hook answers: MassGen's fields, and any other key of a reply by its name in snake case
+    (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion."""
+
+    explicit = False  # an allow that is meant, though it looks like the default
+
+    def __init__(self, allowed: bool = True, decision: str = "allow", reason: str | None = None,
+                 updated_input: object = None, inject: object = None, modified_args: str | None = None,
+                 **more: object) -> None:
+        self.decision = "deny" if decision == "allow" and allowed is False else decision
+        self.allowed = allowed and self.decision not in ("deny", "block")
+        self.reason, self.updated_input, self.inject = reason, updated_input, inject
+        self.modified_args, self.more = modified_args, more
+
+    def to_dict(self) -> dict:
+        words = {name: name.split("_") for name in self.more}
+        more = {word + "".join(map(str.title, rest)): self.more[name] for name, (word, *rest) in words.items()}
+        return {**reply_of(self), **more}
+
+
+class HookContext:
+    """What a hook that takes a second argument learns about its call."""
+
+    def __init__(self, hook: str, phase: int, timeout: float) -> None:
+        self.hook, self.phase, self.deadline, self.stopped = hook, phase, monotonic() + timeout, False
+
+    @property
+    def remaining(self) -> float:
+        """Seconds until the deadline."""
+        return self.deadline - monotonic()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether nobody waits for the reply any more; there is a moment left to clean up."""
+        return self.stopped or self.remaining <= 0
+
+    def stop(self, *_: object) -> None:
+        self.stopped = True
+
+
+def allow(reason: str | None = None, **more: object) -> HookResult:
+    """Allow outright: the user is not asked."""
+    result = HookResult(reason=reason, **more)
+    result.explicit = True
+    return result
+
+
+def deny(reason: str, **more: object) -> HookResult:
+    """Refuse."""
+    return HookResult(decision="deny", reason=reason, **more)
+
+
+def ask(reason: str | None = None, **more: object) -> HookResult:
+    """Have the user decide."""
+    return HookResult(decision="ask", reason=reason, **more)
+
+
+def inject(content: str, strategy: str = "tool_result", **more: object) -> HookResult:
+    """Append text to the tool result or, as "user_message", add a message after it."""
+    return HookResult(inject={"content": content, "strategy": strategy}, **more)
+
+
+# --- What comes back -------------------------------------------------------------------------------------------------
+
+MASSGEN = ("allowed", "decision", "updated_input", "modified_args", "inject", "reason")
+
+
+def reply_of(result: object) -> dict:
+    """Read a reply from an object. An allow that looks like a default and has no reason is no opinion: an audit hook
+    that returns `HookResult()` must not skip a permission prompt."""
+    reply = {name: value for name in MASSGEN if (value := getattr(result, name, None)) is not None}
+    if "decision" in reply:
+        reply["decision"] = getattr(reply["decision"], "value", reply["decision"])  # of an Enum
+    vague = not reply.get("reason") and not getattr(result, "explicit", False)
+    if reply.get("allowed") is True and (vague or "decision" in reply):
+        del reply["allowed"]
+    if reply.get("decision") == "allow" and vague:
+        del reply["decision"]
+    return reply
+
+
+def understand(result: object) -> dict:
+    """Turn what a hook returned into a reply; an empty one is no opinion."""
+    if isinstance(result, dict) and not isinstance(result, HookEvent):
+        return result
+    if isinstance(result, HookResult):
+        return result.to_dict()
+    if not isinstance(result, type) and any(hasattr(result, name) for name in MASSGEN[:-1]):
+        return reply_of(result)
+    raise Failure("bad_output", f"returned a {type(result).__name__}; return None, a dict or a HookResult")
+
+
+def explain(exc: BaseException, own: str | None) -> tuple[str, str, list[str]]:
+    """What was raised and where, in one line; the traceback, from the hook's code on; the files that it leads through.
+    `own` is the hook's file: when the exception comes from elsewhere, the line there is told as well."""
+    try:
+        import traceback
+        trace, message = exc.__traceback__, str(exc)
+        while trace and (trace.tb_frame.f_globals is globals() or  # what runs hooks, until the first frame of one
+                         trace.tb_frame.f_globals.get("__name__", "").startswith(("importlib", "asyncio"))):
+            trace = trace.tb_next
+        steps = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(trace)]
+        files = [file for file, _, _ in steps]
+        places = [f"{os.path.basename(file)}:{line} in {function}" for file, line, function in steps]
+        if isinstance(exc, SyntaxError):
+            message, places = f"{exc.msg} ({exc.filename}:{exc.lineno})", []
+            files.append(str(exc.filename))
+        elif own in files and files[-1] != own:
+            places[-1] += ", called from " + places[len(files) - 1 - files[::-1].index(own)]
+        line = type(exc).__name__ + (f": {message}" if message else "") + (f" ({places[-1]})" if places else "")
+        return line, "".join(traceback.format_exception(type(exc), exc, trace)), files
+    except BaseException:  # out of memory or stack, or an exception that cannot be shown
+        return type(exc).__name__, "", []
+
+
+# --- Modules ---------------------------------------------------------------------------------------------------------
+
+def stamp(path: str) -> tuple[int, int, int] | None:
+    """What changes when a file does; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+class Source:
+    """A module with hooks in it: found, imported, and imported again when it has changed.
+
+    Each searched folder becomes a private package, so that the module is the file beside the config and yet never
+    stands in for another of its name. Its neighbours are imported from the end of sys.path, so that they cannot shadow
+    the standard library. Watched are the module, its package and its neighbours (MAX_WATCHED files in all); when one
+    changes, all are imported afresh. A failed import is remembered until a file that it met or missed changes."""
+
+    packages: dict[str, str] = {}
+
+    def __init__(self, module: str, paths: list[str]) -> None:
+        self.dotted, self.paths = module, paths
+        self.load()
+
+    def load(self) -> None:
+        """Import the module, or note why that is impossible."""
+        importlib.invalidate_caches()
+        sys.path.extend(path for path in self.paths if path not in sys.path)
+        stem, self.name, self.root = self.dotted.replace(".", "/"), self.dotted, self.dotted
+        self.module, self.failure, self.stamps, self.targets = None, None, {}, {}
+        places = [(folder, f"{folder}/{stem}{end}") for folder in self.paths for end in ("/__init__.py", ".py")]
+        folder, file = next((place for place in places if stamp(place[1])), (None, None))
+        if folder:
+            package = self.packages.setdefault(folder, f"crosier_hooks_{len(self.packages) + 1}")
+            sys.modules.setdefault(package, type(sys)(package)).__path__ = [folder]
+            self.name, self.root = f"{package}.{self.dotted}", f"{package}.{self.dotted.partition('.')[0]}"
+            self.stamps[file] = stamp(file)
+        try:
+            self.module = importlib.import_module(self.name)
+        except BaseException as exc:  # sys.exit() as well
+            cause, trace, files = explain(exc, None)
+            searched = ", ".join([*self.paths, f"the path of {sys.executable}"])
+            self.failure = Failure("import", f"module {self.dotted!r}: {cause}; searched: {searched}", trace)
+            for path in [*files, *sys.path, *(file for _, file in places)]:
+                self.stamps.setdefault(path, stamp(path))
+        self.file = getattr(self.module, "__file__", None)
+        self._watch()
+
+    def find(self, function: str) -> tuple:
+        """The function to call, and whether it takes a context; of the module as it is on disk now."""
+        if len(sys.modules) != self.known:
+            self._watch()
+        if any(stamp(path) != known for path, known in self.stamps.items()):
+            for name in self._parts():
+                del sys.modules[name]
+            self.load()
+        if self.failure:
+            raise self.failure
+        if function not in self.targets:
+            try:
+                self.targets[function] = resolve(self.module, function)
+            except BaseException as exc:
+                cause, trace, _ = explain(exc, self.file)
+                where = f"{function!r} of module {self.dotted!r} ({self.file})"
+                self.targets[function] = Failure("import", f"{where}: {cause}", trace)
+        if isinstance(self.targets[function], Failure):
+            raise self.targets[function]
+        return self.targets[function]
+
+    def _parts(self) -> dict[str, str]:
+        """The imported modules that this one is made of: itself, its package, its neighbours; with their files."""
+        files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
+        near = {name: tuple(f"{path}/{name.replace('.', '/')}" for path in self.paths) for name in files}
+        return {name: file for name, file in files.items()
+                if file and (f"{name}.".startswith(f"{self.root}.") or file.startswith(near[name]))}
+
+    def _watch(self) -> None:
+        self.known = len(sys.modules)
+        for file in list(self._parts().values())[:MAX_WATCHED]:
+            self.stamps.setdefault(file, stamp(file))
+
+
+def resolve(module: object, function: str) -> tuple:
+    """Make a callable of what the config names, and see whether it wants a second argument. A parameter with a default
+    gets the context only if it is named for it."""
+    target = getattr(module, function)
+    if isinstance(target, type):
+        if not any("__call__" in vars(base) for base in target.__mro__):
+            raise TypeError("a class without __call__")
+        target = target()
+    if not callable(target):
+        raise TypeError("not a function")
+    code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
+    if code and code.co_flags & 0x80:  # a coroutine: fetch what it needs before the first call
+        import asyncio  # noqa: F401
+    if type(target) is type(resolve) and code.co_argcount == 1 and not (code.co_kwonlyargcount or vars(target)):
+        return target, False
+    import inspect
+    try:
+        signature = inspect.signature(target)
+    except ValueError:  # built in, and does not tell
+        return target, False
+    taken = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    context = len(taken) > 1 and (taken[1].default is taken[1].empty or taken[1].name in ("context", "ctx"))
+    signature.bind(*[None] * (1 + context))  # better a TypeError now than in every call
+    return target, context
+
+
+# --- Hooks -----------------------------------------------------------------------------------------------------------
+
+class Hook:
+    """A registered hook, ready to be called."""
+
+    def __init__(self, request: dict, source: Source) -> None:
+        self.source, self.function, self.name = source, request["function"], request.get("name", "")
+        self.fork, self.limit = request.get("fork", False), request.get("max_reply", MAX_REPLY)
+        self.cwd = request.get("cwd") or HOME
+
+    def call(self, request: dict, data: bytes) -> bytes:
+        """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
+        others die of it at once."""
+        target, wants_context = self.source.find(self.function)
+        answer = self._answer_apart if self.fork else self._answer
+        if not wants_context:
+            return answer(target, request, data)
+        import signal
+        context = HookContext(self.name, request.get("phase", 1), request.get("timeout", 30))
+        signal.signal(signal.SIGTERM, context.stop)
+        try:
+            return answer(target, request, data, context)
+        finally:
+            if context.stopped:
+                os._exit(128 + signal.SIGTERM)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def _answer(self, target, request: dict, data: bytes, *context: HookContext) -> bytes:
+        try:
+            event = HookEvent(decode(data))
+            os.chdir(request.get("cwd") or self.cwd)
+        except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
+            raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
+        sys.stdout, sys.stderr = STREAMS
+        try:
+            result = target(event, *context)
+            if hasattr(type(result), "__await__"):
+                result = wait(result)
+            reply = None if result is None else understand(result)
+        except Failure:
+            raise
+        except BaseException as exc:
+            raise Failure("error", *explain(exc, self.source.file)[:2]) from None
+        return ok(request["id"], pack(reply, self.limit) if reply else None)
+
+    def _answer_apart(self, target, request: dict, data: bytes, *context: HookContext) -> bytes:
+        """Answer from a fork. It leaves its frames in shared memory, which unlike a pipe cannot fill up, be held open
+        by a grandchild, or take more than its size; so it is enough to wait for the child."""
+        import mmap
+        shared = mmap.mmap(-1, self.limit + 8 * MAX_TRACEBACK)
+        try:
+            child = os.fork()
+        except OSError as exc:
+            raise Failure("delivery", f"cannot fork: {exc}") from None
+        if not child:
+            try:
+                os.closerange(CHANNEL.input, CHANNEL.output + 1)
+                frames = attempt(request["id"], self._answer, target, request, data, *context)
+                flush()
+                shared[8 : 8 + len(frames)] = frames
+                shared[:8] = len(frames).to_bytes(8, "big")
+            finally:
+                os._exit(0)
+        try:
+            status = os.waitpid(child, 0)[1]
+        except ChildProcessError:  # a hook ignores SIGCHLD, or waits for every child there is
+            status = 0
+        if size := int.from_bytes(shared[:8], "big"):
+            return shared[8 : 8 + size]
+        end = f"signal {status & 127}" if status & 127 else f"exit status {status >> 8}"
+        raise Failure("worker_lost", f"the forked call ended without an answer: {end}")
+
+
+def wait(awaitable) -> object:
+    """Await on an event loop that is kept, as making one takes longer than most hooks. Forked children make their own.
+    As with `asyncio.run`, tasks left over are cancelled: nothing of one call goes on in the next."""
+    import asyncio
+
+    async def settle() -> object:
+        return await awaitable
+
+    loop = LOOPS.get(getpid())
+    if loop is None or loop.is_closed():
+        loop = LOOPS[getpid()] = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(settle())
+    finally:
+        if left := asyncio.all_tasks(loop):
+            for task in left:
+                task.cancel()
+            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+
+
+# --- The worker ------------------------------------------------------------------------------------------------------
+
+def stream(fd: int):
+    """A text stream for user code that no character and no close() breaks: the next hook needs it too."""
+    made = open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+    made.close = made.flush
+    return made
+
+
+def flush() -> None:
+    """Push out what was printed, so that it is in the pipe before the answer."""
+    for made in STREAMS:
+        try:
+            made.flush()
+        except (OSError, ValueError):
+            pass
+
+
+def load(request: dict, hooks: dict[int, Hook], sources: dict[tuple, Source]) -> bytes:
+    """Register a hook, and import it to see whether it can be called."""
+    module, paths = request.get("module"), request.get("paths", [])
+    if "file" in request:
+        folder, name = os.path.split(request["file"])
+        module, paths = name[: -len(".py")], [folder, *paths]
+    key = (module, *paths)
+    if key not in sources:
+        sources[key] = Source(module, paths)
+    hook = hooks[request["hook"]] = Hook(request, sources[key])
+    target, context = hook.source.find(hook.function)
+    return ok(request["id"], encode({"file": hook.source.file, "context": context}))
+
+
+def serve() -> None:
+    """Answer requests, one after the other, until there are no more."""
+    hooks, sources = {}, {}
+    while True:
+        request = decode(CHANNEL.frame())
+        number, op = request["id"], request["op"]
+        if op == "call":
+            frames = attempt(number, hooks[request["hook"]].call, request, CHANNEL.frame())
+        elif op == "load":
+            frames = attempt(number, load, request, hooks, sources)
+        else:
+            version = ".".join(map(str, sys.version_info[:3]))
+            facts = {"protocol": 1, "python": version, "executable": sys.executable, "pid": getpid()}
+            frames = ok(number, encode(facts))
+        flush()
+        CHANNEL.send(frames)
+
+
+CHANNEL, STREAMS, LOOPS = Channel(), (stream(1), stream(2)), {}
+sys.stdout, sys.stderr = STREAMS
+sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
+if hasattr(sys, "set_int_max_str_digits"):
+    sys.set_int_max_str_digits(MAX_DIGITS)
+sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier needs.")
+for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
+    item.__module__ = "crosier"
+    setattr(sys.modules["crosier"], item.__name__, item)
+gc.set_threshold(10_000, 20, 20)
+
+try:
+    serve()
+except EOFError:  # the engine is done: end as programs do, files flushed, but without waiting for threads
+    import signal
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(1)
+except OSError as exc:
+    print("crosier worker: the channel is gone:", exc)
+    os._exit(1)
