@@ -44,7 +44,7 @@ pub use gate::{
 pub use message::{Ended, Heard, Listener, Message, Moment};
 pub use plan::{Explained, Plan, Standing};
 pub use registry::{
-    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Handler, Hook,
+    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Handler, Hook,
     HookBuilder, Matcher, Mode, OnError, Origin, Program, RegisterError, SwitchError, Takes, Typed, Untyped,
 };
 pub use run::{BackgroundJob, Launcher, mechanism};

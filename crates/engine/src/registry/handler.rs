@@ -88,6 +88,33 @@ pub struct CommandSpec {
     pub grace: Duration,
 }
 
+/// How long a command may take to end after SIGTERM, when nothing else is said.
+pub const DEFAULT_GRACE: Duration = Duration::from_millis(100);
+
+impl CommandSpec {
+    /// A line for `sh -c`, run in this folder.
+    pub fn shell(line: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
+        Self::new(Program::Shell(line.into()), folder.into())
+    }
+
+    /// A program and its arguments, run in this folder without a shell.
+    pub fn argv<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
+        Self::new(Program::Argv(words.into_iter().map(Into::into).collect()), folder.into())
+    }
+
+    fn new(program: Program, folder: PathBuf) -> Self {
+        Self {
+            program,
+            cwd: Cwd::Folder(folder.clone()),
+            project_dir: folder,
+            env: Vec::new(),
+            env_pass: Vec::new(),
+            output: Output::Reply,
+            grace: DEFAULT_GRACE,
+        }
+    }
+}
+
 /// What a command starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {

@@ -1,0 +1,5 @@
+//! The engine from outside: one binary, a module per subject.
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod rules;
+mod torture;

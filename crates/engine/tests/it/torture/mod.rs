@@ -1,0 +1,1 @@
+//! Hostile hooks, one behaviour per test.
