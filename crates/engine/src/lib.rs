@@ -20,6 +20,7 @@
 //!
 //! The library never prints, never reads the environment or the home folder, and never ends the process.
 
+pub mod config;
 mod engine;
 mod fold;
 mod gate;
@@ -44,7 +45,8 @@ pub use gate::{
 pub use message::{Ended, Heard, Listener, Message, Moment};
 pub use plan::{Explained, Plan, Standing};
 pub use registry::{
-    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Handler, Hook,
-    HookBuilder, Matcher, Mode, OnError, Origin, Program, RegisterError, SwitchError, Takes, Typed, Untyped,
+    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry,
+    Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, RegisterError, SwitchError, Takes,
+    Typed, Untyped,
 };
 pub use run::{BackgroundJob, Launcher, mechanism};

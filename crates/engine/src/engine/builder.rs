@@ -11,6 +11,7 @@ use crosier_protocol::{Catalog, EventRow, Failure, Kind};
 
 use super::fire::{Engine, Shared};
 use super::scope::Scope;
+use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
 use crate::registry::{DEFAULT_TIMEOUT, Hook, Layer, Limits, OnError, RegisterError, Registry};
@@ -89,6 +90,20 @@ impl Builder {
     /// Adds a scope that stays.
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scopes.push(scope);
+        self
+    }
+
+    /// Adds everything that configuration files say.
+    pub fn config(mut self, config: Config) -> Self {
+        self.hooks.extend(config.hooks);
+        for agent in config.agents {
+            let mut scope = Scope::new(agent.id).hooks(agent.hooks);
+            for (event, ..) in agent.overrides {
+                scope = scope.overriding(event);
+            }
+            self.scopes.push(scope);
+        }
+        self.max_hooks_per_point = config.max_hooks_per_point.unwrap_or(self.max_hooks_per_point);
         self
     }
 

@@ -1,5 +1,6 @@
 //! Why each hook of an event is in its plan, or not.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crosier_protocol::Event;
@@ -21,6 +22,18 @@ pub enum Standing {
     Unmatched,
     /// It belongs to the scope of another agent.
     OtherAgent,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Planned => "planned",
+            Self::Disabled => "disabled",
+            Self::Overridden => "overridden by the agent",
+            Self::Unmatched => "its matcher does not match",
+            Self::OtherAgent => "belongs to another agent",
+        })
+    }
 }
 
 /// The plan of an event, and the hooks that are not in it.

@@ -20,6 +20,12 @@ pub enum Handler {
 }
 
 impl Handler {
+    /// Whether it runs in the host's own process.
+    #[must_use]
+    pub fn is_callback(&self) -> bool {
+        matches!(self, Self::Callback(_))
+    }
+
     /// The word for its kind, for tables.
     #[must_use]
     pub fn word(&self) -> &'static str {

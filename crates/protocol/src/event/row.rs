@@ -156,6 +156,8 @@ pub struct Field {
     pub required: bool,
     /// What is put on the wire when the host leaves it out, as JSON.
     pub default: Option<&'static str>,
+    /// The values that it can have, when there are only a few.
+    pub values: &'static [&'static str],
     /// What it means, in one line.
     pub about: &'static str,
 }
@@ -164,13 +166,20 @@ impl Field {
     /// A field that the host must give.
     #[must_use]
     pub const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
-        Self { name, kind, required: true, default: None, about }
+        Self { name, kind, required: true, default: None, values: &[], about }
     }
 
     /// A field that may be absent.
     #[must_use]
     pub const fn optional(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
-        Self { name, kind, required: false, default: None, about }
+        Self { name, kind, required: false, default: None, values: &[], about }
+    }
+
+    /// Names the values that the field can have.
+    #[must_use]
+    pub const fn one_of(mut self, values: &'static [&'static str]) -> Self {
+        self.values = values;
+        self
     }
 
     /// Gives an optional field the value it has when absent.

@@ -22,12 +22,13 @@ const PATH: Field = Field::required("path", Text, "the file, relative to the wor
 /// Every event that Crosier knows by itself.
 pub static TABLE: [EventRow; 24] = numbered([
     EventRow::new("Setup", "the host prepares a session, or maintains itself")
-        .fields(&[Field::required("trigger", Text, "init or maintenance")])
+        .fields(&[Field::required("trigger", Text, "why").one_of(&["init", "maintenance"])])
         .matches_on("trigger")
         .may(&[Context]),
     EventRow::new("SessionStart", "a session begins, goes on, was cleared or was compacted")
         .fields(&[
-            Field::required("source", Text, "startup, resume, clear or compact"),
+            Field::required("source", Text, "how it begins")
+                .one_of(&["startup", "resume", "clear", "compact"]),
             Field::optional("agent_type", Text, "what kind of agent it is"),
             MODEL,
         ])
@@ -89,7 +90,7 @@ pub static TABLE: [EventRow; 24] = numbered([
         .may(&[Context, Inject]),
     EventRow::new("PreCompact", "the conversation is about to be shortened")
         .fields(&[
-            Field::required("trigger", Text, "manual or auto"),
+            Field::required("trigger", Text, "who wants it").one_of(&["manual", "auto"]),
             Field::required("custom_instructions", TextOrNull, "what to keep, in words"),
         ])
         .matches_on("trigger")

@@ -226,6 +226,16 @@ impl Event {
         )
     }
 
+    /// The same event, happening in this agent.
+    #[must_use]
+    pub fn in_agent(&self, agent_id: &str) -> Self {
+        let mut base = self.base().clone();
+        base.agent_id = Some(agent_id.to_owned());
+        let matcher_value = self.matcher_value().map(str::to_owned);
+        let body = Body::Fields { base, fields: self.payload_fields(), matcher_value };
+        self.with_body(body, self.0.extra.clone())
+    }
+
     /// The same event with one payload field replaced.
     #[must_use]
     pub fn rewritten(&self, field: &str, value: Json) -> Self {

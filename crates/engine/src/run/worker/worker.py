@@ -8,31 +8,27 @@ the event, so that the engine never encodes it again:
     {"id": 2, "op": "load", "hook": 7, "name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
     {"id": 3, "op": "call", "hook": 7, "timeout": 29.9}  + event
 
-`load` also takes `file` (instead of `module`), `cwd`, `fork` and `max_reply`; `call` also takes `phase` and `cwd`.
-An answer is a JSON header {"id", "status"}: "ok" is followed by a frame with the reply, "none" (no opinion) by nothing,
-"failed" carries `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail` and `traceback`.
-The end of input ends the worker. User code never meets the channel: its 0 is /dev/null, its 1 the engine's stderr pipe.
+`load` also takes `cwd`, `fork` and `max_reply`, and `call` takes `phase` and `cwd`. An answer is a JSON header
+{"id", "status"}: "ok" is followed by a frame with the reply, "none" (no opinion) by nothing, "failed" carries `kind`
+(import, delivery, error, bad_output, oversize, worker_lost), `detail` and `traceback`. The end of input ends the
+worker. User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
 
-Every cold start waits for this file, so whatever is slow to import (json, inspect, asyncio, traceback, signal) is
-imported where it is first needed; most hooks need none of it.
+Every cold start waits for this file, so what is slow to import is imported where it is first needed: most hooks need
+neither json nor inspect, asyncio, traceback or signal.
 """
 from __future__ import annotations
 
-import gc
 import importlib
+import io
 import os
 import sys
 from time import monotonic
 
-read, write, getpid = os.read, os.write, os.getpid  # taken early: a hook may patch `os`
-
-CHUNK = 1 << 16  # bytes that one read asks for; a pipe holds no more by default
-MAX_REPLY = 1 << 20  # bytes, unless `load` says otherwise
 MAX_DETAIL, MAX_TRACEBACK = 2_000, 30_000  # characters of a failure
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
-DEPTH = sys.getrecursionlimit()
-HOME = os.getcwd()
+DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
+getpid, read, write = os.getpid, os.read, os.write  # taken early: a hook may patch `os`
 
 
 class Failure(Exception):
@@ -46,37 +42,35 @@ class Failure(Exception):
 
 class Channel:
     """The pipes from and to the engine, on descriptors of their own: close-on-exec, and so high that no file of a hook
-    is ever opened under their numbers, not even after the hook has closed them."""
+    is opened under their numbers, not even after the hook has closed them."""
 
     def __init__(self) -> None:
-        self.buffer, self.input, self.output = b"", *(os.dup2(fd, 250 + fd, inheritable=False) for fd in (0, 1))
+        self.input, self.output, self.buffer = os.dup2(0, 250, False), os.dup2(1, 251, False), bytearray()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
 
-    def _read(self, size: int) -> bytes:
-        while True:
-            try:
-                data = read(self.input, size)
-            except Exception as exc:
-                if isinstance(exc, OSError) and exc.errno:
-                    raise
-                continue  # a signal handler that a hook left behind has raised; the input is untouched
-            if not data:
-                raise EOFError
-            return data
-
-    def frame(self) -> bytes:
+    def receive(self) -> bytearray:
         """Read exactly one frame. The engine writes header and event at once, so both mostly come in one read."""
         buffer = self.buffer
         while (end := buffer.find(b"\n")) < 0:
-            buffer += self._read(CHUNK)
+            self._fill()
         stop = end + 1 + int(buffer[:end])
-        self.buffer = buffer[stop:]
-        parts, missing = [buffer[end + 1 : stop]], stop - len(buffer)
-        while missing > 0:
-            parts.append(self._read(min(missing, 16 * CHUNK)))
-            missing -= len(parts[-1])
-        return b"".join(parts)
+        while len(buffer) < stop:
+            self._fill()
+        frame = buffer[end + 1 : stop]
+        del buffer[:stop]
+        return frame
+
+    def _fill(self) -> None:
+        try:
+            data = read(self.input, 1 << 16)
+        except Exception as exc:
+            if isinstance(exc, OSError) and exc.errno:
+                raise
+            return  # raised by a signal handler that some hook left behind; the input is untouched
+        if not data:
+            raise EOFError
+        self.buffer += data
 
     def send(self, frames: bytes) -> None:
         while frames:
@@ -110,21 +104,19 @@ def attempt(number: int, action, *arguments: object) -> bytes:
 
 def refuse(value: object) -> None:
     """Stand in where python would read or write more than JSON."""
-    raise ValueError("not JSON")
+    raise ValueError(f"{type(value).__name__} is not JSON")
 
 
 try:
     from _json import encode_basestring, make_encoder, make_scanner
-
-    hooks = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook"))
-    options = {"strict": True, "parse_float": float, "parse_int": int, "parse_constant": refuse, **hooks}
-    scan = make_scanner(type("Options", (), options))
+    options = {"strict": True, "parse_float": float, "parse_int": int, "parse_constant": refuse}
+    unused = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook"))
+    scan = make_scanner(type("Options", (), {**options, **unused}))
     chunks = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
 except (ImportError, AttributeError, TypeError):  # not CPython, or one that has moved on
     import json
-
     scan = json.JSONDecoder(parse_constant=refuse).scan_once
-    chunks = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).iterencode
+    chunks = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=refuse).iterencode
 
 
 def encode(value: object) -> bytes:
@@ -137,38 +129,26 @@ def encode(value: object) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def decode(data: bytes) -> object:
+def decode(data: bytearray) -> object:
     """Read JSON, under the recursion limit of the start: where a hook has raised it, a deeply nested event would
     overflow the stack, and a crash does not deny as the failure `delivery` does."""
-    text, limit = str(data, "utf-8").strip(" \t\r\n"), sys.getrecursionlimit()
-    if limit != DEPTH:
-        sys.setrecursionlimit(DEPTH)
+    text, limit = str(data, "utf-8"), sys.getrecursionlimit()
+    sys.setrecursionlimit(DEPTH)
     try:
-        value, end = scan(text, 0)
-    except StopIteration as exc:
-        raise ValueError(f"no JSON value at character {exc.value}") from None
+        return scan(text, 0)[0]
     finally:
-        if limit != DEPTH:
-            sys.setrecursionlimit(limit)
-    if end != len(text):
-        raise ValueError(f"a second JSON value at character {end}")
-    return value
+        sys.setrecursionlimit(limit)
 
 
-def misfit(value: object, path: str) -> str | None:
-    """Find the part of a reply that JSON cannot hold."""
-    scalars = (str, int, float, type(None))
-    if isinstance(value, (dict, list, tuple)):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            if not isinstance(key, scalars):
-                return f"{path} has a key of type {type(key).__name__}"
-            if found := misfit(part, f"{path}.{str(key)[:40]}"):
-                return found
-    elif not isinstance(value, scalars):
-        return f"{path} is of type {type(value).__name__}"
-    elif isinstance(value, float) and value - value != 0:
-        return f"{path} is {value}"
-    return None
+def locate(value: object, path: str) -> str:
+    """Find the innermost part of a reply that cannot be written."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for key, part in parts:
+        try:
+            encode(part)
+        except (TypeError, ValueError):
+            return locate(part, f"{path}.{str(key)[:40]}")
+    return path
 
 
 def pack(reply: dict, limit: int) -> bytes:
@@ -178,7 +158,7 @@ def pack(reply: dict, limit: int) -> bytes:
     except RecursionError:
         raise Failure("bad_output", "the reply contains itself or is nested too deeply") from None
     except (TypeError, ValueError) as exc:
-        raise Failure("bad_output", f"the reply is not JSON: {misfit(reply, 'reply') or exc}") from None
+        raise Failure("bad_output", f"cannot write {locate(reply, 'reply')}: {exc}") from None
     if len(packed) > limit:
         raise Failure("oversize", f"the reply has {len(packed)} bytes; {limit} are accepted")
     return packed
@@ -186,7 +166,6 @@ def pack(reply: dict, limit: int) -> bytes:
 
 # --- The module `crosier`, for hooks to import -----------------------------------------------------------------------
 
-SHORT = {"tool": "tool_name", "args": "tool_input"}
 FIELDS = frozenset(
     """session_id transcript_path cwd permission_mode hook_event_name hook_type agent_id orchestrator_id timestamp
     trigger source agent_type model reason prompt output tool_name tool_input tool_use_id permission_suggestions
@@ -215,7 +194,7 @@ class HookEvent(dict):
         return datetime.fromisoformat(time + dot + fraction + zone)
 
     def __getattr__(self, name: str) -> object:
-        field = SHORT.get(name, name)
+        field = {"tool": "tool_name", "args": "tool_input"}.get(name, name)
         if field in self or field in FIELDS:
             return self.get(field)
         kind = self.get("hook_event_name", "this")
@@ -225,28 +204,41 @@ class HookEvent(dict):
         return dict(self)
 
     def to_json(self) -> str:
-        import json
-        return json.dumps(self)
+        return encode(self).decode()
 
 
 class HookResult:
     """What a hook answers: MassGen's fields, and any other key of a reply by its name in snake case
-    (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion."""
-
-    explicit = False  # an allow that is meant, though it looks like the default
+    (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion; an allow that
+    looks like the default and yet is meant is `explicit`."""
 
     def __init__(self, allowed: bool = True, decision: str = "allow", reason: str | None = None,
                  updated_input: object = None, inject: object = None, modified_args: str | None = None,
-                 **more: object) -> None:
+                 explicit: bool = False, **more: object) -> None:  # fmt: skip
         self.decision = "deny" if decision == "allow" and allowed is False else decision
         self.allowed = allowed and self.decision not in ("deny", "block")
         self.reason, self.updated_input, self.inject = reason, updated_input, inject
-        self.modified_args, self.more = modified_args, more
+        self.modified_args, self.explicit, self.more = modified_args, explicit, more
 
-    def to_dict(self) -> dict:
-        words = {name: name.split("_") for name in self.more}
-        more = {word + "".join(map(str.title, rest)): self.more[name] for name, (word, *rest) in words.items()}
-        return {**reply_of(self), **more}
+
+def allow(reason: str | None = None, **more: object) -> HookResult:
+    """Allow outright: the user is not asked."""
+    return HookResult(reason=reason, explicit=True, **more)
+
+
+def deny(reason: str, **more: object) -> HookResult:
+    """Refuse."""
+    return HookResult(decision="deny", reason=reason, **more)
+
+
+def ask(reason: str | None = None, **more: object) -> HookResult:
+    """Have the user decide."""
+    return HookResult(decision="ask", reason=reason, **more)
+
+
+def inject(content: str, strategy: str = "tool_result", **more: object) -> HookResult:
+    """Append text to the tool result or, as "user_message", add a message after it."""
+    return HookResult(inject={"content": content, "strategy": strategy}, **more)
 
 
 class HookContext:
@@ -265,40 +257,19 @@ class HookContext:
         """Whether nobody waits for the reply any more; there is a moment left to clean up."""
         return self.stopped or self.remaining <= 0
 
-    def stop(self, *_: object) -> None:
-        self.stopped = True
-
-
-def allow(reason: str | None = None, **more: object) -> HookResult:
-    """Allow outright: the user is not asked."""
-    result = HookResult(reason=reason, **more)
-    result.explicit = True
-    return result
-
-
-def deny(reason: str, **more: object) -> HookResult:
-    """Refuse."""
-    return HookResult(decision="deny", reason=reason, **more)
-
-
-def ask(reason: str | None = None, **more: object) -> HookResult:
-    """Have the user decide."""
-    return HookResult(decision="ask", reason=reason, **more)
-
-
-def inject(content: str, strategy: str = "tool_result", **more: object) -> HookResult:
-    """Append text to the tool result or, as "user_message", add a message after it."""
-    return HookResult(inject={"content": content, "strategy": strategy}, **more)
-
 
 # --- What comes back -------------------------------------------------------------------------------------------------
 
 MASSGEN = ("allowed", "decision", "updated_input", "modified_args", "inject", "reason")
 
 
-def reply_of(result: object) -> dict:
-    """Read a reply from an object. An allow that looks like a default and has no reason is no opinion: an audit hook
-    that returns `HookResult()` must not skip a permission prompt."""
+def understand(result: object) -> dict:
+    """Turn what a hook returned into a reply; an empty one is no opinion. So is an object's allow that looks like a
+    default and has no reason: an audit hook that returns `HookResult()` must not skip a permission prompt."""
+    if isinstance(result, dict) and not isinstance(result, HookEvent):
+        return result
+    if isinstance(result, type) or not any(hasattr(result, name) for name in MASSGEN[:-1]):
+        raise Failure("bad_output", f"returned a {type(result).__name__}; return None, a dict or a HookResult")
     reply = {name: value for name in MASSGEN if (value := getattr(result, name, None)) is not None}
     if "decision" in reply:
         reply["decision"] = getattr(reply["decision"], "value", reply["decision"])  # of an Enum
@@ -307,18 +278,11 @@ def reply_of(result: object) -> dict:
         del reply["allowed"]
     if reply.get("decision") == "allow" and vague:
         del reply["decision"]
-    return reply
-
-
-def understand(result: object) -> dict:
-    """Turn what a hook returned into a reply; an empty one is no opinion."""
-    if isinstance(result, dict) and not isinstance(result, HookEvent):
-        return result
     if isinstance(result, HookResult):
-        return result.to_dict()
-    if not isinstance(result, type) and any(hasattr(result, name) for name in MASSGEN[:-1]):
-        return reply_of(result)
-    raise Failure("bad_output", f"returned a {type(result).__name__}; return None, a dict or a HookResult")
+        for name, value in result.more.items():
+            word, *rest = name.split("_")
+            reply[word + "".join(map(str.title, rest))] = value
+    return reply
 
 
 def explain(exc: BaseException, own: str | None) -> tuple[str, str, list[str]]:
@@ -327,12 +291,11 @@ def explain(exc: BaseException, own: str | None) -> tuple[str, str, list[str]]:
     try:
         import traceback
         trace, message = exc.__traceback__, str(exc)
-        while trace and (trace.tb_frame.f_globals is globals() or  # what runs hooks, until the first frame of one
-                         trace.tb_frame.f_globals.get("__name__", "").startswith(("importlib", "asyncio"))):
+        while trace and trace.tb_frame.f_globals.get("__name__", "").startswith(MACHINERY):
             trace = trace.tb_next
-        steps = [(frame.f_code.co_filename, line, frame.f_code.co_name) for frame, line in traceback.walk_tb(trace)]
-        files = [file for file, _, _ in steps]
-        places = [f"{os.path.basename(file)}:{line} in {function}" for file, line, function in steps]
+        steps = traceback.extract_tb(trace)
+        files = [step.filename for step in steps]
+        places = [f"{os.path.basename(step.filename)}:{step.lineno} in {step.name}" for step in steps]
         if isinstance(exc, SyntaxError):
             message, places = f"{exc.msg} ({exc.filename}:{exc.lineno})", []
             files.append(str(exc.filename))
@@ -365,42 +328,18 @@ class Source:
 
     packages: dict[str, str] = {}
 
-    def __init__(self, module: str, paths: list[str]) -> None:
+    def __init__(self, module: str, paths: tuple[str, ...]) -> None:
         self.dotted, self.paths = module, paths
-        self.load()
-
-    def load(self) -> None:
-        """Import the module, or note why that is impossible."""
-        importlib.invalidate_caches()
-        sys.path.extend(path for path in self.paths if path not in sys.path)
-        stem, self.name, self.root = self.dotted.replace(".", "/"), self.dotted, self.dotted
-        self.module, self.failure, self.stamps, self.targets = None, None, {}, {}
-        places = [(folder, f"{folder}/{stem}{end}") for folder in self.paths for end in ("/__init__.py", ".py")]
-        folder, file = next((place for place in places if stamp(place[1])), (None, None))
-        if folder:
-            package = self.packages.setdefault(folder, f"crosier_hooks_{len(self.packages) + 1}")
-            sys.modules.setdefault(package, type(sys)(package)).__path__ = [folder]
-            self.name, self.root = f"{package}.{self.dotted}", f"{package}.{self.dotted.partition('.')[0]}"
-            self.stamps[file] = stamp(file)
-        try:
-            self.module = importlib.import_module(self.name)
-        except BaseException as exc:  # sys.exit() as well
-            cause, trace, files = explain(exc, None)
-            searched = ", ".join([*self.paths, f"the path of {sys.executable}"])
-            self.failure = Failure("import", f"module {self.dotted!r}: {cause}; searched: {searched}", trace)
-            for path in [*files, *sys.path, *(file for _, file in places)]:
-                self.stamps.setdefault(path, stamp(path))
-        self.file = getattr(self.module, "__file__", None)
-        self._watch()
+        self._load()
 
     def find(self, function: str) -> tuple:
         """The function to call, and whether it takes a context; of the module as it is on disk now."""
-        if len(sys.modules) != self.known:
-            self._watch()
-        if any(stamp(path) != known for path, known in self.stamps.items()):
-            for name in self._parts():
-                del sys.modules[name]
-            self.load()
+        for path, known in self.stamps.items():
+            if stamp(path) != known:
+                for name in self._parts():
+                    del sys.modules[name]
+                self._load()
+                break
         if self.failure:
             raise self.failure
         if function not in self.targets:
@@ -414,29 +353,50 @@ class Source:
             raise self.targets[function]
         return self.targets[function]
 
+    def _load(self) -> None:
+        importlib.invalidate_caches()
+        sys.path.extend(path for path in self.paths if path not in sys.path)
+        self.module, self.failure, self.stamps, self.targets = None, None, {}, {}
+        self.name = self.root = self.dotted
+        stems = [(folder, f"{folder}/{self.dotted.replace('.', '/')}") for folder in self.paths]
+        places = [(folder, stem + end) for folder, stem in stems for end in ("/__init__.py", ".py")]
+        for folder, file in places:
+            if known := stamp(file):
+                package = self.packages.setdefault(folder, f"crosier_hooks_{len(self.packages) + 1}")
+                sys.modules.setdefault(package, type(sys)(package)).__path__ = [folder]
+                self.name, self.root = f"{package}.{self.dotted}", f"{package}.{self.dotted.partition('.')[0]}"
+                self.stamps[file] = known
+                break
+        try:
+            self.module = importlib.import_module(self.name)
+        except BaseException as exc:  # sys.exit() as well
+            cause, trace, files = explain(exc, None)
+            searched = ", ".join([*self.paths, f"the path of {sys.executable}"])
+            self.failure = Failure("import", f"module {self.dotted!r}: {cause}; searched: {searched}", trace)
+            for path in [*files, *sys.path, *(file for _, file in places)]:
+                self.stamps.setdefault(path, stamp(path))
+        self.file = getattr(self.module, "__file__", None)
+        for file in list(self._parts().values())[:MAX_WATCHED]:
+            self.stamps.setdefault(file, stamp(file))
+
     def _parts(self) -> dict[str, str]:
         """The imported modules that this one is made of: itself, its package, its neighbours; with their files."""
         files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
         near = {name: tuple(f"{path}/{name.replace('.', '/')}" for path in self.paths) for name in files}
-        return {name: file for name, file in files.items()
-                if file and (f"{name}.".startswith(f"{self.root}.") or file.startswith(near[name]))}
-
-    def _watch(self) -> None:
-        self.known = len(sys.modules)
-        for file in list(self._parts().values())[:MAX_WATCHED]:
-            self.stamps.setdefault(file, stamp(file))
+        own = f"{self.root}."
+        return {n: file for n, file in files.items() if file and (f"{n}.".startswith(own) or file.startswith(near[n]))}
 
 
 def resolve(module: object, function: str) -> tuple:
     """Make a callable of what the config names, and see whether it wants a second argument. A parameter with a default
     gets the context only if it is named for it."""
-    target = getattr(module, function)
-    if isinstance(target, type):
-        if not any("__call__" in vars(base) for base in target.__mro__):
-            raise TypeError("a class without __call__")
+    if (target := getattr(module, function, None)) is None:
+        names = [name for name, item in vars(module).items() if callable(item) and name[0] != "_"]
+        raise AttributeError(f"there is no such function; the module has {', '.join(names) or 'none'}")
+    if isinstance(target, type) and any("__call__" in vars(base) for base in target.__mro__):
         target = target()
-    if not callable(target):
-        raise TypeError("not a function")
+    if isinstance(target, type) or not callable(target):
+        raise TypeError("neither a function nor a class with __call__")
     code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
     if code and code.co_flags & 0x80:  # a coroutine: fetch what it needs before the first call
         import asyncio  # noqa: F401
@@ -458,12 +418,18 @@ def resolve(module: object, function: str) -> tuple:
 class Hook:
     """A registered hook, ready to be called."""
 
-    def __init__(self, request: dict, source: Source) -> None:
-        self.source, self.function, self.name = source, request["function"], request.get("name", "")
-        self.fork, self.limit = request.get("fork", False), request.get("max_reply", MAX_REPLY)
-        self.cwd = request.get("cwd") or HOME
+    def __init__(self, request: dict) -> None:
+        self.key, self.function = (request["module"], tuple(request.get("paths", ()))), request["function"]
+        self.name, self.cwd = request.get("name", ""), request.get("cwd") or HOME
+        self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
 
-    def call(self, request: dict, data: bytes) -> bytes:
+    def load(self, request: dict) -> bytes:
+        """Import the module, and see whether the function can be called."""
+        self.source = SOURCES.get(self.key) or SOURCES.setdefault(self.key, Source(*self.key))
+        _, context = self.source.find(self.function)
+        return ok(request["id"], encode({"file": self.source.file, "context": context}))
+
+    def call(self, request: dict, data: bytearray) -> bytes:
         """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
         others die of it at once."""
         target, wants_context = self.source.find(self.function)
@@ -472,7 +438,7 @@ class Hook:
             return answer(target, request, data)
         import signal
         context = HookContext(self.name, request.get("phase", 1), request.get("timeout", 30))
-        signal.signal(signal.SIGTERM, context.stop)
+        signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
             return answer(target, request, data, context)
         finally:
@@ -480,11 +446,11 @@ class Hook:
                 os._exit(128 + signal.SIGTERM)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    def _answer(self, target, request: dict, data: bytes, *context: HookContext) -> bytes:
+    def _answer(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
         try:
             event = HookEvent(decode(data))
             os.chdir(request.get("cwd") or self.cwd)
-        except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
+        except (ValueError, TypeError, StopIteration, RecursionError, MemoryError, OSError) as exc:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
         sys.stdout, sys.stderr = STREAMS
         try:
@@ -492,13 +458,11 @@ class Hook:
             if hasattr(type(result), "__await__"):
                 result = wait(result)
             reply = None if result is None else understand(result)
-        except Failure:
-            raise
         except BaseException as exc:
-            raise Failure("error", *explain(exc, self.source.file)[:2]) from None
+            raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
         return ok(request["id"], pack(reply, self.limit) if reply else None)
 
-    def _answer_apart(self, target, request: dict, data: bytes, *context: HookContext) -> bytes:
+    def _answer_apart(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
         """Answer from a fork. It leaves its frames in shared memory, which unlike a pipe cannot fill up, be held open
         by a grandchild, or take more than its size; so it is enough to wait for the child."""
         import mmap
@@ -511,7 +475,6 @@ class Hook:
             try:
                 os.closerange(CHANNEL.input, CHANNEL.output + 1)
                 frames = attempt(request["id"], self._answer, target, request, data, *context)
-                flush()
                 shared[8 : 8 + len(frames)] = frames
                 shared[:8] = len(frames).to_bytes(8, "big")
             finally:
@@ -530,15 +493,11 @@ def wait(awaitable) -> object:
     """Await on an event loop that is kept, as making one takes longer than most hooks. Forked children make their own.
     As with `asyncio.run`, tasks left over are cancelled: nothing of one call goes on in the next."""
     import asyncio
-
-    async def settle() -> object:
-        return await awaitable
-
     loop = LOOPS.get(getpid())
     if loop is None or loop.is_closed():
         loop = LOOPS[getpid()] = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(settle())
+        return loop.run_until_complete(awaitable)
     finally:
         if left := asyncio.all_tasks(loop):
             for task in left:
@@ -548,55 +507,30 @@ def wait(awaitable) -> object:
 
 # --- The worker ------------------------------------------------------------------------------------------------------
 
-def stream(fd: int):
-    """A text stream for user code that no character and no close() breaks: the next hook needs it too."""
-    made = open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-    made.close = made.flush
-    return made
-
-
-def flush() -> None:
-    """Push out what was printed, so that it is in the pipe before the answer."""
-    for made in STREAMS:
-        try:
-            made.flush()
-        except (OSError, ValueError):
-            pass
-
-
-def load(request: dict, hooks: dict[int, Hook], sources: dict[tuple, Source]) -> bytes:
-    """Register a hook, and import it to see whether it can be called."""
-    module, paths = request.get("module"), request.get("paths", [])
-    if "file" in request:
-        folder, name = os.path.split(request["file"])
-        module, paths = name[: -len(".py")], [folder, *paths]
-    key = (module, *paths)
-    if key not in sources:
-        sources[key] = Source(module, paths)
-    hook = hooks[request["hook"]] = Hook(request, sources[key])
-    target, context = hook.source.find(hook.function)
-    return ok(request["id"], encode({"file": hook.source.file, "context": context}))
-
-
 def serve() -> None:
     """Answer requests, one after the other, until there are no more."""
-    hooks, sources = {}, {}
+    hooks: dict[int, Hook] = {}
     while True:
-        request = decode(CHANNEL.frame())
+        request = decode(CHANNEL.receive())
         number, op = request["id"], request["op"]
         if op == "call":
-            frames = attempt(number, hooks[request["hook"]].call, request, CHANNEL.frame())
+            frames = attempt(number, hooks[request["hook"]].call, request, CHANNEL.receive())
         elif op == "load":
-            frames = attempt(number, load, request, hooks, sources)
+            hook = hooks[request["hook"]] = Hook(request)
+            frames = attempt(number, hook.load, request)
         else:
             version = ".".join(map(str, sys.version_info[:3]))
             facts = {"protocol": 1, "python": version, "executable": sys.executable, "pid": getpid()}
             frames = ok(number, encode(facts))
-        flush()
         CHANNEL.send(frames)
 
 
-CHANNEL, STREAMS, LOOPS = Channel(), (stream(1), stream(2)), {}
+MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
+CHANNEL, SOURCES, LOOPS = Channel(), {}, {}
+STREAMS = [io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), "utf-8", "backslashreplace", None, False, True)
+           for fd in (1, 2)]  # for user code: they write through, and take any character
+for stream in STREAMS:
+    stream.close = stream.flush  # the next hook needs them too
 sys.stdout, sys.stderr = STREAMS
 sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
 if hasattr(sys, "set_int_max_str_digits"):
@@ -605,7 +539,6 @@ sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier nee
 for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
     item.__module__ = "crosier"
     setattr(sys.modules["crosier"], item.__name__, item)
-gc.set_threshold(10_000, 20, 20)
 
 try:
     serve()

@@ -1,0 +1,143 @@
+//! Case files → cases, with all problems at once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crosier::config::tree::{self, Node, Problem, Problems, Source, Span};
+use crosier::protocol::nearest::nearest;
+
+use crate::exit::{Exit, Failed};
+
+const KEYS: [&str; 9] =
+    ["name", "seed", "config", "agent", "disable", "event", "input", "expect", "description"];
+
+/// One case.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) source: Arc<Source>,
+    pub(crate) span: Span,
+    /// The folder of the case file.
+    pub(crate) folder: PathBuf,
+    /// A mapping, or the path of a file.
+    pub(crate) config: Option<Node>,
+    pub(crate) agent: Option<String>,
+    pub(crate) disable: Vec<String>,
+    pub(crate) event: String,
+    pub(crate) input: Option<Node>,
+    pub(crate) expect: Node,
+}
+
+impl Case {
+    /// File and line.
+    pub(crate) fn place(&self) -> (&str, usize) {
+        (&self.source.name, self.source.position(self.span.start).line)
+    }
+}
+
+/// Reads every case of these files and folders.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
+    let mut files = Vec::new();
+    for path in paths {
+        collect(path, &mut files)
+            .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", path.display())))?;
+    }
+    let mut problems = Problems::new();
+    let mut cases = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file)
+            .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
+        read(&file, text, &mut cases, &mut problems);
+    }
+    if problems.errors() > 0 {
+        return Err(Failed::new(Exit::BadInput, format!("bad case files\n\n{problems}")));
+    }
+    Ok(cases)
+}
+
+/// Files in the order of their names, so that every run is the same.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if !fs::metadata(path)?.is_dir() {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let mut inside: Vec<PathBuf> =
+        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    inside.sort();
+    let is_case =
+        |path: &Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
+    for path in inside.into_iter().filter(|path| path.is_dir() || is_case(path)) {
+        collect(&path, files)?;
+    }
+    Ok(())
+}
+
+fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
+    let source = Source::new(file.display().to_string(), text);
+    let folder = std::path::absolute(file).ok().and_then(|file| file.parent().map(Path::to_owned));
+    let folder = folder.unwrap_or_else(|| PathBuf::from("."));
+    let node = match tree::parse(&source) {
+        Ok(node) => node,
+        Err(found) => return problems.extend(found),
+    };
+    if node.is_null() {
+        return;
+    }
+    let Some(items) = node.as_list() else {
+        let message = format!("a case file is a list of cases, but this is {}", node.kind_word());
+        return problems.push(Problem::error(&source, node.span, message));
+    };
+    cases.extend(items.iter().filter_map(|item| case(&source, &folder, item, problems)));
+}
+
+fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problems) -> Option<Case> {
+    let mut problem = |span: Span, message: String| problems.push(Problem::error(source, span, message));
+    let Some(entries) = node.as_map() else {
+        problem(node.span, format!("a case is a mapping, but this is {}", node.kind_word()));
+        return None;
+    };
+    for entry in entries.iter().filter(|entry| !KEYS.contains(&entry.key.as_str())) {
+        let near =
+            nearest(&entry.key, KEYS).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
+        problem(entry.key_span, format!("unknown key `{}` of a case{near}", entry.key));
+    }
+    let mut text = |key: &str| match node.get(key) {
+        Some(value) => match value.as_text() {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                problem(value.span, format!("`{key}` must be text, but it is {}", value.kind_word()));
+                None
+            }
+        },
+        None => None,
+    };
+    let (name, event, agent) = (text("name"), text("event"), text("agent"));
+    let disable = match node.get("disable").map(|node| (node, node.as_list())) {
+        None => Vec::new(),
+        Some((_, Some(items))) => items.iter().filter_map(Node::as_text).map(str::to_owned).collect(),
+        Some((node, None)) => {
+            problem(node.span, format!("`disable` must be a list of names, but it is {}", node.kind_word()));
+            return None;
+        }
+    };
+    let expect = node.get("expect").filter(|expect| expect.as_map().is_some());
+    for (key, missing) in [("name", name.is_none()), ("event", event.is_none()), ("expect", expect.is_none())]
+    {
+        if missing {
+            problem(Span::at(node.span.start), format!("a case needs `{key}`"));
+        }
+    }
+    Some(Case {
+        name: name?,
+        source: Arc::clone(source),
+        span: node.span,
+        folder: folder.to_owned(),
+        config: node.get("config").cloned(),
+        agent,
+        disable,
+        event: event?,
+        input: node.get("input").filter(|input| !input.is_null()).cloned(),
+        expect: expect?.clone(),
+    })
+}

@@ -1,0 +1,55 @@
+//! How the program ends.
+
+/// The exit status, by its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It is done.
+    Done,
+    /// It did not work: a failed test, a failed check.
+    Failed,
+    /// The command line makes no sense.
+    Usage,
+    /// The input makes no sense.
+    BadInput,
+    /// A bug of ours.
+    Bug,
+    /// The configuration is bad, or there is none.
+    BadConfig,
+    /// A signal ended it.
+    Signal(u8),
+    /// `--exit-code` was asked for, and the event must not go on.
+    Denied,
+}
+
+impl Exit {
+    /// What "deny" is in a hook's world.
+    pub(crate) const DENIED: u8 = 2;
+
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 64,
+            Self::BadInput => 65,
+            Self::Bug => 70,
+            Self::BadConfig => 78,
+            Self::Signal(number) => 128 + number,
+            Self::Denied => Self::DENIED,
+        }
+    }
+}
+
+/// An ending that says why.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+}
+
+impl Failed {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into() }
+    }
+}
+
+pub(crate) type Result = std::result::Result<Exit, Failed>;

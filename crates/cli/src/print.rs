@@ -1,0 +1,46 @@
+//! Words to people and data to programs: errors to stderr, data to stdout.
+
+use std::io::{self, Write};
+use std::panic::PanicHookInfo;
+
+use crate::exit::{Exit, Failed};
+
+/// Data on stdout. A reader that went away is not our mistake, but what it did not read is not done.
+pub(crate) fn data(text: &str) -> Result<(), Failed> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| match text.ends_with('\n') {
+        true => Ok(()),
+        false => stdout.write_all(b"\n"),
+    });
+    written
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failed::new(Exit::Failed, format!("the result could not be written: {error}")))
+}
+
+/// A line for a person. Nobody is told when stderr is gone.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// What went wrong.
+pub(crate) fn error(message: &str) {
+    note(&format!("crosier: {message}"));
+}
+
+/// What a panic says. It is always a bug of ours.
+pub(crate) fn bug(info: &PanicHookInfo<'_>) {
+    note(&format!(
+        "crosier: this is a bug in crosier: {info}\nPlease report it, with the command and the configuration, at {}/issues",
+        env!("CARGO_PKG_REPOSITORY")
+    ));
+}
+
+/// Text from outside, without what could steer a terminal.
+pub(crate) fn plain(text: &str) -> String {
+    let shown = text.chars().map(|c| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    });
+    shown.collect()
+}

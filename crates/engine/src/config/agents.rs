@@ -1,0 +1,76 @@
+//! The hooks of agents: `agents: [{id, hooks}]`, `agents: [{id, backend: {hooks}}]`, or a map by id.
+
+use std::sync::Arc;
+
+use super::loader::{AgentConfig, Reading};
+use super::section::{Owner, Settings, section};
+use super::tree::{Node, Span, Value};
+use super::value::Sheet;
+
+pub(super) fn agents(
+    sheet: &mut Sheet<'_>,
+    reading: &mut Reading<'_>,
+    node: &Node,
+    settings: &Settings,
+) -> Vec<AgentConfig> {
+    let mut found: Vec<AgentConfig> = Vec::new();
+    match &node.value {
+        Value::List(items) => {
+            for item in items {
+                let sections = sections(item);
+                if sections.is_empty() {
+                    continue;
+                }
+                let id = match item.get("id") {
+                    Some(id) => sheet.filled_text("id", id),
+                    None => {
+                        let span = Span::new(item.span.start, item.span.start);
+                        sheet.error_with_help(span, "an agent with hooks needs an `id`", "add `id: NAME`");
+                        None
+                    }
+                };
+                if let Some(id) = id {
+                    found.push(agent(sheet, reading, &id, &sections, settings));
+                }
+            }
+        }
+        Value::Map(entries) => {
+            for entry in entries {
+                let sections = sections(&entry.value);
+                if !sections.is_empty() {
+                    found.push(agent(sheet, reading, &entry.key, &sections, settings));
+                }
+            }
+        }
+        // Somebody else's idea of agents.
+        _ => {}
+    }
+    found
+}
+
+/// The hook sections of one agent, in the order of precedence.
+fn sections(node: &Node) -> Vec<&Node> {
+    let backend = node.get("backend").and_then(|backend| backend.get("hooks"));
+    backend.into_iter().chain(node.get("hooks")).collect()
+}
+
+fn agent(
+    sheet: &mut Sheet<'_>,
+    reading: &mut Reading<'_>,
+    id: &str,
+    sections: &[&Node],
+    settings: &Settings,
+) -> AgentConfig {
+    let id: Arc<str> = id.into();
+    let mut agent = AgentConfig { id: Arc::clone(&id), hooks: Vec::new(), overrides: Vec::new() };
+    for node in sections {
+        let mut settings = settings.clone();
+        let found = section(sheet, reading, node, &Owner::Agent(Arc::clone(&id)), &mut settings);
+        agent.hooks.extend(found.hooks);
+        let source = sheet.source;
+        agent
+            .overrides
+            .extend(found.overrides.into_iter().map(|(kind, span)| (kind, span, Arc::clone(source))));
+    }
+    agent
+}

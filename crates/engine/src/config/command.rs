@@ -1,0 +1,166 @@
+//! Commands: a shell line, words, or a file.
+
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crosier_protocol::reply::Output;
+
+use super::hook::Keys;
+use super::lint;
+use super::loader::Reading;
+use super::tree::{Node, Value};
+use super::value::{Sheet, Unit};
+use crate::registry::{CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program};
+
+pub(super) fn command(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Handler> {
+    let program = program(sheet, reading, keys)?;
+    let cwd = match keys.get("cwd") {
+        None => Cwd::Folder(reading.folder.to_owned()),
+        Some(node) => match sheet.filled_text("cwd", node)?.as_str() {
+            "event" => Cwd::Event,
+            path => {
+                let folder = reading.folder.join(path);
+                if !folder.is_dir() {
+                    let message = format!("the folder does not exist: {}", folder.display());
+                    sheet.error_with_help(
+                        node.span,
+                        message,
+                        "relative paths begin at the configuration's folder",
+                    );
+                    return None;
+                }
+                Cwd::Folder(folder)
+            }
+        },
+    };
+    let words = [("reply", Output::Reply), ("text", Output::Text)];
+    let output = keys.get("output").and_then(|node| sheet.word("output", node, &words)).unwrap_or_default();
+    let grace = keys.get("grace").and_then(|node| sheet.duration("grace", node, Unit::Seconds));
+    Some(Handler::Command(Arc::new(CommandSpec {
+        program,
+        cwd,
+        project_dir: reading.folder.to_owned(),
+        env: keys.get("env").map(|node| env(sheet, node)).unwrap_or_default(),
+        env_pass: keys.get("env_pass").map(|node| sheet.texts("env_pass", node)).unwrap_or_default(),
+        output,
+        grace: grace.unwrap_or(DEFAULT_GRACE),
+    })))
+}
+
+fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Program> {
+    let given: Vec<&str> = ["command", "argv", "handler"].into_iter().filter(|key| keys.has(key)).collect();
+    match given[..] {
+        ["command"] => {
+            let node = keys.get("command")?;
+            let line = sheet.filled_text("command", node)?;
+            lint::shell_line(sheet, &line, node.span, reading.folder)?;
+            Some(Program::Shell(line))
+        }
+        ["argv"] => {
+            let node = keys.get("argv")?;
+            let Value::List(items) = &node.value else {
+                sheet.expected("argv", "a list like [program, argument]", node);
+                return None;
+            };
+            let words: Vec<String> = items.iter().filter_map(|item| sheet.text("argv", item)).collect();
+            if words.is_empty() || words.first().is_some_and(String::is_empty) {
+                sheet.error(node.span, "`argv` must begin with a program");
+                return None;
+            }
+            (words.len() == items.len()).then_some(Program::Argv(words))
+        }
+        ["handler"] => {
+            let node = keys.get("handler")?;
+            let path = sheet.filled_text("handler", node)?;
+            match file(&reading.folder.join(&path)) {
+                Ok(words) => Some(Program::Argv(words)),
+                Err(why) => {
+                    let help = "relative paths begin at the configuration's folder";
+                    sheet.error_with_help(node.span, why, help);
+                    None
+                }
+            }
+        }
+        [] => {
+            let help = "add `command:` (a shell line), `argv:` (words) or `handler:` (a file)";
+            sheet.error_with_help(keys.start(), "this hook of type command runs nothing", help);
+            None
+        }
+        _ => {
+            let message = format!("a hook runs one thing, but this one has {}", given.join(" and "));
+            sheet.error(keys.start(), message);
+            None
+        }
+    }
+}
+
+fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
+    let Some(entries) = node.as_map() else {
+        sheet.expected("env", "a mapping like {NAME: value}", node);
+        return Vec::new();
+    };
+    let mut variables = Vec::with_capacity(entries.len());
+    for entry in entries {
+        if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
+            sheet.error(
+                entry.key_span,
+                format!("`{}` cannot be the name of a variable", entry.key.escape_debug()),
+            );
+            continue;
+        }
+        let value = match &entry.value.value {
+            Value::Text(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            Value::Bool(value) => value.to_string(),
+            _ => {
+                sheet.expected(&entry.key, "text", &entry.value);
+                continue;
+            }
+        };
+        variables.push((entry.key.clone(), value));
+    }
+    variables
+}
+
+/// How a file is run: by its exec bit, by its `#!` line, or by python for `.py`.
+fn file(path: &Path) -> Result<Vec<String>, String> {
+    let shown = path.display();
+    let meta = fs::metadata(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("the file does not exist: {shown}"),
+        _ => format!("the file cannot be looked at: {shown}: {error}"),
+    })?;
+    if !meta.is_file() {
+        return Err(format!("this is not a file: {shown}"));
+    }
+    let text = path.to_str().ok_or_else(|| format!("the path is not UTF-8: {shown}"))?.to_owned();
+    let first = first_line(path).map_err(|error| format!("the file cannot be read: {shown}: {error}"))?;
+    let executable = meta.permissions().mode() & 0o111 != 0;
+    let is_python = path.extension().is_some_and(|extension| extension == "py");
+    match first.strip_prefix("#!") {
+        Some(_) if executable => Ok(vec![text]),
+        Some(line) => {
+            // As the kernel does it: the interpreter, and the rest of the line as one argument.
+            let line = line.trim();
+            let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+            if interpreter.is_empty() {
+                return Err(format!("its first line names no interpreter: {shown}"));
+            }
+            let argument = argument.trim();
+            let words = [interpreter, argument].into_iter().filter(|word| !word.is_empty());
+            Ok(words.map(str::to_owned).chain([text]).collect())
+        }
+        None if is_python => Ok(vec!["python3".to_owned(), text]),
+        None if executable => Ok(vec![text]),
+        None => Err(format!("the file is not executable and has no `#!` line: {shown}; try `chmod +x`")),
+    }
+}
+
+fn first_line(path: &Path) -> std::io::Result<String> {
+    let mut start = Vec::new();
+    fs::File::open(path)?.take(256).read_to_end(&mut start)?;
+    let line = start.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(line).into_owned())
+}

@@ -1,0 +1,176 @@
+//! Files in, configuration or problems out.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier_protocol::Catalog;
+
+use super::names::{Named, Names};
+use super::section::{Owner, Settings, section};
+use super::tree::{self, Problem, Problems, Severity, Source, Span};
+use super::value::Sheet;
+use super::{agents, lint};
+use crate::registry::{Hook, OnError};
+
+/// The most hooks per event and scope, when no file says otherwise.
+const DEFAULT_MAX_HOOKS: usize = 50;
+
+/// What configuration files say, checked: hooks in their order, and warnings.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The base hooks.
+    pub hooks: Vec<Hook>,
+    /// The hooks of agents, in the order of the files.
+    pub agents: Vec<AgentConfig>,
+    /// The most hooks per event and scope.
+    pub max_hooks_per_point: Option<usize>,
+    /// What is allowed but suspicious.
+    pub warnings: Problems,
+    /// Where each hook stands.
+    pub places: Vec<Named>,
+}
+
+/// The hooks of one agent.
+#[derive(Debug)]
+pub struct AgentConfig {
+    /// The agent.
+    pub id: Arc<str>,
+    /// Its hooks.
+    pub hooks: Vec<Hook>,
+    /// The events whose base hooks it leaves out, and where it says so.
+    pub overrides: Vec<(crosier_protocol::Kind, Span, Arc<Source>)>,
+}
+
+/// Reads configuration files.
+#[derive(Debug, Default)]
+#[must_use = "nothing is read until `load`"]
+pub struct Loader {
+    catalog: Catalog,
+    sources: Vec<Result<Given, Problem>>,
+}
+
+/// One text, or a part of one, and the folder that its relative paths mean.
+#[derive(Debug)]
+struct Given {
+    source: Arc<Source>,
+    /// The part; none: the whole text.
+    part: Option<tree::Node>,
+    folder: PathBuf,
+}
+
+/// What all files share while they are read.
+pub(super) struct Reading<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) folder: &'a Path,
+    pub(super) names: &'a mut Names,
+}
+
+impl Loader {
+    /// A loader for the events of this catalog.
+    pub fn new(catalog: Catalog) -> Self {
+        Self { catalog, sources: Vec::new() }
+    }
+
+    /// Adds a file. What is wrong with reading it comes up in [`load`](Self::load).
+    pub fn file(mut self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        self.sources.push(match fs::read(path) {
+            Err(error) => Err(unreadable(&name, &error.to_string())),
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Err(error) => {
+                    let at = error.utf8_error().valid_up_to();
+                    Err(unreadable(&name, &format!("it is not UTF-8 text (byte {at})")))
+                }
+                Ok(text) => {
+                    // Hooks run in the folder of their file, wherever the host runs.
+                    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+                    let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+                    Ok(Given { source: Source::new(name, text), part: None, folder })
+                }
+            },
+        });
+        self
+    }
+
+    /// Adds a text under a name; relative paths in it mean this folder.
+    pub fn text(mut self, name: &str, text: &str, folder: impl Into<PathBuf>) -> Self {
+        let source = Source::new(name, text);
+        self.sources.push(Ok(Given { source, part: None, folder: folder.into() }));
+        self
+    }
+
+    /// Adds a configuration that is a part of another text, such as a case.
+    pub fn part(mut self, source: &Arc<Source>, node: tree::Node, folder: impl Into<PathBuf>) -> Self {
+        let source = Arc::clone(source);
+        self.sources.push(Ok(Given { source, part: Some(node), folder: folder.into() }));
+        self
+    }
+
+    /// Reads all files in order.
+    ///
+    /// # Errors
+    /// All problems of all files, when there is an error among them.
+    pub fn load(self) -> Result<Config, Problems> {
+        let mut problems = Problems::new();
+        let mut config = Config::default();
+        let mut names = Names::default();
+        for given in &self.sources {
+            match given {
+                Err(problem) => problems.push(problem.clone()),
+                Ok(given) => match given.part.clone().map_or_else(|| tree::parse(&given.source), Ok) {
+                    Err(found) => problems.extend(found),
+                    Ok(node) => {
+                        let mut sheet = Sheet { source: &given.source, problems: &mut problems };
+                        let mut reading =
+                            Reading { catalog: &self.catalog, folder: &given.folder, names: &mut names };
+                        file(&mut sheet, &mut reading, &node, &mut config);
+                    }
+                },
+            }
+        }
+        let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);
+        names.check_limit(limit, &mut problems);
+        lint::shadowed(&config, &names, &mut problems);
+        config.places = names.into_places();
+        if problems.iter().any(|problem| problem.severity() == Severity::Error) {
+            return Err(problems);
+        }
+        config.warnings = problems;
+        Ok(config)
+    }
+}
+
+fn unreadable(name: &str, why: &str) -> Problem {
+    Problem::error(&Source::new(name, ""), Span::at(0), format!("the file cannot be read: {why}"))
+}
+
+/// One file: the base hooks, then the agents'.
+fn file(sheet: &mut Sheet<'_>, reading: &mut Reading<'_>, node: &tree::Node, config: &mut Config) {
+    if node.is_null() {
+        return;
+    }
+    if node.as_map().is_none() {
+        let message = format!("a configuration is a mapping with `hooks:`, but this is {}", node.kind_word());
+        return sheet.error(node.span, message);
+    }
+    let mut settings = Settings::default();
+    if let Some(entry) = node.entry("hooks") {
+        let found = section(sheet, reading, &entry.value, &Owner::Base, &mut settings);
+        config.hooks.extend(found.hooks);
+        config.max_hooks_per_point = settings.max_hooks_per_point.or(config.max_hooks_per_point);
+    }
+    if let Some(node) = node.get("agents") {
+        config.agents.extend(agents::agents(sheet, reading, node, &settings));
+    }
+}
+
+impl Settings {
+    /// Gives a hook what its section says for hooks that say nothing themselves.
+    pub(super) fn apply(&self, timeout: &mut Option<Duration>, on_error: &mut Option<OnError>) {
+        *timeout = timeout.or(self.timeout);
+        *on_error = on_error.or(self.on_error);
+    }
+}

@@ -1,0 +1,72 @@
+//! Which names are taken and by whom, over all files.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::tree::{Problem, Problems, Source, Span};
+
+/// A hook and the place where it is written.
+#[derive(Debug, Clone)]
+pub struct Named {
+    /// The agent; none for base hooks.
+    pub agent: Option<Arc<str>>,
+    /// The event.
+    pub event: &'static str,
+    /// Whether no agent can leave it out.
+    pub system: bool,
+    /// The name, if it was given one.
+    pub name: Option<Arc<str>>,
+    /// The file.
+    pub source: Arc<Source>,
+    /// The place in it.
+    pub span: Span,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    hooks: Vec<Named>,
+    taken: HashMap<(Option<Arc<str>>, Arc<str>), usize>,
+}
+
+impl Names {
+    /// Takes note of a hook; a name that is taken is a problem that shows both places.
+    pub(super) fn add(&mut self, hook: Named, problems: &mut Problems) {
+        if let Some(name) = &hook.name {
+            let key = (hook.agent.clone(), Arc::clone(name));
+            if let Some(&first) = self.taken.get(&key) {
+                let first = &self.hooks[first];
+                let problem =
+                    Problem::error(&hook.source, hook.span, format!("a hook named `{name}` exists already"));
+                let problem = problem.with_help("names are unique: give this one another");
+                problems.push(problem.with_related(&first.source, first.span, "the first one is here"));
+            } else {
+                self.taken.insert(key, self.hooks.len());
+            }
+        }
+        self.hooks.push(hook);
+    }
+
+    /// Finds events with more hooks than the limit.
+    pub(super) fn check_limit(&self, limit: usize, problems: &mut Problems) {
+        let mut counts: HashMap<(Option<&Arc<str>>, &str), usize> = HashMap::new();
+        for hook in &self.hooks {
+            let count = counts.entry((hook.agent.as_ref(), hook.event)).or_default();
+            *count += 1;
+            if *count == limit + 1 {
+                let message =
+                    format!("this is hook {count} of {}, but at most {limit} are allowed", hook.event);
+                let help = "raise `max_hooks_per_point`, or let one hook do the work of several";
+                problems.push(Problem::error(&hook.source, hook.span, message).with_help(help));
+            }
+        }
+    }
+
+    pub(super) fn of(&self, agent: Option<&str>, event: &str) -> impl Iterator<Item = &Named> {
+        let wanted = move |hook: &&Named| hook.agent.as_deref() == agent && hook.event == event;
+        self.hooks.iter().filter(wanted)
+    }
+
+    pub(super) fn into_places(self) -> Vec<Named> {
+        self.hooks
+    }
+}

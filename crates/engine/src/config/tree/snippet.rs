@@ -1,0 +1,107 @@
+//! A line of a text as it is shown to people, with carets under a place in it.
+//!
+//! The text can be anything, the place anywhere. What comes out is one line that fits a screen,
+//! with the place in it, and never a character that a terminal would act upon.
+
+use std::fmt;
+
+use unicode_width::UnicodeWidthStr;
+
+use super::source::{Source, Span};
+
+/// Lines wider than this are cut around the place that is pointed at.
+const WIDEST_LINE: usize = 100;
+/// Columns kept to the left of that place when a line is cut.
+const LEAD: usize = 30;
+/// What a tab looks like in a snippet; its real width depends on the terminal.
+const TAB: &str = "    ";
+
+/// Writes the line of a place with carets under it. A place that goes over several lines is
+/// marked in its first line only; an empty text has nothing to show.
+pub(super) fn write_snippet(
+    f: &mut fmt::Formatter<'_>,
+    source: &Source,
+    span: Span,
+    number: usize,
+    gutter: usize,
+) -> fmt::Result {
+    if source.text.is_empty() {
+        return Ok(());
+    }
+    let line = source.line_at(span.start);
+    let within = |offset: usize, from: usize| {
+        let offset = source.text.floor_char_boundary(offset);
+        offset.clamp(from, line.end.max(from))
+    };
+    let start = within(span.start, line.start);
+    let (shown, cut_left, cut_right) = window(source, line, start);
+    let end = within(span.end, start).min(shown.end);
+
+    let part = |from, to| render(source.slice(Span::new(from, to)), TAB);
+    let before = format!("{cut_left}{}", part(shown.start, start));
+    let under = part(start, end);
+    let after = format!("{}{cut_right}", part(end, shown.end));
+
+    let indent = before.width();
+    let carets = under.width().max(1);
+    let text = format!("{before}{under}{after}");
+    write!(f, "\n{:gutter$} |", "")?;
+    write!(f, "\n{number:>gutter$} | {}", text.trim_end())?;
+    write!(f, "\n{:gutter$} | {:indent$}{:^<carets$}", "", "", "")
+}
+
+/// Chooses what of a line to show around a place, and the marks for what is left out.
+fn window(source: &Source, line: Span, place: usize) -> (Span, &'static str, &'static str) {
+    let whole = source.slice(line);
+    if fitting(whole.chars(), WIDEST_LINE) == whole.len() {
+        return (line, "", "");
+    }
+    let before = source.slice(Span::new(line.start, place));
+    let after = source.slice(Span::new(place, line.end));
+    let start = place - fitting(before.chars().rev(), LEAD);
+    let end = place + fitting(after.chars(), WIDEST_LINE - LEAD);
+    let mark = |cut| if cut { "…" } else { "" };
+    let cuts = (mark(start > line.start), mark(end < line.end));
+    (Span::new(start, end), cuts.0, cuts.1)
+}
+
+/// Tells how many bytes of characters go into a number of columns.
+fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> usize {
+    let mut used = 0;
+    chars
+        // Characters without width must not let a line grow without end.
+        .take(4 * columns)
+        .take_while(|&c| {
+            used += render(c.encode_utf8(&mut [0; 4]), TAB).width();
+            used <= columns
+        })
+        .map(char::len_utf8)
+        .sum()
+}
+
+/// Makes a text safe to print on one line.
+pub(super) fn safe(text: &str) -> String {
+    render(text, "\\t")
+}
+
+/// Writes tabs as given and everything a terminal could act upon as an escape.
+fn render(text: &str, tab: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\t' => out.push_str(tab),
+            c if is_active(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// Says whether a character does something rather than show something: controls, line separators,
+/// marks that reverse the direction of text, and invisible ones that hide text.
+pub(super) fn is_active(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}

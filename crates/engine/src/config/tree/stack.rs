@@ -1,0 +1,187 @@
+//! The unfinished tree: lists and mappings whose end has not been read.
+//!
+//! Values and keys go in one after the other; each goes into the innermost list or mapping that is
+//! open. Finished lists and mappings can be found again by number, which is how aliases reach them:
+//! a copy kept for each anchor would grow without bound when anchors stand within anchors.
+
+use super::node::{Entry, Node, Value};
+use super::source::Span;
+
+/// The lists and mappings that are open, the outermost first.
+#[derive(Default)]
+pub(super) struct Stack {
+    frames: Vec<Frame>,
+    /// Where each list and mapping is that was ever opened.
+    places: Vec<Place>,
+}
+
+/// One open list or mapping.
+pub(super) struct Frame {
+    pub(super) body: Body,
+    /// Where it starts, its anchor and tag included.
+    pub(super) start: usize,
+    /// Where its first character is.
+    pub(super) content: usize,
+    /// Where the last thing in it ends.
+    pub(super) end: usize,
+    /// The parser's number for its anchor, 0 for none.
+    pub(super) anchor: usize,
+    /// Whether it is inside `[ ]` or `{ }`, where indentation means nothing.
+    pub(super) flow: bool,
+    /// By which number it can be found again; given when it is opened.
+    pub(super) number: usize,
+}
+
+/// What an open list or mapping holds so far.
+pub(super) enum Body {
+    List(Vec<Node>),
+    Map(Vec<Entry>, Key),
+}
+
+/// What is known of the entry that a mapping is in the middle of.
+pub(super) enum Key {
+    /// The next value is its key.
+    Awaited,
+    /// The next value belongs to this key.
+    Read(String, Span),
+    /// Its key was a list or mapping; the next value is dropped.
+    Refused,
+}
+
+/// A value that was put where a key must be.
+pub(super) struct NotAKey(pub(super) Node);
+
+/// In which other list or mapping one is, and as which of its children.
+struct Place {
+    parent: usize,
+    index: usize,
+}
+
+impl Body {
+    /// An empty mapping.
+    pub(super) fn map() -> Self {
+        Self::Map(Vec::new(), Key::Awaited)
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::List(items) => items.len(),
+            Self::Map(entries, _) => entries.len(),
+        }
+    }
+
+    fn child(&self, index: usize) -> Option<&Node> {
+        match self {
+            Self::List(items) => items.get(index),
+            Self::Map(entries, _) => entries.get(index).map(|entry| &entry.value),
+        }
+    }
+}
+
+impl Stack {
+    /// Tells how deep the innermost list or mapping is.
+    pub(super) fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Gives the open ones, the outermost first.
+    pub(super) fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// Says whether what comes next stands inside `[ ]` or `{ }`.
+    pub(super) fn in_flow(&self) -> bool {
+        self.frames.last().is_some_and(|frame| frame.flow)
+    }
+
+    /// Says whether what comes next is a key.
+    pub(super) fn awaits_key(&self) -> bool {
+        let innermost = self.frames.last().map(|frame| &frame.body);
+        matches!(innermost, Some(Body::Map(_, Key::Awaited)))
+    }
+
+    /// Starts a list or mapping inside the innermost one.
+    pub(super) fn open(&mut self, frame: Frame) {
+        let parent = self.frames.last();
+        let place = Place {
+            parent: parent.map_or(0, |parent| parent.number),
+            index: parent.map_or(0, |parent| parent.body.len()),
+        };
+        let number = self.places.len();
+        self.places.push(place);
+        self.frames.push(Frame { number, ..frame });
+    }
+
+    /// Ends the innermost list or mapping and gives it back.
+    pub(super) fn close(&mut self) -> Option<Frame> {
+        self.frames.pop()
+    }
+
+    /// Adds a key to the innermost mapping.
+    pub(super) fn add_key(&mut self, text: String, span: Span) {
+        if let Some(frame) = self.frames.last_mut()
+            && let Body::Map(_, key) = &mut frame.body
+        {
+            frame.end = frame.end.max(span.end);
+            *key = Key::Read(text, span);
+        }
+    }
+
+    /// Adds a finished value to the innermost list or mapping; without one it is the whole tree.
+    pub(super) fn add(&mut self, node: Node, root: &mut Option<Node>) -> Result<(), NotAKey> {
+        let Some(frame) = self.frames.last_mut() else {
+            *root = Some(node);
+            return Ok(());
+        };
+        frame.end = frame.end.max(node.span.end);
+        let (entries, key) = match &mut frame.body {
+            Body::List(items) => {
+                items.push(node);
+                return Ok(());
+            }
+            Body::Map(entries, key) => (entries, key),
+        };
+        match std::mem::replace(key, Key::Awaited) {
+            Key::Read(key, key_span) => entries.push(Entry { key, key_span, value: node }),
+            Key::Refused => {}
+            Key::Awaited => {
+                *key = Key::Refused;
+                return Err(NotAKey(node));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds a finished list or mapping by its number.
+    pub(super) fn find(&self, number: usize) -> Option<&Node> {
+        let mut path = Vec::new();
+        let mut number = number;
+        while number > 0 {
+            let place = self.places.get(number)?;
+            path.push(place.index);
+            number = place.parent;
+        }
+        // First down the open ones, then from child to child in a finished one.
+        let mut open = self.frames.iter();
+        let mut frame = open.next()?;
+        let mut found = None;
+        for &index in path.iter().rev() {
+            found = match found {
+                Some(node) => Some(child(node, index)?),
+                None => frame.body.child(index),
+            };
+            if found.is_none() {
+                frame = open.next()?;
+            }
+        }
+        found
+    }
+}
+
+fn child(node: &Node, index: usize) -> Option<&Node> {
+    match &node.value {
+        Value::List(items) => items.get(index),
+        Value::Map(entries) => entries.get(index).map(|entry| &entry.value),
+        _ => None,
+    }
+}
