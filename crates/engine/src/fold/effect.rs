@@ -101,9 +101,9 @@ fn decide(fold: &mut Fold, judge: &mut Judge<'_>, opinion: Opinion) -> Option<De
         Decision::Ask => Capability::Ask,
         Decision::Allow => Capability::Allow,
     };
-    let event_has_it = judge.hook.kind.may.has(capability);
+    let could = judge.hook.kind.may.has(capability) && judge.part != Part::Observer;
     // Allow where nothing can be allowed is no opinion: it is what happens anyway.
-    if opinion.decision == Decision::Allow && !event_has_it {
+    if opinion.decision == Decision::Allow && !could {
         return None;
     }
     if !judge.allows(capability) {

@@ -12,7 +12,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::keys::{Unknown, judge};
 use super::{Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
-use crate::event::{EventRow, FieldKind, Phase};
+use crate::event::{EventRow, Phase};
 use crate::failure::Failure;
 use crate::json::{self, Json};
 
@@ -200,12 +200,9 @@ impl Grammar<'_> {
     fn rewrite_input(&mut self, key: &str, value: Json) -> Read<()> {
         if let Some(field) = self.row.rewritable(Phase::Pre) {
             // What a tool takes is an object; text in its place is a mistake, not a rewrite.
-            let fits = match field.kind {
-                FieldKind::Any => value.is_object(),
-                kind => kind.fits(value.text()),
-            };
-            if !fits {
-                let wanted = if field.kind == FieldKind::Any { "an object" } else { field.kind.wanted() };
+            let wants_object = field.name == "tool_input";
+            if wants_object && !value.is_object() || !field.kind.fits(value.text()) {
+                let wanted = if wants_object { "an object" } else { field.kind.wanted() };
                 return Err(bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word())));
             }
         }

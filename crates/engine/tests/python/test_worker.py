@@ -1,0 +1,1123 @@
+"""Tests of the Python worker, one behaviour each, on a real process and through its real channel.
+
+    python3 crates/engine/tests/python/test_worker.py
+
+CROSIER_TEST_PYTHON names another interpreter to test (3.9 or later). Modules are written next to their test: what a
+hook does and what is expected of it stand together."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+from pathlib import Path
+
+PYTHON = os.environ.get("CROSIER_TEST_PYTHON", sys.executable)
+SOURCE = (Path(__file__).parents[2] / "src/run/worker/worker.py").read_text()
+EVENT = {
+    "session_id": "s1", "hook_event_name": "PreToolUse", "hook_type": "PreToolUse", "agent_id": None,
+    "timestamp": "2026-11-15T20:35:00.123456789Z", "tool_name": "Bash", "tool_input": {"command": "ls"},
+}  # fmt: skip
+
+
+def frame(data: bytes) -> bytes:
+    return b"%d\n%b" % (len(data), data)
+
+
+class Worker:
+    """The engine's side of the channel."""
+
+    def __init__(self, folder: Path, prefix: str = "") -> None:
+        self.log = open(folder / "stderr.log", "w+b")
+        program = ["-c", SOURCE] if not prefix else ["-c", f"{prefix}\nimport sys; exec(sys.argv.pop())", SOURCE]
+        self.process = subprocess.Popen(
+            [PYTHON, "-I", "-X", "utf8", *program], cwd=folder, bufsize=0, start_new_session=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log,
+        )  # fmt: skip
+        self.count = 0
+
+    def send(self, *frames: bytes) -> None:
+        self.process.stdin.write(b"".join(map(frame, frames)))
+
+    def receive(self) -> dict:
+        """One answer; a reply is put under "reply"."""
+        answer = json.loads(self._frame())
+        if answer["status"] == "ok":
+            answer["reply"] = json.loads(self._frame())
+        return answer
+
+    def _frame(self) -> bytes:
+        size = b""
+        while not size.endswith(b"\n"):
+            size += self._read(1)
+        return self._read(int(size))
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            part = self.process.stdout.read(size - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+    def request(self, op: str, *event: bytes, **fields: object) -> dict:
+        self.count += 1
+        self.send(json.dumps({"id": self.count, "op": op, **fields}).encode(), *event)
+        answer = self.receive()
+        assert answer["id"] == self.count, answer
+        return answer
+
+    def printed(self) -> str:
+        self.log.seek(0)
+        return self.log.read().decode()
+
+    def end(self) -> int:
+        """Close the input and wait."""
+        self.process.stdin.close()
+        return self.process.wait(5)
+
+    def destroy(self) -> None:
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.log):
+            pipe.close()
+
+
+class Case(unittest.TestCase):
+    """A folder with hooks in it, and a worker that knows them."""
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="crosier-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.worker = self.start()
+
+    def start(self, prefix: str = "") -> Worker:
+        worker = Worker(self.folder, prefix)
+        self.addCleanup(worker.destroy)
+        return worker
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a module; every version of it gets a new modification time, also within one tick of the clock."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        Case.ticks = getattr(Case, "ticks", 0) + 1
+        os.utime(path, ns=(10**18, 10**18 + Case.ticks))
+        return path
+
+    def load(self, handler: str = "guard.check", hook: int = 1, **fields: object) -> dict:
+        module, _, function = handler.rpartition(".")
+        fields.setdefault("paths", [str(self.folder)])
+        return self.worker.request("load", hook=hook, name="no-rm", module=module, function=function, **fields)
+
+    def call(self, event: object = None, hook: int = 1, **fields: object) -> dict:
+        data = event if isinstance(event, bytes) else json.dumps({**EVENT, **(event or {})}).encode()
+        return self.worker.request("call", data, hook=hook, timeout=5.0, **fields)
+
+    def hook(self, text: str, handler: str = "guard.check", event: object = None, **fields: object) -> dict:
+        """Write `guard.py`, load it, call it once."""
+        self.write("guard.py", text)
+        loaded = self.load(handler, **fields)
+        return self.call(event) if loaded["status"] == "ok" else loaded
+
+    def reply(self, text: str, *arguments: object, **fields: object) -> dict:
+        answer = self.hook(text, *arguments, **fields)
+        self.assertEqual(answer["status"], "ok", answer)
+        return answer["reply"]
+
+    def assertFailed(self, answer: dict, kind: str, *parts: str) -> None:
+        self.assertEqual((answer["status"], answer.get("kind")), ("failed", kind), answer)
+        for part in parts:
+            self.assertIn(part, answer["detail"])
+
+
+DENY = """
+    def check(event):
+        return {"decision": "deny", "reason": "no"}
+"""
+DENIED = {"decision": "deny", "reason": "no"}
+
+
+class TheChannel(Case):
+    def test_hello_tells_version_executable_and_pid(self):
+        hello = self.worker.request("hello")["reply"]
+        version = subprocess.check_output([PYTHON, "-c", "import platform; print(platform.python_version())"], text=True)
+        self.assertEqual(hello["python"], version.strip())
+        self.assertEqual((hello["pid"], hello["protocol"]), (self.worker.process.pid, 1))
+        self.assertTrue(os.path.isabs(hello["executable"]))
+
+    def test_end_of_input_ends_the_worker_with_0(self):
+        self.assertEqual(self.worker.end(), 0)
+
+    def test_end_of_input_inside_a_frame_ends_the_worker_with_0(self):
+        self.worker.process.stdin.write(b'40\n{"id"')
+        self.assertEqual(self.worker.end(), 0)
+
+    def test_end_of_input_flushes_the_files_of_hooks(self):
+        self.hook(f"""
+            log = open({str(self.folder / "audit.log")!r}, "w")
+            def check(event):
+                log.write("seen")
+        """)
+        self.worker.end()
+        self.assertEqual((self.folder / "audit.log").read_text(), "seen")
+
+    def test_end_of_input_does_not_wait_for_threads(self):
+        self.hook("""
+            import threading, time
+            def check(event):
+                threading.Thread(target=time.sleep, args=(600,)).start()
+        """)
+        self.worker.end()
+
+    def test_a_request_that_comes_byte_by_byte_is_read(self):
+        for byte in frame(b'{"id":5,"op":"hello"}'):
+            self.worker.process.stdin.write(bytes([byte]))
+        self.assertEqual(self.worker.receive()["id"], 5)
+
+    def test_requests_that_come_at_once_are_answered_in_order(self):
+        self.worker.send(b'{"id":5,"op":"hello"}', b'{"id":6,"op":"hello"}')
+        self.assertEqual([self.worker.receive()["id"], self.worker.receive()["id"]], [5, 6])
+
+    def test_newlines_in_an_event_are_data(self):
+        data = json.dumps({**EVENT, "tool_input": {"command": "a\nb"}}, indent=1).encode() + b"\n"
+        self.hook("def check(event): return {'reason': event.args['command']}")
+        self.assertEqual(self.call(data)["reply"], {"reason": "a\nb"})
+
+    def test_an_event_of_10_mb_arrives(self):
+        self.hook("def check(event): return {'reason': str(len(event.args['text']))}")
+        self.assertEqual(self.call({"tool_input": {"text": "x" * 10_000_000}})["reply"], {"reason": "10000000"})
+
+    def test_a_broken_frame_ends_the_worker(self):
+        self.worker.process.stdin.write(b"hello\n")
+        self.assertNotEqual(self.worker.process.wait(5), 0)
+
+    def test_an_engine_that_is_gone_ends_the_worker(self):
+        self.worker.process.stdout.close()
+        self.worker.send(b'{"id":5,"op":"hello"}')
+        self.assertEqual(self.worker.process.wait(5), 1)
+
+    def test_works_without_the_c_half_of_json(self):
+        self.worker = self.start("import sys; sys.modules['_json'] = None")
+        self.assertEqual(self.reply(DENY), DENIED)
+        self.assertFailed(self.call(b'{"a": NaN}'), "delivery")
+        self.assertFailed(self.hook("def check(event): return {'a': {1}}", hook=2), "bad_output", "reply.a: set")
+
+    def test_a_cold_call_imports_nothing_slow(self):
+        text = "import sys\ndef check(event): return {'reason': ' '.join(sys.modules)}"
+        modules = set(self.reply(text)["reason"].split())
+        self.assertFalse(modules & {"json", "re", "inspect", "asyncio", "traceback", "signal", "typing", "mmap"})
+
+
+class Functions(Case):
+    def test_a_function(self):
+        self.assertEqual(self.reply(DENY), DENIED)
+
+    def test_an_async_function(self):
+        self.assertEqual(self.reply("""
+            import asyncio
+            async def check(event):
+                await asyncio.sleep(0)
+                return {"decision": "deny", "reason": "no"}
+        """), DENIED)
+
+    def test_a_class_is_made_once(self):
+        self.hook("""
+            class Check:
+                calls = 0
+                def __init__(self): Check.made = getattr(Check, "made", 0) + 1
+                def __call__(self, event):
+                    self.calls += 1
+                    return {"reason": f"{Check.made} {self.calls}"}
+        """, "guard.Check")
+        self.assertEqual(self.call()["reply"], {"reason": "1 2"})
+
+    def test_a_class_with_async_call(self):
+        self.assertEqual(self.reply("""
+            class Check:
+                async def __call__(self, event):
+                    return {"decision": "deny", "reason": "no"}
+        """, "guard.Check"), DENIED)
+
+    def test_an_instance_with_async_call(self):
+        self.assertEqual(self.reply("""
+            class Check:
+                async def __call__(self, event):
+                    return {"decision": "deny", "reason": "no"}
+            check = Check()
+        """), DENIED)
+
+    def test_a_bound_method(self):
+        self.assertEqual(self.reply("""
+            class Check:
+                def run(self, event): return {"decision": "deny", "reason": "no"}
+            check = Check().run
+        """), DENIED)
+
+    def test_a_partial(self):
+        self.assertEqual(self.reply("""
+            from functools import partial
+            def refuse(reason, event): return {"decision": "deny", "reason": reason}
+            check = partial(refuse, "no")
+        """), DENIED)
+
+    def test_a_partial_of_an_async_function(self):
+        self.assertEqual(self.reply("""
+            from functools import partial
+            async def refuse(event, reason): return {"decision": "deny", "reason": reason}
+            check = partial(refuse, reason="no")
+        """), DENIED)
+
+    def test_a_decorated_function(self):
+        self.assertEqual(self.reply("""
+            import functools
+            def twice(function):
+                @functools.wraps(function)
+                def wrapper(*args, **kwargs):
+                    return function(*args, **kwargs)
+                return wrapper
+            @twice
+            def check(event):
+                return {"decision": "deny", "reason": "no"}
+        """), DENIED)
+
+    def test_any_awaitable_is_awaited(self):
+        self.assertEqual(self.reply("""
+            class Later:
+                def __await__(self):
+                    yield
+                    return {"decision": "deny", "reason": "no"}
+            def check(event):
+                return Later()
+        """), DENIED)
+
+    def test_an_async_function_without_an_opinion(self):
+        self.assertEqual(self.hook("async def check(event): pass")["status"], "none")
+
+    def test_a_class_without_call_is_an_import_failure(self):
+        self.assertFailed(self.hook("class Check: pass", "guard.Check"), "import", "'Check'", "guard.py", "__call__")
+
+    def test_a_class_that_cannot_be_made_is_an_import_failure(self):
+        answer = self.hook("""
+            class Check:
+                def __init__(self): raise OSError("no rules")
+                def __call__(self, event): pass
+        """, "guard.Check")
+        self.assertFailed(answer, "import", "OSError: no rules (guard.py:3 in __init__)")
+
+    def test_something_that_is_no_function_is_an_import_failure(self):
+        self.assertFailed(self.hook("check = {}"), "import", "'check' of module 'guard'", "neither a function")
+
+    def test_a_function_without_parameters_is_an_import_failure(self):
+        self.assertFailed(self.hook("def check(): pass"), "import", "too many positional arguments")
+
+    def test_a_function_with_three_parameters_is_an_import_failure(self):
+        self.assertFailed(self.hook("def check(event, tool_use_id, context): pass"), "import", "missing")
+
+
+class Context(Case):
+    def test_a_second_parameter_gets_name_phase_and_time(self):
+        self.hook("""
+            def check(event, call):
+                return {"reason": f"{call.hook} {call.phase} {4 < call.remaining <= 5} {call.cancelled}"}
+        """)
+        self.assertEqual(self.call(phase=2)["reply"], {"reason": "no-rm 2 True False"})
+
+    def test_an_async_function_gets_it_too(self):
+        self.assertEqual(self.reply("async def check(event, call): return {'reason': call.hook}"), {"reason": "no-rm"})
+
+    def test_a_second_parameter_with_a_default_is_left_alone(self):
+        self.assertEqual(self.reply("def check(event, word='no'): return {'reason': word}"), {"reason": "no"})
+
+    def test_a_default_is_replaced_when_the_name_is_context(self):
+        text = "def check(event, context=None): return {'reason': context.hook}"
+        self.assertEqual(self.reply(text), {"reason": "no-rm"})
+
+    def test_load_tells_whether_it_is_taken(self):
+        self.write("guard.py", "def check(event, context): pass")
+        self.assertEqual(self.load()["reply"], {"file": str(self.folder / "guard.py"), "context": True})
+
+    def begin(self, text: str, **fields: object) -> None:
+        """Start a call that makes a file when it runs, and wait for the file."""
+        self.write("guard.py", text)
+        self.load(**fields)
+        self.worker.send(b'{"id":9,"op":"call","hook":1,"timeout":5}', json.dumps(EVENT).encode())
+        deadline = time.monotonic() + 5
+        while not (self.folder / "started").exists() and time.monotonic() < deadline:
+            time.sleep(0.002)
+
+    CLEANS_UP = """
+        import time
+        def check(event, context):
+            open("started", "w").close()
+            while not context.cancelled: time.sleep(0.001)
+            open("cleaned", "w").close()
+    """
+
+    def test_sigterm_cancels_and_leaves_time_to_clean_up(self):
+        self.begin(self.CLEANS_UP)
+        os.killpg(self.worker.process.pid, signal.SIGTERM)
+        self.assertEqual(self.worker.process.wait(3), 143)
+        self.assertTrue((self.folder / "cleaned").exists())
+
+    def test_sigterm_cancels_a_forked_call(self):
+        self.begin(self.CLEANS_UP, fork=True)
+        os.killpg(self.worker.process.pid, signal.SIGTERM)
+        self.assertEqual(self.worker.process.wait(3), 143)
+        self.assertTrue((self.folder / "cleaned").exists())
+
+    def test_sigterm_ends_a_hook_without_context_at_once(self):
+        self.begin("""
+            import time
+            def check(event):
+                open("started", "w").close()
+                time.sleep(60)
+        """)
+        os.killpg(self.worker.process.pid, signal.SIGTERM)
+        self.assertEqual(self.worker.process.wait(3), -signal.SIGTERM)
+
+
+class Lookup(Case):
+    def where(self, handler: str = "guard.check", **fields: object) -> str:
+        answer = self.load(handler, **fields)
+        self.assertEqual(answer["status"], "ok", answer)
+        return os.path.relpath(answer["reply"]["file"], self.folder)
+
+    def test_the_first_folder_wins(self):
+        self.write("config/guard.py", DENY)
+        self.write("lib/guard.py", DENY)
+        paths = [str(self.folder / "config"), str(self.folder / "lib")]
+        self.assertEqual(self.where(paths=paths), "config/guard.py")
+
+    def test_later_folders_are_searched(self):
+        self.write("lib/guard.py", DENY)
+        (self.folder / "config").mkdir()
+        self.assertEqual(self.where(paths=[str(self.folder / "config"), str(self.folder / "lib")]), "lib/guard.py")
+
+    def test_pythons_own_path_is_last(self):
+        self.assertTrue(self.load("json.tool.main", paths=[])["detail"].startswith("'main' of module 'json.tool'"))
+
+    def test_the_current_folder_is_never_searched(self):
+        self.write("guard.py", DENY)
+        self.write("config/other.py", DENY)
+        self.assertFailed(self.load(paths=[str(self.folder / "config")]), "import", "No module named 'guard'")
+
+    def test_a_file_named_like_a_standard_module_is_the_handler(self):
+        self.write("json.py", DENY)
+        self.assertEqual(self.where("json.check"), "json.py")
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_file_named_like_a_standard_module_does_not_replace_it(self):
+        self.write("json.py", "def dumps(value): return 'mine'")
+        self.assertEqual(self.reply("import json\ndef check(event): return {'reason': json.dumps(1)}"), {"reason": "1"})
+
+    def test_crosier_is_the_workers_own(self):
+        self.write("crosier.py", "raise OSError")
+        text = "from crosier import HookEvent\ndef check(event): return {'reason': str(type(event) is HookEvent)}"
+        self.assertEqual(self.reply(text), {"reason": "True"})
+
+    def test_neighbours_can_be_imported(self):
+        self.write("rules.py", "reason = 'no'")
+        self.assertEqual(self.reply("import rules\ndef check(event): return {'reason': rules.reason}"), {"reason": "no"})
+
+    def test_a_module_in_a_package_with_relative_imports(self):
+        self.write("hooks/__init__.py", "from .rules import reason")
+        self.write("hooks/rules.py", "reason = 'no'")
+        self.write("hooks/guard.py", "from . import reason\ndef check(event): return {'reason': reason}")
+        self.assertEqual(self.where("hooks.guard.check"), "hooks/guard.py")
+        self.assertEqual(self.call()["reply"], {"reason": "no"})
+
+    def test_a_module_in_a_folder_without_init(self):
+        self.write("hooks/guard.py", DENY)
+        self.assertEqual(self.where("hooks.guard.check"), "hooks/guard.py")
+
+    def test_a_function_of_a_package(self):
+        self.write("hooks/__init__.py", DENY)
+        self.assertEqual(self.where("hooks.check"), "hooks/__init__.py")
+
+    def test_modules_of_one_name_in_two_folders_are_two(self):
+        for hook, folder in enumerate(("a", "b")):
+            self.write(f"{folder}/guard.py", f"def check(event): return {{'reason': {folder!r}}}")
+            self.load(hook=hook, paths=[str(self.folder / folder)])
+        self.assertEqual([self.call(hook=hook)["reply"]["reason"] for hook in (0, 1)], ["a", "b"])
+
+    def test_hooks_of_one_module_share_it(self):
+        self.write("guard.py", """
+            seen = []
+            def note(event): seen.append(event.tool)
+            def check(event): return {"reason": str(seen)}
+        """)
+        self.load("guard.note", hook=1)
+        self.load("guard.check", hook=2)
+        self.call(hook=1)
+        self.assertEqual(self.call(hook=2)["reply"], {"reason": "['Bash']"})
+
+
+class Events(Case):
+    def see(self, expression: str, event: object = None) -> object:
+        """The value of an expression over the event, as the hook sees it."""
+        return self.reply(f"def check(event): return {{'reason': {expression}}}", event=event)["reason"]
+
+    def test_fields_are_attributes_and_items(self):
+        self.assertEqual(self.see("[event.tool_name, event['tool_name'], event.agent_id]"), ["Bash", "Bash", None])
+
+    def test_fields_of_the_hosts_own_are_attributes_too(self):
+        self.assertEqual(self.see("event.build", {"build": 7}), 7)
+
+    def test_it_has_short_names_as_attributes_only(self):
+        self.assertEqual(self.see("[event.tool, event.args, 'tool' in event]"), ["Bash", {"command": "ls"}, False])
+
+    def test_its_timestamp_is_a_datetime_and_its_item_the_text(self):
+        seen = self.see("[event.timestamp.isoformat(), event['timestamp']]")
+        self.assertEqual(seen, ["2026-11-15T20:35:00.123456+00:00", EVENT["timestamp"]])
+
+    def test_its_timestamp_may_lack_a_fraction_and_have_an_offset(self):
+        text = "2026-11-15T20:35:00+02:00"
+        self.assertEqual(self.see("event.timestamp.isoformat()", {"timestamp": text}), text)
+
+    def test_an_absent_field_of_the_protocol_is_none(self):
+        self.assertEqual(self.see("[event.tool_output, event.prompt, event.get('prompt', 1)]"), [None, None, 1])
+
+    def test_an_unknown_attribute_tells_what_there_is(self):
+        answer = self.hook("def check(event): return event.tol_name")
+        self.assertFailed(answer, "error", "PreToolUse event has no field 'tol_name'; it has session_id, ", "guard.py:1")
+
+    def test_it_is_a_mapping(self):
+        seen = self.see("['session_id' in event, event.get('x'), list(event)[0], len(event)]")
+        self.assertEqual(seen, [True, None, "session_id", len(EVENT)])
+
+    def test_it_becomes_a_plain_dict_and_json(self):
+        seen = self.see("[type(event.to_dict()).__name__, event.to_json(), __import__('json').dumps(event)]")
+        self.assertEqual([seen[0], json.loads(seen[1]), json.loads(seen[2])], ["dict", EVENT, EVENT])
+
+    def test_it_can_be_copied_and_pickled(self):
+        seen = self.see("__import__('pickle').loads(__import__('pickle').dumps(__import__('copy').deepcopy(event))).tool")
+        self.assertEqual(seen, "Bash")
+
+    def test_large_integers_keep_their_digits(self):
+        for digits in (40, 5_000, 20_000):
+            with self.subTest(digits=digits):
+                self.hook("def check(event): return {'updated_input': event.args}")
+                number = b"9" * digits
+                self.worker.count += 1
+                header = b'{"id":%d,"op":"call","hook":1,"timeout":5}' % self.worker.count
+                self.worker.send(header, b'{"tool_input":{"n":%b}}' % number)
+                self.assertEqual(json.loads(self.worker._frame())["status"], "ok")
+                self.assertEqual(self.worker._frame(), b'{"updated_input":{"n":%b}}' % number)
+
+    def test_floats_survive(self):
+        self.assertEqual(self.see("event.args", {"tool_input": [0.1, 1e300, -2.5e-7]}), [0.1, 1e300, -2.5e-7])
+
+    def test_a_float_beyond_a_double_is_infinite(self):
+        self.assertEqual(self.hook("def check(event): return {'reason': str(event.n)}")["status"], "ok")
+        self.assertEqual(self.call(b'{"n": 1e400}')["reply"], {"reason": "inf"})
+
+
+class Replies(Case):
+    def answer(self, expression: str, before: str = "") -> dict:
+        return self.hook(f"from crosier import *\n{textwrap.dedent(before)}\ndef check(event): return {expression}")
+
+    def assertReply(self, expression: str, reply: dict, before: str = "") -> None:
+        answer = self.answer(expression, before)
+        self.assertEqual((answer["status"], answer.get("reply")), ("ok", reply), answer)
+
+    def assertNone(self, expression: str, before: str = "") -> None:
+        self.assertEqual(self.answer(expression, before)["status"], "none")
+
+    def test_none_is_no_opinion(self):
+        self.assertNone("None")
+
+    def test_an_empty_dict_is_no_opinion(self):
+        self.assertNone("{}")
+
+    def test_a_dict_goes_out_as_it_is(self):
+        reply = {"continue": False, "hookSpecificOutput": {"permissionDecision": "ask"}, "ü": [1, 2.5, None, "ü\n"]}
+        self.assertReply(repr(reply), reply)
+
+    def test_a_dict_that_allows_is_explicit(self):
+        self.assertReply("{'decision': 'allow'}", {"decision": "allow"})
+
+    def test_a_default_hook_result_is_no_opinion(self):
+        self.assertNone("HookResult()")
+
+    def test_deny(self):
+        self.assertReply("deny('no')", {"allowed": False, "decision": "deny", "reason": "no"})
+
+    def test_ask(self):
+        self.assertReply("ask('sure?')", {"decision": "ask", "reason": "sure?"})
+
+    def test_allow_is_explicit_with_and_without_a_reason(self):
+        self.assertReply("allow('fine')", {"decision": "allow", "reason": "fine"})
+        self.assertReply("allow()", {"decision": "allow"})
+
+    def test_inject(self):
+        self.assertReply("inject('hi')", {"inject": {"content": "hi", "strategy": "tool_result"}})
+
+    def test_inject_as_a_message(self):
+        self.assertReply("inject('hi', 'user_message')", {"inject": {"content": "hi", "strategy": "user_message"}})
+
+    def test_a_rewrite_does_not_allow(self):
+        self.assertReply("HookResult(updated_input={'command': 'pwd'})", {"updated_input": {"command": "pwd"}})
+
+    def test_allowed_false_denies(self):
+        self.assertReply("HookResult(allowed=False)", {"allowed": False, "decision": "deny"})
+
+    def test_other_keys_are_written_in_snake_case(self):
+        self.assertReply(
+            "deny('no', system_message='m', additional_context='c', continue_=False)",
+            {"allowed": False, "decision": "deny", "reason": "no", "systemMessage": "m", "additionalContext": "c",
+             "continue": False},
+        )  # fmt: skip
+
+    OWN = """
+        from dataclasses import dataclass
+        from typing import Any, Dict, Optional
+        @dataclass
+        class HookResult:
+            allowed: bool = True
+            decision: str = "allow"
+            reason: Optional[str] = None
+            updated_input: Optional[Dict[str, Any]] = None
+            modified_args: Optional[str] = None
+            inject: Optional[Dict[str, Any]] = None
+            metadata: str = "not for us"
+    """
+
+    def test_massgen_deny(self):
+        reply = {"allowed": False, "decision": "deny", "reason": "no"}
+        self.assertReply("HookResult(allowed=False, decision='deny', reason='no')", reply, self.OWN)
+
+    def test_massgen_rewrite_and_injection(self):
+        reply = {"updated_input": {"a": 1}, "modified_args": "{}", "inject": {"content": "hi"}}
+        self.assertReply(f"HookResult(**{reply})", reply, self.OWN)
+
+    def test_massgen_default_allow_is_no_opinion(self):
+        self.assertNone("HookResult()", self.OWN)
+
+    def test_massgen_allow_with_a_reason_is_an_opinion(self):
+        self.assertReply("HookResult(reason='known')", {"decision": "allow", "reason": "known"}, self.OWN)
+
+    def test_massgen_ask_keeps_allowed_true_and_still_asks(self):
+        self.assertReply("HookResult(decision='ask')", {"decision": "ask"}, self.OWN)
+
+    def test_an_unknown_decision_word_is_passed_on_to_be_refused(self):
+        self.assertReply("HookResult(decision='nope')", {"decision": "nope"}, self.OWN)
+
+    def test_an_enum_as_decision(self):
+        before = """
+            import enum, types
+            class Decision(enum.Enum): DENY = "deny"
+        """
+        self.assertReply("types.SimpleNamespace(decision=Decision.DENY)", {"decision": "deny"}, before)
+
+    def test_other_types_are_bad_output(self):
+        for value in ("'deny'", "['deny']", "1", "True", "False", "0", "''", "b'{}'", "()", "object()", "HookResult"):
+            with self.subTest(value=value):
+                self.assertFailed(self.answer(value), "bad_output", "return None, a dict or a HookResult")
+
+    def test_the_event_itself_is_bad_output(self):
+        self.assertFailed(self.answer("event"), "bad_output", "returned a HookEvent")
+
+    def test_a_generator_is_bad_output(self):
+        self.assertFailed(self.hook("def check(event): yield {}"), "bad_output", "returned a generator")
+
+    def test_a_value_that_is_not_json_is_named_with_its_path(self):
+        answer = self.answer("{'updated_input': {'when': [1, {2}]}}")
+        self.assertFailed(answer, "bad_output", "reply.updated_input.when.1: set is not JSON")
+
+    def test_a_key_that_is_not_json_is_named_with_its_path(self):
+        self.assertFailed(self.answer("{'updated_input': {(1, 2): 3}}"), "bad_output", "reply.updated_input: keys", "tuple")
+
+    def test_nan_and_infinity_are_bad_output(self):
+        for value in ("nan", "inf", "-inf"):
+            with self.subTest(value=value):
+                self.assertFailed(self.answer(f"{{'a': float({value!r})}}"), "bad_output", "reply.a")
+
+    def test_a_reply_that_contains_itself_is_bad_output(self):
+        self.assertFailed(self.hook("""
+            def check(event):
+                reply = {}
+                reply["reply"] = reply
+                return reply
+        """), "bad_output", "contains itself")
+
+    def test_a_reply_may_have_the_maximum_size_and_no_more(self):
+        self.write("guard.py", "def check(event): return {'a': 'x' * event.n}")
+        self.load(max_reply=1000)
+        self.assertEqual(self.call({"n": 1000 - len('{"a":""}')})["status"], "ok")
+        self.assertFailed(self.call({"n": 1001 - len('{"a":""}')}), "oversize", "1001 bytes; 1000 are accepted")
+
+    def test_the_maximum_is_1_mib_by_default(self):
+        self.assertFailed(self.answer("{'a': 'x' * (1 << 20)}"), "oversize", "1048576 are accepted")
+
+    def test_a_deny_that_quotes_a_lone_surrogate_arrives(self):
+        self.hook("from crosier import deny\ndef check(event): print(event.prompt); return deny(event.prompt)")
+        self.assertEqual(self.call(b'{"prompt": "a\\ud800b"}')["reply"]["reason"], "a\ufffdb")
+
+
+class Failures(Case):
+    def test_an_exception_is_told_with_its_place(self):
+        answer = self.hook("def check(event):\n    return event['x']")
+        self.assertFailed(answer, "error")
+        self.assertEqual(answer["detail"], "KeyError: 'x' (guard.py:2 in check)")
+
+    def test_the_whole_traceback_is_given_apart(self):
+        answer = self.hook("def check(event): return deeper()\ndef deeper(): 1 / 0")
+        self.assertRegex(answer["traceback"], r"(?s)^Traceback .*guard.py.*in check\n.*in deeper\n.*ZeroDivisionError")
+        self.assertNotIn("_answer", answer["traceback"])
+
+    def test_an_exception_from_elsewhere_is_told_with_both_places(self):
+        answer = self.hook("import json\ndef check(event): json.loads('{')")
+        self.assertFailed(answer, "error", "JSONDecodeError: ", "(decoder.py:", "called from guard.py:2 in check)")
+
+    def test_an_exception_in_an_async_function_is_told_with_its_place(self):
+        answer = self.hook("async def check(event):\n    raise OSError('disk')")
+        self.assertEqual(answer["detail"], "OSError: disk (guard.py:2 in check)")
+
+    def test_everything_that_can_be_raised_is_an_error(self):
+        for raised in ("SystemExit(2)", "KeyboardInterrupt", "MemoryError", "GeneratorExit", "BaseException('odd')"):
+            with self.subTest(raised=raised):
+                answer = self.hook(f"def check(event): raise {raised}")
+                self.assertFailed(answer, "error", raised.partition("(")[0], "guard.py:1 in check")
+
+    def test_an_async_function_may_raise_system_exit(self):
+        self.assertFailed(self.hook("async def check(event): raise SystemExit(2)"), "error", "SystemExit: 2")
+        self.assertFailed(self.call(), "error", "SystemExit: 2")
+
+    def test_endless_recursion_is_an_error(self):
+        self.assertFailed(self.hook("def check(event): return check(event)"), "error", "RecursionError")
+
+    def test_running_out_of_memory_is_an_error(self):
+        self.assertFailed(self.hook("def check(event): return 'x' * (1 << 60)"), "error", "MemoryError")
+
+    def test_an_exception_that_cannot_be_shown_is_an_error(self):
+        self.assertFailed(self.hook("""
+            class Odd(Exception):
+                def __str__(self): raise ValueError
+            def check(event): raise Odd
+        """), "error", "Odd")
+
+    def test_an_endless_message_is_cut(self):
+        self.assertLessEqual(len(self.hook("def check(event): raise OSError('x' * 10**6)")["detail"]), 2000)
+
+    def test_the_worker_goes_on_after_a_failure(self):
+        self.hook("def check(event): raise OSError")
+        self.assertEqual(self.reply(DENY), DENIED)
+
+    def test_a_missing_module_names_module_path_and_cause(self):
+        answer = self.load("nowhere.check", paths=["/some/config", "/some/lib"])
+        self.assertFailed(answer, "import", "module 'nowhere'", "/some/config, /some/lib", "the path of", "No module named")
+
+    def test_a_missing_dependency_names_itself_and_the_line(self):
+        answer = self.hook("import os\nimport nothing_like_it\n")
+        self.assertFailed(answer, "import", "No module named 'nothing_like_it' (guard.py:2 in <module>)")
+
+    def test_a_syntax_error_shows_file_and_line(self):
+        answer = self.hook("import os\ndef check(event:\n    pass\n")
+        self.assertFailed(answer, "import", "SyntaxError", f"({self.folder}/guard.py:2)")
+
+    def test_sys_exit_while_importing_is_an_import_failure(self):
+        self.assertFailed(self.hook("import sys\nsys.exit(3)"), "import", "SystemExit: 3 (guard.py:2 in <module>)")
+
+    def test_an_exception_while_importing_is_an_import_failure(self):
+        answer = self.hook("raise OSError('no rules')")
+        self.assertFailed(answer, "import", "OSError: no rules (guard.py:1 in <module>)")
+        self.assertIn("Traceback", answer["traceback"])
+
+    def test_a_missing_function_tells_which_there_are(self):
+        self.assertFailed(self.hook("def chek(event): pass"), "import", "no such function; the module has chek")
+
+    def test_a_call_of_a_hook_that_failed_to_load_fails_alike(self):
+        self.hook("raise OSError('no rules')")
+        self.assertFailed(self.call(), "import", "no rules")
+
+    def assertUndelivered(self, data: bytes, *parts: str) -> None:
+        self.load() if (self.folder / "guard.py").exists() else self.hook(DENY)
+        self.assertFailed(self.call(data), "delivery", *parts)
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_an_event_100_000_levels_deep_is_undelivered(self):
+        self.assertUndelivered(b'{"tool_input":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "RecursionError")
+
+    def test_an_event_100_000_levels_deep_is_undelivered_when_a_hook_raised_the_limit(self):
+        self.write("guard.py", DENY + "\n    import sys\n    sys.setrecursionlimit(10**8)\n")
+        self.assertUndelivered(b'{"tool_input":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "RecursionError")
+
+    def test_an_integer_of_a_million_digits_is_undelivered_at_once(self):
+        self.hook(DENY)
+        started = time.monotonic()
+        self.assertUndelivered(b'{"n":' + b"9" * 1_000_000 + b"}", "digits")
+        self.assertLess(time.monotonic() - started, 1)
+
+    def test_an_event_that_is_not_utf_8_is_undelivered(self):
+        self.assertUndelivered(b'{"a":"\xff"}', "UnicodeDecodeError")
+
+    def test_an_event_that_is_not_json_is_undelivered(self):
+        for data in (b"", b"{", b'{"a":NaN}', b'{"a":1,}', b"nonsense"):
+            with self.subTest(data=data):
+                self.assertUndelivered(data)
+
+    def test_an_event_that_is_no_object_is_undelivered(self):
+        for data in (b"[1]", b'"x"', b"1", b"null", b"[]"):
+            with self.subTest(data=data):
+                self.assertUndelivered(data)
+
+    def test_a_missing_folder_is_undelivered(self):
+        self.hook(DENY)
+        self.assertFailed(self.call(cwd="/nowhere/at/all"), "delivery", "/nowhere/at/all")
+
+    def test_a_worker_that_dies_says_nothing(self):
+        with self.assertRaises(EOFError):
+            self.hook("import os\ndef check(event): os._exit(7)")
+        self.assertEqual(self.worker.process.wait(5), 7)
+
+
+class Reload(Case):
+    def text(self, reason: str) -> str:
+        return f"def check(event): return {{'reason': {reason!r}}}"
+
+    def test_a_changed_module_is_used_at_the_next_call(self):
+        self.assertEqual(self.reply(self.text("a")), {"reason": "a"})
+        self.write("guard.py", self.text("b"))
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
+    def test_an_unchanged_module_keeps_its_state(self):
+        self.hook("seen = []\ndef check(event): seen.append(1); return {'reason': str(len(seen))}")
+        self.assertEqual(self.call()["reply"], {"reason": "2"})
+
+    def test_a_changed_module_is_loaded_once_for_all_its_hooks(self):
+        text = "seen = []\ndef check(event): seen.append(1); return {'reason': str(len(seen))}\nother = check\n"
+        self.hook(text)
+        self.load("guard.other", hook=2)
+        self.write("guard.py", text)
+        self.assertEqual([self.call(hook=hook)["reply"]["reason"] for hook in (1, 2)], ["1", "2"])
+
+    def test_a_changed_neighbour_is_used_at_the_next_call(self):
+        self.write("rules.py", "reason = 'a'")
+        self.hook("from rules import reason\ndef check(event): return {'reason': reason}")
+        self.write("rules.py", "reason = 'b'")
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
+    def test_a_changed_part_of_the_package_is_used_at_the_next_call(self):
+        self.write("hooks/__init__.py", "")
+        self.write("hooks/rules.py", "reason = 'a'")
+        self.write("hooks/guard.py", "from .rules import reason\ndef check(event): return {'reason': reason}")
+        self.load("hooks.guard.check")
+        self.write("hooks/rules.py", "reason = 'b'")
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
+    def test_a_changed_class_is_made_anew(self):
+        self.hook("class Check:\n    def __call__(self, event): return {'reason': 'a'}", "guard.Check")
+        self.write("guard.py", "class Check:\n    def __call__(self, event): return {'reason': 'b'}")
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
+    def test_a_removed_module_is_an_import_failure(self):
+        self.hook(DENY)
+        (self.folder / "guard.py").unlink()
+        self.assertFailed(self.call(), "import", "No module named 'guard'")
+
+    def test_a_change_that_breaks_the_module_is_an_import_failure(self):
+        self.hook(DENY)
+        self.write("guard.py", "def check(")
+        self.assertFailed(self.call(), "import", "SyntaxError")
+
+    def test_a_failed_import_is_not_tried_at_every_call(self):
+        self.hook("print('tried')\nraise OSError")
+        self.assertFailed(self.call(), "import")
+        self.assertFailed(self.call(), "import")
+        self.assertEqual(self.worker.printed().count("tried"), 1)
+
+    def test_a_failed_import_is_tried_again_when_the_file_changes(self):
+        self.hook("raise OSError")
+        self.write("guard.py", DENY)
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_missing_module_is_found_when_it_appears(self):
+        self.load()
+        self.write("guard.py", DENY)
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_broken_neighbour_is_tried_again_when_it_changes(self):
+        self.write("rules.py", "reason = (")
+        self.hook("from rules import reason\ndef check(event): return {'reason': reason}")
+        self.write("rules.py", "reason = 'a'")
+        self.assertEqual(self.call()["reply"], {"reason": "a"})
+
+    def test_a_missing_neighbour_is_found_when_it_appears(self):
+        self.hook("from rules import reason\ndef check(event): return {'reason': reason}")
+        self.write("rules.py", "reason = 'a'")
+        self.assertEqual(self.call()["reply"], {"reason": "a"})
+
+    def test_no_bytecode_is_left_beside_the_config(self):
+        self.hook(DENY)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["guard.py", "stderr.log"])
+
+
+class UnfriendlyHooks(Case):
+    def assertHarmless(self, body: str, before: str = "") -> None:
+        """The call is answered, and so is the next, by another hook that prints."""
+        lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+        answer = self.hook(f"{textwrap.dedent(before)}\nimport os, sys\ndef check(event):\n{lines}\n    return {DENIED}")
+        self.assertEqual(answer.get("reply"), DENIED, answer)
+        self.write("other.py", f"def check(event): print('still here'); return {DENIED}")
+        self.load("other.check", hook=2)
+        self.assertEqual(self.call(hook=2).get("reply"), DENIED)
+        self.assertIn("still here\n", self.worker.printed())
+
+    def test_what_is_printed_is_there_before_the_answer(self):
+        self.hook("import sys\ndef check(event): print('out', end=''); print('err', end='', file=sys.stderr)")
+        self.assertEqual(self.worker.printed(), "outerr")
+
+    def test_printing_while_importing_is_harmless(self):
+        self.assertHarmless("pass", before="print('7\\n{\"id\":2}')")
+
+    def test_noise_on_descriptor_1_is_harmless(self):
+        self.assertHarmless("os.write(1, bytes(range(256)))")
+
+    def test_noise_of_a_child_process_is_harmless(self):
+        self.assertHarmless("os.system('echo noise; cat')")
+
+    def test_closing_stdout_is_harmless(self):
+        self.assertHarmless("sys.stdout.close(); sys.stderr.close()")
+
+    def test_replacing_stdout_is_harmless(self):
+        self.assertHarmless("sys.stdout = sys.stderr = None")
+
+    def test_closing_descriptor_0_is_harmless(self):
+        self.assertHarmless("os.close(0)")
+
+    def test_reading_stdin_finds_nothing(self):
+        self.assertHarmless("assert sys.stdin.read() == ''")
+
+    def test_changing_the_folder_is_harmless(self):
+        self.assertHarmless("os.chdir('/')")
+        self.write("guard.py", "import os\ndef check(event): return {'reason': os.getcwd()}")
+        self.assertEqual(self.call()["reply"], {"reason": os.path.realpath(self.folder)})
+
+    def test_the_folder_can_be_given_by_hook_and_by_call(self):
+        self.reply("import os\ndef check(event): return {'reason': os.getcwd()}", cwd="/")
+        self.assertEqual(self.call()["reply"], {"reason": "/"})
+        self.assertEqual(self.call(cwd="/dev")["reply"], {"reason": "/dev"})
+
+    def test_closing_low_descriptors_is_harmless(self):
+        self.assertHarmless("os.closerange(3, 240)")
+
+    def test_closing_the_channel_ends_the_worker(self):
+        with self.assertRaises(EOFError):
+            self.hook("import os\ndef check(event):\n    os.closerange(3, 256)\n    log = open('log', 'w')")
+        self.assertEqual(self.worker.process.wait(5), 1)
+        self.assertIn("the channel is gone", self.worker.printed())
+
+    def test_a_hook_that_returns_in_a_forked_child_answers_once(self):
+        self.assertHarmless("os.fork()")
+
+    def test_a_hook_that_raises_in_a_forked_child_answers_once(self):
+        self.assertHarmless("if not os.fork(): raise OSError")
+
+    def test_a_module_that_forks_answers_once(self):
+        self.assertHarmless("pass", before="import os; os.fork()")
+
+    def test_children_do_not_inherit_the_channel(self):
+        text = "import os\ndef check(event): return {'reason': os.popen('ls /proc/self/fd').read()}"
+        listed = self.reply(text)["reason"].split()
+        self.assertLessEqual(set(map(int, listed)), {0, 1, 2, 3})
+
+    def test_an_alarm_that_rings_between_calls_is_harmless(self):
+        self.assertHarmless("signal.setitimer(signal.ITIMER_REAL, 0.005); signal.sigtimedwait([], 0)", before="""
+            import signal
+            def ring(*_): raise TimeoutError("late")
+            signal.signal(signal.SIGALRM, ring)
+        """)
+        time.sleep(0.02)
+        self.assertEqual(self.call(hook=2)["reply"], DENIED)
+
+    def test_threads_are_harmless(self):
+        self.assertHarmless("""
+            import threading, time
+            threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+        """)
+
+    def test_a_low_recursion_limit_is_harmless(self):
+        self.assertHarmless("sys.setrecursionlimit(50)")
+
+    def test_patching_os_is_harmless(self):
+        self.assertHarmless("os.read = os.write = os.getpid = None")
+
+    def test_tasks_left_over_are_cancelled(self):
+        self.hook("""
+            import asyncio
+            ended = []
+            async def later():
+                try:
+                    await asyncio.sleep(600)
+                finally:
+                    ended.append("cancelled")
+            async def check(event):
+                if not ended:
+                    asyncio.ensure_future(later())
+                    await asyncio.sleep(0)
+                return {"reason": str(ended)}
+        """)
+        self.assertEqual(self.call()["reply"], {"reason": "['cancelled']"})
+
+    def test_a_stopped_loop_is_an_error_and_the_next_call_works(self):
+        answer = self.hook("""
+            import asyncio
+            stopped = []
+            async def check(event):
+                if not stopped:
+                    stopped.append(1)
+                    asyncio.get_running_loop().stop()
+                    await asyncio.sleep(1)
+                return {"decision": "deny", "reason": "no"}
+        """)
+        self.assertFailed(answer, "error", "RuntimeError: Event loop stopped")
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_closed_loop_is_replaced(self):
+        self.hook("""
+            import asyncio
+            async def check(event):
+                global loop
+                loop = asyncio.get_running_loop()
+                return {"decision": "deny", "reason": "no"}
+            def close(event): loop.close()
+        """)
+        self.load("guard.close", hook=2)
+        self.call(hook=2)
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_function_may_run_a_loop_of_its_own(self):
+        self.assertEqual(self.reply("""
+            import asyncio
+            async def decide(): return {"decision": "deny", "reason": "no"}
+            def check(event): return asyncio.run(decide())
+        """), DENIED)
+
+    def test_a_thousand_calls_leave_no_descriptor_behind(self):
+        self.hook("async def check(event): return None")
+        folder = f"/proc/{self.worker.process.pid}/fd"
+        before = len(os.listdir(folder))
+        for _ in range(1000):
+            self.call()
+        self.assertEqual(len(os.listdir(folder)), before)
+
+
+class Forked(Case):
+    """`fork: true`: each call in a fork of the warm interpreter."""
+
+    def fork(self, text: str, event: object = None) -> dict:
+        return self.hook(text, event=event, fork=True)
+
+    def test_it_answers(self):
+        self.assertEqual(self.fork(DENY)["reply"], DENIED)
+
+    def test_it_answers_without_an_opinion(self):
+        self.assertEqual(self.fork("def check(event): pass")["status"], "none")
+
+    def test_it_runs_in_a_process_of_its_own_in_the_same_group(self):
+        seen = self.fork("import os\ndef check(event): return {'reason': f'{os.getpid()} {os.getpgid(0)}'}")["reply"]
+        pid, group = map(int, seen["reason"].split())
+        self.assertNotEqual(pid, self.worker.process.pid)
+        self.assertEqual(group, self.worker.process.pid)
+
+    def test_nothing_stays_behind_in_the_interpreter(self):
+        self.fork("seen = []\ndef check(event): seen.append(1); return {'reason': str(len(seen))}")
+        self.assertEqual(self.call()["reply"], {"reason": "1"})
+
+    def test_an_exception_is_told_as_usual(self):
+        self.assertFailed(self.fork("def check(event): 1 / 0"), "error", "ZeroDivisionError", "guard.py:1 in check")
+
+    def test_an_event_that_cannot_be_read_is_undelivered(self):
+        self.fork(DENY)
+        self.assertFailed(self.call(b"["), "delivery")
+
+    def test_a_reply_of_the_maximum_size_arrives(self):
+        reply = self.fork("def check(event): return {'a': 'x' * ((1 << 20) - 8)}")["reply"]
+        self.assertEqual(len(reply["a"]), (1 << 20) - 8)
+
+    def test_a_larger_reply_is_oversize(self):
+        self.assertFailed(self.fork("def check(event): return {'a': 'x' * (1 << 20)}"), "oversize")
+
+    def test_a_long_traceback_with_odd_characters_arrives(self):
+        answer = self.fork("def check(event): raise OSError('\\x01\U0001f600' * 20000)")
+        self.assertFailed(answer, "error", "OSError")
+
+    def test_a_child_that_exits_is_lost_and_the_worker_lives(self):
+        self.assertFailed(self.fork("import os\ndef check(event): os._exit(3)"), "worker_lost", "exit status 3")
+        self.assertEqual(self.fork(DENY)["reply"], DENIED)
+
+    def test_a_child_that_is_killed_is_lost_and_the_worker_lives(self):
+        text = "import os\ndef check(event): os.kill(os.getpid(), 9)"
+        self.assertFailed(self.fork(text), "worker_lost", "signal 9")
+        self.assertEqual(self.fork(DENY)["reply"], DENIED)
+
+    def test_a_grandchild_that_lives_on_does_not_delay(self):
+        started = time.monotonic()
+        self.assertEqual(self.fork(f"""
+            import os, time
+            def check(event):
+                if not os.fork(): time.sleep(600)
+                return {DENIED}
+        """)["reply"], DENIED)
+        self.assertLess(time.monotonic() - started, 5)
+
+    def test_a_grandchild_that_lives_on_does_not_hide_a_death(self):
+        self.assertFailed(self.fork("""
+            import os, time
+            def check(event):
+                if not os.fork(): time.sleep(600)
+                os._exit(3)
+        """), "worker_lost", "exit status 3")
+
+    def test_a_grandchild_that_returns_does_not_answer(self):
+        self.assertEqual(self.fork(f"""
+            import os
+            def check(event):
+                if not os.fork(): return {{"decision": "allow"}}
+                os.wait()
+                return {DENIED}
+        """)["reply"], DENIED)
+
+    def test_an_async_function_gets_a_loop_of_its_own(self):
+        self.hook(f"import asyncio\nasync def check(event):\n    await asyncio.sleep(0.001)\n    return {DENIED}")
+        self.load(hook=2, fork=True)
+        for hook in (2, 1, 2, 1):
+            self.assertEqual(self.call(hook=hook)["reply"], DENIED)
+
+    def test_ignored_children_are_harmless(self):
+        text = f"import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\ndef check(event): return {DENIED}"
+        self.assertEqual(self.fork(text)["reply"], DENIED)
+
+    def test_a_changed_module_is_loaded_before_the_fork(self):
+        self.fork("print('loading')\ndef check(event): return {'reason': 'a'}")
+        self.write("guard.py", "print('loading')\ndef check(event): return {'reason': 'b'}")
+        self.assertEqual([self.call()["reply"], self.call()["reply"]], [{"reason": "b"}] * 2)
+        self.assertEqual(self.worker.printed().count("loading"), 2)
+
+    def test_what_is_printed_is_printed_once(self):
+        self.fork("def check(event): print('seen', end='')")
+        self.assertEqual(self.worker.printed(), "seen")
+
+    def test_no_zombie_and_no_descriptor_is_left(self):
+        self.fork(DENY)
+        before = os.listdir(f"/proc/{self.worker.process.pid}/fd")
+        self.call()
+        self.assertEqual(os.listdir(f"/proc/{self.worker.process.pid}/fd"), before)
+        children = Path(f"/proc/{self.worker.process.pid}/task/{self.worker.process.pid}/children").read_text()
+        self.assertEqual(children, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,13 @@
+//! The contract from outside: one binary, a module per subject.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod any_bytes;
+mod ending;
+mod event_input;
+mod outcome;
+mod reply;
+mod round_trip;
+mod sample;
+mod surrogate;
+mod view;
+mod wire;
