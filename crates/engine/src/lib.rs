@@ -46,7 +46,7 @@ pub use message::{Ended, Heard, Listener, Message, Moment};
 pub use plan::{Explained, Plan, Standing};
 pub use registry::{
     BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry,
-    Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, RegisterError, SwitchError, Takes,
-    Typed, Untyped,
+    Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, PythonSpec, RegisterError,
+    SwitchError, Takes, Typed, Untyped,
 };
-pub use run::{BackgroundJob, Launcher, mechanism};
+pub use run::{BackgroundJob, Launcher, PythonInfo, mechanism};

@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -82,22 +83,42 @@ impl Json {
         if !self.is_object() {
             return None;
         }
-        object_entries(self.text()).ok()
+        readable_entries(self.text()).ok()
     }
 
     /// Parses into a tree. `None` when it is nested too deeply or holds a number out of range: such
-    /// values can be passed on, but not looked into.
+    /// values can be passed on, but not looked into. A lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {
-        serde_json::from_str(self.text()).ok()
+        from_text(self.text()).ok()
     }
+}
+
+/// Reads a value from JSON; lone surrogates become U+FFFD.
+pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str(text).or_else(|error| {
+        let readable = without_lone_surrogates(text);
+        if readable == text { Err(error) } else { serde_json::from_str(&readable) }
+    })
+}
+
+/// Like [`object_entries`], but lone surrogates in names become U+FFFD. Values stay as they are.
+pub(crate) fn readable_entries(text: &str) -> Result<Vec<(String, Json)>, serde_json::Error> {
+    object_entries(text).or_else(|_| {
+        let entries: Vec<(Json, Json)> = members(text)?;
+        Ok(entries.into_iter().map(|(name, value)| (name.plain().into_owned(), value)).collect())
+    })
 }
 
 /// Members of one JSON object, in order, values as text. Keeps duplicates: the caller decides.
 pub(crate) fn object_entries(text: &str) -> Result<Vec<(String, Json)>, serde_json::Error> {
-    struct Entries;
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<(String, Json)>;
+    members(text)
+}
+
+fn members<N: DeserializeOwned>(text: &str) -> Result<Vec<(N, Json)>, serde_json::Error> {
+    struct Entries<N>(PhantomData<N>);
+    impl<'de, N: DeserializeOwned> Visitor<'de> for Entries<N> {
+        type Value = Vec<(N, Json)>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a JSON object")
         }
@@ -110,7 +131,7 @@ pub(crate) fn object_entries(text: &str) -> Result<Vec<(String, Json)>, serde_js
         }
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let entries = reader.deserialize_map(Entries)?;
+    let entries = reader.deserialize_map(Entries(PhantomData))?;
     reader.end()?;
     Ok(entries)
 }
@@ -131,14 +152,15 @@ fn string_of(text: &str) -> Option<Cow<'_, str>> {
     if !inner.contains('\\') {
         return Some(Cow::Borrowed(inner));
     }
-    let decoded =
-        serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text)));
-    decoded.ok().map(Cow::Owned)
+    from_text(text).ok().map(Cow::Owned)
 }
 
 /// A model can write half a surrogate pair. The text around it must stay readable, or a guard could be
 /// blinded with six characters.
-fn without_lone_surrogates(text: &str) -> String {
+pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
+    if !text.contains("\\u") {
+        return Cow::Borrowed(text);
+    }
     let unit = |at: usize| -> Option<u32> {
         let hex = text.get(at..at + 6)?.strip_prefix("\\u")?;
         u32::from_str_radix(hex, 16).ok()
@@ -163,7 +185,7 @@ fn without_lone_surrogates(text: &str) -> String {
         at = end;
     }
     out.push_str(&text[at..]);
-    out
+    Cow::Owned(out)
 }
 
 impl Default for Json {
@@ -188,7 +210,8 @@ impl fmt::Display for Json {
 /// a tree are compared as text.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
-        self.text() == other.text() || self.to_value().is_some_and(|value| Some(value) == other.to_value())
+        let tree = |json: &Self| serde_json::from_str::<Value>(json.text()).ok();
+        self.text() == other.text() || tree(self).is_some_and(|value| Some(value) == tree(other))
     }
 }
 

@@ -17,25 +17,7 @@ use crate::registry::{CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program};
 
 pub(super) fn command(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Handler> {
     let program = program(sheet, reading, keys)?;
-    let cwd = match keys.get("cwd") {
-        None => Cwd::Folder(reading.folder.to_owned()),
-        Some(node) => match sheet.filled_text("cwd", node)?.as_str() {
-            "event" => Cwd::Event,
-            path => {
-                let folder = reading.folder.join(path);
-                if !folder.is_dir() {
-                    let message = format!("the folder does not exist: {}", folder.display());
-                    sheet.error_with_help(
-                        node.span,
-                        message,
-                        "relative paths begin at the configuration's folder",
-                    );
-                    return None;
-                }
-                Cwd::Folder(folder)
-            }
-        },
-    };
+    let cwd = self::cwd(sheet, reading, keys)?;
     let words = [("reply", Output::Reply), ("text", Output::Text)];
     let output = keys.get("output").and_then(|node| sheet.word("output", node, &words)).unwrap_or_default();
     let grace = keys.get("grace").and_then(|node| sheet.duration("grace", node, Unit::Seconds));
@@ -48,6 +30,22 @@ pub(super) fn command(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<
         output,
         grace: grace.unwrap_or(DEFAULT_GRACE),
     })))
+}
+
+/// Where the hook runs: the configuration's folder, unless it says otherwise.
+pub(super) fn cwd(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Cwd> {
+    let Some(node) = keys.get("cwd") else { return Some(Cwd::Folder(reading.folder.to_owned())) };
+    let path = sheet.filled_text("cwd", node)?;
+    if path == "event" {
+        return Some(Cwd::Event);
+    }
+    let folder = reading.folder.join(path);
+    if !folder.is_dir() {
+        let message = format!("the folder does not exist: {}", folder.display());
+        sheet.error_with_help(node.span, message, "relative paths begin at the configuration's folder");
+        return None;
+    }
+    Some(Cwd::Folder(folder))
 }
 
 fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Program> {
@@ -97,7 +95,7 @@ fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Opt
     }
 }
 
-fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
+pub(super) fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
     let Some(entries) = node.as_map() else {
         sheet.expected("env", "a mapping like {NAME: value}", node);
         return Vec::new();

@@ -9,7 +9,7 @@ use super::names::Named;
 use super::section::{Event, ON_ERROR, Owner, Settings};
 use super::tree::{Entry, Node, Span};
 use super::value::{Sheet, Unit};
-use super::{command, lint, reply};
+use super::{command, lint, python, reply};
 use crate::registry::{DEFAULT_PRIORITY, Handler, Hook, Matcher, Mode, OnError, Origin};
 
 /// What a group says for each of its hooks.
@@ -75,13 +75,23 @@ impl<'a> Keys<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Command,
+    Python,
     Reply,
 }
 
-const TYPES: [(&str, Type); 2] = [("command", Type::Command), ("reply", Type::Reply)];
+const TYPES: [(&str, Type); 3] =
+    [("command", Type::Command), ("python", Type::Python), ("reply", Type::Reply)];
 
-const COMMAND_KEYS: [&str; 8] = ["command", "argv", "handler", "env", "env_pass", "cwd", "output", "grace"];
-const REPLY_KEYS: [&str; 4] = ["reply", "then", "delay", "fail"];
+impl Type {
+    /// The keys that mean something to this type and not to every hook.
+    const fn own_keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Command => &["command", "argv", "handler", "env", "env_pass", "cwd", "output", "grace"],
+            Self::Python => &["handler", "python", "python_path", "isolate", "env", "env_pass", "cwd"],
+            Self::Reply => &["reply", "then", "delay", "fail"],
+        }
+    }
+}
 
 pub(super) fn hook(
     sheet: &mut Sheet<'_>,
@@ -226,28 +236,29 @@ fn handler(
     let kind = match said {
         Some(kind) => kind,
         None if is(&["command", "argv"]) => Type::Command,
-        None if is(&REPLY_KEYS) => Type::Reply,
+        None if is(Type::Reply.own_keys()) => Type::Reply,
         None if keys.has("handler") => {
-            let help = "`type: command` runs the file";
+            let help = "`type: command` runs a file, `type: python` calls module.function";
             sheet.error_with_help(keys.key_span("handler"), "`handler` needs a `type`", help);
             return None;
         }
         None => {
-            let help = "say what it runs: `command:`, `argv:`, or `type:` with `handler:`";
+            let help = "say what it runs: `command:`, `argv:`, `run:`, or `type:` with `handler:`";
             sheet.error_with_help(keys.start(), "this hook runs nothing", help);
             return None;
         }
     };
-    let foreign: Vec<&str> = match kind {
-        Type::Command => REPLY_KEYS.to_vec(),
-        Type::Reply => COMMAND_KEYS.to_vec(),
-    };
+    let foreign = TYPES.iter().flat_map(|(_, other)| other.own_keys());
+    let mut foreign: Vec<&str> =
+        foreign.filter(|key| keys.has(key) && !kind.own_keys().contains(key)).copied().collect();
+    foreign.dedup();
     let word = TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
-    for key in foreign.into_iter().filter(|key| keys.has(key)) {
+    for key in foreign {
         sheet.error(keys.key_span(key), format!("`{key}` has no meaning for a hook of type {word}"));
     }
     match kind {
         Type::Command => command::command(sheet, reading, keys),
+        Type::Python => python::python(sheet, reading, keys),
         Type::Reply => reply::reply(sheet, keys, event),
     }
 }

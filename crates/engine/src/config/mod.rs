@@ -12,6 +12,7 @@ mod keys;
 mod lint;
 mod loader;
 mod names;
+mod python;
 mod reply;
 mod section;
 pub mod tree;

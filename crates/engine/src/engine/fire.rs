@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Ignored, Outcome};
+use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Failure, Ignored, Outcome};
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
@@ -14,8 +14,8 @@ use crate::fold::{Fold, Part};
 use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
 use crate::plan::{Explained, Plan, Planner};
-use crate::registry::{Entry, Hook, Layer, Limits, Mode, RegisterError, Registry, SwitchError};
-use crate::run::{self, BackgroundJob, Deferred, Host, Launcher, Means, Setting};
+use crate::registry::{Entry, Handler, Hook, Layer, Limits, Mode, RegisterError, Registry, SwitchError};
+use crate::run::{self, BackgroundJob, Deferred, Host, Launcher, Means, PythonInfo, Setting};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
 #[derive(Debug, Clone)]
@@ -269,6 +269,20 @@ impl Engine {
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Listener {
         self.0.bus.subscribe(capacity)
+    }
+
+    /// Starts the workers of all python hooks and imports their modules, ahead of the first event. One result
+    /// per python hook: what the interpreter says of itself, or why the hook cannot be called.
+    #[must_use]
+    pub fn warm(&self) -> Vec<(Arc<Entry>, Result<PythonInfo, Failure>)> {
+        let warm = |entry: Arc<Entry>| match &entry.handler {
+            Handler::Python(spec) => {
+                let result = self.0.host.warm(spec, &entry.name, entry.timeout);
+                Some((entry, result))
+            }
+            Handler::Callback(_) | Handler::Command(_) => None,
+        };
+        self.entries().into_iter().filter_map(warm).collect()
     }
 
     /// Kills every process that runs for this engine. Later command hooks fail.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crosier_protocol::{Answer, Event, EventOf, Failure, Kind, Payload};
 
-use super::handler::{Call, Callback, CommandSpec, Handler};
+use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
 use super::hook::{DEFAULT_PRIORITY, Hook, Mode, OnError};
 use super::matcher::Matcher;
 
@@ -121,6 +121,11 @@ impl<E> HookBuilder<E> {
     /// Runs a process for each event.
     pub fn command(self, spec: CommandSpec) -> Hook {
         self.with(Handler::Command(Arc::new(spec)))
+    }
+
+    /// Calls a python function for each event.
+    pub fn python(self, spec: PythonSpec) -> Hook {
+        self.with(Handler::Python(Arc::new(spec)))
     }
 
     /// Finishes the hook with code that is ready made.

@@ -17,6 +17,8 @@ pub enum Handler {
     Callback(Callback),
     /// A process.
     Command(Arc<CommandSpec>),
+    /// A function in a python worker.
+    Python(Arc<PythonSpec>),
 }
 
 impl Handler {
@@ -32,6 +34,7 @@ impl Handler {
         match self {
             Self::Callback(_) => "callback",
             Self::Command(_) => "command",
+            Self::Python(_) => "python",
         }
     }
 }
@@ -92,6 +95,51 @@ pub struct CommandSpec {
     pub output: Output,
     /// How long it may take to end after SIGTERM.
     pub grace: Duration,
+}
+
+/// A python function to call for each event.
+#[derive(Debug, Clone)]
+pub struct PythonSpec {
+    /// The interpreter: a path, or a name to look up in `PATH`.
+    pub interpreter: String,
+    /// The module that holds the function.
+    pub module: String,
+    /// The function, or a class with `__call__`.
+    pub function: String,
+    /// Where the module is looked for before python's own path.
+    pub paths: Vec<PathBuf>,
+    /// Where it runs.
+    pub cwd: Cwd,
+    /// The folder of the configuration.
+    pub project_dir: PathBuf,
+    /// Variables of its own.
+    pub env: Vec<(String, String)>,
+    /// Names of inherited variables that the filter lets through.
+    pub env_pass: Vec<String>,
+    /// Whether each call runs in a fork of the warm interpreter.
+    pub fork: bool,
+}
+
+impl PythonSpec {
+    /// A function `module.function`, looked for in this folder first. None when it names no module.
+    pub fn new(handler: &str, folder: impl Into<PathBuf>) -> Option<Self> {
+        let folder = folder.into();
+        let (module, function) = handler.rsplit_once('.')?;
+        if module.is_empty() || function.is_empty() {
+            return None;
+        }
+        Some(Self {
+            interpreter: "python3".to_owned(),
+            module: module.to_owned(),
+            function: function.to_owned(),
+            paths: vec![folder.clone()],
+            cwd: Cwd::Folder(folder.clone()),
+            project_dir: folder,
+            env: Vec::new(),
+            env_pass: Vec::new(),
+            fork: false,
+        })
+    }
 }
 
 /// How long a command may take to end after SIGTERM, when nothing else is said.

@@ -15,7 +15,7 @@ mod snapshot;
 
 pub use builder::{HookBuilder, Takes, Typed, Untyped};
 pub use error::{RegisterError, SwitchError};
-pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program};
+pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program, PythonSpec};
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};
 pub use matcher::Matcher;
 

@@ -4,17 +4,17 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crosier_protocol::reply::{Ending, Output, answer_of};
 use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 
+use super::errand::{self, Errand};
 use super::process::{self, Ended, Order, Start};
 use super::telling::{Said, Telling};
-use super::{Host, Means, Run, Setting, os, thread};
+use super::{Run, Setting};
 use crate::registry::{Call, CommandSpec, Cwd, Program};
 
-/// Runs the command: here, or on a thread whose cancellation is the drop of the future.
+/// Runs the command within its deadline.
 pub(super) async fn run(
     spec: &Arc<CommandSpec>,
     call: Call<'_>,
@@ -22,62 +22,31 @@ pub(super) async fn run(
     setting: &Setting<'_>,
     telling: &mut Option<Telling>,
 ) -> Answer {
-    let deadline = Instant::now() + run.timeout;
-    if setting.means == Means::InPlace {
-        return Job { spec, call, host: setting.host, deadline, timeout: run.timeout }.run(None, telling);
-    }
-    let (cancelled, rope) = match os::pipe() {
-        Ok(ends) => ends,
-        Err(error) => return spawn_failure(format!("no descriptors are left: {error}")),
-    };
     let spec = Arc::clone(spec);
-    let (event, hook, host) = (call.event.clone(), Arc::clone(call.hook), Arc::clone(setting.host));
-    let mut theirs = telling.take();
-    let second = call.second;
-    let work = move || {
-        let call = Call { event: &event, hook: &hook, second };
-        let job = Job { spec: &spec, call, host: &host, deadline, timeout: run.timeout };
-        let answer = job.run(Some(&cancelled), &mut theirs);
-        (answer, theirs)
+    let work = move |errand: &Errand, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>| {
+        Job { spec: &spec, errand }.run(cancel, telling)
     };
-    match thread::spawn("crosier-command", work) {
-        Ok(pending) => {
-            let (answer, theirs) = pending.await;
-            // Held until here: had the future been dropped, so had this, and the process been killed.
-            drop(rope);
-            *telling = theirs;
-            answer
-        }
-        Err(error) => spawn_failure(format!("no thread could be started for it: {error}")),
-    }
-}
-
-fn spawn_failure(detail: String) -> Answer {
-    Failure::new(FailureKind::Spawn, detail).into()
+    errand::send(call, run, setting, telling, work).await
 }
 
 struct Job<'a> {
     spec: &'a CommandSpec,
-    call: Call<'a>,
-    host: &'a Host,
-    deadline: Instant,
-    timeout: Duration,
+    errand: &'a Errand,
 }
 
 impl Job<'_> {
     fn run(&self, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>) -> Answer {
-        let input = match self.call.event.wire() {
-            Ok(wire) => wire,
-            Err(failure) => return failure.clone().into(),
+        let Errand { host, deadline, timeout, .. } = self.errand;
+        let input = match self.errand.input() {
+            Ok(input) => input,
+            Err(failure) => return failure.into(),
         };
-        if self.host.is_shut_down() {
-            return Failure::error("the engine is shut down").into();
+        if host.environment.is_too_deep() {
+            let detail = "hooks started agents that started hooks, too many times over";
+            return Failure::new(FailureKind::Spawn, detail).into();
         }
-        if self.host.environment.is_too_deep() {
-            return spawn_failure("hooks started agents that started hooks, too many times over".to_owned());
-        }
-        let Some(_place) = self.host.place(self.deadline) else {
-            let detail = format!("too many other hooks were running for the whole {:?}", self.timeout);
+        let Some(_place) = host.place(*deadline) else {
+            let detail = format!("too many other hooks were running for the whole {timeout:?}");
             return Failure::new(FailureKind::Timeout, detail).into();
         };
         let start = match self.start() {
@@ -92,17 +61,17 @@ impl Job<'_> {
         let order = Order {
             start,
             input,
-            deadline: self.deadline,
+            deadline: *deadline,
             grace: self.spec.grace,
             cancel: cancel.map(AsFd::as_fd),
-            bell: self.host.bell(),
+            bell: host.bell(),
             progress: telling.is_some().then_some(&tell),
         };
         let end = match process::run(&order) {
             Ok(end) => end,
             Err(failure) => return failure.into(),
         };
-        let row = self.call.event.kind();
+        let row = self.errand.event.kind();
         let answer = match end.ended {
             Ended::Done { code, signal } => {
                 let (stdout, stderr) = (&end.stdout[..], &end.stderr[..]);
@@ -114,7 +83,7 @@ impl Job<'_> {
                 let complete = end.oversize.is_none() && self.spec.output == Output::Reply;
                 let reply = complete.then(|| Reply::decode(&end.stdout, row).ok()).flatten();
                 let reply = reply.and_then(Reply::only_its_denial).unwrap_or_default();
-                let detail = format!("it was not done after {:?} and was killed", self.timeout);
+                let detail = format!("it was not done after {timeout:?} and was killed");
                 Answer { reply, failure: Some(Failure::new(FailureKind::Timeout, detail)) }
             }
             Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed").into(),
@@ -131,7 +100,7 @@ impl Job<'_> {
     }
 
     fn start(&self) -> Result<Start, Failure> {
-        let env = self.host.environment.of_run(self.spec, self.call);
+        let env = self.errand.host.environment.of_run(self.spec, self.errand.call());
         let (program, args): (PathBuf, Vec<OsString>) = match &self.spec.program {
             Program::Shell(line) => ("/bin/sh".into(), vec!["-c".into(), line.into()]),
             Program::Argv(words) => {
@@ -139,10 +108,10 @@ impl Job<'_> {
                     .split_first()
                     .ok_or_else(|| Failure::new(FailureKind::Spawn, "its `argv` is empty"))?;
                 let path = env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-                (resolve(program, path)?, args.iter().map(OsString::from).collect())
+                (find_program(program, path)?, args.iter().map(OsString::from).collect())
             }
         };
-        Ok(Start { program, args, cwd: folder(&self.spec.cwd, self.call.event), env })
+        Ok(Start { program, args, cwd: folder(&self.spec.cwd, &self.errand.event), env })
     }
 }
 
@@ -155,7 +124,7 @@ fn folder(cwd: &Cwd, event: &Event) -> PathBuf {
 
 /// The file of a program. A name without a slash is looked up in `PATH`, whose relative entries do not
 /// count: the agent writes in the current folder, and could put a program there.
-fn resolve(program: &str, path: Option<&OsStr>) -> Result<PathBuf, Failure> {
+pub(super) fn find_program(program: &str, path: Option<&OsStr>) -> Result<PathBuf, Failure> {
     if program.contains('/') {
         return Ok(program.into());
     }

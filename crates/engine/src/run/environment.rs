@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use crate::registry::{Call, CommandSpec};
+use crate::registry::{Call, CommandSpec, PythonSpec};
 
 /// How deep hooks may start hooks: an agent that a hook starts has hooks of its own.
 const MAX_DEPTH: u32 = 8;
@@ -34,12 +34,31 @@ impl Environment {
         self.depth >= MAX_DEPTH
     }
 
-    /// Every variable of one run, later ones winning over earlier ones.
+    /// What a hook inherits: everything but what is held back, and what it asks for.
+    fn inherited(&self, env_pass: &[String]) -> Vec<(OsString, OsString)> {
+        let asked = |name: &OsString| env_pass.iter().any(|wanted| name == wanted.as_str());
+        let all = self.all.iter().enumerate();
+        let mine = all.filter(|(at, (name, _))| self.passed.binary_search(at).is_ok() || asked(name));
+        mine.map(|(_, variable)| variable.clone()).collect()
+    }
+
+    /// Every variable of a worker, which outlives many events.
+    pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
+        let mut env = self.inherited(&spec.env_pass);
+        let folder = spec.project_dir.as_os_str();
+        let depth = (self.depth + 1).to_string();
+        let ours = [("CROSIER_PROJECT_DIR", folder), ("CLAUDE_PROJECT_DIR", folder), (DEPTH, depth.as_ref())];
+        let own = spec.env.iter().map(|(name, value)| (name.as_str(), OsStr::new(value)));
+        for (name, value) in ours.into_iter().chain(own) {
+            env.retain(|(other, _)| other != name);
+            env.push((name.into(), value.into()));
+        }
+        env
+    }
+
+    /// Every variable of one run.
     pub(super) fn of_run(&self, spec: &CommandSpec, call: Call<'_>) -> Vec<(OsString, OsString)> {
-        let mut env: Vec<(OsString, OsString)> = self.passed.iter().map(|&at| self.all[at].clone()).collect();
-        let asked =
-            self.all.iter().filter(|(name, _)| spec.env_pass.iter().any(|wanted| name == wanted.as_str()));
-        env.extend(asked.cloned());
+        let mut env = self.inherited(&spec.env_pass);
         // A hook inside a hook must not find the outer hook's variables.
         env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE");
         let mut tell = |name: &str, value: &OsStr| {

@@ -7,6 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::environment::Environment;
+use super::worker::Pools;
 
 /// How many processes one engine runs at once, over all fires.
 const MAX_PROCESSES: usize = 64;
@@ -14,6 +15,7 @@ const MAX_PROCESSES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(super) environment: Environment,
+    pub(super) workers: Pools,
     free: Mutex<usize>,
     freed: Condvar,
     shutdown: Mutex<Shutdown>,
@@ -39,6 +41,7 @@ impl Host {
     pub(crate) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
         Self {
             environment: Environment::new(inherited),
+            workers: Pools::default(),
             free: Mutex::new(MAX_PROCESSES),
             freed: Condvar::new(),
             shutdown: Mutex::new(Shutdown::Not(None)),
@@ -86,6 +89,7 @@ impl Host {
     /// Kills what runs; what is started later is not.
     pub(crate) fn shut_down(&self) {
         *lock(&self.shutdown) = Shutdown::Done;
+        self.workers.clear();
     }
 
     pub(super) fn is_shut_down(&self) -> bool {

@@ -8,12 +8,14 @@ mod background;
 mod callback;
 mod command;
 mod environment;
+mod errand;
 mod executor;
 mod host;
 mod os;
 mod process;
 mod telling;
 mod thread;
+mod worker;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +32,7 @@ pub(crate) use executor::{block_on, block_on_runtime};
 pub(crate) use host::Host;
 pub use os::mechanism;
 use telling::Telling;
+pub use worker::PythonInfo;
 
 /// What one hook came to.
 #[derive(Debug, Clone)]
@@ -79,7 +82,7 @@ pub(crate) async fn later(hook: &Entry, event: &Event, setting: &Setting<'_>) ->
         return ran;
     }
     // A process is slow enough for its time to be always taken.
-    let timed = setting.timing || matches!(hook.handler, Handler::Command(_));
+    let timed = setting.timing || !hook.handler.is_callback();
     let started = timed.then(Instant::now);
     let mut telling = Telling::start(setting.bus, hook, event);
     let mut answer = once(hook, event, Run::first(hook), setting, &mut telling).await;
@@ -130,6 +133,7 @@ async fn once(
             callback::on_a_thread(code, call, run.timeout, setting.means).await
         }
         Handler::Command(spec) => command::run(spec, call, run, setting, telling).await,
+        Handler::Python(spec) => worker::run(spec, call, run, setting, telling).await,
     }
 }
 

@@ -77,7 +77,7 @@ class Worker:
 
     def printed(self) -> str:
         self.log.seek(0)
-        return self.log.read().decode()
+        return self.log.read().decode(errors="replace")
 
     def end(self) -> int:
         """Close the input and wait."""
@@ -217,7 +217,8 @@ class TheChannel(Case):
     def test_a_cold_call_imports_nothing_slow(self):
         text = "import sys\ndef check(event): return {'reason': ' '.join(sys.modules)}"
         modules = set(self.reply(text)["reason"].split())
-        self.assertFalse(modules & {"json", "re", "inspect", "asyncio", "traceback", "signal", "typing", "mmap"})
+        bare = subprocess.check_output([PYTHON, "-I", "-c", "import sys; print(*sys.modules)"], text=True).split()
+        self.assertFalse((modules - set(bare)) & {"json", "re", "inspect", "asyncio", "traceback", "signal", "typing"})
 
 
 class Functions(Case):
@@ -520,7 +521,7 @@ class Events(Case):
         self.assertEqual(self.see("event.args", {"tool_input": [0.1, 1e300, -2.5e-7]}), [0.1, 1e300, -2.5e-7])
 
     def test_a_float_beyond_a_double_is_infinite(self):
-        self.assertEqual(self.hook("def check(event): return {'reason': str(event.n)}")["status"], "ok")
+        self.hook("def check(event): return {'reason': str(event.get('n'))}")
         self.assertEqual(self.call(b'{"n": 1e400}')["reply"], {"reason": "inf"})
 
 
@@ -724,7 +725,7 @@ class Failures(Case):
         self.assertFailed(answer, "import", "No module named 'nothing_like_it' (guard.py:2 in <module>)")
 
     def test_a_syntax_error_shows_file_and_line(self):
-        answer = self.hook("import os\ndef check(event:\n    pass\n")
+        answer = self.hook("import os\nreason = = 1\n")
         self.assertFailed(answer, "import", "SyntaxError", f"({self.folder}/guard.py:2)")
 
     def test_sys_exit_while_importing_is_an_import_failure(self):

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, Kind, TABLE};
+use super::{EventRow, Field, Kind, TABLE};
 use crate::nearest::nearest;
+use crate::wire::BASE_FIELDS;
 
 /// All rows that can be fired or hooked.
 #[derive(Debug, Clone, Default)]
@@ -24,14 +25,15 @@ impl Catalog {
     /// Adds a row of the host's own.
     ///
     /// # Errors
-    /// When its name or alias is taken, or when it names a field that it does not have.
+    /// When its name or alias is taken, or when it names a field that it does not have or cannot have.
     pub fn add(&mut self, mut row: EventRow) -> Result<Kind, String> {
         for name in std::iter::once(row.name).chain(row.alias) {
             if self.find(name).is_some() {
                 return Err(format!("an event named `{name}` exists already; choose another name"));
             }
         }
-        let named = row.matcher.into_iter().chain(row.rewrites.map(|(_, name)| name));
+        let derived = row.derived.into_iter().flat_map(|(derived, source)| [derived, source]);
+        let named = row.matcher.into_iter().chain(row.rewrites.map(|(_, name)| name)).chain(derived);
         for field in named {
             if row.field(field).is_none() {
                 return Err(format!(
@@ -39,6 +41,14 @@ impl Catalog {
                     row.name
                 ));
             }
+        }
+        // The agent of the base may also be what the event is about, as in the built-in rows.
+        let of_the_base = |field: &&Field| field.name != "agent_id" && BASE_FIELDS.contains(&field.name);
+        if let Some(field) = row.fields.iter().find(of_the_base) {
+            return Err(format!(
+                "event `{}` has a field `{}`, which every event has already; choose another name",
+                row.name, field.name
+            ));
         }
         row.index = TABLE.len() + self.own.len();
         let row = Arc::new(row);
@@ -95,6 +105,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::FieldKind;
 
     #[test]
     fn point_aliases_take_a_matcher() {
@@ -113,6 +124,20 @@ mod tests {
         assert_eq!(kind.index(), TABLE.len());
         assert!(catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("exists already"));
         assert!(catalog.add(EventRow::new("X", "").matches_on("gone")).unwrap_err().contains("`gone`"));
+    }
+
+    #[test]
+    fn a_host_row_whose_fields_make_no_sense_is_refused() {
+        const TEXT: Field = Field::required("text", FieldKind::Text, "");
+        const CWD: Field = Field::required("cwd", FieldKind::Text, "");
+        const AGENT: Field = Field::required("agent_id", FieldKind::Text, "");
+        let mut catalog = Catalog::default();
+        let mut add = |row: EventRow| catalog.add(row).map(|kind| kind.index());
+        let gone = EventRow::new("X", "").fields(&[TEXT]).derives("text", "gone");
+        assert!(add(gone).unwrap_err().contains("`gone`"));
+        let clash = EventRow::new("X", "").fields(&[TEXT, CWD]);
+        assert!(add(clash).unwrap_err().contains("`cwd`, which every event has"));
+        assert_eq!(add(EventRow::new("X", "").fields(&[AGENT])), Ok(TABLE.len()));
     }
 
     #[test]

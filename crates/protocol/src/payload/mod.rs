@@ -173,3 +173,7 @@ payloads! {
     TeammateIdle on teammate_name;
     TaskCompleted;
 }
+
+#[cfg(test)]
+#[path = "payload_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The strict decoder: three families of keys, one grammar, no guesses.
 //!
 //! The text is walked once for what JSON itself leaves open (duplicate keys, depth), then read key by key.
+//! A lone surrogate is no mistake: a guard may quote what a model wrote, and its word must not be lost for it.
 //! A `null` value is the same as an absent key: typed languages write their empty fields so.
 
 use std::borrow::Cow;
@@ -12,7 +13,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::keys::{Unknown, judge};
 use super::{Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
-use crate::event::{EventRow, Phase};
+use crate::event::{EventRow, Field, Phase};
 use crate::failure::Failure;
 use crate::json::{self, Json};
 
@@ -44,7 +45,7 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
         specific: Said::default(),
     };
     grammar
-        .top(json::object_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
+        .top(json::readable_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
     let effects = grammar.finish()?;
     Ok(if effects == Effects::default() { Reply::none() } else { Reply(Some(Box::new(effects))) })
 }
@@ -154,10 +155,7 @@ impl Grammar<'_> {
             "permissionDecisionReason" => self.specific.reason = Some(text(key, value)?),
             "updatedInput" => self.rewrite_input(key, value.clone())?,
             "additionalContext" => additional.push(text(key, value)?),
-            "updatedMCPToolOutput" | "updatedToolOutput" => {
-                let rewrite = Rewrite { target: Target::Output, value: value.clone() };
-                self.effects.rewrites.push(rewrite);
-            }
+            "updatedMCPToolOutput" | "updatedToolOutput" => self.rewrite_output(key, value.clone())?,
             "decision" if value.is_object() => self.permission(value)?,
             "decision" => self.top.decide(word(key, value)?),
             "custom_instructions" => self.rewrite_field(key, "custom_instructions", value.clone())?,
@@ -210,13 +208,14 @@ impl Grammar<'_> {
         Ok(())
     }
 
+    fn rewrite_output(&mut self, key: &str, value: Json) -> Read<()> {
+        fit(key, self.row.rewritable(Phase::Post), &value)?;
+        self.effects.rewrites.push(Rewrite { target: Target::Output, value });
+        Ok(())
+    }
+
     fn rewrite_field(&mut self, key: &str, field: &str, value: Json) -> Read<()> {
-        if let Some(known) = self.row.field(field)
-            && !known.kind.fits(value.text())
-        {
-            let (wanted, found) = (known.kind.wanted(), value.kind_word());
-            return Err(bad(format!("`{key}` must be {wanted}, but it is {found}")));
-        }
+        fit(key, self.row.field(field), &value)?;
         self.effects.rewrites.push(Rewrite { target: Target::Field(field.to_owned()), value });
         Ok(())
     }
@@ -310,6 +309,14 @@ impl Grammar<'_> {
     }
 }
 
+/// Refuses a new value that the field cannot hold.
+fn fit(key: &str, field: Option<&Field>, value: &Json) -> Read<()> {
+    match field {
+        Some(field) if !field.kind.fits(value.text()) => Err(wrong(key, field.kind.wanted(), value)),
+        _ => Ok(()),
+    }
+}
+
 fn wrong(key: &str, wanted: &str, value: &Json) -> Failure {
     bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word()))
 }
@@ -363,7 +370,8 @@ fn seconds(key: &str, value: &Json) -> Read<Duration> {
 /// Walks the whole text and refuses what JSON leaves open: a key twice in one object, a nesting without
 /// end, a number out of range, anything behind the value.
 fn strict(text: &str) -> Read<()> {
-    let mut reader = serde_json::Deserializer::from_str(text);
+    let text = json::without_lone_surrogates(text);
+    let mut reader = serde_json::Deserializer::from_str(&text);
     reader.disable_recursion_limit();
     Walk { depth: 0 }
         .deserialize(&mut reader)

@@ -10,7 +10,9 @@ pub(super) fn event(event: &Event) -> Result<String, serde_json::Error> {
     base(&mut object, event)?;
     let row = event.kind();
     let derived = row.derived.map(|(name, _)| name);
-    let is_ours = |name: &str| BASE_FIELDS.contains(&name) || derived == Some(name);
+    // What the engine adds takes the place of a host's field of that name: no key stands there twice.
+    let is_added = |name: &str| event.extra().iter().any(|(added, _)| *added == name);
+    let is_ours = |name: &str| BASE_FIELDS.contains(&name) || derived == Some(name) || is_added(name);
     let from_struct;
     let fields: &[(String, Json)] = match event.body() {
         Body::Fields { fields, .. } => fields,

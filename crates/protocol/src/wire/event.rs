@@ -35,7 +35,17 @@ struct Inner {
     timestamp: Arc<OnceLock<String>>,
     wire: OnceLock<Result<Arc<str>, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
-    typed: OnceLock<Option<Arc<dyn Any + Send + Sync>>>,
+    views: Views,
+}
+
+/// The payload as the structs that callbacks asked for: mostly one, so a list will do.
+#[derive(Debug, Default)]
+struct Views(OnceLock<Box<View>>);
+
+#[derive(Debug)]
+struct View {
+    payload: Arc<dyn Any + Send + Sync>,
+    others: Views,
 }
 
 #[derive(Debug, Clone)]
@@ -56,7 +66,7 @@ impl Event {
             timestamp: Arc::default(),
             wire: OnceLock::new(),
             entries: OnceLock::new(),
-            typed: OnceLock::new(),
+            views: Views::default(),
         }))
     }
 
@@ -86,6 +96,17 @@ impl Event {
         if self.0.defaults.get().is_none() {
             let _ = self.0.defaults.set(Arc::clone(defaults));
         }
+    }
+
+    /// The same event, completed with these. Also when somebody has looked at its JSON before: what was
+    /// made without them is made anew.
+    #[must_use]
+    pub fn completed(self, defaults: &Arc<Defaults>) -> Self {
+        let seen_incomplete = self.0.defaults.get().is_none() && self.0.wire.get().is_some();
+        let event =
+            if seen_incomplete { self.with_body(self.0.body.clone(), self.0.extra.clone()) } else { self };
+        event.complete(defaults);
+        event
     }
 
     fn base(&self) -> &Base {
@@ -183,8 +204,7 @@ impl Event {
         {
             return Ok(payload);
         }
-        let decoded = self.0.typed.get_or_init(|| self.decode::<P>());
-        decoded.as_deref().and_then(<dyn Any + Send + Sync>::downcast_ref::<P>).ok_or_else(|| self.unfit())
+        self.view::<P>().and_then(|payload| payload.downcast_ref()).ok_or_else(|| self.unfit())
     }
 
     /// The payload as a shared struct, for callbacks that outlive the call.
@@ -197,16 +217,30 @@ impl Event {
         {
             return Ok(payload);
         }
-        let decoded = self.0.typed.get_or_init(|| self.decode::<P>());
-        let decoded = decoded.clone().and_then(|payload| payload.downcast::<P>().ok());
-        decoded.ok_or_else(|| self.unfit())
+        let payload = self.view::<P>().and_then(|payload| Arc::clone(payload).downcast().ok());
+        payload.ok_or_else(|| self.unfit())
+    }
+
+    /// The payload as this struct, read from the JSON once.
+    fn view<P: Payload>(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        let mut views = &self.0.views;
+        loop {
+            match views.0.get() {
+                Some(view) if view.payload.is::<P>() => return Some(&view.payload),
+                Some(view) => views = &view.others,
+                None => {
+                    let payload = self.decode::<P>()?;
+                    let _ = views.0.set(Box::new(View { payload, others: Views::default() }));
+                }
+            }
+        }
     }
 
     fn decode<P: Payload>(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         if self.0.kind.index() != P::INDEX {
             return None;
         }
-        let payload: P = serde_json::from_str(self.wire().ok()?).ok()?;
+        let payload: P = json::from_text(self.wire().ok()?).ok()?;
         let base = Base {
             session_id: Some(self.session_id().to_owned()),
             transcript_path: Some(self.transcript_path().to_owned()),
@@ -232,14 +266,16 @@ impl Event {
         let mut base = self.base().clone();
         base.agent_id = Some(agent_id.to_owned());
         let matcher_value = self.matcher_value().map(str::to_owned);
-        let body = Body::Fields { base, fields: self.payload_fields(), matcher_value };
+        let fields = self.payload_fields().unwrap_or_default();
+        let body = Body::Fields { base, fields, matcher_value };
         self.with_body(body, self.0.extra.clone())
     }
 
     /// The same event with one payload field replaced.
     #[must_use]
     pub fn rewritten(&self, field: &str, value: Json) -> Self {
-        let mut fields = self.payload_fields();
+        // A payload that cannot be written reaches no hook that needs its JSON, rewritten or not.
+        let Some(mut fields) = self.payload_fields() else { return self.clone() };
         match fields.iter_mut().find(|(name, _)| name == field) {
             Some((_, old)) => *old = value,
             None => fields.push((field.to_owned(), value)),
@@ -268,7 +304,7 @@ impl Event {
             timestamp: Arc::clone(&self.0.timestamp),
             wire: OnceLock::new(),
             entries: OnceLock::new(),
-            typed: OnceLock::new(),
+            views: Views::default(),
         }))
     }
 
@@ -281,12 +317,10 @@ impl Event {
     }
 
     /// The payload and the host's own fields, in order.
-    fn payload_fields(&self) -> Vec<(String, Json)> {
+    fn payload_fields(&self) -> Option<Vec<(String, Json)>> {
         match &self.0.body {
-            Body::Fields { fields, .. } => fields.clone(),
-            Body::Typed(payload) => {
-                payload.to_json().ok().and_then(|text| json::object_entries(&text).ok()).unwrap_or_default()
-            }
+            Body::Fields { fields, .. } => Some(fields.clone()),
+            Body::Typed(payload) => json::object_entries(&payload.to_json().ok()?).ok(),
         }
     }
 }

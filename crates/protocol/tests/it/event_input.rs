@@ -60,9 +60,17 @@ fn each_optional_field_may_be_absent_or_null() {
             let mut members = fields(row);
             let place = members.iter().position(|(name, _)| name == field.name).unwrap();
             members[place].1 = Json::null();
-            assert!(Event::from_json(Kind::Known(row), object(&members).as_bytes()).is_ok(), "{}", field.name);
+            assert!(
+                Event::from_json(Kind::Known(row), object(&members).as_bytes()).is_ok(),
+                "{}",
+                field.name
+            );
             members.remove(place);
-            assert!(Event::from_json(Kind::Known(row), object(&members).as_bytes()).is_ok(), "{}", field.name);
+            assert!(
+                Event::from_json(Kind::Known(row), object(&members).as_bytes()).is_ok(),
+                "{}",
+                field.name
+            );
         }
     }
 }
@@ -110,7 +118,10 @@ fn each_base_field_of_a_wrong_type_is_named() {
         let wanted =
             EventError::WrongType { field: field.to_owned(), wanted: "text or null", found: "a list" };
         assert_eq!(error, wanted);
-        assert!(Event::from_json(kind("Stop"), format!("{{\"{field}\":null}}").as_bytes()).is_ok(), "{field}");
+        assert!(
+            Event::from_json(kind("Stop"), format!("{{\"{field}\":null}}").as_bytes()).is_ok(),
+            "{field}"
+        );
     }
 }
 

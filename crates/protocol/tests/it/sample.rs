@@ -4,7 +4,7 @@ use crosier_protocol::payload::*;
 use crosier_protocol::{Base, EventRow, FieldKind, Json};
 
 /// A base with every field given, so that nothing is left to complete.
-pub fn base(agent: Option<&str>) -> Base {
+pub(crate) fn base(agent: Option<&str>) -> Base {
     Base {
         session_id: Some("s-1".into()),
         transcript_path: Some("/t/s-1.jsonl".into()),
@@ -17,7 +17,7 @@ pub fn base(agent: Option<&str>) -> Base {
 }
 
 /// A JSON value that must come back digit by digit and key by key.
-pub fn odd() -> Json {
+pub(crate) fn odd() -> Json {
     Json::parse(r#"{"z":1,"a":123456789012345678901234567890,"t":"\u00e4 \ud83d\ude00\n","n":[null,{}]}"#)
         .unwrap()
 }
@@ -144,7 +144,7 @@ macro_rules! every_payload {
 pub(crate) use every_payload;
 
 /// JSON that fits a field.
-pub fn fitting(kind: FieldKind) -> &'static str {
+pub(crate) fn fitting(kind: FieldKind) -> &'static str {
     match kind {
         FieldKind::Text | FieldKind::TextOrNull => "\"text\"",
         FieldKind::Bool => "true",
@@ -153,13 +153,13 @@ pub fn fitting(kind: FieldKind) -> &'static str {
 }
 
 /// The payload fields of a row with a value each, as a host would write them.
-pub fn fields(row: &EventRow) -> Vec<(String, Json)> {
+pub(crate) fn fields(row: &EventRow) -> Vec<(String, Json)> {
     let value = |field: &crosier_protocol::Field| Json::parse(fitting(field.kind)).unwrap();
     row.fields.iter().map(|field| (field.name.to_owned(), value(field))).collect()
 }
 
 /// One JSON object of these members.
-pub fn object(members: &[(String, Json)]) -> String {
+pub(crate) fn object(members: &[(String, Json)]) -> String {
     let members: Vec<String> = members
         .iter()
         .map(|(name, value)| format!("{}:{value}", serde_json::to_string(name).unwrap()))
@@ -168,6 +168,6 @@ pub fn object(members: &[(String, Json)]) -> String {
 }
 
 /// A tool call that is about to happen.
-pub fn tool_call() -> PreToolUse {
+pub(crate) fn tool_call() -> PreToolUse {
     PreToolUse { base: base(Some("a-1")), ..PreToolUse::new("Bash", odd()) }
 }

@@ -2,7 +2,7 @@
 
 use crosier_protocol::event::{Catalog, TABLE};
 use crosier_protocol::payload::{PostMessage, PreToolUse};
-use crosier_protocol::{Event, Json, Kind, Payload, Reply};
+use crosier_protocol::{Event, EventError, Json, Kind, Payload, Reply};
 
 #[test]
 fn a_member_is_found_beside_a_key_with_half_a_pair() {
@@ -32,7 +32,7 @@ fn values_with_different_halves_are_not_equal() {
 
 #[test]
 fn an_event_with_half_a_pair_reaches_a_typed_callback() {
-    let json = br#"{"tool_name":"Ba\ud800sh","tool_input":{"command":"rm \udc00 -rf"},"x\ud800":1}"#;
+    let json = br#"{"tool_name":"Ba\ud800sh","tool_input":{"command":"rm \udc00 -rf"}}"#;
     let event = Event::from_json(Kind::Known(&TABLE[PreToolUse::INDEX]), json).unwrap();
     let typed = event.typed::<PreToolUse>().unwrap();
     assert_eq!(typed.tool_name, "Ba\u{fffd}sh");
@@ -44,6 +44,12 @@ fn an_event_with_half_a_pair_reaches_a_typed_callback() {
     let json = br#"{"output":"secret \ud800"}"#;
     let event = Event::from_json(Kind::Known(&TABLE[PostMessage::INDEX]), json).unwrap();
     assert_eq!(event.typed::<PostMessage>().unwrap().output, "secret \u{fffd}");
+}
+
+#[test]
+fn a_field_whose_name_cannot_be_kept_is_refused() {
+    let error = Event::from_json(Kind::Known(&TABLE[PostMessage::INDEX]), br#"{"output":"","x\ud800":1}"#);
+    assert!(matches!(error, Err(EventError::NotJson { .. })), "{error:?}");
 }
 
 #[test]

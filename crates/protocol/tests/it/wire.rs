@@ -46,7 +46,8 @@ fn base_fields_come_first_in_the_order_of_the_design() {
 
 #[test]
 fn base_fields_come_first_wherever_the_host_put_them() {
-    let json = r#"{"timestamp":"t","mine":1,"tool_input":{},"cwd":"/x","tool_name":"Bash","agent_id":"a","last":2}"#;
+    let json =
+        r#"{"timestamp":"t","mine":1,"tool_input":{},"cwd":"/x","tool_name":"Bash","agent_id":"a","last":2}"#;
     assert_eq!(
         names(&wire("PreToolUse", json)),
         [
@@ -149,10 +150,12 @@ fn tool_output_is_always_derived_from_the_response() {
         ("12345678901234567890123", r#""12345678901234567890123""#),
     ] {
         for lie in ["", r#""tool_output":"a lie","#] {
-            let json =
-                format!(r#"{{"tool_name":"Bash","tool_input":{{}},{lie}"tool_response":{response}}}"#);
+            let json = format!(r#"{{"tool_name":"Bash","tool_input":{{}},{lie}"tool_response":{response}}}"#);
             let wire = wire("PostToolUse", &json);
-            assert!(wire.ends_with(&format!(r#""tool_response":{response},"tool_output":{output}}}"#)), "{wire}");
+            assert!(
+                wire.ends_with(&format!(r#""tool_response":{response},"tool_output":{output}}}"#)),
+                "{wire}"
+            );
         }
     }
     let payload = PostToolUse { tool_response: Json::from("hi"), ..PostToolUse::default() };
@@ -181,7 +184,8 @@ fn the_json_is_made_once_and_anew_only_for_a_rewrite() {
 
 #[test]
 fn a_rewrite_keeps_everything_else() {
-    let json = r#"{"session_id":"s","mine":[1],"tool_name":"Bash","tool_input":{"a":1},"more":2,"agent_id":"a"}"#;
+    let json =
+        r#"{"session_id":"s","mine":[1],"tool_name":"Bash","tool_input":{"a":1},"more":2,"agent_id":"a"}"#;
     let event = Event::from_json(kind("PreToolUse"), json.as_bytes()).unwrap();
     event.complete(&defaults());
     let before = event.wire().unwrap().to_string();
@@ -198,7 +202,8 @@ fn the_agent_of_a_subagent_event_is_its_own_also_after_a_rewrite() {
         agent_id: "child".into(),
         agent_type: "coder".into(),
     });
-    for event in [&event, &event.rewritten("agent_type", Json::from("x")), &event.with_extra("e", Json::null())]
+    for event in
+        [&event, &event.rewritten("agent_type", Json::from("x")), &event.with_extra("e", Json::null())]
     {
         assert_eq!(event.agent_id(), Some("child"));
         let wire = event.wire().unwrap();

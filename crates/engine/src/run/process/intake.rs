@@ -20,7 +20,7 @@ pub(super) struct Stderr {
 
 /// What one read came to.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Got {
+pub(in crate::run) enum Got {
     /// So many bytes; more may be there.
     Bytes(usize),
     /// Nothing is there now.
@@ -30,7 +30,7 @@ pub(super) enum Got {
 }
 
 /// Reads once, without blocking.
-pub(super) fn read(from: &mut impl Read, scratch: &mut [u8]) -> Got {
+pub(in crate::run) fn read(from: &mut impl Read, scratch: &mut [u8]) -> Got {
     match from.read(scratch) {
         Ok(0) => Got::End,
         Ok(count) => Got::Bytes(count),
@@ -82,7 +82,7 @@ impl Stderr {
 /// Cuts a stream into whole lines for progress messages. Bounded: a line without an end is passed on in
 /// pieces, and behind the limit nothing more is told.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(in crate::run) struct Lines {
     held: Vec<u8>,
     told: usize,
 }
@@ -92,7 +92,7 @@ const MAX_TOLD: usize = 1024 * 1024;
 
 impl Lines {
     /// What can be told now: all whole lines.
-    pub(super) fn take(&mut self, bytes: &[u8]) -> String {
+    pub(in crate::run) fn take(&mut self, bytes: &[u8]) -> String {
         if self.told >= MAX_TOLD {
             return String::new();
         }
@@ -108,7 +108,7 @@ impl Lines {
     }
 
     /// What is left at the end: a last line without a newline.
-    pub(super) fn rest(&mut self) -> String {
+    pub(in crate::run) fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
 }

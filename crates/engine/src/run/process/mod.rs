@@ -12,5 +12,6 @@ mod intake;
 mod pump;
 mod start;
 
+pub(super) use intake::{Got, Lines, read};
 pub(super) use pump::{Ended, Order, run};
 pub(super) use start::Start;

@@ -14,7 +14,7 @@ use crosier_protocol::{Failure, FailureKind};
 use super::super::os;
 
 /// What to start: always a path, so that the fast way of starting (no copy of the parent) is taken.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::run) struct Start {
     pub(in crate::run) program: PathBuf,
     pub(in crate::run) args: Vec<OsString>,
@@ -24,7 +24,7 @@ pub(in crate::run) struct Start {
 
 impl Start {
     /// Starts it as the leader of a group of its own, with three pipes and nothing else of ours.
-    pub(super) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
+    pub(in crate::run) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)

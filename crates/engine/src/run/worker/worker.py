@@ -41,13 +41,16 @@ class Failure(Exception):
 # --- The channel -----------------------------------------------------------------------------------------------------
 
 class Channel:
-    """The pipes from and to the engine, on descriptors of their own: close-on-exec, and so high that no file of a hook
-    is opened under their numbers, not even after the hook has closed them."""
+    """The pipes from and to the engine, on descriptors of their own: no child inherits them, and they are so high that
+    no file of a hook is opened under their numbers, not even after the hook has closed them."""
 
     def __init__(self) -> None:
         self.input, self.output, self.buffer = os.dup2(0, 250, False), os.dup2(1, 251, False), bytearray()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(null)
         os.dup2(2, 1)
+        os.register_at_fork(after_in_child=lambda: os.closerange(self.input, self.output + 1))
 
     def receive(self) -> bytearray:
         """Read exactly one frame. The engine writes header and event at once, so both mostly come in one read."""
@@ -136,6 +139,8 @@ def decode(data: bytearray) -> object:
     sys.setrecursionlimit(DEPTH)
     try:
         return scan(text, 0)[0]
+    except (StopIteration, SystemError):  # from the C half alone, when the package is not there to say more
+        raise ValueError("not JSON") from None
     finally:
         sys.setrecursionlimit(limit)
 
@@ -340,21 +345,21 @@ class Source:
                     del sys.modules[name]
                 self._load()
                 break
-        if self.failure:
-            raise self.failure
-        if function not in self.targets:
+        if not self.failure and function not in self.targets:
             try:
                 self.targets[function] = resolve(self.module, function)
             except BaseException as exc:
                 cause, trace, _ = explain(exc, self.file)
                 where = f"{function!r} of module {self.dotted!r} ({self.file})"
                 self.targets[function] = Failure("import", f"{where}: {cause}", trace)
-        if isinstance(self.targets[function], Failure):
-            raise self.targets[function]
-        return self.targets[function]
+        found = self.failure or self.targets[function]
+        if isinstance(found, Failure):
+            raise found.with_traceback(None)  # or it would grow, and keep every event that it refused
+        return found
 
     def _load(self) -> None:
-        importlib.invalidate_caches()
+        for path in [path for path in sys.path_importer_cache if path.startswith(self.paths)]:
+            del sys.path_importer_cache[path]  # its list of files; importlib.invalidate_caches() is slow since 3.12
         sys.path.extend(path for path in self.paths if path not in sys.path)
         self.module, self.failure, self.stamps, self.targets = None, None, {}, {}
         self.name = self.root = self.dotted
@@ -448,9 +453,9 @@ class Hook:
 
     def _answer(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
         try:
-            event = HookEvent(decode(data))
+            event = HookEvent(**decode(data))
             os.chdir(request.get("cwd") or self.cwd)
-        except (ValueError, TypeError, StopIteration, RecursionError, MemoryError, OSError) as exc:
+        except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
         sys.stdout, sys.stderr = STREAMS
         try:
@@ -473,7 +478,6 @@ class Hook:
             raise Failure("delivery", f"cannot fork: {exc}") from None
         if not child:
             try:
-                os.closerange(CHANNEL.input, CHANNEL.output + 1)
                 frames = attempt(request["id"], self._answer, target, request, data, *context)
                 shared[8 : 8 + len(frames)] = frames
                 shared[:8] = len(frames).to_bytes(8, "big")

@@ -1,0 +1,77 @@
+//! One run of a hook that blocks: everything it needs in one value, so that it can move to a thread.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier_protocol::{Answer, Event, Failure};
+
+use super::telling::Telling;
+use super::{Host, Means, Run, Setting, os, thread};
+use crate::registry::Call;
+
+pub(super) struct Errand {
+    pub(super) event: Event,
+    pub(super) hook: Arc<str>,
+    pub(super) second: bool,
+    pub(super) host: Arc<Host>,
+    /// From before anything is started.
+    pub(super) deadline: Instant,
+    pub(super) timeout: Duration,
+}
+
+impl Errand {
+    pub(super) fn call(&self) -> Call<'_> {
+        Call { event: &self.event, hook: &self.hook, second: self.second }
+    }
+
+    /// The event's JSON, if there is any point in going on.
+    pub(super) fn input(&self) -> Result<&Arc<str>, Failure> {
+        if self.host.is_shut_down() {
+            return Err(Failure::error("the engine is shut down"));
+        }
+        self.event.wire().map_err(Failure::clone)
+    }
+}
+
+/// Does the work here, or on a thread. Dropping the future closes the descriptor that the work watches, and
+/// the work ends what it started.
+pub(super) async fn send(
+    call: Call<'_>,
+    run: Run,
+    setting: &Setting<'_>,
+    telling: &mut Option<Telling>,
+    work: impl FnOnce(&Errand, Option<&OwnedFd>, &mut Option<Telling>) -> Answer + Send + 'static,
+) -> Answer {
+    let errand = Errand {
+        event: call.event.clone(),
+        hook: Arc::clone(call.hook),
+        second: call.second,
+        host: Arc::clone(setting.host),
+        deadline: Instant::now() + run.timeout,
+        timeout: run.timeout,
+    };
+    if setting.means == Means::InPlace {
+        return work(&errand, None, telling);
+    }
+    let cannot = |error| Failure::error(format!("no thread could be started for it: {error}")).into();
+    let (cancelled, rope) = match os::pipe() {
+        Ok(ends) => ends,
+        Err(error) => return cannot(error),
+    };
+    let mut theirs = telling.take();
+    let work = move || {
+        let answer = work(&errand, Some(&cancelled), &mut theirs);
+        (answer, theirs)
+    };
+    match thread::spawn("crosier-run", work) {
+        Ok(pending) => {
+            let (answer, theirs) = pending.await;
+            // Held until here: had the future been dropped, so had this.
+            drop(rope);
+            *telling = theirs;
+            answer
+        }
+        Err(error) => cannot(error),
+    }
+}
