@@ -146,6 +146,8 @@ impl Input for Chars<'_> {
         self.rest.chars().next()
     }
 
+    /// The parser refuses a value that a tab separates from its colon, though both YAML and JSON
+    /// allow it. It asks through this function, so a space is what it gets to see.
     #[inline]
     fn look_ch(&mut self) -> char {
         match self.peek() {
@@ -164,6 +166,7 @@ impl Input for Chars<'_> {
         matches!(self.first_byte(), b' ' | b'\t' | b'\n' | b'\r' | 0)
     }
 
+    // Asked for every character of a plain scalar.
     #[inline(always)]
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
         match self.peek() {
