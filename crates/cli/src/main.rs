@@ -6,48 +6,42 @@
 mod args;
 mod cases;
 mod command;
+mod describe;
 mod environment;
 mod exit;
+mod paint;
 mod print;
+mod schema;
 mod setup;
 mod signals;
+mod state;
 mod table;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use args::{Cli, Command};
 use exit::{Exit, Failed};
 
 fn main() -> ExitCode {
-    // Whatever goes wrong under `--exit-code` is a denial: also a word on the command line that nobody knows.
-    let strict = std::env::args_os().any(|word| word == "--exit-code");
     std::panic::set_hook(Box::new(print::bug));
-    let exit = match Cli::try_parse() {
-        Ok(cli) => catch_unwind(AssertUnwindSafe(|| run(cli.command))).unwrap_or(Exit::Bug),
-        Err(error) => {
-            let usage = error.use_stderr();
-            // Nobody is there to be told that nobody is there.
-            let _ = error.print();
-            if usage { Exit::Usage } else { Exit::Done }
-        }
-    };
+    let exit = catch_unwind(run).unwrap_or(Exit::Bug);
     match exit {
         Exit::Done => ExitCode::SUCCESS,
-        _ if strict => ExitCode::from(Exit::DENIED),
+        _ if exit::is_strict() => ExitCode::from(Exit::DENIED),
         other => ExitCode::from(other.code()),
     }
 }
 
-fn run(command: Command) -> Exit {
-    let result = match command {
-        Command::Fire(args) => command::fire::run(&args),
-        Command::Events(args) => command::events::run(&args),
-        Command::Test(args) => command::test::run(&args),
+fn run() -> Exit {
+    let (row, matches) = match args::parse() {
+        Ok(called) => called,
+        Err(error) => {
+            // Nobody is there to be told that nobody is there.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
+        }
     };
-    match result {
+    match (row.run)(&matches) {
         Ok(exit) => exit,
         Err(Failed { exit, message }) => {
             print::error(&message);

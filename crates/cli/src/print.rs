@@ -40,7 +40,14 @@ pub(crate) fn plain(text: &str) -> String {
     let shown = text.chars().map(|c| match c {
         '\n' | '\t' => c,
         c if c.is_control() => '\u{fffd}',
+        // Marks that turn the direction of text around: what is shown would not be what is meant.
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c => c,
     });
     shown.collect()
+}
+
+/// The same on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    plain(text).replace(['\n', '\t'], "\u{fffd}")
 }

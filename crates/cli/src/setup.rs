@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier::Engine;
-use crosier::config::{Config, Loader};
+use crosier::config::{Config, Loader, tree::Problems};
+use crosier::{Builder, Engine};
 
-use crate::environment;
 use crate::exit::{Exit, Failed};
+use crate::{environment, state};
 
 /// The file that is used when none is named.
 pub(crate) const DEFAULT_CONFIG: &str = "crosier.yaml";
@@ -27,23 +27,55 @@ pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
 
 /// Reads the files; what is wrong is said in full.
 pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
-    let mut loader = Loader::new(crosier::Catalog::default());
-    for file in files {
-        loader = loader.file(file);
+    read(files).map_err(|problems| bad("configuration", &problems))
+}
+
+/// Reads the files.
+pub(crate) fn read(files: &[PathBuf]) -> Result<Config, Problems> {
+    let loader = files.iter().fold(Loader::new(crosier::Catalog::default()), |loader, file| loader.file(file));
+    loader.load()
+}
+
+/// The hooks of configuration files, ready to run.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    pub(crate) engine: Engine,
+    /// What was switched off from the command line, by names as shown.
+    switched_off: Vec<String>,
+}
+
+impl Hooks {
+    pub(crate) fn is_switched_off(&self, name: &str) -> bool {
+        self.switched_off.iter().any(|other| other == name)
     }
-    loader.load().map_err(|problems| {
-        let count = problems.errors();
-        let errors = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
-        Failed::new(Exit::BadConfig, format!("bad configuration, {errors}\n\n{problems}"))
-    })
 }
 
-/// An engine for a configuration, in the current folder and with our environment.
-pub(crate) fn engine(config: Config) -> Result<Engine, Failed> {
-    builder(config).build().map_err(|error| Failed::new(Exit::BadConfig, error.to_string()))
+/// The hooks of these files, with what was switched off from the command line left out.
+pub(crate) fn hooks(files: &[PathBuf], more: impl FnOnce(Builder) -> Builder) -> Result<Hooks, Failed> {
+    let mut config = load(files)?;
+    let states = state::read_all(files).map_err(|problems| bad("state", &problems))?;
+    let places = std::mem::take(&mut config.places);
+    let engine = build(more(builder(config)))?;
+    let switched_off = state::apply(&states, &places, files, &engine);
+    Ok(Hooks { engine, switched_off })
 }
 
-pub(crate) fn builder(config: Config) -> crosier::Builder {
+/// An engine in the current folder and with our environment.
+pub(crate) fn builder(config: Config) -> Builder {
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     Engine::builder().config(config).folder(folder).environment(environment::all()).timing()
+}
+
+pub(crate) fn build(builder: Builder) -> Result<Engine, Failed> {
+    builder.build().map_err(|error| Failed::new(Exit::BadConfig, format!("bad configuration: {error}")))
+}
+
+pub(crate) fn bad(what: &str, problems: &Problems) -> Failed {
+    let errors = count(problems.errors(), "error");
+    Failed::new(Exit::BadConfig, format!("bad {what}, {errors}\n\n{problems}"))
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,25 +1,36 @@
 //! `crosier events`: the table.
 
+use clap::Args;
 use crosier::protocol::event::TABLE;
 use crosier::{EventRow, FieldKind};
 use serde_json::{Value, json};
 
-use crate::args::EventsArgs;
+use super::Run;
 use crate::exit::{Exit, Result};
 use crate::{print, table};
 
-pub(crate) fn run(args: &EventsArgs) -> Result {
-    if args.json {
-        let rows: Vec<Value> = TABLE.iter().map(as_json).collect();
-        print::data(&format!("{:#}", Value::from(rows)))?;
-        return Ok(Exit::Done);
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  crosier events --json")]
+pub(crate) struct EventsArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run for EventsArgs {
+    fn run(&self) -> Result {
+        if self.json {
+            let rows: Vec<Value> = TABLE.iter().map(as_json).collect();
+            print::data(&format!("{:#}", Value::from(rows)))?;
+            return Ok(Exit::Done);
+        }
+        let mut drawn = table::table(["EVENT", "ALIAS", "PAYLOAD (* = matcher)", "A HOOK MAY"]);
+        for row in &TABLE {
+            drawn.add_row([row.name.to_owned(), row.alias.unwrap_or("-").to_owned(), payload(row), may(row)]);
+        }
+        table::print(&drawn)?;
+        Ok(Exit::Done)
     }
-    let mut drawn = table::table(["EVENT", "ALIAS", "PAYLOAD (* = matcher)", "A HOOK MAY"]);
-    for row in &TABLE {
-        drawn.add_row([row.name.to_owned(), row.alias.unwrap_or("-").to_owned(), payload(row), may(row)]);
-    }
-    print::data(&table::text(&drawn))?;
-    Ok(Exit::Done)
 }
 
 fn payload(row: &EventRow) -> String {

@@ -1,5 +1,86 @@
-//! The commands, one file each.
+//! The commands, one file or folder each, and their table.
 
-pub(crate) mod events;
-pub(crate) mod fire;
-pub(crate) mod test;
+mod check;
+mod completions;
+mod doctor;
+mod events;
+mod explain;
+mod fire;
+mod list;
+#[cfg(debug_assertions)]
+mod panic;
+mod schema;
+mod switch;
+mod test;
+
+use clap::{ArgMatches, Args, Command};
+
+use crate::exit::{Exit, Failed, Result};
+
+/// One command.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    about: &'static str,
+    args: fn(Command) -> Command,
+    pub(crate) run: fn(&ArgMatches) -> Result,
+    visibility: Visibility,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visibility {
+    Listed,
+    /// For ourselves.
+    Hidden,
+}
+
+/// The arguments of a command, which know what to do.
+trait Run: Args {
+    fn run(&self) -> Result;
+}
+
+/// Every command, in the order of the help.
+pub(crate) static TABLE: &[Row] = &[
+    row::<fire::FireArgs>("fire", "Fire one event: its JSON on stdin, the outcome as JSON on stdout"),
+    row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
+    row::<list::ListArgs>("list", "List the hooks"),
+    row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
+    row::<events::EventsArgs>("events", "List the events, their payload and what a hook may do there"),
+    row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
+    row::<switch::EnableArgs>("enable", "Switch a hook on again"),
+    row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
+    row::<schema::SchemaArgs>("schema", "Print a JSON Schema: of the configuration, an event, a reply or an outcome"),
+    row::<completions::CompletionsArgs>("completions", "Print the completions for a shell"),
+    row::<doctor::DoctorArgs>("doctor", "Look at this machine and the configuration found, and say what is odd"),
+    row::<fire::BackgroundArgs>("background", "Own one background hook; started by `fire`").hidden(),
+    #[cfg(debug_assertions)]
+    row::<panic::PanicArgs>("panic", "Meet a bug, to see that it is told from everything else").hidden(),
+];
+
+const fn row<A: Run>(name: &'static str, about: &'static str) -> Row {
+    Row { name, about, args: A::augment_args, run: start::<A>, visibility: Visibility::Listed }
+}
+
+fn start<A: Run>(matches: &ArgMatches) -> Result {
+    let args = A::from_arg_matches(matches).map_err(|error| Failed::new(Exit::Usage, error.to_string()))?;
+    args.run()
+}
+
+impl Row {
+    const fn hidden(mut self) -> Self {
+        self.visibility = Visibility::Hidden;
+        self
+    }
+
+    pub(crate) fn is_listed(&self) -> bool {
+        self.visibility == Visibility::Listed
+    }
+
+    /// What is typed after `crosier`; its arguments are put together when they are needed.
+    pub(crate) fn command(&self) -> Command {
+        Command::new(self.name)
+            .about(self.about)
+            .hide(self.visibility == Visibility::Hidden)
+            .defer(self.args)
+    }
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::keys::{self, canonical, is_free};
 use super::loader::Reading;
 use super::names::Named;
+use super::script::{SCRIPT_PRIORITY, run_line};
 use super::section::{Event, ON_ERROR, Owner, Settings};
 use super::tree::{Entry, Node, Span};
 use super::value::{Sheet, Unit};
@@ -76,11 +77,14 @@ impl<'a> Keys<'a> {
 enum Type {
     Command,
     Python,
+    Builtin,
+    Script,
     Reply,
 }
 
-const TYPES: [(&str, Type); 3] =
-    [("command", Type::Command), ("python", Type::Python), ("reply", Type::Reply)];
+const TYPES: [(&str, Type); 5] =
+    [("command", Type::Command), ("python", Type::Python),
+    ("builtin", Type::Builtin), ("script", Type::Script), ("reply", Type::Reply)];
 
 impl Type {
     /// The keys that mean something to this type and not to every hook.
@@ -88,6 +92,8 @@ impl Type {
         match self {
             Self::Command => &["command", "argv", "handler", "env", "env_pass", "cwd", "output", "grace"],
             Self::Python => &["handler", "python", "python_path", "isolate", "env", "env_pass", "cwd"],
+            Self::Script => &["run"],
+            Self::Builtin => &["handler", "options"],
             Self::Reply => &["reply", "then", "delay", "fail"],
         }
     }
@@ -137,15 +143,16 @@ pub(super) fn hook(
         sheet.error(keys.key_span("enabled"), "a `system` hook cannot be disabled");
     }
     let priority = keys.get("priority").and_then(|node| sheet.integer("priority", node));
+    let usual = if keys.has("run") { SCRIPT_PRIORITY } else { DEFAULT_PRIORITY };
     let description = keys.get("description").and_then(|node| sheet.text("description", node));
-    let handler = handler(sheet, reading, &keys, event)?;
+    let handler = handler(sheet, reading, &keys, event, mode?)?;
     lint::hook(sheet, &keys, event, on_error);
     let position = sheet.source.position(node.span.start);
     Some(Hook {
         kind: event.kind.clone(),
         name,
         matcher: Ok(matcher?),
-        priority: priority.unwrap_or(DEFAULT_PRIORITY),
+        priority: priority.unwrap_or(usual),
         timeout,
         on_error,
         mode: mode?,
@@ -176,19 +183,29 @@ fn matcher(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, group: &Group)
         sheet.error_with_help(*span, message, "leave one of them out");
         return None;
     }
+    compiled_matcher(sheet, text, *span, event)
+}
+
+/// A matcher that the event can have.
+pub(super) fn compiled_matcher(
+    sheet: &mut Sheet<'_>,
+    text: &str,
+    span: Span,
+    event: &Event,
+) -> Option<Matcher> {
     let matcher = match Matcher::new(text) {
         Ok(matcher) => matcher,
         Err(detail) => {
-            sheet.error(*span, detail);
+            sheet.error(span, detail);
             return None;
         }
     };
     if event.kind.matcher.is_none() && !matcher.is_all() {
         let message = format!("{} has no field that a matcher runs on", event.kind.name);
-        sheet.error_with_help(*span, message, "leave the matcher out, or write \"*\"");
+        sheet.error_with_help(span, message, "leave the matcher out, or write \"*\"");
         return None;
     }
-    lint::matcher(sheet, &matcher, *span, event);
+    lint::matcher(sheet, &matcher, span, event);
     Some(matcher)
 }
 
@@ -227,6 +244,7 @@ fn handler(
     reading: &mut Reading<'_>,
     keys: &Keys<'_>,
     event: &Event,
+    mode: Mode,
 ) -> Option<Handler> {
     let said = match keys.get("type") {
         Some(node) => Some(sheet.word("type", node, &TYPES)?),
@@ -236,9 +254,10 @@ fn handler(
     let kind = match said {
         Some(kind) => kind,
         None if is(&["command", "argv"]) => Type::Command,
+        None if is(Type::Script.own_keys()) => Type::Script,
         None if is(Type::Reply.own_keys()) => Type::Reply,
         None if keys.has("handler") => {
-            let help = "`type: command` runs a file, `type: python` calls module.function";
+            let help = "`type: command` runs a file, `type: python` calls module.function, `type: builtin` is ready made";
             sheet.error_with_help(keys.key_span("handler"), "`handler` needs a `type`", help);
             return None;
         }
@@ -259,6 +278,8 @@ fn handler(
     match kind {
         Type::Command => command::command(sheet, reading, keys),
         Type::Python => python::python(sheet, reading, keys),
+        Type::Builtin => reading.builtins.make(sheet, keys, &event.kind, mode, reading.folder),
+        Type::Script => run_line(sheet, reading, keys, event),
         Type::Reply => reply::reply(sheet, keys, event),
     }
 }

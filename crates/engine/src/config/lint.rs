@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crosier_protocol::Capability;
+use crosier_protocol::nearest::nearest;
 
 use super::hook::Keys;
 use super::loader::Config;
@@ -83,6 +84,9 @@ pub(super) fn shell_line(sheet: &mut Sheet<'_>, line: &str, span: Span, folder: 
             return None;
         }
     }
+    if !sheet.lints {
+        return Some(());
+    }
     let mut words = line.split_ascii_whitespace().skip_while(|word| word.contains('='));
     let first = words.next()?;
     let plain = |word: &str| !word.contains(['$', '`', '"', '\'', '*', ';', '&', '|', '(', '<', '>', '~']);
@@ -127,6 +131,17 @@ pub(super) fn shadowed(config: &Config, names: &Names, problems: &mut Problems) 
                 let help = "mark a hook that must always run with `system: true`";
                 problems.push(Problem::warning(source, *span, message).with_help(help));
             }
+        }
+    }
+}
+
+/// Keys beside `hooks` belong to anybody; one that is nearly ours would be a script that nobody loads.
+pub(super) fn outside(sheet: &mut Sheet<'_>, node: &Node) {
+    for entry in node.as_map().unwrap_or_default() {
+        let known = ["scripts", "permissions"];
+        if let Some(near) = nearest(&entry.key, known).filter(|near| *near != entry.key) {
+            let message = format!("`{}` has no meaning here", super::tree::shorten(&entry.key));
+            sheet.warn(entry.key_span, message, format!("did you mean `{near}`?"));
         }
     }
 }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crosier_protocol::Catalog;
 
+use super::builtin::{Builtin, Builtins};
 use super::names::{Named, Names};
+use super::script::{Commands, Permissions, SlashCommand, scripts};
 use super::section::{Owner, Settings, section};
 use super::tree::{self, Problem, Problems, Severity, Source, Span};
 use super::value::Sheet;
@@ -48,6 +50,9 @@ pub struct AgentConfig {
 #[must_use = "nothing is read until `load`"]
 pub struct Loader {
     catalog: Catalog,
+    commands: Commands,
+    builtins: Builtins,
+    lints: bool,
     sources: Vec<Result<Given, Problem>>,
 }
 
@@ -65,12 +70,14 @@ pub(super) struct Reading<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) folder: &'a Path,
     pub(super) names: &'a mut Names,
+    pub(super) commands: &'a Commands,
+    pub(super) builtins: &'a Builtins,
 }
 
 impl Loader {
     /// A loader for the events of this catalog.
     pub fn new(catalog: Catalog) -> Self {
-        Self { catalog, sources: Vec::new() }
+        Self { catalog, ..Self::default() }
     }
 
     /// Adds a file. What is wrong with reading it comes up in [`load`](Self::load).
@@ -109,6 +116,26 @@ impl Loader {
         self
     }
 
+    /// Adds a command for `.arma` scripts and `run:` lines. A name that is taken comes up in
+    /// [`load`](Self::load).
+    pub fn slash_command(mut self, command: impl SlashCommand + 'static) -> Self {
+        self.commands.add(Arc::new(command));
+        self
+    }
+
+    /// Adds a ready-made hook that `type: builtin` can name.
+    pub fn builtin(mut self, builtin: impl Builtin + 'static) -> Self {
+        self.builtins.add(builtin);
+        self
+    }
+
+    /// Also looks for what is allowed but probably not meant, on disk too. Off by default: a host that loads its
+    /// configuration for every event has no time for it.
+    pub fn lint(mut self) -> Self {
+        self.lints = true;
+        self
+    }
+
     /// Reads all files in order.
     ///
     /// # Errors
@@ -117,23 +144,34 @@ impl Loader {
         let mut problems = Problems::new();
         let mut config = Config::default();
         let mut names = Names::default();
+        let mut files: Vec<(&Given, tree::Node)> = Vec::with_capacity(self.sources.len());
         for given in &self.sources {
             match given {
                 Err(problem) => problems.push(problem.clone()),
                 Ok(given) => match given.part.clone().map_or_else(|| tree::parse(&given.source), Ok) {
                     Err(found) => problems.extend(found),
-                    Ok(node) => {
-                        let mut sheet = Sheet { source: &given.source, problems: &mut problems };
-                        let mut reading =
-                            Reading { catalog: &self.catalog, folder: &given.folder, names: &mut names };
-                        file(&mut sheet, &mut reading, &node, &mut config);
-                    }
+                    Ok(node) => files.push((given, node)),
                 },
             }
         }
+        // A script line may ask for a permission that a later file gives.
+        let mut permissions = Permissions::default();
+        for (given, node) in &files {
+            let mut sheet = Sheet { source: &given.source, problems: &mut problems, lints: self.lints };
+            node.get("permissions").into_iter().for_each(|node| permissions.read(&mut sheet, node));
+        }
+        let commands = self.commands.complete(permissions, &mut problems);
+        for (given, node) in &files {
+            let mut sheet = Sheet { source: &given.source, problems: &mut problems, lints: self.lints };
+            let (catalog, folder) = (&self.catalog, given.folder.as_path());
+            let mut reading = Reading { catalog, folder, names: &mut names, commands: &commands, builtins: &self.builtins };
+            file(&mut sheet, &mut reading, node, &mut config);
+        }
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);
         names.check_limit(limit, &mut problems);
-        lint::shadowed(&config, &names, &mut problems);
+        if self.lints {
+            lint::shadowed(&config, &names, &mut problems);
+        }
         config.places = names.into_places();
         if problems.iter().any(|problem| problem.severity() == Severity::Error) {
             return Err(problems);
@@ -147,7 +185,7 @@ fn unreadable(name: &str, why: &str) -> Problem {
     Problem::error(&Source::new(name, ""), Span::at(0), format!("the file cannot be read: {why}"))
 }
 
-/// One file: the base hooks, then the agents'.
+/// One file: the base hooks, those of its scripts, then the agents'.
 fn file(sheet: &mut Sheet<'_>, reading: &mut Reading<'_>, node: &tree::Node, config: &mut Config) {
     if node.is_null() {
         return;
@@ -162,6 +200,10 @@ fn file(sheet: &mut Sheet<'_>, reading: &mut Reading<'_>, node: &tree::Node, con
         config.hooks.extend(found.hooks);
         config.max_hooks_per_point = settings.max_hooks_per_point.or(config.max_hooks_per_point);
     }
+    if let Some(node) = node.get("scripts") {
+        config.hooks.extend(scripts(sheet, reading, node, &settings));
+    }
+    lint::outside(sheet, node);
     if let Some(node) = node.get("agents") {
         config.agents.extend(agents::agents(sheet, reading, node, &settings));
     }

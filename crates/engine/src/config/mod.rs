@@ -6,17 +6,21 @@
 //! else. Nothing here runs a hook: script lines and test replies become callbacks, commands stay data.
 
 mod agents;
+mod builtin;
 mod command;
 mod hook;
-mod keys;
+pub mod keys;
 mod lint;
 mod loader;
 mod names;
 mod python;
 mod reply;
+mod script;
 mod section;
 pub mod tree;
 mod value;
 
+pub use builtin::{Builtin, BuiltinOption, BuiltinRequest};
 pub use loader::{AgentConfig, Config, Loader};
 pub use names::Named;
+pub use script::{Argument, Complaint, SlashCommand, takes};

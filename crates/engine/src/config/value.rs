@@ -12,6 +12,8 @@ const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub(super) struct Sheet<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) problems: &'a mut Problems,
+    /// Whether what is allowed but suspicious is looked for.
+    pub(super) lints: bool,
 }
 
 /// What a number without a unit means.
@@ -36,6 +38,9 @@ impl Sheet<'_> {
     }
 
     pub(super) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        if !self.lints {
+            return;
+        }
         self.problems.push(Problem::warning(self.source, span, message).with_help(help));
     }
 

@@ -414,6 +414,10 @@ class Lookup(Case):
         self.write("config/other.py", DENY)
         self.assertFailed(self.load(paths=[str(self.folder / "config")]), "import", "No module named 'guard'")
 
+    def test_a_relative_folder_is_not_searched(self):
+        self.write("guard.py", DENY)
+        self.assertFailed(self.load(paths=[".", ""]), "import", "No module named 'guard'")
+
     def test_a_file_named_like_a_standard_module_is_the_handler(self):
         self.write("json.py", DENY)
         self.assertEqual(self.where("json.check"), "json.py")
@@ -501,6 +505,16 @@ class Events(Case):
     def test_it_becomes_a_plain_dict_and_json(self):
         seen = self.see("[type(event.to_dict()).__name__, event.to_json(), __import__('json').dumps(event)]")
         self.assertEqual([seen[0], json.loads(seen[1]), json.loads(seen[2])], ["dict", EVENT, EVENT])
+
+    def test_its_json_is_the_text_that_was_sent(self):
+        self.hook("def check(event): return {'reason': event.to_json()}")
+        for text in ('{"n": 1e400, "m": 1.50}', '{"s": "\\ud800"}', '{"deep":' + "[" * 900 + "]" * 900 + "}"):
+            with self.subTest(text=text[:20]):
+                self.assertEqual(self.call(text.encode())["reply"]["reason"], text)
+
+    def test_one_that_a_hook_made_has_json_too(self):
+        seen = self.see("__import__('crosier').HookEvent(tool_name='Bash').to_json()")
+        self.assertEqual(seen, '{"tool_name":"Bash"}')
 
     def test_it_can_be_copied_and_pickled(self):
         seen = self.see("__import__('pickle').loads(__import__('pickle').dumps(__import__('copy').deepcopy(event))).tool")
@@ -662,6 +676,26 @@ class Replies(Case):
     def test_the_maximum_is_1_mib_by_default(self):
         self.assertFailed(self.answer("{'a': 'x' * (1 << 20)}"), "oversize", "1048576 are accepted")
 
+    def test_a_deny_that_cannot_be_written_is_told_with_the_failure(self):
+        for reply in (
+            "{'decision': 'deny', 'reason': 'x' * (1 << 20)}",
+            "{'decision': 'block', 'reason': 'x', 'input': {1}}",
+            "{'allowed': False, 'reason': 'x', 'input': float('inf')}",
+            "{'abort': True, 'reason': 'x', 'input': [object()]}",
+            "{'reason': 'x', 'input': {1}, 'hookSpecificOutput': {'permissionDecision': 'deny'}}",
+            "deny('x', system_message='x' * (1 << 20))",
+        ):
+            with self.subTest(reply=reply):
+                answer = self.answer(reply)
+                self.assertIn(answer["kind"], ("oversize", "bad_output"))
+                self.assertEqual(answer["deny"].strip("x"), "", answer)
+
+    def test_a_failure_without_a_deny_tells_none(self):
+        self.assertIsNone(self.answer("{'decision': 'ask', 'input': {1}}")["deny"])
+
+    def test_a_wrong_type_of_allowed_is_passed_on_to_be_refused(self):
+        self.assertReply("HookResult(allowed='no')", {"allowed": "no"})
+
     def test_a_deny_that_quotes_a_lone_surrogate_arrives(self):
         self.hook("from crosier import deny\ndef check(event): print(event.prompt); return deny(event.prompt)")
         self.assertEqual(self.call(b'{"prompt": "a\\ud800b"}')["reply"]["reason"], "a\ufffdb")
@@ -806,7 +840,8 @@ class Reload(Case):
 
     def test_a_changed_neighbour_is_used_at_the_next_call(self):
         self.write("rules.py", "reason = 'a'")
-        self.hook("from rules import reason\ndef check(event): return {'reason': reason}")
+        text = "from rules import reason\ndef check(event): return {'reason': reason}"
+        self.hook(text, paths=[f"{self.folder}/"])
         self.write("rules.py", "reason = 'b'")
         self.assertEqual(self.call()["reply"], {"reason": "b"})
 
@@ -928,6 +963,12 @@ class UnfriendlyHooks(Case):
 
     def test_a_module_that_forks_answers_once(self):
         self.assertHarmless("pass", before="import os; os.fork()")
+
+    def test_a_forked_child_does_not_hold_the_channel(self):
+        started = time.monotonic()
+        with self.assertRaises(EOFError):
+            self.hook("import os, time\ndef check(event): os._exit(7) if os.fork() else time.sleep(600)")
+        self.assertLess(time.monotonic() - started, 5)
 
     def test_children_do_not_inherit_the_channel(self):
         text = "import os\ndef check(event): return {'reason': os.popen('ls /proc/self/fd').read()}"

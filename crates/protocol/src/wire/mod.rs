@@ -12,7 +12,7 @@ pub use event::{Defaults, Event};
 pub use ingest::EventError;
 
 /// The base fields in the order of the wire.
-pub(crate) const BASE_FIELDS: [&str; 9] = [
+pub const BASE_FIELDS: [&str; 9] = [
     "session_id",
     "transcript_path",
     "cwd",

@@ -10,8 +10,8 @@ the event, so that the engine never encodes it again:
 
 `load` also takes `cwd`, `fork` and `max_reply`, and `call` takes `phase` and `cwd`. An answer is a JSON header
 {"id", "status"}: "ok" is followed by a frame with the reply, "none" (no opinion) by nothing, "failed" carries `kind`
-(import, delivery, error, bad_output, oversize, worker_lost), `detail` and `traceback`. The end of input ends the
-worker. User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
+(import, delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and `deny`. The end of input ends
+the worker. User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
 
 Every cold start waits for this file, so what is slow to import is imported where it is first needed: most hooks need
 neither json nor inspect, asyncio, traceback or signal.
@@ -24,7 +24,7 @@ import os
 import sys
 from time import monotonic
 
-MAX_DETAIL, MAX_TRACEBACK = 2_000, 30_000  # characters of a failure
+MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
@@ -32,10 +32,13 @@ getpid, read, write = os.getpid, os.read, os.write  # taken early: a hook may pa
 
 
 class Failure(Exception):
-    """Why there is no reply: one of the engine's failure kinds, a line for people, and a traceback if there is one."""
+    """Why there is no reply: one of the engine's failure kinds, a line for people, and a traceback if there is one.
 
-    def __init__(self, kind: str, detail: str, traceback: str = "") -> None:
-        self.kind, self.detail, self.traceback = kind, detail[:MAX_DETAIL], traceback[-MAX_TRACEBACK:]
+    `deny` is the reason of a reply that could not be written and yet denies. A payload can be made so large or odd that
+    a reply which quotes it fails; that must not undo the deny."""
+
+    def __init__(self, kind: str, detail: str, traceback: str = "", deny: str | None = None) -> None:
+        self.kind, self.detail, self.traceback, self.deny = kind, detail[:2_000], traceback[-MAX_TRACEBACK:], deny
 
 
 # --- The channel -----------------------------------------------------------------------------------------------------
@@ -74,10 +77,6 @@ class Channel:
         if not data:
             raise EOFError
         self.buffer += data
-
-    def send(self, frames: bytes) -> None:
-        while frames:
-            frames = frames[write(self.output, frames) :]
 
 
 def ok(number: int, reply: bytes | None) -> bytes:
@@ -160,24 +159,29 @@ def pack(reply: dict, limit: int) -> bytes:
     """Write a reply, if it can be written."""
     try:
         packed = encode(reply)
+        if len(packed) <= limit:
+            return packed
+        kind, detail = "oversize", f"the reply has {len(packed)} bytes; {limit} are accepted"
     except RecursionError:
-        raise Failure("bad_output", "the reply contains itself or is nested too deeply") from None
+        kind, detail = "bad_output", "the reply contains itself or is nested too deeply"
     except (TypeError, ValueError) as exc:
-        raise Failure("bad_output", f"cannot write {locate(reply, 'reply')}: {exc}") from None
-    if len(packed) > limit:
-        raise Failure("oversize", f"the reply has {len(packed)} bytes; {limit} are accepted")
-    return packed
+        kind, detail = "bad_output", f"cannot write {locate(reply, 'reply')}: {exc}"
+    inner = reply.get("hookSpecificOutput")
+    reply = {**inner, **reply} if isinstance(inner, dict) else reply
+    words = (reply.get("decision"), reply.get("permissionDecision"))
+    denies = reply.get("allowed") is False or reply.get("abort") is True or "deny" in words or "block" in words
+    reason = reply.get("reason") or reply.get("permissionDecisionReason")
+    raise Failure(kind, detail, deny=(reason[:2_000] if isinstance(reason, str) else "") if denies else None)
 
 
 # --- The module `crosier`, for hooks to import -----------------------------------------------------------------------
 
-FIELDS = frozenset(
-    """session_id transcript_path cwd permission_mode hook_event_name hook_type agent_id orchestrator_id timestamp
+FIELDS = frozenset("""
+    session_id transcript_path cwd permission_mode hook_event_name hook_type agent_id orchestrator_id timestamp
     trigger source agent_type model reason prompt output tool_name tool_input tool_use_id permission_suggestions
     tool_response tool_output error is_interrupt custom_instructions stop_hook_active agent_transcript_path config
     result from to path content commit view message title notification_type teammate_name team_name task_id
-    task_subject task_description outcome""".split()
-)
+    task_subject task_description outcome""".split())
 
 
 class HookEvent(dict):
@@ -185,7 +189,7 @@ class HookEvent(dict):
 
     It is the hook's own copy, and changing it changes nothing: to rewrite an input, return it as `updated_input`."""
 
-    __slots__ = ()
+    __slots__ = ("_sent",)
 
     @property
     def timestamp(self):
@@ -209,7 +213,8 @@ class HookEvent(dict):
         return dict(self)
 
     def to_json(self) -> str:
-        return encode(self).decode()
+        """The text that was sent, to the letter: unlike writing it anew, that works for every payload."""
+        return str(getattr(self, "_sent", None) or encode(self), "utf-8")
 
 
 class HookResult:
@@ -219,9 +224,9 @@ class HookResult:
 
     def __init__(self, allowed: bool = True, decision: str = "allow", reason: str | None = None,
                  updated_input: object = None, inject: object = None, modified_args: str | None = None,
-                 explicit: bool = False, **more: object) -> None:  # fmt: skip
+                 explicit: bool = False, **more: object) -> None:
         self.decision = "deny" if decision == "allow" and allowed is False else decision
-        self.allowed = allowed and self.decision not in ("deny", "block")
+        self.allowed = False if self.decision in ("deny", "block") else allowed
         self.reason, self.updated_input, self.inject = reason, updated_input, inject
         self.modified_args, self.explicit, self.more = modified_args, explicit, more
 
@@ -273,7 +278,8 @@ def understand(result: object) -> dict:
     default and has no reason: an audit hook that returns `HookResult()` must not skip a permission prompt."""
     if isinstance(result, dict) and not isinstance(result, HookEvent):
         return result
-    if isinstance(result, type) or not any(hasattr(result, name) for name in MASSGEN[:-1]):
+    known = isinstance(result, HookResult)
+    if not known and (isinstance(result, type) or not any(hasattr(result, name) for name in MASSGEN[:-1])):
         raise Failure("bad_output", f"returned a {type(result).__name__}; return None, a dict or a HookResult")
     reply = {name: value for name in MASSGEN if (value := getattr(result, name, None)) is not None}
     if "decision" in reply:
@@ -283,10 +289,9 @@ def understand(result: object) -> dict:
         del reply["allowed"]
     if reply.get("decision") == "allow" and vague:
         del reply["decision"]
-    if isinstance(result, HookResult):
-        for name, value in result.more.items():
-            word, *rest = name.split("_")
-            reply[word + "".join(map(str.title, rest))] = value
+    for name, value in result.more.items() if known else ():
+        word, *rest = name.split("_")
+        reply[word + "".join(map(str.title, rest))] = value
     return reply
 
 
@@ -386,10 +391,13 @@ class Source:
 
     def _parts(self) -> dict[str, str]:
         """The imported modules that this one is made of: itself, its package, its neighbours; with their files."""
-        files = {name: getattr(module, "__file__", None) or "" for name, module in list(sys.modules.items())}
-        near = {name: tuple(f"{path}/{name.replace('.', '/')}" for path in self.paths) for name in files}
-        own = f"{self.root}."
-        return {n: file for n, file in files.items() if file and (f"{n}.".startswith(own) or file.startswith(near[n]))}
+        parts = {}
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__dict__", {}).get("__file__")  # no attribute of it: some modules load on demand
+            near = tuple(f"{path}/{name.replace('.', '/')}" for path in self.paths)
+            if isinstance(file, str) and (f"{name}.".startswith(f"{self.root}.") or file.startswith(near)):
+                parts[name] = file
+        return parts
 
 
 def resolve(module: object, function: str) -> tuple:
@@ -405,9 +413,10 @@ def resolve(module: object, function: str) -> tuple:
     code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
     if code and code.co_flags & 0x80:  # a coroutine: fetch what it needs before the first call
         import asyncio  # noqa: F401
-    if type(target) is type(resolve) and code.co_argcount == 1 and not (code.co_kwonlyargcount or vars(target)):
-        return target, False
-    import inspect
+    if type(target) is type(resolve) and not (target.__defaults__ or target.__kwdefaults__ or vars(target)):
+        if code.co_argcount in (1, 2) and not code.co_kwonlyargcount:
+            return target, code.co_argcount == 2
+    import inspect  # for all that is no plain function of one or two parameters
     try:
         signature = inspect.signature(target)
     except ValueError:  # built in, and does not tell
@@ -424,7 +433,8 @@ class Hook:
     """A registered hook, ready to be called."""
 
     def __init__(self, request: dict) -> None:
-        self.key, self.function = (request["module"], tuple(request.get("paths", ()))), request["function"]
+        paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
+        self.key, self.function = (request["module"], paths), request["function"]
         self.name, self.cwd = request.get("name", ""), request.get("cwd") or HOME
         self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
 
@@ -454,6 +464,7 @@ class Hook:
     def _answer(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
         try:
             event = HookEvent(**decode(data))
+            event._sent = data
             os.chdir(request.get("cwd") or self.cwd)
         except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
@@ -463,9 +474,9 @@ class Hook:
             if hasattr(type(result), "__await__"):
                 result = wait(result)
             reply = None if result is None else understand(result)
+            return ok(request["id"], pack(reply, self.limit) if reply else None)
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
-        return ok(request["id"], pack(reply, self.limit) if reply else None)
 
     def _answer_apart(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
         """Answer from a fork. It leaves its frames in shared memory, which unlike a pipe cannot fill up, be held open
@@ -526,15 +537,16 @@ def serve() -> None:
             version = ".".join(map(str, sys.version_info[:3]))
             facts = {"protocol": 1, "python": version, "executable": sys.executable, "pid": getpid()}
             frames = ok(number, encode(facts))
-        CHANNEL.send(frames)
+        while frames:
+            frames = frames[write(CHANNEL.output, frames) :]
 
 
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
 CHANNEL, SOURCES, LOOPS = Channel(), {}, {}
-STREAMS = [io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), "utf-8", "backslashreplace", None, False, True)
-           for fd in (1, 2)]  # for user code: they write through, and take any character
+TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
+STREAMS = [io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), **TEXT) for fd in (1, 2)]
 for stream in STREAMS:
-    stream.close = stream.flush  # the next hook needs them too
+    stream.close = stream.flush  # the next hook needs it too
 sys.stdout, sys.stderr = STREAMS
 sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
 if hasattr(sys, "set_int_max_str_digits"):
@@ -551,5 +563,7 @@ except EOFError:  # the engine is done: end as programs do, files flushed, but w
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(1)
 except OSError as exc:
-    print("crosier worker: the channel is gone:", exc)
-    os._exit(1)
+    try:
+        print("crosier worker: the channel is gone:", exc, file=STREAMS[1])
+    finally:
+        os._exit(1)

@@ -33,36 +33,17 @@ pub(super) const fn ms(milliseconds: u64) -> Duration {
 
 /// Runs a test in a process of its own: this very binary, asked for this one test.
 pub(super) fn alone<T: FnOnce() + 'static>(test: T) {
-    alone_with(test, &[]);
+    alone_with(&[], test);
 }
 
-/// Runs a test in a process of its own that these words start, with the binary and its arguments behind them.
-#[expect(clippy::disallowed_methods, reason = "a test tells by a variable that it is in its own process")]
-pub(super) fn alone_with<T: FnOnce() + 'static>(test: T, prefix: &[&str]) {
-    if std::env::var_os(ALONE).is_some() {
-        // A test that hangs must not hang the suite.
-        thread::spawn(|| {
-            thread::sleep(TOO_LONG);
-            std::process::abort();
-        });
-        return test();
-    }
-    // The test is named by its closure: `it::torture::deadline::a_hook_that_…::{{closure}}`.
-    let name = std::any::type_name::<T>();
-    let name = name.split_once("::").map_or(name, |(_, name)| name);
-    let name = name.split("::{{closure}}").next().unwrap_or(name);
-    let mut words: Vec<OsString> = prefix.iter().map(OsString::from).collect();
-    words.push(std::env::current_exe().unwrap().into());
-    words.extend(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"].map(OsString::from));
-    let output = Command::new(&words[0]).args(&words[1..]).env(ALONE, "1").output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
-    assert!(passed, "{name} in a process of its own: {}\n{stdout}\n{stderr}", output.status);
+/// The same, in a process that these words start, with the binary and its arguments behind them.
+pub(super) fn alone_with<T: FnOnce() + 'static>(prefix: &[&str], test: T) {
+    in_own_process(name_of::<T>(), prefix, test);
 }
 
 /// Runs a test twice in a process of its own, once for each way to fire.
 pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
-    alone(move || {
+    in_own_process(name_of::<T>(), &[], || {
         for way in [Way::Blocking, Way::Async] {
             Lab::with(way, &test);
         }
@@ -71,7 +52,33 @@ pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
 
 /// Runs a test once in a process of its own.
 pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
-    alone(move || Lab::with(way, &test));
+    in_own_process(name_of::<T>(), &[], || Lab::with(way, &test));
+}
+
+/// The name of a test, from its closure: `it::torture::deadline::a_hook_that_…::{{closure}}`.
+fn name_of<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    let name = name.split_once("::").map_or(name, |(_, name)| name);
+    name.split("::{{closure}}").next().unwrap_or(name)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test tells by a variable that it is in its own process")]
+fn in_own_process(name: &str, prefix: &[&str], test: impl FnOnce()) {
+    if std::env::var_os(ALONE).is_some() {
+        // A test that hangs must not hang the suite.
+        thread::spawn(|| {
+            thread::sleep(TOO_LONG);
+            std::process::abort();
+        });
+        return test();
+    }
+    let mut words: Vec<OsString> = prefix.iter().map(OsString::from).collect();
+    words.push(std::env::current_exe().unwrap().into());
+    words.extend(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"].map(OsString::from));
+    let output = Command::new(&words[0]).args(&words[1..]).env(ALONE, "1").output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
+    assert!(passed, "{name} in a process of its own: {}\n{stdout}\n{stderr}", output.status);
 }
 
 /// How events are fired.

@@ -1,0 +1,139 @@
+//! `crosier check`: every problem of every file, and nothing is run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use crosier::config::tree::{Problem, Problems, Severity};
+use serde_json::{Value, json};
+
+use super::Run;
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Failed, Result};
+use crate::paint::{Paint, Tone};
+use crate::setup::count;
+use crate::{print, setup, state};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 78 for errors, 0 with nothing but warnings, 1 for warnings with --strict.
+
+Example:
+  crosier check --strict -c hooks.yaml")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Fail on warnings too
+    #[arg(long)]
+    strict: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run for CheckArgs {
+    fn run(&self) -> Result {
+        let files = setup::files(&self.config.config)?;
+        let found = look(&files)?;
+        if self.json {
+            print::data(&format!("{:#}", as_json(&files, &found)))?;
+        } else {
+            print::data(&text(&files, &found))?;
+        }
+        Ok(match (found.problems.errors(), found.problems.warnings()) {
+            (0, 0) => Exit::Done,
+            (0, _) if self.strict => Exit::Failed,
+            (0, _) => Exit::Done,
+            _ => Exit::BadConfig,
+        })
+    }
+}
+
+/// What is there, and what is wrong with it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) problems: Problems,
+    /// None when the files cannot be used.
+    pub(crate) hooks: Option<usize>,
+}
+
+/// Reads the files and their states.
+pub(crate) fn look(files: &[PathBuf]) -> std::result::Result<Found, Failed> {
+    let states = state::read_all(files);
+    let (problems, hooks) = match (setup::read(files), states) {
+        (Ok(config), Ok(states)) => {
+            let mut problems = config.warnings.clone();
+            problems.extend(states.iter().flat_map(|state| state.stale(&config, files)));
+            let hooks = config.places.len();
+            // What the loader does not see, the registry does.
+            setup::build(setup::builder(config))?;
+            (problems, Some(hooks))
+        }
+        (Ok(config), Err(mut broken)) => {
+            broken.extend(config.warnings);
+            (broken, None)
+        }
+        (Err(problems), Ok(_)) => (problems, None),
+        (Err(mut problems), Err(broken)) => {
+            problems.extend(broken);
+            (problems, None)
+        }
+    };
+    Ok(Found { problems, hooks })
+}
+
+fn text(files: &[PathBuf], found: &Found) -> String {
+    let paint = Paint::stdout();
+    let mut text = String::new();
+    for problem in &found.problems {
+        let (word, tone) = match problem.severity() {
+            Severity::Error => ("error:", Tone::Bad),
+            Severity::Warning => ("warning:", Tone::Warning),
+        };
+        // The first of them is ours: it stands before the message.
+        text.push_str(&problem.to_string().replacen(word, &paint.tone(tone, word), 1));
+        text.push_str("\n\n");
+    }
+    let names = files.iter().map(|file| print::one_line(&file.display().to_string()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
+    let hooks = found.hooks.map(|hooks| format!("{}, ", count(hooks, "hook"))).unwrap_or_default();
+    let summary = match (errors, warnings) {
+        (0, 0) => paint.tone(Tone::Good, "no problems"),
+        (0, _) => paint.tone(Tone::Warning, &count(warnings, "warning")),
+        (_, 0) => paint.tone(Tone::Bad, &count(errors, "error")),
+        _ => {
+            let both = format!("{}, {}", count(errors, "error"), count(warnings, "warning"));
+            paint.tone(Tone::Bad, &both)
+        }
+    };
+    text.push_str(&format!("{names}: {hooks}{summary}"));
+    text
+}
+
+fn as_json(files: &[PathBuf], found: &Found) -> Value {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    json!({
+        "files": names,
+        "hooks": found.hooks,
+        "errors": found.problems.errors(),
+        "warnings": found.problems.warnings(),
+        "problems": found.problems.iter().map(problem).collect::<Vec<_>>(),
+    })
+}
+
+fn problem(problem: &Problem) -> Value {
+    let related = problem.related().map(|related| {
+        let at = related.source.position(related.span.start);
+        json!({"label": related.label, "file": related.source.name, "line": at.line, "column": at.column})
+    });
+    json!({
+        "severity": problem.severity().word(),
+        "file": problem.path(),
+        "line": problem.line(),
+        "column": problem.column(),
+        "end_line": problem.end_line(),
+        "end_column": problem.end_column(),
+        "message": problem.message(),
+        "help": problem.help(),
+        "related": related,
+    })
+}

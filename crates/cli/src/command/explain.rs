@@ -1,0 +1,190 @@
+//! `crosier explain`: what would run for an event, in which order, and why; and what would not.
+
+use clap::Args;
+use crosier::protocol::nearest::nearest;
+use crosier::{Entry, Event, Explained, FieldKind, Json, Kind};
+use serde_json::{Value, json};
+
+use super::{Run, fire, list};
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Failed, Result};
+use crate::paint::{Paint, Tone};
+use crate::setup::{self, Hooks};
+use crate::{describe, print, table};
+
+const HEAD: [&str; 9] =
+    ["ORDER", "STAGE", "HOOK", "WHY", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "DEFINED AT"];
+
+#[derive(Debug, Args)]
+#[command(after_help = "Nothing is run. Hooks of one stage run together; `after` are observers.
+
+Example:
+  crosier explain PreToolUse --tool Bash -c hooks.yaml")]
+pub(crate) struct ExplainArgs {
+    /// The event, by its name or point alias
+    event: String,
+    /// The value that matchers run on: a tool's name; for other events a trigger, a path, …
+    #[arg(long = "tool", visible_alias = "match", value_name = "NAME")]
+    value: Option<String>,
+    /// The agent that the event happens in
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run for ExplainArgs {
+    fn run(&self) -> Result {
+        let kind = fire::find(&self.event)?;
+        let event = self.event(&kind)?;
+        let hooks = setup::hooks(&setup::files(&self.config.config)?, |builder| builder)?;
+        self.note_unknown_agent(&hooks);
+        let explained = hooks.engine.explain(&event);
+        if self.json {
+            print::data(&format!("{:#}", self.as_json(&event, &explained, &hooks)))?;
+        } else {
+            print::data(&self.text(&event, &explained, &hooks))?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl ExplainArgs {
+    /// An event with the value that was given, and nothing of interest in its other fields.
+    fn event(&self, kind: &Kind) -> std::result::Result<Event, Failed> {
+        if self.value.is_some() && kind.matcher.is_none() {
+            let message = format!("{} has no field that a matcher runs on; leave --match out", kind.name);
+            return Err(Failed::new(Exit::Usage, message));
+        }
+        let field = |field: &crosier::Field| {
+            let value = match (&self.value, field.kind) {
+                (Some(value), _) if kind.matcher == Some(field.name) => json!(value),
+                (_, FieldKind::Text) => json!(""),
+                (_, FieldKind::TextOrNull) => Value::Null,
+                (_, FieldKind::Bool) => json!(false),
+                (_, FieldKind::Any) => json!({}),
+            };
+            (field.name.to_owned(), Json::from(value))
+        };
+        let required = kind.fields.iter().filter(|field| field.required || kind.matcher == Some(field.name));
+        let event = Event::from_fields(kind.clone(), required.map(field).collect());
+        let event = event.map_err(|error| Failed::new(Exit::Usage, error.to_string()))?;
+        Ok(match &self.agent {
+            Some(agent) => event.in_agent(agent),
+            None => event,
+        })
+    }
+
+    fn note_unknown_agent(&self, hooks: &Hooks) {
+        let Some(agent) = self.agent.as_deref() else { return };
+        let entries = hooks.engine.entries();
+        let known: Vec<&str> = entries.iter().filter_map(|entry| entry.scope.as_deref()).collect();
+        if !known.is_empty() && !known.contains(&agent) {
+            let near = nearest(agent, known).map(|near| format!(", did you mean `{near}`?"));
+            let text = format!("crosier: no hook belongs to agent `{agent}`{}", near.unwrap_or_default());
+            print::note(&print::plain(&text));
+        }
+    }
+
+    fn text(&self, event: &Event, explained: &Explained, hooks: &Hooks) -> String {
+        let paint = Paint::stdout();
+        let mut text = format!("{}\n\n", paint.tone(Tone::Strong, &self.title(event)));
+        if explained.plan.is_empty() {
+            text.push_str("Nothing runs.\n");
+        } else {
+            let mut drawn = table::table(HEAD);
+            for (order, (stage, entry)) in planned(explained).enumerate() {
+                drawn.add_row([
+                    (order + 1).to_string(),
+                    stage,
+                    describe::name(entry),
+                    describe::why_in(entry, self.value.as_deref()),
+                    entry.priority.to_string(),
+                    describe::scope(entry),
+                    describe::time(entry.timeout),
+                    entry.on_error.word().to_owned(),
+                    describe::place(entry),
+                ]);
+            }
+            text.push_str(&format!("{}\n", table::text(&drawn)));
+        }
+        if !explained.out.is_empty() {
+            let mut drawn = table::table(["OUT", "WHY", "SCOPE", "DEFINED AT"]);
+            for (entry, standing) in &explained.out {
+                let by_state = hooks.is_switched_off(&entry.name);
+                drawn.add_row([
+                    describe::name(entry),
+                    describe::why_out(entry, *standing, self.value.as_deref(), by_state),
+                    describe::scope(entry),
+                    describe::place(entry),
+                ]);
+            }
+            text.push_str(&format!("\n{}\n", table::text(&drawn)));
+        }
+        text
+    }
+
+    /// What is explained.
+    fn title(&self, event: &Event) -> String {
+        let field = event.kind().matcher;
+        let value = match (field, &self.value) {
+            (None, _) => String::new(),
+            (Some(field), Some(value)) => format!(", {field} {}", print::one_line(value)),
+            (Some(field), None) => format!(", any {field} (name one with --match)"),
+        };
+        let agent = match (&self.agent, event.agent_id()) {
+            (Some(agent), _) => format!(", in agent {}", print::one_line(agent)),
+            (None, Some(_)) => ", in an agent without hooks of its own (name one with --agent)".to_owned(),
+            (None, None) => ", outside any agent".to_owned(),
+        };
+        format!("{}{value}{agent}", event.name())
+    }
+
+    fn as_json(&self, event: &Event, explained: &Explained, hooks: &Hooks) -> Value {
+        let plan: Vec<Value> = planned(explained)
+            .enumerate()
+            .map(|(order, (stage, entry))| {
+                let mut object = list::hook_json(entry);
+                object["order"] = (order + 1).into();
+                object["stage"] = stage.split(' ').next().unwrap_or_default().into();
+                object["why"] = describe::why_in(entry, self.value.as_deref()).into();
+                object
+            })
+            .collect();
+        let out: Vec<Value> = explained
+            .out
+            .iter()
+            .map(|(entry, standing)| {
+                let by_state = hooks.is_switched_off(&entry.name);
+                let mut object = list::hook_json(entry);
+                object["reason"] = describe::standing(*standing).into();
+                object["why"] =
+                    describe::why_out(entry, *standing, self.value.as_deref(), by_state).into();
+                object
+            })
+            .collect();
+        json!({
+            "event": event.name(),
+            "matches_on": event.kind().matcher,
+            "value": self.value,
+            "agent": self.agent,
+            "plan": plan,
+            "out": out,
+        })
+    }
+}
+
+/// The hooks in order, each with its stage.
+fn planned(explained: &Explained) -> impl Iterator<Item = (String, &Entry)> {
+    let stages = explained.plan.stages().enumerate().flat_map(|(number, stage)| {
+        stage.iter().map(move |entry| {
+            let mode = describe::mode(entry.mode).map(|mode| format!(" {mode}")).unwrap_or_default();
+            (format!("{}{mode}", number + 1), &**entry)
+        })
+    });
+    let observers = explained.plan.observers().iter().map(|entry| ("after".to_owned(), &**entry));
+    stages.chain(observers)
+}

@@ -1,0 +1,108 @@
+//! Background hooks outlive `fire`: a copy of the program owns each of them and keeps its deadline.
+//!
+//! The copy gets the event on stdin, reads the same configuration, and runs the one hook that it is told. It
+//! has a session of its own, so that no terminal and no shell ends it with us, and holds none of our pipes,
+//! so that nobody who reads them waits for it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::Args;
+use crosier::{BackgroundJob, Event, Failure, FailureKind, Heard, Message, Moment};
+
+use super::super::Run;
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Failed, Result};
+use crate::setup;
+use crate::signals::Signals;
+
+/// Where a running program finds itself, also when its file was replaced meanwhile.
+const MYSELF: &str = "/proc/self/exe";
+
+// Hidden: it is started by `fire` and by nobody else.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  crosier background PreToolUse --hook audit -c hooks.yaml < event.json")]
+pub(crate) struct BackgroundArgs {
+    /// The event
+    event: String,
+    /// The hook, by its name as shown
+    #[arg(long)]
+    hook: String,
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// Hands a hook to a copy of ourselves.
+pub(super) fn launcher(files: &[PathBuf]) -> impl Fn(&BackgroundJob) -> std::result::Result<(), Failure> + use<> {
+    let files = files.to_vec();
+    move |job| {
+        let event = job.event.wire().map_err(Clone::clone)?;
+        let myself = if Path::new(MYSELF).exists() {
+            Ok(PathBuf::from(MYSELF))
+        } else {
+            std::env::current_exe()
+        };
+        let start = myself.and_then(|myself| {
+            let mut command = Command::new(myself);
+            command.arg0("crosier").args(["background", job.event.name()]);
+            // Joined by `=`: a name or a path that begins with `-` is no option.
+            command.arg(joined("--hook=", OsStr::new(&*job.hook)));
+            command.args(files.iter().map(|file| joined("--config=", file.as_os_str())));
+            command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+        });
+        let cannot = |what: &str, error: std::io::Error| {
+            Failure::new(FailureKind::Spawn, format!("the program that owns the background hook {what}: {error}"))
+        };
+        let mut child = start.map_err(|error| cannot("cannot be started", error))?;
+        match child.stdin.take() {
+            Some(mut stdin) => {
+                stdin.write_all(event.as_bytes()).map_err(|error| cannot("did not take the event", error))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn joined(option: &str, value: &OsStr) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(value);
+    word
+}
+
+impl Run for BackgroundArgs {
+    fn run(&self) -> Result {
+        // It fails only for the leader of a group, which then has a group of its own already.
+        let _ = rustix::process::setsid();
+        let kind = super::find(&self.event)?;
+        let input = super::read_all().map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
+        let event =
+            Event::from_json(kind, &input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
+        let config = setup::load(&setup::files(&self.config.config)?)?;
+        let engine = setup::build(setup::builder(config))?;
+        for other in engine.entries().iter().filter(|entry| *entry.name != *self.hook) {
+            engine.unregister(&other.name);
+        }
+        let signals = Signals::watch()?;
+        signals.kill(&engine);
+        let listener = engine.subscribe(16 * 1024);
+        let is_end = |heard: &Heard| {
+            matches!(heard, Heard::Message(Message { moment: Moment::Response { .. }, .. }))
+        };
+        let ended = signals.during("the hook was killed", || {
+            if engine.fire_blocking(&event).reports.is_empty() {
+                return false;
+            }
+            // The engine keeps the hook's deadline, and says when it is over.
+            loop {
+                if listener.next_within(Duration::from_secs(1)).as_ref().is_some_and(is_end) {
+                    return true;
+                }
+            }
+        })?;
+        Ok(if ended { Exit::Done } else { Exit::Failed })
+    }
+}

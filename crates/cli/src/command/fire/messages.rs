@@ -1,0 +1,62 @@
+//! What hooks do while they run, into a file.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{self, TryRecvError};
+use std::time::Duration;
+
+use crosier::{Engine, Heard, Listener, Outcome};
+
+use crate::exit::{Exit, Failed};
+
+/// The most messages that wait to be written.
+const CAPACITY: usize = 16 * 1024;
+
+/// Runs a fire while its messages go to a file.
+pub(super) fn to_file(
+    engine: &Engine,
+    path: &Path,
+    fire: impl FnOnce() -> Outcome,
+) -> Result<Outcome, Failed> {
+    let cannot =
+        |error| Failed::new(Exit::Failed, format!("messages cannot be written to {}: {error}", path.display()));
+    let mut file = File::create(path).map_err(cannot)?;
+    let listener = engine.subscribe(CAPACITY);
+    let (outcome, written) = std::thread::scope(|scope| {
+        let (over, is_over) = mpsc::sync_channel::<()>(0);
+        let writer = scope.spawn(move || {
+            // The sender's end is dropped when the fire is over; what is queued by then is still written.
+            while matches!(is_over.try_recv(), Err(TryRecvError::Empty)) {
+                write(&mut file, listener.next_within(Duration::from_millis(5)))?;
+            }
+            drain(&mut file, &listener)
+        });
+        let outcome = fire();
+        drop(over);
+        (outcome, writer.join())
+    });
+    match written {
+        Ok(Ok(())) => Ok(outcome),
+        Ok(Err(error)) => Err(cannot(error)),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+fn drain(file: &mut File, listener: &Listener) -> io::Result<()> {
+    while let Some(heard) = listener.try_next() {
+        write(file, Some(heard))?;
+    }
+    Ok(())
+}
+
+fn write(file: &mut File, heard: Option<Heard>) -> io::Result<()> {
+    let line = match heard {
+        None => return Ok(()),
+        Some(Heard::Message(message)) => serde_json::to_string(&message)?,
+        Some(Heard::Missed(count)) => {
+            format!("{{\"type\":\"system\",\"subtype\":\"hook_messages_missed\",\"count\":{count}}}")
+        }
+    };
+    writeln!(file, "{line}")
+}

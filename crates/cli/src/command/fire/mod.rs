@@ -1,0 +1,161 @@
+//! `crosier fire`: one event, one outcome.
+
+mod background;
+mod messages;
+mod trace;
+
+use std::io::{self, IsTerminal, Read};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use clap::Args;
+use crosier::{Capability, Catalog, Decision, Event, Kind, Outcome};
+
+use super::Run;
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Failed, Result};
+use crate::print;
+use crate::signals::Signals;
+use crate::setup::{self, Hooks};
+
+pub(crate) use background::BackgroundArgs;
+
+#[derive(Debug, Args)]
+#[command(after_help = "EVENT can be a point alias: pre:tool. Missing base fields (session_id, cwd, timestamp, …) are
+completed; no input at all is {}. Background hooks run on after `fire` has ended.
+
+Example:
+  echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | crosier fire PreToolUse -c hooks.yaml")]
+pub(crate) struct FireArgs {
+    /// The event, by its name or point alias
+    event: String,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// The agent that the event happens in
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+    /// Write what hooks do while they run to this file, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    messages: Option<PathBuf>,
+    /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong
+    #[arg(long)]
+    exit_code: bool,
+    /// Print the journey of the event on stderr, room by room, payload included
+    #[arg(long)]
+    trace: bool,
+}
+
+impl Run for FireArgs {
+    fn run(&self) -> Result {
+        // Only where a signal must not look like "no objection" is it worth watching from the start.
+        let early = if self.exit_code { Some(Signals::watch()?) } else { None };
+        let kind = find(&self.event)?;
+        let files = setup::files(&self.config.config)?;
+        let launch = background::launcher(&files);
+        let hooks = setup::hooks(&files, |builder| builder.launcher(launch))?;
+        let input = match &early {
+            None => read_all(),
+            Some(signals) => {
+                signals.during("there is no decision", || read_until_signal(signals))?
+            }
+        };
+        let input = input.map_err(|error| {
+            Failed::new(Exit::BadInput, format!("the event could not be read from stdin: {error}"))
+        })?;
+        let event =
+            Event::from_json(kind, &input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
+        let event = match &self.agent {
+            Some(agent) => event.in_agent(agent),
+            None => event,
+        };
+        let signals = match early {
+            Some(signals) => signals,
+            None => Signals::watch()?,
+        };
+        let outcome = self.fire(&hooks, &event, &signals)?;
+        for notice in &outcome.notices {
+            print::note(&format!("{}: {}", notice.level, print::plain(&notice.text)));
+        }
+        print::data(outcome.to_json().text())?;
+        Ok(if self.exit_code { verdict(&outcome) } else { Exit::Done })
+    }
+}
+
+impl FireArgs {
+    fn fire(&self, hooks: &Hooks, event: &Event, signals: &Signals) -> std::result::Result<Outcome, Failed> {
+        let engine = &hooks.engine;
+        if self.trace {
+            trace::before(hooks, event);
+        }
+        signals.kill(engine);
+        let fire = || engine.fire_blocking(event);
+        let fired = signals.during("the hooks that ran were killed", || match &self.messages {
+            None => Ok(fire()),
+            Some(path) => messages::to_file(engine, path, fire),
+        })?;
+        let outcome = fired?;
+        if self.trace {
+            trace::after(&outcome);
+        }
+        Ok(outcome)
+    }
+}
+
+/// The row of this name or alias.
+pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
+    let catalog = Catalog::default();
+    catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown(name)))
+}
+
+/// The whole of stdin.
+pub(crate) fn read_all() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    if stdin.is_terminal() {
+        print::note("crosier: the event is read from this terminal; end it with Ctrl-D");
+    }
+    let mut input = Vec::new();
+    stdin.read_to_end(&mut input).map(|_| input)
+}
+
+/// The whole of stdin, or what there is when a signal comes.
+fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let mut input = Vec::new();
+    let mut piece = vec![0; 64 * 1024];
+    while signals.wait_for(stdin.as_fd())? {
+        match stdin.read(&mut piece) {
+            Ok(0) => break,
+            Ok(read) => input.extend_from_slice(piece.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(input)
+}
+
+/// What a host that knows nothing but exit codes is told: 2 when what was about to happen must not happen.
+fn verdict(outcome: &Outcome) -> Exit {
+    let text = |reason: &str, by: &str, what: &str| match reason {
+        "" => format!("{what} by hook {by}, without a reason"),
+        reason => reason.to_owned(),
+    };
+    let by = outcome.by.as_deref().unwrap_or_default();
+    let reason = outcome.reason.as_deref().unwrap_or_default();
+    let stops = outcome.event.may.has(Capability::Resume);
+    let said = match (&outcome.halt, outcome.decision) {
+        (_, Some(Decision::Deny)) => text(reason, by, "denied"),
+        // The loop wants to stop and a hook wants it to: 2 would keep it going.
+        (Some(halt), _) if stops => {
+            print::note(&print::plain(&format!("halted by hook {}: {}", halt.by, halt.reason)));
+            return Exit::Done;
+        }
+        (Some(halt), _) => format!("halted by hook {}: {}", halt.by, halt.reason),
+        (None, Some(Decision::Ask)) => format!("a person must decide: {}", text(reason, by, "asked")),
+        (None, _) => match &outcome.resume {
+            Some(resume) => text(&resume.reason, &resume.by, "resumed"),
+            None => return Exit::Done,
+        },
+    };
+    print::note(&print::plain(&said));
+    Exit::Denied
+}

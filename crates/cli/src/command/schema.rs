@@ -1,0 +1,43 @@
+//! `crosier schema`: the JSON Schemas, as they are checked in under `schema/`.
+
+use clap::{Args, ValueEnum};
+
+use super::Run;
+use crate::exit::{Exit, Result};
+use crate::{print, schema};
+
+#[derive(Debug, Args)]
+#[command(after_help = "An editor checks a file that begins with this line:
+  # yaml-language-server: $schema=crosier.schema.json
+
+Example:
+  crosier schema config > crosier.schema.json")]
+pub(crate) struct SchemaArgs {
+    /// Of what
+    of: Of,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Of {
+    /// A configuration file
+    Config,
+    /// The JSON object that a hook gets
+    Event,
+    /// The JSON object that a hook answers
+    Reply,
+    /// The JSON object that `fire` prints
+    Outcome,
+}
+
+impl Run for SchemaArgs {
+    fn run(&self) -> Result {
+        let schema = match self.of {
+            Of::Config => schema::config(),
+            Of::Event => schema::event(),
+            Of::Reply => schema::reply(),
+            Of::Outcome => schema::outcome(),
+        };
+        print::data(&format!("{schema:#}"))?;
+        Ok(Exit::Done)
+    }
+}

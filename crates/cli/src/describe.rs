@@ -1,0 +1,105 @@
+//! How hooks are described to people: the same words in `list`, `explain` and `fire --trace`.
+
+use std::time::Duration;
+
+use crosier::{Entry, Mode, Standing};
+
+use crate::print::one_line;
+
+/// Where a hook is written.
+pub(crate) fn place(hook: &Entry) -> String {
+    hook.origin.as_ref().map_or_else(|| "-".to_owned(), |at| one_line(&format!("{}:{}", at.file, at.line)))
+}
+
+/// The name as shown, safe for a terminal and on one line.
+pub(crate) fn name(hook: &Entry) -> String {
+    one_line(&hook.name)
+}
+
+/// The matcher as it was written; `*` when there is none.
+pub(crate) fn matcher(hook: &Entry) -> String {
+    if hook.matcher.is_all() { "*".to_owned() } else { one_line(hook.matcher.text()) }
+}
+
+/// Whose hook it is.
+pub(crate) fn scope(hook: &Entry) -> String {
+    hook.scope.as_deref().map_or_else(|| "base".to_owned(), one_line)
+}
+
+/// The word of a mode in configuration; none for hooks that run one after the other.
+pub(crate) fn mode(mode: Mode) -> Option<&'static str> {
+    match mode {
+        Mode::Sequential => None,
+        Mode::Parallel => Some("parallel"),
+        Mode::Background => Some("background"),
+        Mode::Observe => Some("observe"),
+    }
+}
+
+/// A time as people write it: `30s`, `1500ms`, `1.9ms`.
+pub(crate) fn time(time: Duration) -> String {
+    let (seconds, millis) = (time.as_secs(), time.as_secs_f64() * 1e3);
+    if seconds > 0 && seconds % 60 == 0 && time.subsec_nanos() == 0 {
+        format!("{}m", seconds / 60)
+    } else if seconds > 0 && time.subsec_nanos() == 0 {
+        format!("{seconds}s")
+    } else if time.subsec_nanos() % 1_000_000 == 0 || millis >= 100.0 {
+        format!("{millis:.0}ms")
+    } else {
+        format!("{millis:.1}ms")
+    }
+}
+
+/// Why a hook is in the plan of an event with this matcher value.
+pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
+    let wants = match value {
+        _ if hook.matcher.is_all() => "matches all".to_owned(),
+        Some(value) => format!("`{}` matches {}", matcher(hook), one_line(value)),
+        None => format!("`{}` matches", matcher(hook)),
+    };
+    if hook.system { format!("{wants}; system") } else { wants }
+}
+
+/// Why a hook is not in the plan. Without a value nobody can say more than what it waits for.
+pub(crate) fn why_out(hook: &Entry, standing: Standing, value: Option<&str>, by_state: bool) -> String {
+    let field = hook.kind.matcher.unwrap_or("value");
+    match (standing, value) {
+        (Standing::Disabled, _) if by_state => "disabled with `crosier disable`".to_owned(),
+        (Standing::Disabled, _) => "disabled by `enabled: false`".to_owned(),
+        (Standing::Unmatched, Some(value)) => {
+            format!("its matcher `{}` does not match {field} {}", matcher(hook), one_line(value))
+        }
+        (Standing::Unmatched, None) => format!("it wants a {field} that matches `{}`", matcher(hook)),
+        (Standing::OtherAgent, _) => format!("it belongs to agent {}", scope(hook)),
+        (Standing::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
+        (Standing::Planned, _) => "planned".to_owned(),
+    }
+}
+
+/// One word for programs.
+pub(crate) fn standing(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Planned => "planned",
+        Standing::Disabled => "disabled",
+        Standing::Overridden => "overridden",
+        Standing::Unmatched => "matcher",
+        Standing::OtherAgent => "other_agent",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_short_and_exact_where_it_matters() {
+        let of = |micros| time(Duration::from_micros(micros));
+        assert_eq!(of(30_000_000), "30s");
+        assert_eq!(of(60_000_000), "1m");
+        assert_eq!(of(90_000_000), "90s");
+        assert_eq!(of(1_500_000), "1500ms");
+        assert_eq!(of(1_900), "1.9ms");
+        assert_eq!(of(100_000), "100ms");
+        assert_eq!(of(12), "0.0ms");
+    }
+}

@@ -1,0 +1,198 @@
+//! Slash commands: what a script line does.
+//!
+//! The standard ones and those of the host are the same kind of thing: a name, a look at the arguments when
+//! a file is loaded, and code that runs when an event is fired. A command that cannot do its work with the
+//! arguments it is given must say so in [`SlashCommand::check`], not when it is run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crosier_protocol::nearest::nearest;
+use crosier_protocol::{Answer, EventRow};
+
+use super::super::tree::{Problem, Problems, Source, Span};
+use super::permission::Permissions;
+use super::standard;
+use super::variable::Argument;
+use crate::registry::Call;
+
+/// A command for `.arma` scripts and `run:` lines.
+///
+/// ```
+/// use crosier::config::{Argument, Complaint, Loader, SlashCommand, takes};
+/// use crosier::{Answer, Call, Catalog, Reply};
+///
+/// struct Page;
+///
+/// impl SlashCommand for Page {
+///     fn name(&self) -> &str {
+///         "page"
+///     }
+///     fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+///         takes(args, &["WHO", "TEXT"])
+///     }
+///     fn run(&self, args: &[String], call: Call<'_>) -> Answer {
+///         Reply::none().notify(format!("{}: {}", args.join(" "), call.event.name())).into()
+///     }
+/// }
+///
+/// let config = "hooks: {Stop: [{run: '/page me \"it is done\"'}]}";
+/// let loaded = Loader::new(Catalog::default()).slash_command(Page).text("c", config, "/").load();
+/// assert!(loaded.is_ok());
+/// ```
+pub trait SlashCommand: Send + Sync {
+    /// The name that lines call it by, without the slash.
+    fn name(&self) -> &str;
+
+    /// Looks at the arguments when a file is loaded. What comes back is an error with its place.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments.
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint>;
+
+    /// Says what is allowed but probably not meant at this event. What comes back are warnings.
+    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<Complaint> {
+        let _ = (args, event);
+        Vec::new()
+    }
+
+    /// Runs in place when an event is fired; it must not block. As many arguments come in as were checked.
+    fn run(&self, args: &[String], call: Call<'_>) -> Answer;
+}
+
+/// What a command has against its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    pub(super) argument: Option<usize>,
+    pub(super) message: String,
+    pub(super) help: String,
+}
+
+impl Complaint {
+    /// A complaint about the line as a whole.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { argument: None, message: message.into(), help: String::new() }
+    }
+
+    /// Points at an argument, counted from 0; one that is missing is at the end of the line.
+    #[must_use]
+    pub fn about(mut self, argument: usize) -> Self {
+        self.argument = Some(argument);
+        self
+    }
+
+    /// Adds how to mend it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+}
+
+impl From<String> for Complaint {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}
+
+impl From<&str> for Complaint {
+    fn from(message: &str) -> Self {
+        Self::new(message)
+    }
+}
+
+/// Checks that there are as many arguments as names.
+///
+/// # Errors
+/// What is missing, or the first one too many.
+pub fn takes(args: &[Argument], names: &[&str]) -> Result<(), Complaint> {
+    let all = names.join(" and ");
+    if let Some(missing) = names.get(args.len()) {
+        let message = if names.len() == 1 {
+            format!("{missing} is missing")
+        } else {
+            format!("it takes {all}, and {missing} is missing")
+        };
+        return Err(Complaint::new(message).about(args.len()).with_help(format!("add {missing} here")));
+    }
+    if args.len() > names.len() {
+        let message = if names.is_empty() {
+            "it takes no arguments".to_owned()
+        } else {
+            format!("it takes {all}, and this is more")
+        };
+        let complaint = Complaint::new(message).about(names.len());
+        return Err(complaint.with_help("put text with spaces in quotes"));
+    }
+    Ok(())
+}
+
+/// One of a few words that must be written out; the complaint names the nearest.
+pub(super) fn one_of(args: &[Argument], at: usize, name: &str, words: &[&str]) -> Result<(), Complaint> {
+    let Some(argument) = args.get(at) else { return Ok(()) };
+    let all = words.join(", ");
+    let Some(word) = argument.literal() else {
+        let complaint = Complaint::new(format!("{name} must be written out")).about(at);
+        return Err(complaint.with_help(format!("it is one of {all}")));
+    };
+    if words.contains(&word) {
+        return Ok(());
+    }
+    let help = match nearest(word, words.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it is one of {all}"),
+    };
+    let shown = super::super::tree::shorten(word);
+    Err(Complaint::new(format!("unknown {name} `{shown}`")).about(at).with_help(help))
+}
+
+/// The commands that lines can call.
+#[derive(Clone, Default)]
+pub(in super::super) struct Commands(Vec<Arc<dyn SlashCommand>>);
+
+impl fmt::Debug for Commands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|command| bare(command.name()))).finish()
+    }
+}
+
+impl Commands {
+    pub(in super::super) fn add(&mut self, command: Arc<dyn SlashCommand>) {
+        self.0.push(command);
+    }
+
+    /// The standard commands and these of the host. A name that nobody could call, or that is taken, is a
+    /// problem: a guard must not be replaced in silence.
+    pub(in super::super) fn complete(&self, permissions: Permissions, problems: &mut Problems) -> Self {
+        let mut all = Self(standard::all(permissions));
+        for command in &self.0 {
+            let name = bare(command.name());
+            let unusable = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '\\' | '/');
+            let why = if name.is_empty() || name.contains(unusable) {
+                "is a name that no line can call"
+            } else if all.find(name).is_some() {
+                "exists already"
+            } else {
+                all.0.push(Arc::clone(command));
+                continue;
+            };
+            let message = format!("the host's slash command `/{name}` {why}");
+            let problem = Problem::error(&Source::new("slash commands", ""), Span::at(0), message);
+            problems.push(problem.with_help("register it under another name"));
+        }
+        all
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Arc<dyn SlashCommand>> {
+        self.0.iter().find(|command| bare(command.name()) == name)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|command| bare(command.name()))
+    }
+}
+
+/// A host may write the slash too.
+fn bare(name: &str) -> &str {
+    name.strip_prefix('/').unwrap_or(name)
+}

@@ -1,0 +1,203 @@
+//! `.arma` files: each line → a hook.
+//!
+//! In comes the `scripts:` of a configuration; out go the hooks of the files that it names, in order. A file
+//! that cannot be read is a problem at its path. What is in a file can take neither much time nor much
+//! memory: its size and the number of problems that are shown are limited.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::super::hook::compiled_matcher;
+use super::super::loader::Reading;
+use super::super::names::Named;
+use super::super::section::Settings;
+use super::super::tree::{Node, Problem, Problems, Source, Span, Value, shorten};
+use super::super::value::Sheet;
+use super::SCRIPT_PRIORITY;
+use super::head::{Head, Options, head};
+use super::lexer::{Dollar, Lexer};
+use super::line::{command, report};
+use super::place::Places;
+use crate::registry::{Hook, Matcher, Mode, Origin};
+
+/// The longest file that is read.
+const MAX_BYTES: usize = 1024 * 1024;
+/// The most errors that are reported for one file.
+const MAX_ERRORS: usize = 100;
+
+/// The hooks of all files that a configuration names.
+pub(in super::super) fn scripts(
+    sheet: &mut Sheet<'_>,
+    reading: &mut Reading<'_>,
+    node: &Node,
+    settings: &Settings,
+) -> Vec<Hook> {
+    let files: &[Node] = match &node.value {
+        Value::Null => &[],
+        Value::List(items) => items,
+        Value::Text(_) => std::slice::from_ref(node),
+        _ => {
+            sheet.expected("scripts", "a list of files like [hooks.arma]", node);
+            &[]
+        }
+    };
+    let mut hooks = Vec::new();
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for node in files {
+        let Some(name) = sheet.filled_text("scripts", node) else { continue };
+        let path = reading.folder.join(&name);
+        if seen.contains(&path) {
+            sheet.error(node.span, format!("the script `{}` is named twice", shorten(&name)));
+            continue;
+        }
+        match read(&path) {
+            Ok(text) => {
+                let source = Source::new(shown(sheet.source, &name, &path), text);
+                hooks.extend(script(&source, sheet.problems, reading, settings));
+            }
+            Err(why) => {
+                sheet.error_with_help(node.span, why, "relative paths begin at the configuration's folder");
+            }
+        }
+        seen.push(path);
+    }
+    hooks
+}
+
+/// The name of a script for people: beside its configuration, if that is where it is.
+fn shown(config: &Source, name: &str, path: &Path) -> String {
+    let beside = Path::new(&config.name).with_file_name(name);
+    let same = std::path::absolute(&beside).is_ok_and(|beside| beside == path);
+    if same { beside.display().to_string() } else { path.display().to_string() }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => format!("the script does not exist: {shown}"),
+        _ => format!("the script cannot be read: {shown}: {error}"),
+    };
+    // Opening a pipe would wait for who writes to it.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(format!("the script is not a file: {shown}"));
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
+    File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("the script is larger than 1 MiB: {shown}"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let before = error.as_bytes().iter().take(at);
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        format!("the script is not UTF-8 text (byte {at}, in line {line}): {shown}")
+    })
+}
+
+/// All lines of one file.
+pub(super) fn script(
+    source: &Arc<Source>,
+    problems: &mut Problems,
+    reading: &mut Reading<'_>,
+    settings: &Settings,
+) -> Vec<Hook> {
+    let file: Arc<str> = source.name.as_str().into();
+    let mut hooks = Vec::new();
+    let mut errors = 0;
+    for line in lines(&source.text) {
+        let mut found = Problems::new();
+        let mut sheet = Sheet { source, problems: &mut found, lints: true };
+        hooks.extend(hook(&mut sheet, reading, settings, &line, &file));
+        errors += found.errors();
+        found.into_iter().for_each(|problem| problems.push(problem));
+        if errors >= MAX_ERRORS {
+            let span = Span::at(line.start + line.text.len());
+            let message = format!("the file has {errors} errors up to here; the rest of it was not looked at");
+            problems.push(Problem::error(source, span, message));
+            break;
+        }
+    }
+    hooks
+}
+
+/// One line of a file.
+struct Line<'a> {
+    number: usize,
+    start: usize,
+    text: &'a str,
+}
+
+/// The lines of a text; `\n`, `\r\n` and `\r` end one.
+fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut number = 0;
+    let mut start = 0;
+    let mut after_return = false;
+    text.split_inclusive(['\n', '\r']).filter_map(move |piece| {
+        let from = start;
+        start += piece.len();
+        let half = after_return && piece == "\n";
+        after_return = piece.ends_with('\r');
+        if half {
+            return None;
+        }
+        number += 1;
+        // A byte order mark is no part of the first line.
+        let mark = if from == 0 && piece.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let text = piece.get(mark..)?.trim_end_matches(['\n', '\r']);
+        Some(Line { number, start: from + mark, text })
+    })
+}
+
+fn hook(
+    sheet: &mut Sheet<'_>,
+    reading: &mut Reading<'_>,
+    settings: &Settings,
+    written: &Line<'_>,
+    file: &Arc<str>,
+) -> Option<Hook> {
+    let mut line = Lexer::new(written.text);
+    let places = Places::From(written.start);
+    let first = line.word(Dollar::Plain)?;
+    let (event, options, handler) = match head(&mut line, &first, reading.catalog, &places) {
+        Some(Head { event, options, word }) => {
+            let row = event.as_ref().map(|event| &*event.kind);
+            let handler = command(&mut line, word, reading.commands, row);
+            (event, options, handler)
+        }
+        None => (None, Options::default(), None),
+    };
+    report(sheet, &places, line.faults);
+    let event = event?;
+    let (name, span) = match options.name {
+        Some((name, span)) => (Some(name), places.span(span)),
+        None => (None, Span::at(places.span(first.span).start)),
+    };
+    let source = Arc::clone(sheet.source);
+    let named = Named { agent: None, event: event.kind.name, system: false, name: name.clone(), source, span };
+    reading.names.add(named, sheet.problems);
+    let matcher = match &event.matcher {
+        Some((text, span)) => compiled_matcher(sheet, text, *span, &event),
+        None => Some(Matcher::all()),
+    };
+    let (mut timeout, mut on_error) = (None, None);
+    settings.apply(&mut timeout, &mut on_error);
+    let before = written.text.get(..first.span.start).unwrap_or_default();
+    let column = before.chars().count() + 1;
+    Some(Hook {
+        kind: event.kind.clone(),
+        name,
+        matcher: Ok(matcher?),
+        priority: options.priority.unwrap_or(SCRIPT_PRIORITY),
+        timeout,
+        on_error,
+        mode: Mode::Sequential,
+        system: false,
+        enabled: true,
+        description: None,
+        origin: Some(Origin { file: Arc::clone(file), line: written.number, column }),
+        handler: handler?,
+    })
+}

@@ -1,0 +1,160 @@
+//! The part that scripts and `run:` lines share: a command with its arguments → a callback.
+
+use std::sync::Arc;
+
+use crosier_protocol::nearest::nearest;
+use crosier_protocol::{Answer, EventRow};
+
+use super::super::hook::Keys;
+use super::super::loader::Reading;
+use super::super::section::Event;
+use super::super::tree::{Problem, Severity, Span, shorten};
+use super::super::value::Sheet;
+use super::command::{Commands, Complaint, SlashCommand};
+use super::lexer::{Dollar, Fault, Lexer, Word};
+use super::place::Places;
+use super::variable::{Argument, argument};
+use crate::registry::{Call, Callback, Handler};
+
+/// A `run:` line of a hook.
+pub(in super::super) fn run_line(
+    sheet: &mut Sheet<'_>,
+    reading: &Reading<'_>,
+    keys: &Keys<'_>,
+    event: &Event,
+) -> Option<Handler> {
+    let Some(node) = keys.get("run") else {
+        let help = "add `run:` with a line like '/log debug \"$prompt\"'";
+        sheet.error_with_help(keys.start(), "this hook of type script runs nothing", help);
+        return None;
+    };
+    let whole = sheet.filled_text("run", node)?;
+    let text = whole.trim_end();
+    let places = Places::of_node(sheet.source, node, text);
+    if let Some(at) = text.find(['\n', '\r']) {
+        let span = places.span(Span::at(at));
+        sheet.error_with_help(span, "`run` is one line", "write a hook of its own for each line");
+        return None;
+    }
+    let mut line = Lexer::new(text);
+    let handler = match line.word(Dollar::Plain) {
+        Some(word) if word.text() == "hook" => {
+            let help = "a `run` line stands under its event already: begin with the command, like `/log`";
+            line.error(word.span, "`hook` belongs to `.arma` scripts", help);
+            None
+        }
+        word => command(&mut line, word, reading.commands, Some(&event.kind)),
+    };
+    report(sheet, &places, line.faults);
+    handler
+}
+
+/// Hands what is wrong with a line to whoever collects it.
+pub(super) fn report(sheet: &mut Sheet<'_>, places: &Places, faults: Vec<Fault>) {
+    for fault in faults {
+        let span = places.span(fault.span);
+        let problem = match fault.severity {
+            Severity::Error => Problem::error(sheet.source, span, fault.message),
+            Severity::Warning => Problem::warning(sheet.source, span, fault.message),
+        };
+        let problem = if fault.help.is_empty() { problem } else { problem.with_help(fault.help) };
+        sheet.problems.push(problem);
+    }
+}
+
+/// The command that a word names and the rest of the line as its arguments. Without an event the line is
+/// only looked through for mistakes.
+pub(super) fn command(
+    line: &mut Lexer<'_>,
+    word: Option<Word>,
+    commands: &Commands,
+    event: Option<&EventRow>,
+) -> Option<Handler> {
+    let Some(word) = word else {
+        let span = line.end();
+        line.error(span, "a command like `/log` is missing here", known(commands));
+        return None;
+    };
+    let command = find(line, &word, commands);
+    let (mut arguments, mut spans) = (Vec::new(), Vec::new());
+    while let Some(word) = line.word(Dollar::Variable) {
+        arguments.push(argument(line, &word, event));
+        spans.push(word.span);
+    }
+    let command = command?;
+    // Behind a quote that was never closed nobody knows what is an argument.
+    if !line.unclosed {
+        match command.check(&arguments) {
+            Err(complaint) => complain(line, Severity::Error, &word, &spans, complaint),
+            Ok(()) => {
+                for complaint in event.map(|event| command.lint(&arguments, event)).unwrap_or_default() {
+                    complain(line, Severity::Warning, &word, &spans, complaint);
+                }
+            }
+        }
+    }
+    (!line.has_errors()).then(|| handler(command, arguments))
+}
+
+fn find(line: &mut Lexer<'_>, word: &Word, commands: &Commands) -> Option<Arc<dyn SlashCommand>> {
+    let text = word.text();
+    let name = text.strip_prefix('/');
+    if let Some(command) = name.and_then(|name| commands.find(name)) {
+        return Some(Arc::clone(command));
+    }
+    let help = match nearest(name.unwrap_or(&text), commands.names()) {
+        Some(near) => format!("did you mean `/{near}`?"),
+        None => known(commands),
+    };
+    let shown = shorten(&text);
+    let message = match name {
+        Some(_) => format!("unknown command `{shown}`"),
+        None => format!("a command like `/log` must stand here, but this is `{shown}`"),
+    };
+    line.error(word.span, message, help);
+    None
+}
+
+fn known(commands: &Commands) -> String {
+    let all: Vec<String> = commands.names().map(|name| format!("/{name}")).collect();
+    format!("the commands are {}", all.join(", "))
+}
+
+fn complain(
+    line: &mut Lexer<'_>,
+    severity: Severity,
+    command: &Word,
+    arguments: &[Span],
+    complaint: Complaint,
+) {
+    let span = match complaint.argument {
+        None => command.span,
+        Some(at) => arguments.get(at).copied().unwrap_or(line.end()),
+    };
+    let mut help = complaint.help;
+    if complaint.argument.is_some_and(|at| at >= arguments.len()) && line.comment.is_some() {
+        help = "a `#` at the beginning of a word begins a comment; put it in quotes to mean it".to_owned();
+    }
+    let message = format!("`{}`: {}", shorten(&command.text()), complaint.message);
+    line.faults.push(Fault { severity, span, message, help });
+}
+
+/// Everything about the line is settled here; a fire only fills in values.
+fn handler(command: Arc<dyn SlashCommand>, arguments: Vec<Argument>) -> Handler {
+    let fixed: Option<Vec<String>> =
+        arguments.iter().map(|argument| argument.literal().map(str::to_owned)).collect();
+    let needs_wire = arguments.iter().any(Argument::needs_wire);
+    Handler::Callback(Callback::Inline(match fixed {
+        Some(texts) => Arc::new(move |call| command.run(&texts, call)),
+        None => Arc::new(move |call| filled(&*command, &arguments, needs_wire, call)),
+    }))
+}
+
+fn filled(command: &dyn SlashCommand, arguments: &[Argument], needs_wire: bool, call: Call<'_>) -> Answer {
+    // An event that cannot be written has no fields: that must not look like fields that are empty.
+    if needs_wire && let Err(failure) = call.event.wire() {
+        return failure.clone().into();
+    }
+    let texts: Vec<String> = arguments.iter().map(|argument| argument.expand(call.event)).collect();
+    command.run(&texts, call)
+}

@@ -1,0 +1,55 @@
+//! `.arma` scripts and `run:` lines: one line → one hook.
+//!
+//! In come the text of a line, the event it stands for and the commands there are; out goes a callback that
+//! was compiled once, or *all* that is wrong with the line, each thing with its place and a remedy. Nothing
+//! is parsed when an event is fired, and the event's JSON is touched only by a line that names a field.
+//! A line must never do something else than it says: what is unclear is an error when the file is loaded,
+//! and the text of an event is never taken for a word, a quote or a variable of the line.
+//!
+//! # Grammar
+//! ```text
+//! line     = blank | comment | "hook" event { option } command { argument } [ comment ]
+//! event    = a point or an event's name, with ":" and a matcher if one is wanted: pre:tool:shell, PreToolUse:Bash
+//! option   = "--name" word | "--priority" number
+//! command  = "/" name
+//! argument = a word in which variables are replaced by values of the event
+//! comment  = "#" at the beginning of a word, up to the end of the line
+//! ```
+//! A `run:` line of a YAML hook is `command { argument } [ comment ]`; the rest stands in the hook's keys.
+//!
+//! - **Words** end at white space. `'…'` holds anything but `'`, as it is. `"…"` knows `\"`, `\\`, `\n`, `\t`
+//!   and `\$`; any other backslash in it is an error. Outside quotes a backslash is an ordinary character,
+//!   and an error where somebody could have meant it to do something: before white space, a quote or a `$`.
+//!   Pieces without white space between them are one word: `a"b c"'d'`.
+//! - **Variables** are replaced in arguments, bare and in `"…"`, not in `'…'`; a value never becomes more
+//!   than one argument. `$prompt`, `$output`, `$tool`, `$args`, `$agent`, `$path`, `$phase` are short names;
+//!   `${tool_input.command}` is any field of the event by its path (`.0` or `[0]` in a list; a short name
+//!   may begin it); `$$` is a `$`. Text comes without quotes, anything else as JSON, and what is not there
+//!   is empty. In the event, in options and in the command's name a `$` is an ordinary character.
+//! - **A missing value is empty when the event is fired; a name that cannot be meant is an error before.**
+
+mod command;
+mod file;
+mod head;
+mod lexer;
+mod line;
+mod permission;
+mod place;
+mod standard;
+mod variable;
+
+#[cfg(test)]
+mod property_tests;
+#[cfg(test)]
+mod script_tests;
+
+pub use command::{Complaint, SlashCommand, takes};
+pub use variable::Argument;
+
+pub(super) use command::Commands;
+pub(super) use file::scripts;
+pub(super) use line::run_line;
+pub(super) use permission::Permissions;
+
+/// The place in the order of script lines that name none.
+pub(super) const SCRIPT_PRIORITY: i32 = 50;

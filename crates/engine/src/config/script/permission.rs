@@ -1,0 +1,80 @@
+//! `permissions:`: what `/perms check` looks up.
+//!
+//! In comes the mapping of a file, out goes a word per capability. What no file names is denied, and two
+//! files must not say different things about one capability.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::super::tree::{Entry, Node, Problem, Source, Span, Value, shorten};
+use super::super::value::Sheet;
+
+/// What is said about a capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Permission {
+    Allow,
+    Ask,
+    Deny,
+}
+
+const WORDS: [(&str, Permission); 3] =
+    [("allow", Permission::Allow), ("ask", Permission::Ask), ("deny", Permission::Deny)];
+
+/// Keys of Claude's settings, which can be the same file: lists of rules, and modes.
+const LISTS: [&str; 4] = ["allow", "ask", "deny", "additionalDirectories"];
+const MODES: [&str; 2] = ["defaultMode", "disableBypassPermissionsMode"];
+
+/// What all files say.
+#[derive(Debug, Default)]
+pub(in super::super) struct Permissions(HashMap<String, Granted>);
+
+#[derive(Debug)]
+struct Granted {
+    permission: Permission,
+    source: Arc<Source>,
+    span: Span,
+}
+
+impl Permissions {
+    /// Reads the mapping of one file.
+    pub(in super::super) fn read(&mut self, sheet: &mut Sheet<'_>, node: &Node) {
+        if node.is_null() {
+            return;
+        }
+        let Some(entries) = node.as_map() else {
+            return sheet.expected("permissions", "a mapping like {shellExec: ask}", node);
+        };
+        for entry in entries.iter().filter(|entry| !is_claudes(entry)) {
+            let Some(permission) = sheet.word(&entry.key, &entry.value, &WORDS) else { continue };
+            match self.0.get(&entry.key) {
+                Some(first) if first.permission != permission => {
+                    let message = format!("`{}` has another permission already", shorten(&entry.key));
+                    let problem = Problem::error(sheet.source, entry.key_span, message);
+                    let problem = problem.with_help("leave one of them out, or make them agree");
+                    sheet.problems.push(problem.with_related(&first.source, first.span, "the first is here"));
+                }
+                Some(_) => {}
+                None => {
+                    let (source, span) = (Arc::clone(sheet.source), entry.key_span);
+                    self.0.insert(entry.key.clone(), Granted { permission, source, span });
+                }
+            }
+        }
+    }
+
+    pub(super) fn of(&self, capability: &str) -> Option<Permission> {
+        self.0.get(capability).map(|granted| granted.permission)
+    }
+
+    /// The capabilities that are named, in the order of their names.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self.0.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+fn is_claudes(entry: &Entry) -> bool {
+    let key = entry.key.as_str();
+    MODES.contains(&key) || (LISTS.contains(&key) && matches!(entry.value.value, Value::List(_)))
+}

@@ -1,0 +1,127 @@
+//! Where the bytes of a line stand in its file.
+//!
+//! A line of a script is a part of the file to the letter. A `run:` line is what YAML made of it: without
+//! quotes, with escapes undone, perhaps folded. A place that cannot be told exactly is the whole value,
+//! never a wrong one.
+
+use super::super::tree::{Node, Source, Span, Written};
+
+/// How places in a line become places in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Places {
+    /// The line begins here and stands there to the letter.
+    From(usize),
+    /// The place of each byte, and of the end.
+    Each(Vec<usize>),
+    /// Somewhere in here.
+    Whole(Span),
+}
+
+impl Places {
+    /// The places of a text that a node holds. The text may lack white space at its end.
+    pub(super) fn of_node(source: &Source, node: &Node, text: &str) -> Self {
+        let written = source.slice(node.span);
+        let exact = match node.written {
+            Written::Quoted => {
+                let quoted = written.get(..written.len().saturating_sub(1)).unwrap_or_default().trim_end();
+                quoted.strip_suffix(text).filter(|before| before.ends_with(['"', '\''])).map(str::len)
+            }
+            Written::Plain | Written::Block => written.trim_end().strip_suffix(text).map(str::len),
+        };
+        if let Some(before) = exact {
+            return Self::From(node.span.start + before);
+        }
+        let escaped = if node.written == Written::Quoted { align(written, text) } else { None };
+        match escaped {
+            Some(mut places) => {
+                places.iter_mut().for_each(|place| *place += node.span.start);
+                Self::Each(places)
+            }
+            None => Self::Whole(node.span),
+        }
+    }
+
+    /// The place in the file.
+    pub(super) fn span(&self, span: Span) -> Span {
+        match self {
+            Self::From(start) => Span::new(start + span.start, start + span.end),
+            Self::Each(places) => {
+                let last = places.last().copied().unwrap_or_default();
+                let place = |at: usize| places.get(at).copied().unwrap_or(last);
+                Span::new(place(span.start), place(span.end))
+            }
+            Self::Whole(whole) => *whole,
+        }
+    }
+}
+
+/// The place of each byte of a text in its quoted form; none when that has more to it than plain escapes.
+fn align(written: &str, text: &str) -> Option<Vec<usize>> {
+    let open = written.find(['"', '\''])?;
+    let quote = written.get(open..)?.chars().next()?;
+    let mut at = open + 1;
+    let mut places = Vec::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        let rest = written.get(at..)?;
+        let mut next = rest.chars();
+        let taken = match (quote, next.next()?) {
+            ('\'', '\'') if rest.starts_with("''") && c == '\'' => 2,
+            ('"', '\\') => {
+                let meant = match next.next()? {
+                    'n' => '\n',
+                    't' => '\t',
+                    other @ ('"' | '\\' | '/') => other,
+                    _ => return None,
+                };
+                if meant != c {
+                    return None;
+                }
+                2
+            }
+            (_, same) if same == c => c.len_utf8(),
+            _ => return None,
+        };
+        places.extend(std::iter::repeat_n(at, c.len_utf8()));
+        at += taken;
+    }
+    places.push(at);
+    Some(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::super::tree::{Source, parse};
+    use super::*;
+
+    /// What stands in the file where `part` stands in the value of `run`.
+    fn found(yaml: &str, part: &str) -> String {
+        let source: Arc<Source> = Source::new("t", yaml);
+        let tree = parse(&source).unwrap();
+        let node = tree.get("run").unwrap();
+        let text = node.as_text().unwrap().trim_end();
+        let start = text.find(part).unwrap();
+        let span = Places::of_node(&source, node, text).span(Span::new(start, start + part.len()));
+        source.slice(span).to_owned()
+    }
+
+    #[test]
+    fn place_is_exact_however_the_line_is_quoted() {
+        assert_eq!(found("run: /log debug $x", "$x"), "$x");
+        assert_eq!(found("run: &a /log debug $x # c", "$x"), "$x");
+        assert_eq!(found("run: '/log debug \"a $x\"  '", "$x"), "$x");
+        assert_eq!(found("run: '/log debug \"it''s $x\"'", "$x"), "$x");
+        assert_eq!(found(r#"run: "/log debug \"é $x\"""#, "$x"), "$x");
+        assert_eq!(found(r#"run: "/log debug \"é $x\"""#, "\"é $x\""), r#"\"é $x\""#);
+        assert_eq!(found("run: |\n  /log debug $x\n", "$x"), "$x");
+        assert_eq!(found("{\"run\": \"\\/log debug $x\"}", "/log"), "\\/log");
+    }
+
+    #[test]
+    fn place_is_the_whole_value_when_it_cannot_be_told() {
+        assert_eq!(found("run: >\n  /log debug\n  $x\n", "$x").trim_start(), "/log debug\n  $x");
+        assert_eq!(found(r#"run: "/log debug \u0024x""#, "$x"), r#""/log debug \u0024x""#);
+        assert_eq!(found("a: &l /log debug $x\nrun: *l", "$x"), "*l");
+    }
+}

@@ -1,0 +1,182 @@
+//! The commands that every script has: `/log`, `/notify`, `/perms`, `/deny`, `/context`.
+//!
+//! They are made of the same trait as a host's own. None of them can fail, and none lets anything happen
+//! that would not happen without it.
+
+use std::sync::Arc;
+
+use crosier_protocol::nearest::nearest;
+use crosier_protocol::{Answer, Capability, EventRow, Reply};
+
+use super::super::tree::shorten;
+use super::command::{Complaint, SlashCommand, one_of, takes};
+use super::permission::{Permission, Permissions};
+use super::variable::Argument;
+use crate::registry::Call;
+
+pub(super) fn all(permissions: Permissions) -> Vec<Arc<dyn SlashCommand>> {
+    vec![Arc::new(Log), Arc::new(Notify), Arc::new(Perms(permissions)), Arc::new(Deny), Arc::new(Context)]
+}
+
+/// `/log LEVEL TEXT`.
+struct Log;
+
+impl SlashCommand for Log {
+    fn name(&self) -> &str {
+        "log"
+    }
+
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+        one_of(args, 0, "level", &["debug", "info", "warn", "error"])?;
+        takes(args, &["LEVEL", "TEXT"])
+    }
+
+    fn run(&self, args: &[String], _: Call<'_>) -> Answer {
+        Reply::none().log(text(args, 0), text(args, 1)).into()
+    }
+}
+
+/// `/notify TEXT`.
+struct Notify;
+
+impl SlashCommand for Notify {
+    fn name(&self) -> &str {
+        "notify"
+    }
+
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+        takes(args, &["TEXT"])
+    }
+
+    fn run(&self, args: &[String], _: Call<'_>) -> Answer {
+        Reply::none().notify(text(args, 0)).into()
+    }
+}
+
+/// `/context TEXT`.
+struct Context;
+
+impl SlashCommand for Context {
+    fn name(&self) -> &str {
+        "context"
+    }
+
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+        takes(args, &["TEXT"])
+    }
+
+    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
+        lacks(event, &[Capability::Context], "it adds context").into_iter().collect()
+    }
+
+    fn run(&self, args: &[String], _: Call<'_>) -> Answer {
+        Reply::none().context(text(args, 0)).into()
+    }
+}
+
+/// `/deny REASON`.
+struct Deny;
+
+impl SlashCommand for Deny {
+    fn name(&self) -> &str {
+        "deny"
+    }
+
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+        takes(args, &["REASON"])?;
+        if args.first().and_then(Argument::literal).is_some_and(|reason| reason.trim().is_empty()) {
+            return Err(Complaint::new("the reason is empty").about(0).with_help("say why, for who is denied"));
+        }
+        Ok(())
+    }
+
+    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
+        lacks(event, &STOPS, "it denies").into_iter().collect()
+    }
+
+    fn run(&self, args: &[String], _: Call<'_>) -> Answer {
+        Reply::deny(text(args, 0)).into()
+    }
+}
+
+/// `/perms check CAPABILITY`.
+struct Perms(Permissions);
+
+impl SlashCommand for Perms {
+    fn name(&self) -> &str {
+        "perms"
+    }
+
+    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+        one_of(args, 0, "action", &["check"])?;
+        takes(args, &["`check`", "CAPABILITY"])
+    }
+
+    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<Complaint> {
+        let mut found: Vec<Complaint> = lacks(event, &STOPS, "it can deny").into_iter().collect();
+        let Some(capability) = args.get(1).and_then(Argument::literal) else { return found };
+        let shown = shorten(capability);
+        match self.0.of(capability) {
+            None => {
+                let complaint = Complaint::new(format!("`permissions:` does not name `{shown}`: it is denied"));
+                let help = match nearest(capability, self.0.names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("add it: `permissions: {{{shown}: ask}}`"),
+                };
+                found.push(complaint.about(1).with_help(help));
+            }
+            Some(Permission::Ask) if asking(event) == Asking::Deny => {
+                let message = format!("{} cannot ask, so `{shown}: ask` denies here", event.name);
+                found.push(Complaint::new(message).about(1).with_help("`crosier events` shows where `ask` works"));
+            }
+            Some(_) => {}
+        }
+        found
+    }
+
+    fn run(&self, args: &[String], call: Call<'_>) -> Answer {
+        let capability = text(args, 1);
+        let reply = match self.0.of(capability) {
+            Some(Permission::Allow) => Reply::none(),
+            Some(Permission::Ask) => match asking(call.event.kind()) {
+                Asking::Ask => Reply::ask(format!("`{capability}` needs a permission")),
+                Asking::Deny => {
+                    let event = call.event.name();
+                    Reply::deny(format!("`{capability}` needs a permission, and {event} cannot ask for it"))
+                }
+            },
+            Some(Permission::Deny) => Reply::deny(format!("`{capability}` is denied by the permissions")),
+            None => Reply::deny(format!("`{capability}` is not among the permissions")),
+        };
+        reply.into()
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Asking {
+    Ask,
+    Deny,
+}
+
+/// What to do about a capability that a person is to decide on. An ask that the event does not have would be
+/// ignored, and the thing would happen unasked; so it is denied. An event that can allow and not ask is the
+/// question itself.
+fn asking(event: &EventRow) -> Asking {
+    let may = event.may;
+    let asked = may.has(Capability::Ask) || may.has(Capability::Allow) || !may.has(Capability::Deny);
+    if asked { Asking::Ask } else { Asking::Deny }
+}
+
+/// A denial at an event that can resume the loop resumes it.
+const STOPS: [Capability; 2] = [Capability::Deny, Capability::Resume];
+
+/// The complaint that an event has none of these capabilities.
+fn lacks(event: &EventRow, any: &[Capability], does: &str) -> Option<Complaint> {
+    let first = any.first().filter(|_| !any.iter().any(|capability| event.may.has(*capability)))?;
+    let message = format!("{does}, but {} has no {}", event.name, first.word());
+    Some(Complaint::new(message).with_help("`crosier events` shows what each event allows"))
+}
+
+fn text(args: &[String], at: usize) -> &str {
+    args.get(at).map_or("", String::as_str)
+}

@@ -1,0 +1,152 @@
+//! Time: an async callback is cancelled at its deadline, a blocking one is left alone and not listened to.
+
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+
+use crosier::payload::PreToolUse;
+use crosier::{Decision, Engine, FailureKind, Hook, HookBuilder, OnError, Reply, Typed};
+use tokio::time::{Instant, sleep};
+
+use super::kit::{Diary, DropNote, PATIENCE, engine, failure, quiet, ran, tool};
+
+fn on(name: &str) -> HookBuilder<Typed<PreToolUse>> {
+    Hook::on(PreToolUse).named(name)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_async_callback_is_dropped_at_its_deadline() {
+    let diary = Diary::default();
+    let inside = diary.clone();
+    let engine = engine([
+        on("late").timeout(Duration::from_secs(5)).async_callback(move |_| {
+            let note = DropNote(inside.clone(), "dropped");
+            async move {
+                let _note = note;
+                sleep(Duration::from_secs(6)).await;
+                Reply::deny("too late")
+            }
+        }),
+        diary.hook("next"),
+    ]);
+    let began = Instant::now();
+    let outcome = engine.fire(tool("Bash")).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
+    assert_eq!(failure(&outcome, "late"), Some(FailureKind::Timeout));
+    assert_eq!(outcome.decision, None);
+    assert_eq!(diary.lines(), ["dropped", "next"], "it was dropped before the walk went on");
+    assert!(outcome.reports[0].failure.as_ref().unwrap().detail.contains("5s"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_at_the_last_moment_counts() {
+    let at = |seconds: u64| {
+        on("edge").timeout(Duration::from_secs(5)).async_callback(move |_| async move {
+            sleep(Duration::from_secs(seconds)).await;
+            Reply::deny("in time")
+        })
+    };
+    assert!(engine([at(5)]).fire(tool("Bash")).await.is_denied());
+    assert!(engine([at(4)]).fire(tool("Bash")).await.is_denied());
+    assert!(!engine([at(6)]).fire(tool("Bash")).await.is_denied());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deadline_denies_when_the_hook_is_closed() {
+    let never = on("never").on_error(OnError::Abort).async_callback(|_| std::future::pending::<()>());
+    let began = Instant::now();
+    let outcome = engine([never, quiet("next")]).fire(tool("Bash")).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(30), "the default");
+    assert_eq!(outcome.decision, Some(Decision::Deny));
+    assert!(outcome.by_failure && outcome.reason.as_deref().unwrap().contains("timeout"));
+    assert!(ran(&outcome).is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_engines_limit_holds_for_hooks_that_name_none() {
+    let never = |name: &str| on(name).async_callback(|_| std::future::pending::<()>());
+    let own = on("own").timeout(Duration::from_secs(3)).async_callback(|_| std::future::pending::<()>());
+    let engine =
+        Engine::builder().timeout(Duration::from_secs(2)).hooks([never("default"), own]).build().unwrap();
+    let began = Instant::now();
+    let outcome = engine.fire(tool("Bash")).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(5));
+    assert_eq!(outcome.failures().count(), 2);
+}
+
+#[test]
+fn an_async_callback_is_dropped_at_its_deadline_in_a_blocking_fire_too() {
+    let diary = Diary::default();
+    let inside = diary.clone();
+    let engine = engine([on("late").timeout(Duration::from_millis(20)).async_callback(move |_| {
+        let note = DropNote(inside.clone(), "dropped");
+        async move {
+            let _note = note;
+            std::future::pending::<()>().await;
+        }
+    })]);
+    let outcome = engine.fire_blocking(tool("Bash"));
+    assert_eq!(failure(&outcome, "late"), Some(FailureKind::Timeout));
+    assert_eq!(diary.lines(), ["dropped"]);
+}
+
+#[tokio::test]
+async fn a_blocking_callbacks_late_answer_is_dropped() {
+    let (release, held) = sync_channel::<()>(4);
+    let (done, ended) = sync_channel::<()>(4);
+    let held = Mutex::new(held);
+    let engine = engine([
+        on("late").timeout(Duration::from_millis(20)).blocking_callback(move |_: &PreToolUse| {
+            let _ = held.lock().unwrap().recv_timeout(PATIENCE);
+            let _ = done.send(());
+            Reply::deny("too late")
+        }),
+        quiet("next"),
+    ]);
+    let blocking = engine.clone();
+    let outcomes = [
+        engine.fire(tool("Bash")).await,
+        tokio::task::spawn_blocking(move || blocking.fire_blocking(tool("Bash"))).await.unwrap(),
+    ];
+    for outcome in outcomes {
+        assert_eq!(failure(&outcome, "late"), Some(FailureKind::Timeout));
+        assert_eq!(outcome.decision, None);
+        assert_eq!(ran(&outcome), ["next"]);
+    }
+    // Nothing can stop a thread from outside: it ends by itself, and nobody hears what it says.
+    for _ in 0..2 {
+        release.send(()).unwrap();
+        ended.recv_timeout(PATIENCE).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_fire_drops_the_callback() {
+    let diary = Diary::default();
+    let inside = diary.clone();
+    let engine = engine([on("waits").async_callback(move |_| {
+        let note = DropNote(inside.clone(), "dropped");
+        async move {
+            let _note = note;
+            std::future::pending::<()>().await;
+        }
+    })]);
+    let fired = tokio::time::timeout(Duration::from_secs(1), engine.fire(tool("Bash"))).await;
+    assert!(fired.is_err());
+    assert_eq!(diary.lines(), ["dropped"]);
+    engine.unregister("waits");
+    assert!(engine.fire(tool("Bash")).await.reports.is_empty(), "the engine goes on");
+}
+
+#[test]
+fn a_limit_that_no_clock_can_hold_is_no_limit() {
+    let kinds = [
+        on("async").timeout(Duration::MAX).async_callback(|_| async {
+            sleep(Duration::from_millis(1)).await;
+        }),
+        on("blocking").timeout(Duration::MAX).blocking_callback(|_: &PreToolUse| ()),
+        on("inline").timeout(Duration::MAX).callback(|_: &PreToolUse| ()),
+    ];
+    let outcome = engine(kinds).fire_blocking(tool("Bash"));
+    assert_eq!(ran(&outcome), ["async", "blocking", "inline"]);
+}

@@ -1,0 +1,147 @@
+//! An event's JSON is made when the first hook asks, once, and again only after a rewrite.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crosier::payload::PreToolUse;
+use crosier::{Base, Event, Hook, Json, Mode, Payload, Reply};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::kit::{Diary, engine, json};
+
+/// A tool call that counts how often it is written.
+#[derive(Debug, Clone, Default, Deserialize)]
+struct Counted {
+    #[serde(skip)]
+    base: Base,
+    tool_name: String,
+    tool_input: Json,
+    #[serde(skip)]
+    written: Arc<AtomicUsize>,
+}
+
+impl Serialize for Counted {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.written.fetch_add(1, Ordering::Relaxed);
+        PreToolUse::new(self.tool_name.clone(), self.tool_input.clone()).serialize(to)
+    }
+}
+
+impl Payload for Counted {
+    const INDEX: usize = PreToolUse::INDEX;
+    fn base(&self) -> &Base {
+        &self.base
+    }
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
+    }
+    fn matcher_value(&self) -> Option<&str> {
+        Some(&self.tool_name)
+    }
+}
+
+fn counted() -> (Counted, Arc<AtomicUsize>) {
+    let event = Counted { tool_name: "Bash".into(), ..Counted::default() };
+    let written = Arc::clone(&event.written);
+    (event, written)
+}
+
+fn on(name: &str) -> crosier::HookBuilder<crosier::Untyped> {
+    Hook::on_event(PreToolUse.kind()).named(name)
+}
+
+/// A hook that notes where the JSON lies in memory.
+fn reader(name: &str, diary: &Diary) -> Hook {
+    let diary = diary.clone();
+    on(name).callback(move |event: &Event| {
+        diary.note(format!("{:p}", Arc::as_ptr(event.wire().unwrap()).cast::<u8>()));
+    })
+}
+
+#[test]
+fn no_json_is_made_when_no_hook_asks() {
+    let engine = engine([
+        on("typed").callback(|event: &Event| assert!(event.typed::<Counted>().is_ok())),
+        on("names").callback(|event: &Event| {
+            assert_eq!((event.name(), event.matcher_value(), event.agent_id()), ("PreToolUse", Some("Bash"), None));
+            assert!(!event.session_id().is_empty() && event.cwd() == "/" && event.timestamp().ends_with('Z'));
+        }),
+        on("shared").async_callback(|event: Event| async move { assert!(event.shared::<Counted>().is_ok()) }),
+        on("audit").mode(Mode::Observe).callback(|event: &Event| assert!(event.typed::<Counted>().is_ok())),
+    ]);
+    let (event, written) = counted();
+    let outcome = engine.fire_blocking(event);
+    assert!(outcome.failures().next().is_none(), "{outcome:?}");
+    assert_eq!(written.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn json_is_made_once_for_all_hooks_that_ask() {
+    let diary = Diary::default();
+    let hooks: Vec<Hook> = (0..10).map(|n| reader(&format!("h{n}"), &diary)).collect();
+    let (event, written) = counted();
+    engine(hooks).fire_blocking(event);
+    let lines = diary.lines();
+    assert!(lines.len() == 10 && lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    assert_eq!(written.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn json_is_made_again_only_after_a_rewrite() {
+    let diary = Diary::default();
+    let rewrites = |name: &str| on(name).callback(|_: &Event| Reply::none().rewrite_input(json("{}")));
+    let engine = engine([
+        reader("a", &diary),
+        on("speaks").callback(|_: &Event| Reply::allow("x").context("c")),
+        reader("b", &diary),
+        rewrites("first"),
+        reader("c", &diary),
+        reader("d", &diary),
+        rewrites("second"),
+        rewrites("third"),
+        reader("e", &diary),
+    ]);
+    let (event, written) = counted();
+    engine.fire_blocking(event);
+    let lines = diary.lines();
+    assert_eq!(lines[0], lines[1]);
+    assert_eq!(lines[2], lines[3]);
+    assert!(lines[0] != lines[2] && lines[2] != lines[4] && lines[0] != lines[4], "{lines:?}");
+    // Once for the wire, once to take the payload apart for the first rewrite; never again after that.
+    assert_eq!(written.load(Ordering::Relaxed), 2);
+}
+
+#[test]
+fn a_stage_of_several_hooks_shares_the_json() {
+    let diary = Diary::default();
+    let hooks = (0..4).map(|n| {
+        let diary = diary.clone();
+        on(&format!("h{n}")).mode(Mode::Parallel).blocking_callback(move |event: &Event| {
+            diary.note(format!("{:p}", Arc::as_ptr(event.wire().unwrap()).cast::<u8>()));
+        })
+    });
+    let (event, written) = counted();
+    engine(hooks).fire_blocking(event);
+    let lines = diary.lines();
+    assert!(lines.len() == 4 && lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    assert_eq!(written.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn an_event_that_is_looked_at_before_it_is_fired_is_completed_for_the_hooks() {
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let engine = crosier::Engine::builder()
+        .session_id("mine")
+        .folder("/project")
+        .hook(on("looks").callback(move |event: &Event| {
+            seen.note(event.get("session_id").unwrap().plain());
+            seen.note(event.get("cwd").unwrap().plain());
+        }))
+        .build()
+        .unwrap();
+    let event = Event::from(super::kit::tool("Bash"));
+    assert!(event.wire().is_ok());
+    engine.fire_blocking(event);
+    assert_eq!(diary.lines(), ["mine", "/project"]);
+}
