@@ -50,3 +50,8 @@ pub use registry::{
     SwitchError, Takes, Typed, Untyped,
 };
 pub use run::{BackgroundJob, Launcher, PythonInfo, mechanism};
+
+/// The examples of the README are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
