@@ -31,6 +31,8 @@ pub(super) enum Response {
         kind: FailureKind,
         detail: String,
         traceback: String,
+        /// The reason of a denial that could not be written as a reply: it is not lost with it.
+        deny: Option<String>,
     },
 }
 
@@ -43,6 +45,7 @@ struct Header {
     detail: String,
     #[serde(default)]
     traceback: String,
+    deny: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -81,7 +84,8 @@ impl Reader {
             Status::None => (Response::Nothing, after),
             Status::Failed => {
                 let kind = header.kind.unwrap_or(FailureKind::Error);
-                (Response::Failed { kind, detail: header.detail, traceback: header.traceback }, after)
+                let Header { detail, traceback, deny, .. } = header;
+                (Response::Failed { kind, detail, traceback, deny }, after)
             }
             Status::Ok => match frame(&self.bytes, after)? {
                 None => return Ok(None),

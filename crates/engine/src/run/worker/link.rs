@@ -1,8 +1,10 @@
 //! One worker: its process, and the talk with it.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,8 +55,11 @@ pub(super) struct Link {
     /// The hooks that it has loaded, by the number that it knows them by.
     loaded: HashMap<Arc<str>, usize>,
     next_id: u64,
+    /// Whether it is in the middle of something that nobody waits for any more.
+    is_lost: bool,
     said: Vec<u8>,
     scratch: Box<[u8]>,
+    python_path: Option<OsString>,
 }
 
 impl Link {
@@ -75,8 +80,10 @@ impl Link {
             reader: Reader::default(),
             loaded: HashMap::new(),
             next_id: 1,
+            is_lost: false,
             said: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
+            python_path: start.env.iter().find(|(name, _)| name == "PYTHONPATH").map(|(_, value)| value.clone()),
         };
         for pipe in [
             link.stdin.as_ref().map(AsFd::as_fd),
@@ -126,10 +133,18 @@ impl Link {
         let header = json!({
             "id": id, "op": "load", "hook": number, "name": &**hook,
             "module": spec.module, "function": spec.function,
-            "paths": spec.paths, "fork": spec.fork, "max_reply": MAX_REPLY,
+            "paths": self.paths(spec), "fork": spec.fork, "max_reply": MAX_REPLY,
         });
         frame::push(out, header.to_string().as_bytes());
         id
+    }
+
+    /// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that asks for
+    /// it gets its folders here.
+    fn paths(&self, spec: &PythonSpec) -> Vec<PathBuf> {
+        let asked = self.python_path.iter().filter(|_| spec.env_pass.iter().any(|name| name == "PYTHONPATH"));
+        let folders = asked.flat_map(|path| std::env::split_paths(path)).filter(|folder| folder.is_absolute());
+        spec.paths.iter().cloned().chain(folders).collect()
     }
 
     /// Calls the function of a hook with an event.
@@ -181,7 +196,13 @@ impl Link {
     }
 
     /// Writes requests and reads the responses to them; gives the last one back.
-    fn exchange(&mut self, mut parts: [&[u8]; 2], ids: &[u64], talk: &Talk<'_>) -> Result<Response, Lost> {
+    fn exchange(&mut self, parts: [&[u8]; 2], ids: &[u64], talk: &Talk<'_>) -> Result<Response, Lost> {
+        let result = self.try_exchange(parts, ids, talk);
+        self.is_lost |= result.is_err();
+        result
+    }
+
+    fn try_exchange(&mut self, mut parts: [&[u8]; 2], ids: &[u64], talk: &Talk<'_>) -> Result<Response, Lost> {
         self.said.clear();
         let mut lines = Lines::default();
         let mut awaited = ids.iter();
@@ -295,11 +316,14 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// The end of its input ends a worker that is well; any other is asked, then killed, with its group.
+    /// The end of its input ends a worker that is well, with its files flushed; a lost one is asked to end.
+    /// Then it is killed, with its group.
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         self.stdin = None;
-        os::signal_group(&self.exit, Urge::Term);
+        if self.is_lost {
+            os::signal_group(&self.exit, Urge::Term);
+        }
         let over = Instant::now() + GRACE;
         while !self.exit.has_exited() {
             let left = over.saturating_duration_since(Instant::now());

@@ -108,11 +108,14 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
     match response {
         Response::Reply(bytes) => Reply::decode(&bytes, row).into(),
         Response::Nothing => Answer::default(),
-        Response::Failed { kind, detail, traceback } => {
+        Response::Failed { kind, detail, traceback, deny } => {
             if !traceback.is_empty() {
                 tracing::debug!(hook, %traceback, "python hook failed");
             }
-            Failure::new(kind, detail).into()
+            // A detail can hold whatever the hook's code put into its exception.
+            let detail = detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
+            let reply = deny.map(Reply::deny).unwrap_or_default();
+            Answer { reply, failure: Some(Failure::new(kind, detail)) }
         }
     }
 }
