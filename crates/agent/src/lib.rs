@@ -1,0 +1,7 @@
+//! The reference agent of Crosier: a compact loop in which every event really fires.
+//!
+//! It uses the public API of the engine only, and is the proof that the API is enough.
+
+pub mod conversation;
+pub mod model;
+pub mod tool;

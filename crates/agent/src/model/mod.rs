@@ -1,0 +1,106 @@
+//! Models behind one small trait.
+//!
+//! In comes a conversation and the tools that may be called; out comes one turn: words, tool calls, and why the
+//! model stopped. A model knows nothing of hooks.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::conversation::{Block, Message};
+use crate::tool::ToolSpec;
+
+/// What a model is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelRequest<'a> {
+    /// The instructions.
+    pub system: &'a str,
+    /// The conversation so far.
+    pub messages: &'a [Message],
+    /// The tools that it may call.
+    pub tools: &'a [ToolSpec],
+    /// The most tokens that it may answer with.
+    pub max_tokens: u32,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// It has said what it wanted to say.
+    EndTurn,
+    /// It waits for the results of tools.
+    ToolUse,
+    /// It ran out of tokens.
+    MaxTokens,
+}
+
+/// What a turn cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens that were read.
+    pub input_tokens: u64,
+    /// Tokens that were written.
+    pub output_tokens: u64,
+}
+
+/// One answer of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// Words and tool calls, in order.
+    pub content: Vec<Block>,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// There is no key to call it with.
+    #[error("no key for {provider}: set {variable}")]
+    NoKey {
+        /// Whose model it is.
+        provider: &'static str,
+        /// Where the key is looked for.
+        variable: &'static str,
+    },
+    /// The service refused.
+    #[error("the model's service answered {status}: {message}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        message: String,
+    },
+    /// The service could not be reached, also after retries.
+    #[error("the model's service could not be reached: {detail}")]
+    Unreachable {
+        /// What went wrong.
+        detail: String,
+    },
+    /// The answer is not one that can be understood.
+    #[error("the model's answer cannot be understood: {detail}")]
+    Garbled {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The script of turns is over.
+    #[error("the script has no more turns")]
+    OutOfTurns,
+}
+
+/// A future of a model.
+pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ModelError>> + Send + 'a>>;
+
+/// Told the words of an answer while they come.
+pub type OnText<'a> = &'a mut (dyn FnMut(&str) + Send);
+
+/// Something that answers.
+pub trait Model: Send + Sync {
+    /// Its name, as events carry it.
+    fn name(&self) -> &str;
+
+    /// Answers. Dropping the future gives up.
+    fn turn<'a>(&'a self, request: ModelRequest<'a>, on_text: OnText<'a>) -> ModelFuture<'a>;
+}

@@ -1,0 +1,88 @@
+//! Tools behind one small trait.
+//!
+//! In comes an input that hooks and permissions have let through; out comes text for the model. A tool knows
+//! nothing of hooks.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crosier::Json;
+
+/// What a tool is, for the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name; `mcp__server__tool` for tools of MCP servers.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub input_schema: Json,
+}
+
+/// What a tool can do at worst; permissions go by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Risk {
+    /// It only looks: calls of one turn may run together.
+    Read,
+    /// It changes files in the workspace.
+    Edit,
+    /// It can do anything.
+    Execute,
+}
+
+/// Where and how a tool runs.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The folder that it works in; nothing outside it is read or written by file tools.
+    pub workspace: PathBuf,
+    /// The most time that it may take.
+    pub timeout: Duration,
+}
+
+/// Why a tool has no result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// What went wrong, for the model.
+    pub message: String,
+}
+
+impl ToolError {
+    /// An error for the model.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+/// A file that a tool wants to write. The loop writes it, so that hooks see it before and a commit holds it after.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileWrite {
+    /// The file, relative to the workspace.
+    pub path: String,
+    /// All that will be in it.
+    pub content: String,
+    /// What the model reads when it is done.
+    pub report: String,
+}
+
+/// A future of a tool. Dropping it stops the tool, with everything it started.
+pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, ToolError>> + Send + 'a>>;
+
+/// Something that the model can call.
+pub trait Tool: Send + Sync {
+    /// What it is.
+    fn spec(&self) -> &ToolSpec;
+
+    /// What it can do at worst.
+    fn risk(&self) -> Risk;
+
+    /// What it would write, for a tool that does nothing but write one file; then it is not run.
+    fn write(&self, _input: &Json, _context: &ToolContext) -> Option<Result<FileWrite, ToolError>> {
+        None
+    }
+
+    /// Runs it. The result is a JSON value; text is a JSON string.
+    fn run<'a>(&'a self, input: &'a Json, context: &'a ToolContext) -> ToolFuture<'a>;
+}
