@@ -2,6 +2,10 @@
 //!
 //! It uses the public API of the engine only, and is the proof that the API is enough.
 
+pub mod agent;
 pub mod conversation;
 pub mod model;
+pub mod permission;
+pub mod session;
 pub mod tool;
+pub mod view;

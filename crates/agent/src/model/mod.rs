@@ -3,8 +3,12 @@
 //! In comes a conversation and the tools that may be called; out comes one turn: words, tool calls, and why the
 //! model stopped. A model knows nothing of hooks.
 
+mod scripted;
+
 use std::future::Future;
 use std::pin::Pin;
+
+pub use scripted::Scripted;
 
 use crate::conversation::{Block, Message};
 use crate::tool::ToolSpec;

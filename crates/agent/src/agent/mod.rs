@@ -1,0 +1,31 @@
+//! The loop: one agent, from its first prompt to its end, with every event at its moment.
+//!
+//! ```text
+//! SessionStart → Setup → phase → UserPromptSubmit
+//!   → [over budget: PreCompact → compact → SessionStart(compact)]
+//!   → PreMessage → model → PostMessage
+//!   → for each tool call: PreToolUse → permission → run → PostToolUse | PostToolUseFailure
+//!   → … → Stop (may resume) → phase → SessionEnd
+//! ```
+//!
+//! In comes a prompt; out goes an [`End`]. An [`Actor`] is one agent; the main one and every subagent are the
+//! same code. A denial becomes a result that the model sees with its reason; a halt stops the loop.
+
+mod actor;
+mod compact;
+mod fire;
+mod parts;
+mod person;
+mod spawn;
+mod team;
+mod tools;
+mod turn;
+mod write;
+
+pub use actor::{Actor, End};
+pub use parts::{AgentHooks, Fired, Interrupt, Ledger, Parts, Settings};
+pub use person::{Person, Question};
+pub use team::{Member, Task, TaskEnd, run_team};
+
+/// The agent that is nobody's subagent.
+pub const MAIN: &str = "main";

@@ -1,0 +1,90 @@
+//! A session on disk: its id, its folder, its transcript.
+//!
+//! In come records of what happens; out goes a JSONL file that is written *before* the hook that may read it, so
+//! that `transcript_path` is true. A session can be read back and resumed.
+
+mod transcript;
+
+use std::path::{Path, PathBuf};
+
+pub use transcript::{Record, Transcript};
+
+use crate::conversation::Message;
+
+/// One session.
+#[derive(Debug)]
+pub struct Session {
+    id: String,
+    folder: PathBuf,
+}
+
+/// Why a session cannot be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// An id that could lead out of the folder of sessions.
+    #[error("`{0}` is not the id of a session: letters, digits, `-` and `_` only")]
+    BadId(String),
+    /// There is no such session.
+    #[error("there is no session `{id}` in {}", .folder.display())]
+    Unknown {
+        /// The id.
+        id: String,
+        /// Where sessions are.
+        folder: PathBuf,
+    },
+    /// The disk does not play along.
+    #[error("{}: {error}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        error: std::io::Error,
+    },
+}
+
+impl Session {
+    /// Begins a session in this folder of sessions.
+    ///
+    /// # Errors
+    /// When its folder cannot be made.
+    pub fn begin(sessions: &Path) -> Result<Self, SessionError> {
+        let id = uuid::Uuid::now_v7().to_string();
+        let folder = sessions.join(&id);
+        std::fs::create_dir_all(&folder).map_err(|error| SessionError::Io { path: folder.clone(), error })?;
+        Ok(Self { id, folder })
+    }
+
+    /// Opens a session that exists, with its conversation.
+    ///
+    /// # Errors
+    /// When there is no such session, or its transcript cannot be read.
+    pub fn resume(sessions: &Path, id: &str) -> Result<(Self, Vec<Message>), SessionError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if id.is_empty() || !id.chars().all(plain) {
+            return Err(SessionError::BadId(id.to_owned()));
+        }
+        let folder = sessions.join(id);
+        if !folder.is_dir() {
+            return Err(SessionError::Unknown { id: id.to_owned(), folder: sessions.to_owned() });
+        }
+        let session = Self { id: id.to_owned(), folder };
+        let messages = Transcript::read(&session.transcript_path("main"))?;
+        Ok((session, messages))
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The transcript of one of its agents.
+    #[must_use]
+    pub fn transcript_path(&self, agent_id: &str) -> PathBuf {
+        // Agent ids never become file names as they are.
+        let safe: String =
+            agent_id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+        self.folder.join(format!("{safe}.jsonl"))
+    }
+}
