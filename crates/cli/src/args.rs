@@ -13,7 +13,7 @@ const HELP: &str = "Exit status: 0 done, 1 it did not work, 64 usage, 65 bad inp
 78 bad configuration, 128 + n on signal n. Never 2, except where --exit-code asks for it.
 
 Example:
-  echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"rm -rf /\"}}' | crosier fire PreToolUse -c hooks.yaml";
+  echo '{\"tool_name\":\"Bash\",\"tool_input\":{}}' | crosier fire PreToolUse -c hooks.yaml";
 
 // The configuration that a command reads. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]

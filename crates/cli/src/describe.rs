@@ -39,11 +39,11 @@ pub(crate) fn mode(mode: Mode) -> Option<&'static str> {
 /// A time as people write it: `30s`, `1500ms`, `1.9ms`.
 pub(crate) fn time(time: Duration) -> String {
     let (seconds, millis) = (time.as_secs(), time.as_secs_f64() * 1e3);
-    if seconds > 0 && seconds % 60 == 0 && time.subsec_nanos() == 0 {
+    if seconds > 0 && seconds.is_multiple_of(60) && time.subsec_nanos() == 0 {
         format!("{}m", seconds / 60)
     } else if seconds > 0 && time.subsec_nanos() == 0 {
         format!("{seconds}s")
-    } else if time.subsec_nanos() % 1_000_000 == 0 || millis >= 100.0 {
+    } else if time.subsec_nanos().is_multiple_of(1_000_000) || millis >= 100.0 {
         format!("{millis:.0}ms")
     } else {
         format!("{millis:.1}ms")

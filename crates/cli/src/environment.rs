@@ -3,6 +3,8 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 /// Everything that hooks may inherit.
 pub(crate) fn all() -> Vec<(OsString, OsString)> {
@@ -12,4 +14,13 @@ pub(crate) fn all() -> Vec<(OsString, OsString)> {
 /// Whether a stream is for a person who likes colour.
 pub(crate) fn is_colourful(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Where a program is found, as a hook finds it.
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let is_program = |path: &PathBuf| {
+        path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(is_program)
 }

@@ -5,16 +5,17 @@ use std::panic::PanicHookInfo;
 
 use crate::exit::{Exit, Failed};
 
-/// Data on stdout. A reader that went away is not our mistake, but what it did not read is not done.
+/// Data on stdout. A reader that went away has seen enough: that is a failure, but not worth a word.
 pub(crate) fn data(text: &str) -> Result<(), Failed> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| match text.ends_with('\n') {
         true => Ok(()),
         false => stdout.write_all(b"\n"),
     });
-    written
-        .and_then(|()| stdout.flush())
-        .map_err(|error| Failed::new(Exit::Failed, format!("the result could not be written: {error}")))
+    written.and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failed::new(Exit::Failed, ""),
+        _ => Failed::new(Exit::Failed, format!("the result could not be written: {error}")),
+    })
 }
 
 /// A line for a person. Nobody is told when stderr is gone.
@@ -24,7 +25,9 @@ pub(crate) fn note(text: &str) {
 
 /// What went wrong.
 pub(crate) fn error(message: &str) {
-    note(&format!("crosier: {message}"));
+    if !message.is_empty() {
+        note(&format!("crosier: {message}"));
+    }
 }
 
 /// What a panic says. It is always a bug of ours.

@@ -32,7 +32,8 @@ pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
 
 /// Reads the files.
 pub(crate) fn read(files: &[PathBuf]) -> Result<Config, Problems> {
-    let loader = files.iter().fold(Loader::new(crosier::Catalog::default()), |loader, file| loader.file(file));
+    let loader =
+        files.iter().fold(Loader::new(crosier::Catalog::default()), |loader, file| loader.file(file));
     loader.load()
 }
 

@@ -22,30 +22,39 @@ pub(crate) struct Signals {
     seen: Arc<AtomicUsize>,
     /// Whether a signal may end the process on the spot: nobody would be left behind.
     alone: Arc<AtomicBool>,
-    bell: PipeReader,
+    /// Rings when a signal comes; only for who waits for something else at the same time.
+    bell: Option<PipeReader>,
 }
 
 impl Signals {
-    /// Fails only when no descriptors are left.
+    /// Watches; hooks that run can be killed, see [`kill`](Self::kill).
     pub(crate) fn watch() -> Result<Self, Failed> {
-        Self::new().map_err(|error| {
-            Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
-        })
+        Self::new().map_err(cannot)
+    }
+
+    /// Watches with a bell, so that waiting for something else ends with a signal.
+    pub(crate) fn watch_with_bell() -> Result<Self, Failed> {
+        let mut signals = Self::watch()?;
+        let (bell, rope) = io::pipe().map_err(cannot)?;
+        let rope = OwnedFd::from(rope);
+        for signal in ALL {
+            let rope = rope.try_clone().map_err(cannot)?;
+            signal_hook::low_level::pipe::register(signal, rope).map_err(cannot)?;
+        }
+        signals.bell = Some(bell);
+        Ok(signals)
     }
 
     fn new() -> io::Result<Self> {
-        let (bell, rope) = io::pipe()?;
-        let rope = OwnedFd::from(rope);
         let (seen, alone) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
         for signal in ALL {
             let number = usize::try_from(signal).unwrap_or_default();
             let status = if exit::is_strict() { i32::from(Exit::DENIED) } else { 128 + signal };
-            // Remembered before the bell rings: who wakes up finds the number.
+            // Remembered before any bell rings: who wakes up finds the number.
             signal_hook::flag::register_usize(signal, Arc::clone(&seen), number)?;
             signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(&alone))?;
-            signal_hook::low_level::pipe::register(signal, rope.try_clone()?)?;
         }
-        Ok(Self { seen, alone, bell })
+        Ok(Self { seen, alone, bell: None })
     }
 
     /// Does what must not be left alone: a signal no longer ends the process, `work` must notice the bell.
@@ -83,14 +92,20 @@ impl Signals {
     /// Waits until this descriptor has something to read or is closed. False when a signal came first.
     pub(crate) fn wait_for(&self, other: BorrowedFd<'_>) -> io::Result<bool> {
         loop {
-            let bell = self.bell.as_fd();
-            let mut both = [PollFd::new(&bell, PollFlags::IN), PollFd::new(&other, PollFlags::IN)];
-            match poll(&mut both, None) {
+            let bell = self.bell.as_ref().map(AsFd::as_fd);
+            let mut all = vec![PollFd::new(&other, PollFlags::IN)];
+            all.extend(bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN)));
+            match poll(&mut all, None) {
                 _ if self.seen().is_some() => return Ok(false),
-                Ok(_) if !both[1].revents().is_empty() => return Ok(true),
+                Ok(_) if !all[0].revents().is_empty() => return Ok(true),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
         }
     }
+}
+
+/// Only when no descriptors are left.
+fn cannot(error: io::Error) -> Failed {
+    Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
 }

@@ -71,6 +71,11 @@ impl State {
         &self.config
     }
 
+    /// The names in it, as shown.
+    pub(crate) fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.disabled.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Whether it has this name.
     pub(crate) fn names(&self, name: &str) -> bool {
         self.disabled.iter().any(|(disabled, _)| disabled == name)
@@ -188,13 +193,12 @@ fn write(path: &Path, names: &[String]) -> io::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(
-        |mut file| {
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             fs::rename(&beside, path)
-        },
-    );
+        });
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
@@ -204,15 +208,17 @@ fn write(path: &Path, names: &[String]) -> io::Result<()> {
 fn names(source: &Arc<Source>) -> Result<Vec<(String, Span)>, Problems> {
     let node = tree::parse(source)?;
     let help = "it is written by `crosier disable`; mend it, or remove it to switch every hook on again";
-    let bad = |node: &Node, message: String| {
-        Err(Problem::error(source, node.span, message).with_help(help).into())
-    };
+    let bad =
+        |node: &Node, message: String| Err(Problem::error(source, node.span, message).with_help(help).into());
     let Some([entry]) = node.as_map().filter(|entries| entries.iter().all(|entry| entry.key == "disabled"))
     else {
         return bad(&node, "a state file is {\"disabled\": [names]}, and nothing else".to_owned());
     };
     let Some(items) = entry.value.as_list() else {
-        return bad(&entry.value, format!("`disabled` must be a list, but it is {}", entry.value.kind_word()));
+        return bad(
+            &entry.value,
+            format!("`disabled` must be a list, but it is {}", entry.value.kind_word()),
+        );
     };
     let mut names = Vec::with_capacity(items.len());
     for item in items {

@@ -20,9 +20,11 @@ pub(crate) fn rows() -> Table {
     table
 }
 
-/// The table as text, without spaces at the ends of lines.
+/// The table as text, without spaces around it.
 pub(crate) fn text(table: &Table) -> String {
-    table.trim_fmt()
+    let text = table.trim_fmt();
+    let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The table on stdout, its head in bold for a person.

@@ -1,10 +1,9 @@
 //! What a case expects against what came out. Only what is named is compared.
 
-use crosier::config::tree::{Node, Value as Tree};
-use crosier::protocol::nearest::nearest;
-use crosier::{Outcome, Status};
-use regex::Regex;
+use crosier::{Json, Outcome, Status};
 use serde_json::{Map, Value};
+
+use super::expect::{DERIVED, Expect, Expected};
 
 /// One thing that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,116 +30,132 @@ enum Extent {
 
 /// Keys whose values belong to the host or the tool and are compared as a whole.
 const WHOLE: [&str; 3] = ["updated_input", "updated_output", "updated_permissions"];
-/// Keys that are made from the reports.
-const DERIVED: [&str; 4] = ["ran", "skipped", "failed", "ignored"];
 
-pub(crate) fn outcome(expect: &Node, outcome: &Outcome) -> Vec<Difference> {
-    let mut got = match serde_json::from_str::<Value>(outcome.to_json().text()) {
-        Ok(Value::Object(map)) => map,
-        // A payload part that cannot be looked into: compare the rest.
-        _ => Map::new(),
-    };
-    derive(outcome, &mut got);
+/// Everything that is not as expected. An error is why there is no outcome.
+pub(crate) fn differences(expect: &Expect, result: &Result<Outcome, String>) -> Vec<Difference> {
+    match (expect, result) {
+        (Expect::Outcome(expected), Ok(outcome)) => of_outcome(expected, outcome),
+        (Expect::Outcome(_), Err(error)) => vec![Difference::new("error", "none", error)],
+        (Expect::Error(expected), Ok(_)) => vec![Difference::new("error", expected.shown(), "none")],
+        (Expect::Error(expected), Err(error)) => {
+            // An error message is a sentence with its place: the text stands somewhere in it.
+            let is_it = match expected {
+                Expected::Pattern(regex) => regex.is_match(error),
+                Expected::Text(text) => error.contains(text),
+                _ => false,
+            };
+            if is_it { Vec::new() } else { vec![Difference::new("error", expected.shown(), error)] }
+        }
+    }
+}
+
+fn of_outcome(expected: &[(String, Expected)], outcome: &Outcome) -> Vec<Difference> {
+    let mut got = outcome.to_json().entries().unwrap_or_default();
+    got.extend(derived(outcome).into_iter().map(|(key, value)| (key, Json::from(value))));
     let mut differences = Vec::new();
-    for entry in expect.as_map().unwrap_or_default() {
-        let key = entry.key.as_str();
-        let extent =
-            if WHOLE.contains(&key) || DERIVED.contains(&key) { Extent::Whole } else { Extent::Named };
-        match got.get(key) {
-            Some(value) => compare(key, &entry.value, value, extent, &mut differences),
-            None => {
-                let known: Vec<&str> = got.keys().map(String::as_str).chain(["error"]).collect();
-                let near =
-                    nearest(key, known.iter().copied()).map(|near| format!(", did you mean `{near}`?"));
-                let got = format!("an outcome has no `{key}`{}", near.unwrap_or_default());
-                differences.push(Difference::new(key, entry.value.to_json(), got));
-            }
+    for (key, expected) in expected {
+        let is_whole = WHOLE.contains(&key.as_str()) || DERIVED.contains(&key.as_str());
+        let extent = if is_whole { Extent::Whole } else { Extent::Named };
+        match got.iter().find(|(other, _)| other == key) {
+            Some((_, value)) => compare(key, expected, value, extent, &mut differences),
+            // Keys are checked when the case is read.
+            None => differences.push(Difference::new(key, expected.shown(), "nothing")),
         }
     }
     differences
 }
 
-/// A case that expects loading or reading to fail.
-pub(crate) fn error(expected: &Node, expect: &Node, got: Option<&str>) -> Vec<Difference> {
-    let mut differences = Vec::new();
-    for entry in expect.as_map().unwrap_or_default().iter().filter(|entry| entry.key != "error") {
-        let why = "nothing else can be expected beside `error`";
-        differences.push(Difference::new(&entry.key, entry.value.to_json(), why));
-    }
-    match (expected.as_text(), got) {
-        (_, None) => differences.push(Difference::new("error", expected.to_json(), "no error")),
-        // An error message is a sentence with its place: the text stands somewhere in it.
-        (Some(wanted), Some(got)) if !matches(wanted, got).unwrap_or_else(|| got.contains(wanted)) => {
-            differences.push(Difference::new("error", wanted, got));
-        }
-        (Some(_), Some(_)) => {}
-        (None, Some(got)) => differences.push(Difference::new("error", expected.to_json(), got)),
-    }
-    differences
-}
-
-fn derive(outcome: &Outcome, got: &mut Map<String, Value>) {
+/// `ran`, `skipped`, `failed` and `ignored`: the reports in short.
+pub(crate) fn derived(outcome: &Outcome) -> Map<String, Value> {
     let names = |wanted: fn(Status) -> bool| -> Value {
         let some = outcome.reports.iter().filter(|report| wanted(report.status));
         some.map(|report| Value::from(&*report.hook)).collect()
     };
-    got.insert("ran".into(), names(|status| status != Status::Skipped));
-    got.insert("skipped".into(), names(|status| status == Status::Skipped));
     let failed: Map<String, Value> =
         outcome.failures().map(|(hook, failure)| (hook.to_owned(), failure.kind.word().into())).collect();
-    got.insert("failed".into(), failed.into());
-    let ignored: Map<String, Value> = outcome
-        .reports
-        .iter()
-        .filter(|report| !report.ignored.is_empty())
-        .map(|report| {
-            let effects: Value =
-                report.ignored.iter().map(|ignored| Value::from(ignored.effect.as_str())).collect();
-            (report.hook.to_string(), effects)
-        })
-        .collect();
-    got.insert("ignored".into(), ignored.into());
+    let ignored = outcome.reports.iter().filter(|report| !report.ignored.is_empty()).map(|report| {
+        let effects = report.ignored.iter().map(|ignored| Value::from(ignored.effect.as_str()));
+        (report.hook.to_string(), effects.collect())
+    });
+    let ignored: Map<String, Value> = ignored.collect();
+    [
+        ("ran".to_owned(), names(|status| status != Status::Skipped)),
+        ("skipped".to_owned(), names(|status| status == Status::Skipped)),
+        ("failed".to_owned(), failed.into()),
+        ("ignored".to_owned(), ignored.into()),
+    ]
+    .into_iter()
+    .collect()
 }
 
-/// Whether `/…/` matches; none when it is no expression.
-fn matches(wanted: &str, got: &str) -> Option<bool> {
-    let expression = wanted.strip_prefix('/')?.strip_suffix('/')?;
-    Some(Regex::new(expression).is_ok_and(|regex| regex.is_match(got)))
-}
-
-fn compare(at: &str, expected: &Node, got: &Value, extent: Extent, differences: &mut Vec<Difference>) {
-    match (&expected.value, got) {
-        (Tree::Text(wanted), Value::String(text)) => {
-            if !matches(wanted, text).unwrap_or(wanted == text) {
-                differences.push(Difference::new(at, wanted, text));
+/// Values stay text on the side that came out: digits, order and depth are compared as they are.
+fn compare(at: &str, expected: &Expected, got: &Json, extent: Extent, differences: &mut Vec<Difference>) {
+    let is_it = match expected {
+        Expected::Text(wanted) => got.as_str().is_some_and(|text| *wanted == *text),
+        Expected::Pattern(regex) => got.as_str().is_some_and(|text| regex.is_match(&text)),
+        Expected::Plain(wanted) => same_scalar(wanted, got.text()),
+        Expected::Map(entries) => match got.entries() {
+            Some(got) => {
+                compare_maps(at, entries, &got, extent, differences);
+                true
             }
-        }
-        (Tree::Map(entries), Value::Object(map)) => {
-            for entry in entries {
-                let inner = format!("{at}.{}", entry.key);
-                match map.get(&entry.key) {
-                    Some(value) => compare(&inner, &entry.value, value, extent, differences),
-                    None => differences.push(Difference::new(inner, entry.value.to_json(), "nothing")),
+            None => false,
+        },
+        Expected::List(items) => match serde_json::from_str::<Vec<Json>>(got.text()) {
+            Ok(got) if got.len() == items.len() => {
+                for (place, (item, got)) in items.iter().zip(&got).enumerate() {
+                    compare(&format!("{at}[{place}]"), item, got, extent, differences);
                 }
+                true
             }
-            if extent == Extent::Whole {
-                let unexpected = map.iter().filter(|(key, _)| expected.get(key).is_none());
-                let unexpected = unexpected
-                    .map(|(key, value)| Difference::new(format!("{at}.{key}"), "nothing", value.to_string()));
-                differences.extend(unexpected);
-            }
+            _ => false,
+        },
+    };
+    if !is_it {
+        differences.push(Difference::new(at, expected.shown(), got.plain()));
+    }
+}
+
+fn compare_maps(
+    at: &str,
+    expected: &[(String, Expected)],
+    got: &[(String, Json)],
+    extent: Extent,
+    differences: &mut Vec<Difference>,
+) {
+    for (key, expected) in expected {
+        let inner = format!("{at}.{key}");
+        match got.iter().find(|(other, _)| other == key) {
+            Some((_, got)) => compare(&inner, expected, got, extent, differences),
+            None => differences.push(Difference::new(inner, expected.shown(), "nothing")),
         }
-        (Tree::List(items), Value::Array(values)) if items.len() == values.len() => {
-            for (place, (item, value)) in items.iter().zip(values).enumerate() {
-                compare(&format!("{at}[{place}]"), item, value, extent, differences);
-            }
-        }
-        _ => {
-            let same =
-                serde_json::from_str::<Value>(&expected.to_json()).is_ok_and(|expected| expected == *got);
-            if !same {
-                differences.push(Difference::new(at, expected.to_json(), got.to_string()));
-            }
-        }
+    }
+    if extent == Extent::Whole {
+        let unexpected = got.iter().filter(|(key, _)| expected.iter().all(|(other, _)| other != key));
+        differences.extend(
+            unexpected.map(|(key, value)| Difference::new(format!("{at}.{key}"), "nothing", value.plain())),
+        );
+    }
+}
+
+/// The same text, or numbers that are the same written in two ways.
+fn same_scalar(expected: &str, got: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    // Digits that a float cannot hold are compared as they are written.
+    let is_small = expected.len() <= 15 && got.len() <= 15;
+    expected == got || is_small && number(expected).is_some_and(|wanted| number(got) == Some(wanted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written_unless_digits_would_be_lost() {
+        assert!(same_scalar("1", "1.0"));
+        assert!(same_scalar("1e2", "100"));
+        assert!(same_scalar("true", "true"));
+        assert!(!same_scalar("12345678901234567890", "12345678901234567891"));
+        assert!(!same_scalar("null", "0"));
     }
 }

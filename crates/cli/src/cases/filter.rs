@@ -9,6 +9,7 @@ pub(crate) enum Filter {
 }
 
 impl Filter {
+    /// A part of a name, or `/…/`, an expression that a name matches.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
             None => Ok(Self::Part(text.to_owned())),

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crosier::config::tree::{self, Node, Problem, Problems, Source, Span};
+use crosier::config::tree::{self, Node, Problem, Problems, Source, Span, Value as Tree};
 use crosier::protocol::nearest::nearest;
 
+use super::expect::{self, Expect};
 use crate::exit::{Exit, Failed};
 
 const KEYS: [&str; 9] =
@@ -20,13 +21,22 @@ pub(crate) struct Case {
     pub(crate) span: Span,
     /// The folder of the case file.
     pub(crate) folder: PathBuf,
-    /// A mapping, or the path of a file.
-    pub(crate) config: Option<Node>,
+    pub(crate) config: Configuration,
     pub(crate) agent: Option<String>,
     pub(crate) disable: Vec<String>,
     pub(crate) event: String,
     pub(crate) input: Option<Node>,
-    pub(crate) expect: Node,
+    pub(crate) expect: Expect,
+}
+
+/// The hooks of a case.
+#[derive(Debug, Clone)]
+pub(crate) enum Configuration {
+    None,
+    /// Written in the case itself.
+    Part(Node),
+    /// Paths, relative to the case file.
+    Files(Vec<String>),
 }
 
 impl Case {
@@ -73,7 +83,8 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     Ok(())
 }
 
-fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
+/// Reads the cases of one text; what is wrong with it is added to the problems.
+pub(crate) fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
     let source = Source::new(file.display().to_string(), text);
     let folder = std::path::absolute(file).ok().and_then(|file| file.parent().map(Path::to_owned));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
@@ -102,42 +113,56 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
             nearest(&entry.key, KEYS).map(|near| format!(", did you mean `{near}`?")).unwrap_or_default();
         problem(entry.key_span, format!("unknown key `{}` of a case{near}", entry.key));
     }
-    let mut text = |key: &str| match node.get(key) {
-        Some(value) => match value.as_text() {
-            Some(text) => Some(text.to_owned()),
-            None => {
-                problem(value.span, format!("`{key}` must be text, but it is {}", value.kind_word()));
-                None
-            }
-        },
-        None => None,
-    };
-    let (name, event, agent) = (text("name"), text("event"), text("agent"));
-    let disable = match node.get("disable").map(|node| (node, node.as_list())) {
-        None => Vec::new(),
-        Some((_, Some(items))) => items.iter().filter_map(Node::as_text).map(str::to_owned).collect(),
-        Some((node, None)) => {
-            problem(node.span, format!("`disable` must be a list of names, but it is {}", node.kind_word()));
-            return None;
-        }
-    };
-    let expect = node.get("expect").filter(|expect| expect.as_map().is_some());
-    for (key, missing) in [("name", name.is_none()), ("event", event.is_none()), ("expect", expect.is_none())]
-    {
-        if missing {
+    for key in ["name", "event", "expect"] {
+        if node.get(key).is_none_or(Node::is_null) {
             problem(Span::at(node.span.start), format!("a case needs `{key}`"));
         }
     }
+    let mut text = |key: &str| {
+        let value = node.get(key).filter(|value| !value.is_null())?;
+        if value.as_text().is_none() {
+            problem(value.span, format!("`{key}` must be text, but it is {}", value.kind_word()));
+        }
+        value.as_text().map(str::to_owned)
+    };
+    let (name, event, agent) = (text("name"), text("event"), text("agent"));
+    let mut texts = |key: &str| match node.get(key) {
+        None => Vec::new(),
+        Some(list) => {
+            let items = list.as_list().unwrap_or(std::slice::from_ref(list));
+            for item in items.iter().filter(|item| item.as_text().is_none()) {
+                problem(
+                    item.span,
+                    format!("`{key}` must be a list of texts, but here is {}", item.kind_word()),
+                );
+            }
+            items.iter().filter_map(Node::as_text).map(str::to_owned).collect()
+        }
+    };
+    let disable = texts("disable");
+    let config = match node.get("config") {
+        None => Configuration::None,
+        Some(node) => match &node.value {
+            Tree::Text(_) => Configuration::Files(texts("config")),
+            Tree::List(files) if files.iter().all(|file| file.as_text().is_some()) => {
+                Configuration::Files(texts("config"))
+            }
+            // Also what is no configuration at all: a case can expect the error.
+            _ => Configuration::Part(node.clone()),
+        },
+    };
+    let expect = node.get("expect").filter(|expect| !expect.is_null());
+    let expect = expect.and_then(|expect| expect::read(source, expect, problems));
     Some(Case {
         name: name?,
         source: Arc::clone(source),
         span: node.span,
         folder: folder.to_owned(),
-        config: node.get("config").cloned(),
+        config,
         agent,
         disable,
         event: event?,
         input: node.get("input").filter(|input| !input.is_null()).cloned(),
-        expect: expect?.clone(),
+        expect: expect?,
     })
 }

@@ -1,17 +1,19 @@
 //! Runs cases, several at a time, in an order that does not matter.
 
-use std::fmt::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crosier::config::Loader;
-use crosier::config::tree::Value as Tree;
-use crosier::{Catalog, Engine, Outcome};
+use crosier::config::tree::Node;
+use crosier::{Catalog, Engine, Outcome, SwitchError};
 
 use super::compare::{self, Difference};
-use super::model::Case;
+use super::model::{Case, Configuration};
+use crate::exit::{Exit, Failed};
 use crate::setup;
+use crate::signals::Signals;
 
 /// What came of one case. Passed when nothing differs.
 #[derive(Debug, Clone, Default)]
@@ -20,84 +22,133 @@ pub(crate) struct Verdict {
     pub(crate) took: Duration,
 }
 
-/// Runs all cases; the verdicts are in the order of the cases.
-pub(crate) fn run_all(cases: &[Case]) -> Vec<Verdict> {
-    let next = AtomicUsize::new(0);
+impl Verdict {
+    pub(crate) fn is_passed(&self) -> bool {
+        self.differences.is_empty()
+    }
+}
+
+/// Hooks mostly wait for processes: a few more at a time than there are cores.
+pub(crate) fn default_jobs() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Runs all cases; the verdicts are in the order of the cases. `tell` hears of each case that is done.
+///
+/// # Errors
+/// The signal that ended the run; the hooks that ran then were killed.
+pub(crate) fn run_all(
+    cases: &[Case],
+    jobs: usize,
+    tell: impl Fn(usize, &Case) + Sync,
+) -> Result<Vec<Verdict>, Failed> {
+    let signals = Signals::watch_with_bell()?;
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let verdicts: Vec<Mutex<Verdict>> = cases.iter().map(|_| Mutex::default()).collect();
-    // Hooks mostly wait for processes: a few more at a time than there are cores.
-    let width = 2 * std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..width.min(cases.len()) {
+    let running =
+        Running { stopped: AtomicBool::new(false), engines: (0..jobs).map(|_| Mutex::default()).collect() };
+    let work = |place: usize| {
+        while !running.stopped.load(Ordering::SeqCst) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(case), Some(verdict)) = (cases.get(at), verdicts.get(at)) else { break };
+            *lock(verdict) = run(case, &running, place);
+            tell(done.fetch_add(1, Ordering::Relaxed) + 1, case);
+        }
+    };
+    let (over, is_over) = std::io::pipe()
+        .map_err(|error| Failed::new(Exit::Failed, format!("cases cannot be run: {error}")))?;
+    signals.during("the hooks that ran were killed", || {
+        std::thread::scope(|scope| {
             scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(case), Some(place)) = (cases.get(at), verdicts.get(at)) else { break };
-                    *place.lock().unwrap_or_else(PoisonError::into_inner) = run(case);
+                // Woken by a signal, or by the last worker that lets go of the pipe.
+                if !signals.wait_for(over.as_fd()).unwrap_or(true) {
+                    running.stop();
                 }
             });
+            let workers = (0..jobs.min(cases.len())).map(|place| scope.spawn(move || work(place)));
+            let workers: Vec<_> = workers.collect();
+            let panics: Vec<_> = workers.into_iter().filter_map(|worker| worker.join().err()).collect();
+            drop(is_over);
+            if let Some(panic) = panics.into_iter().next() {
+                std::panic::resume_unwind(panic);
+            }
+        });
+    })?;
+    Ok(verdicts.into_iter().map(|verdict| verdict.into_inner().unwrap_or_default()).collect())
+}
+
+/// What runs at the moment, so that a signal can end it.
+#[derive(Debug)]
+struct Running {
+    stopped: AtomicBool,
+    /// One place per worker.
+    engines: Vec<Mutex<Option<Engine>>>,
+}
+
+impl Running {
+    fn stop(&self) {
+        // First this: an engine that is put in its place later finds it.
+        self.stopped.store(true, Ordering::SeqCst);
+        for engine in self.engines.iter().filter_map(|place| lock(place).clone()) {
+            engine.shut_down();
         }
-    });
-    verdicts.into_iter().map(|verdict| verdict.into_inner().unwrap_or_default()).collect()
+    }
+
+    /// Does something with an engine that a signal can reach.
+    fn with<T>(&self, place: usize, engine: &Engine, work: impl FnOnce() -> T) -> T {
+        let set = |engine: Option<Engine>| {
+            if let Some(place) = self.engines.get(place) {
+                *lock(place) = engine;
+            }
+        };
+        set(Some(engine.clone()));
+        if self.stopped.load(Ordering::SeqCst) {
+            engine.shut_down();
+        }
+        let done = work();
+        set(None);
+        done
+    }
 }
 
-fn run(case: &Case) -> Verdict {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(case: &Case, running: &Running, place: usize) -> Verdict {
     let started = Instant::now();
-    let result = outcome(case);
-    let differences = match case.expect.get("error") {
-        Some(expected) => compare::error(expected, &case.expect, result.as_ref().err().map(String::as_str)),
-        None => match &result {
-            Ok(outcome) => compare::outcome(&case.expect, outcome),
-            Err(error) => vec![Difference::new("error", "none", error)],
-        },
-    };
-    Verdict { differences, took: started.elapsed() }
+    let result = fire(case, |engine, fire| running.with(place, engine, fire));
+    Verdict { differences: compare::differences(&case.expect, &result), took: started.elapsed() }
 }
 
-/// Fires the case's event at the case's hooks.
-fn outcome(case: &Case) -> Result<Outcome, String> {
+/// Fires the case's event at the case's hooks. An error says why there is no outcome.
+fn fire(case: &Case, with: impl FnOnce(&Engine, &dyn Fn() -> Outcome) -> Outcome) -> Result<Outcome, String> {
     let engine = engine(case)?;
     for name in &case.disable {
         match engine.disable(name) {
             // A system hook stays on, whoever wants it off; the case says what follows.
-            Ok(()) | Err(crosier::SwitchError::System { .. }) => {}
+            Ok(()) | Err(SwitchError::System { .. }) => {}
             Err(error) => return Err(error.to_string()),
         }
     }
-    let input = case.input.as_ref().map_or_else(|| "{}".to_owned(), crosier::config::tree::Node::to_json);
+    let input = case.input.as_ref().map_or_else(|| "{}".to_owned(), Node::to_json);
     let event = engine.event(&case.event, input.as_bytes()).map_err(|error| error.to_string())?;
     let event = match &case.agent {
         Some(agent) => event.in_agent(agent),
         None => event,
     };
-    Ok(engine.fire_blocking(event))
+    Ok(with(&engine, &|| engine.fire_blocking(&event)))
 }
 
 fn engine(case: &Case) -> Result<Engine, String> {
     let loader = Loader::new(Catalog::default());
     let loader = match &case.config {
-        None => loader,
-        Some(node) => match &node.value {
-            Tree::Text(path) => loader.file(case.folder.join(path)),
-            _ => loader.part(&case.source, node.clone(), &case.folder),
-        },
+        Configuration::None => loader,
+        Configuration::Part(node) => loader.part(&case.source, node.clone(), &case.folder),
+        Configuration::Files(files) => {
+            files.iter().fold(loader, |loader, file| loader.file(case.folder.join(file)))
+        }
     };
     let config = loader.load().map_err(|problems| problems.to_string())?;
     setup::builder(config).build().map_err(|error| error.to_string())
-}
-
-/// A failed case, for people.
-pub(crate) fn describe(case: &Case, verdict: &Verdict) -> String {
-    let (file, line) = case.place();
-    let mut text = format!("FAILED {file}:{line}: {}\n", case.name);
-    for difference in &verdict.differences {
-        let indent = |text: &str| text.replace('\n', "\n             ");
-        let _ = writeln!(
-            text,
-            "  {}\n    expected {}\n    got      {}",
-            difference.at,
-            indent(&difference.expected),
-            indent(&difference.got)
-        );
-    }
-    text
 }

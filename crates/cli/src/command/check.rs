@@ -14,10 +14,12 @@ use crate::setup::count;
 use crate::{print, setup, state};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 78 for errors, 0 with nothing but warnings, 1 for warnings with --strict.
+#[command(
+    after_help = "Exit status: 78 for errors, 0 with nothing but warnings, 1 for warnings with --strict.
 
 Example:
-  crosier check --strict -c hooks.yaml")]
+  crosier check --strict -c hooks.yaml"
+)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     config: ConfigArgs,

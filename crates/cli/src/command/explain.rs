@@ -161,8 +161,7 @@ impl ExplainArgs {
                 let by_state = hooks.is_switched_off(&entry.name);
                 let mut object = list::hook_json(entry);
                 object["reason"] = describe::standing(*standing).into();
-                object["why"] =
-                    describe::why_out(entry, *standing, self.value.as_deref(), by_state).into();
+                object["why"] = describe::why_out(entry, *standing, self.value.as_deref(), by_state).into();
                 object
             })
             .collect();

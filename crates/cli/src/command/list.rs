@@ -11,9 +11,8 @@ use crate::exit::{Exit, Result};
 use crate::setup::{self, Hooks};
 use crate::{print, table};
 
-const HEAD: [&str; 10] = [
-    "EVENT", "HOOK", "TYPE", "MATCHER", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "ENABLED", "DEFINED AT",
-];
+const HEAD: [&str; 10] =
+    ["EVENT", "HOOK", "TYPE", "MATCHER", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "ENABLED", "DEFINED AT"];
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier list -c hooks.yaml")]

@@ -49,9 +49,15 @@ pub(crate) static TABLE: &[Row] = &[
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
-    row::<schema::SchemaArgs>("schema", "Print a JSON Schema: of the configuration, an event, a reply or an outcome"),
+    row::<schema::SchemaArgs>(
+        "schema",
+        "Print a JSON Schema: of the configuration, an event, a reply or an outcome",
+    ),
     row::<completions::CompletionsArgs>("completions", "Print the completions for a shell"),
-    row::<doctor::DoctorArgs>("doctor", "Look at this machine and the configuration found, and say what is odd"),
+    row::<doctor::DoctorArgs>(
+        "doctor",
+        "Look at this machine and the configuration found, and say what is odd",
+    ),
     row::<fire::BackgroundArgs>("background", "Own one background hook; started by `fire`").hidden(),
     #[cfg(debug_assertions)]
     row::<panic::PanicArgs>("panic", "Meet a bug, to see that it is told from everything else").hidden(),
@@ -78,9 +84,6 @@ impl Row {
 
     /// What is typed after `crosier`; its arguments are put together when they are needed.
     pub(crate) fn command(&self) -> Command {
-        Command::new(self.name)
-            .about(self.about)
-            .hide(self.visibility == Visibility::Hidden)
-            .defer(self.args)
+        Command::new(self.name).about(self.about).hide(self.visibility == Visibility::Hidden).defer(self.args)
     }
 }

@@ -22,11 +22,13 @@ pub(crate) struct EnableArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "It is remembered in FILE.state.json beside the configuration file; `fire`, `list` and `explain`
+#[command(
+    after_help = "It is remembered in FILE.state.json beside the configuration file; `fire`, `list` and `explain`
 honour it, cases do not. A `system` hook cannot be disabled.
 
 Example:
-  crosier disable no-rm -c hooks.yaml")]
+  crosier disable no-rm -c hooks.yaml"
+)]
 pub(crate) struct DisableArgs {
     /// The hook, by its name as `crosier list` shows it
     name: String,

@@ -169,7 +169,7 @@ impl Builder {
             max_hooks_per_point: self.max_hooks_per_point,
             timeout: self.timeout,
             on_error: self.on_error,
-            events,
+            catalog: self.catalog,
         };
         let mut registry = Registry::new(events);
         let mut base = Layer::new(None, events);
@@ -182,7 +182,6 @@ impl Builder {
         Ok(Engine::new(Shared {
             planner: ArcSwap::from_pointee(Planner::new(registry, events)),
             changing: Mutex::new(()),
-            catalog: self.catalog,
             limits,
             defaults: ingest::defaults(self.session_id, folder),
             timing: self.timing,

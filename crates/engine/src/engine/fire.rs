@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Failure, Ignored, Outcome};
+use crosier_protocol::{
+    Capability, Catalog, Defaults, Event, EventError, Failure, Ignored, Notice, NoticeKind, Outcome,
+};
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
@@ -26,7 +28,6 @@ pub(super) struct Shared {
     pub(super) planner: ArcSwap<Planner>,
     /// Held while a new moment is made from the one before it.
     pub(super) changing: Mutex<()>,
-    pub(super) catalog: Catalog,
     pub(super) limits: Limits,
     pub(super) defaults: Arc<Defaults>,
     pub(super) timing: bool,
@@ -60,12 +61,32 @@ impl Shared {
 
     /// Makes the next moment from this one; fires that are under way keep the one they began with.
     fn try_change<T, E>(&self, change: impl FnOnce(&Registry) -> Result<(Registry, T), E>) -> Result<T, E> {
+        // Declared first, so that it outlives the lock: with this moment a hook may go whose end changes the
+        // engine once more.
+        let planner;
         let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let planner = self.planner.load_full();
+        planner = self.planner.load_full();
         let (registry, result) = change(&planner.registry)?;
         self.planner.store(Arc::new(planner.next(registry)));
         Ok(result)
     }
+
+    /// The plan for this event; none when the event belongs to another engine.
+    fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
+        self.limits.catalog.knows(event.kind()).then(|| self.planner.load().plan(event))
+    }
+}
+
+/// The outcome of an event that no hook of this engine can be on: nobody minds, and that is not hidden.
+fn foreign(event: &Event) -> Outcome {
+    tracing::warn!(event = event.name(), "an event of another engine was fired");
+    let text = format!(
+        "no hook ran: the event `{}` belongs to another engine; add its row to this one's builder",
+        event.name()
+    );
+    let mut outcome = Outcome::new(event.kind().clone());
+    outcome.notices.push(Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() });
+    outcome
 }
 
 impl Engine {
@@ -84,7 +105,7 @@ impl Engine {
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let plan = self.0.planner.load().plan(&event);
+        let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
         self.walk(event, &plan, Means::Threads).await
     }
 
@@ -92,7 +113,7 @@ impl Engine {
     /// without a runtime unless an async callback needs one.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let plan = self.0.planner.load().plan(&event);
+        let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
         let walk = self.walk(event, &plan, Means::InPlace);
         if plan.needs_runtime() { run::block_on_runtime(walk) } else { run::block_on(walk) }
     }
@@ -160,7 +181,7 @@ impl Engine {
     /// The events that can be fired.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {
-        &self.0.catalog
+        &self.0.limits.catalog
     }
 
     /// Reads a host's JSON object as the event of this name or alias.
@@ -168,8 +189,8 @@ impl Engine {
     /// # Errors
     /// When no event has this name, or the object does not fit it.
     pub fn event(&self, name: &str, json: &[u8]) -> Result<Event, EventError> {
-        let kind = self.0.catalog.find(name);
-        let kind = kind.ok_or_else(|| EventError::UnknownEvent { detail: self.0.catalog.unknown(name) })?;
+        let kind = self.catalog().find(name);
+        let kind = kind.ok_or_else(|| EventError::UnknownEvent { detail: self.catalog().unknown(name) })?;
         Event::from_json(kind, json)
     }
 
@@ -178,19 +199,23 @@ impl Engine {
     /// # Errors
     /// What is wrong with it, and what to do.
     pub fn register(&self, hook: Hook) -> Result<Arc<str>, RegisterError> {
-        let name = self.0.try_change(|registry| {
+        // Outlives the lock, also when it is refused: its end may change the engine.
+        let _held = hook.clone();
+        let added = self.0.try_change(|registry| {
             let mut base = Layer::clone(&registry.base);
-            let names = base.add(vec![hook], &self.0.limits)?;
-            Ok((registry.with_base(base), names.into_iter().next()))
+            let added = base.add(vec![hook], &self.0.limits)?;
+            Ok((registry.with_base(base), added))
         })?;
-        Ok(name.unwrap_or_else(|| "".into()))
+        Ok(added.first().map_or_else(|| "".into(), |entry| Arc::clone(&entry.name)))
     }
 
     /// Takes a hook out, by its name as shown. False when no hook has it.
     pub fn unregister(&self, name: &str) -> bool {
-        let Some(entry) = self.entry(name) else { return false };
-        self.0.change(|registry| registry.without(&[Arc::clone(&entry.name)], entry.scope.as_ref()));
-        true
+        let removed = self.0.try_change(|registry| match registry.find(name) {
+            Some(entry) => Ok((registry.without(entry), ())),
+            None => Err(()),
+        });
+        removed.is_ok()
     }
 
     /// Registers an agent's hooks for as long as the handle lives.
@@ -198,9 +223,15 @@ impl Engine {
     /// # Errors
     /// What is wrong with one of them; then none is registered.
     pub fn enter(&self, scope: Scope) -> Result<ScopeHandle, RegisterError> {
-        let (id, overrides) = (Arc::clone(scope.id()), ScopeHandle::overrides_of(&scope));
-        let names = self.0.try_change(|registry| scope.add_to(registry, &self.0.limits))?;
-        Ok(ScopeHandle { engine: Arc::downgrade(&self.0), id, names, overrides })
+        let id = Arc::clone(scope.id());
+        let numbers = self.add_scope(scope)?;
+        Ok(ScopeHandle { engine: Arc::downgrade(&self.0), id, numbers })
+    }
+
+    fn add_scope(&self, scope: Scope) -> Result<Vec<u64>, RegisterError> {
+        // Outlives the lock, also when it is refused: the end of a hook may change the engine.
+        let _held = scope.clone();
+        self.0.try_change(|registry| scope.add_to(registry, &self.0.limits))
     }
 
     /// Registers hooks for an agent until [`unregister_scoped`](Self::unregister_scoped).
@@ -212,15 +243,14 @@ impl Engine {
         agent_id: &str,
         hooks: impl IntoIterator<Item = Hook>,
     ) -> Result<(), RegisterError> {
-        let scope = Scope::new(agent_id).hooks(hooks);
-        self.0.try_change(|registry| scope.add_to(registry, &self.0.limits)).map(|_| ())
+        self.add_scope(Scope::new(agent_id).hooks(hooks)).map(|_| ())
     }
 
     /// Takes out all hooks of an agent.
     pub fn unregister_scoped(&self, agent_id: &str) {
         let id: Arc<str> = agent_id.into();
         self.0.change(|registry| {
-            registry.with_scope(&id, Layer::new(Some(Arc::clone(&id)), self.0.limits.events))
+            registry.with_scope(&id, Layer::new(Some(Arc::clone(&id)), self.catalog().len()))
         });
     }
 
@@ -262,6 +292,9 @@ impl Engine {
     #[must_use]
     pub fn explain(&self, event: &Event) -> Explained {
         event.complete(&self.0.defaults);
+        if !self.catalog().knows(event.kind()) {
+            return Explained { plan: Arc::default(), out: Vec::new() };
+        }
         self.0.planner.load().explain(event)
     }
 

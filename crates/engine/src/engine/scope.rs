@@ -44,21 +44,22 @@ impl Scope {
         &self.id
     }
 
-    /// The registry with this scope's hooks added, and their names.
+    /// The registry with this scope's hooks and overrides added, and their numbers.
     pub(super) fn add_to(
         self,
         registry: &Registry,
         limits: &Limits,
-    ) -> Result<(Registry, Vec<Arc<str>>), RegisterError> {
+    ) -> Result<(Registry, Vec<u64>), RegisterError> {
         let mut layer = match registry.scope(&self.id) {
             Some(scope) => Layer::clone(&scope.layer),
-            None => Layer::new(Some(Arc::clone(&self.id)), limits.events),
+            None => Layer::new(Some(Arc::clone(&self.id)), limits.catalog.len()),
         };
-        let names = layer.add(self.hooks, limits)?;
+        let hooks = layer.add(self.hooks, limits)?;
+        let mut numbers: Vec<u64> = hooks.iter().map(|entry| entry.sequence).collect();
         for event in &self.overrides {
-            layer.set_override(event.index(), true);
+            numbers.push(layer.add_override(event, limits)?);
         }
-        Ok((registry.with_scope(&self.id, layer), names))
+        Ok((registry.with_scope(&self.id, layer), numbers))
     }
 }
 
@@ -68,15 +69,11 @@ impl Scope {
 pub struct ScopeHandle {
     pub(super) engine: Weak<Shared>,
     pub(super) id: Arc<str>,
-    pub(super) names: Vec<Arc<str>>,
-    pub(super) overrides: Vec<usize>,
+    /// Of its hooks and overrides.
+    pub(super) numbers: Vec<u64>,
 }
 
 impl ScopeHandle {
-    pub(super) fn overrides_of(scope: &Scope) -> Vec<usize> {
-        scope.overrides.iter().map(|event| event.index()).collect()
-    }
-
     /// The agent whose scope it is.
     #[must_use]
     pub fn agent_id(&self) -> &str {
@@ -88,12 +85,9 @@ impl Drop for ScopeHandle {
     fn drop(&mut self) {
         let Some(engine) = self.engine.upgrade() else { return };
         engine.change(|registry| {
-            let registry = registry.without(&self.names, Some(&self.id));
-            let Some(scope) = registry.scope(&self.id) else { return registry };
+            let Some(scope) = registry.scope(&self.id) else { return registry.clone() };
             let mut layer = Layer::clone(&scope.layer);
-            for &event in &self.overrides {
-                layer.set_override(event, false);
-            }
+            layer.remove(&self.numbers);
             registry.with_scope(&self.id, layer)
         });
     }

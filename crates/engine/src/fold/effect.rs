@@ -14,6 +14,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects,
     let mut judge = Judge { hook, part, ignored: &mut report.ignored };
     let denies = matches!(&effects.opinion, Some(opinion) if opinion.decision == Decision::Deny);
     let resumes = judge.hook.kind.may.has(Capability::Resume);
+    let own_reason = effects.opinion.as_ref().and_then(|opinion| opinion.reason.clone());
     if let Some(opinion) = effects.opinion {
         report.decision = if denies && resumes {
             resume(fold, &mut judge, opinion.reason);
@@ -61,7 +62,9 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects,
         judge.ignore(&format!("key:{key}"), why);
     }
     if interrupt {
-        let reason = fold.outcome.reason.as_deref().map(str::to_owned);
+        // Another hook of the stage may have denied first, with a reason of its own.
+        let is_the_first = fold.outcome.by.as_ref() == Some(&hook.name);
+        let reason = if is_the_first { fold.outcome.reason.as_deref().map(str::to_owned) } else { own_reason };
         halt(fold, hook, reason);
     }
 }
@@ -147,6 +150,12 @@ fn rewrite(fold: &mut Fold, judge: &mut Judge<'_>, rewrite: Rewrite) {
         };
         return judge.ignore(Capability::Rewrite.word(), why);
     };
+    if let Some(known) = row.field(field)
+        && !known.kind.fits(rewrite.value.text())
+    {
+        let why = format!("`{field}` must be {}", known.kind.wanted());
+        return judge.ignore(Capability::Rewrite.word(), why);
+    }
     if judge.part == Part::Together {
         let why = "hooks that run in parallel may not rewrite";
         return judge.ignore(Capability::Rewrite.word(), why);

@@ -60,7 +60,12 @@ impl Fold {
     pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
         let mut report = report(hook, Status::Ok);
         report.duration = duration;
-        if let Some(effects) = answer.reply.into_effects() {
+        // A hook that failed is not trusted with more than a denial.
+        let reply = match &answer.failure {
+            Some(_) => answer.reply.only_its_denial().unwrap_or_default(),
+            None => answer.reply,
+        };
+        if let Some(effects) = reply.into_effects() {
             effect::apply(self, hook, part, effects, &mut report);
         }
         if let Some(failure) = answer.failure {

@@ -18,7 +18,5 @@ pub(crate) fn defaults(session_id: Option<String>, cwd: String) -> Arc<Defaults>
 
 /// Freezes an event.
 pub(crate) fn ingest(event: impl Into<Event>, defaults: &Arc<Defaults>) -> Event {
-    let event = event.into();
-    event.complete(defaults);
-    event
+    event.into().completed(defaults)
 }

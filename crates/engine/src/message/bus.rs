@@ -106,13 +106,14 @@ impl Listener {
     /// Waits for what arrives next, at most so long. `None`: nothing came, or the engine is gone.
     #[must_use]
     pub fn next_within(&self, limit: Duration) -> Option<Heard> {
-        let deadline = Instant::now() + limit;
+        // A limit that no clock can hold is none.
+        let deadline = Instant::now().checked_add(limit);
         let mut state = lock(&self.queue.state);
         loop {
             if let Some(heard) = state.heard.pop_front() {
                 return Some(heard);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline.map_or(limit, |at| at.saturating_duration_since(Instant::now()));
             if state.closed || left.is_zero() {
                 return None;
             }

@@ -60,12 +60,12 @@ impl Planner {
         let view = || View::of(&self.registry, event.agent_id(), place);
         let any = cache.any(place, || {
             let view = view();
-            (value.is_none() || !view.is_selective()).then(|| view.plan(None))
+            (!view.is_selective()).then(|| view.plan(None))
         });
         match (any, value) {
             (Some(plan), _) => plan,
             (None, Some(value)) => cache.value(place, value, || view().plan(Some(value))),
-            // A selective event without a value does not come from the table; match-all hooks still run.
+            // A row of a host may leave its value out; match-all hooks still run.
             (None, None) => Arc::new(view().plan(None)),
         }
     }

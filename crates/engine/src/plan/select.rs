@@ -20,7 +20,7 @@ impl<'a> View<'a> {
         match agent.map(|agent| registry.scope(agent)) {
             Some(Some(scope)) => {
                 let lane = scope.layer.lane(place);
-                Self { base, scopes: vec![lane], overridden: lane.overrides }
+                Self { base, scopes: vec![lane], overridden: lane.overrides() }
             }
             Some(None) => Self { base, scopes: Vec::new(), overridden: false },
             None => {

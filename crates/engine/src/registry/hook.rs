@@ -120,6 +120,6 @@ pub struct Entry {
     pub origin: Option<Origin>,
     /// What it runs.
     pub handler: Handler,
-    /// The order of declaration within its layer.
+    /// The order of declaration; no two hooks of a process have the same.
     pub(crate) sequence: u64,
 }

@@ -1,8 +1,11 @@
 //! The hooks of the base or of one scope, sorted and indexed per event.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use crosier_protocol::{Catalog, Kind};
 
 use super::error::RegisterError;
 use super::hook::{Entry, Hook, OnError};
@@ -13,8 +16,8 @@ pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,
     pub(crate) timeout: Duration,
     pub(crate) on_error: OnError,
-    /// How many rows the catalog has.
-    pub(crate) events: usize,
+    /// The events that there can be hooks for.
+    pub(crate) catalog: Catalog,
 }
 
 /// The hooks of the base (`scope: None`) or of one scope.
@@ -22,7 +25,6 @@ pub(crate) struct Limits {
 pub(crate) struct Layer {
     pub(crate) scope: Option<Arc<str>>,
     lanes: Box<[Arc<Lane>]>,
-    next: u64,
 }
 
 /// The hooks of one event in one layer.
@@ -30,8 +32,8 @@ pub(crate) struct Layer {
 pub(crate) struct Lane {
     /// By (priority, declaration), disabled ones included.
     pub(crate) hooks: Vec<Arc<Entry>>,
-    /// Whether base hooks of this event are left out for this scope.
-    pub(crate) overrides: bool,
+    /// Who wants base hooks of this event to be left out for this scope, by number.
+    overrides: Vec<u64>,
     /// How many unnamed hooks were ever declared; their names count on.
     unnamed: usize,
     index: OnceLock<Index>,
@@ -86,14 +88,26 @@ impl Lane {
         index
     }
 
-    fn changed(&self, hooks: Vec<Arc<Entry>>) -> Self {
-        Self { hooks, overrides: self.overrides, unnamed: self.unnamed, index: OnceLock::new() }
+    /// Whether base hooks of this event are left out for this scope.
+    pub(crate) fn overrides(&self) -> bool {
+        !self.overrides.is_empty()
     }
+
+    fn changed(&self, hooks: Vec<Arc<Entry>>) -> Self {
+        Self { hooks, overrides: self.overrides.clone(), unnamed: self.unnamed, index: OnceLock::new() }
+    }
+}
+
+/// A number for something that is registered: larger than all before it, and never used again, so that a
+/// handle cannot take out what came after it.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Layer {
     pub(crate) fn new(scope: Option<Arc<str>>, events: usize) -> Self {
-        Self { scope, lanes: (0..events).map(|_| Arc::default()).collect(), next: 0 }
+        Self { scope, lanes: (0..events).map(|_| Arc::default()).collect() }
     }
 
     pub(crate) fn lane(&self, event: usize) -> &Lane {
@@ -101,29 +115,49 @@ impl Layer {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.hooks.is_empty() && !lane.overrides)
+        self.lanes.iter().all(|lane| lane.hooks.is_empty() && !lane.overrides())
     }
 
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.lanes.iter().flat_map(|lane| &lane.hooks)
     }
 
-    /// Leaves out the base hooks of these events for this scope, or no longer.
-    pub(crate) fn set_override(&mut self, event: usize, overrides: bool) {
-        let lane = &self.lanes[event];
-        let hooks = lane.hooks.clone();
-        self.lanes[event] = Arc::new(Lane { overrides, ..lane.changed(hooks) });
+    /// Leaves out the base hooks of this event for this scope, until the number is given back.
+    pub(crate) fn add_override(&mut self, event: &Kind, limits: &Limits) -> Result<u64, RegisterError> {
+        if !limits.catalog.knows(event) {
+            return Err(RegisterError::ForeignEvent { event: event.name.to_owned() });
+        }
+        let number = next_number();
+        let lane = &mut self.lanes[event.index()];
+        let mut changed = lane.changed(lane.hooks.clone());
+        changed.overrides.push(number);
+        *lane = Arc::new(changed);
+        Ok(number)
     }
 
-    /// The same layer with these hooks added, or the first thing that is wrong with one of them.
-    pub(crate) fn add(&mut self, hooks: Vec<Hook>, limits: &Limits) -> Result<Vec<Arc<str>>, RegisterError> {
+    /// Takes out the hooks and overrides with these numbers.
+    pub(crate) fn remove(&mut self, numbers: &[u64]) {
+        for lane in &mut self.lanes {
+            let goes = |number: &u64| numbers.contains(number);
+            if lane.hooks.iter().any(|entry| goes(&entry.sequence)) || lane.overrides.iter().any(goes) {
+                let stays = lane.hooks.iter().filter(|entry| !goes(&entry.sequence)).cloned();
+                let mut changed = lane.changed(stays.collect());
+                changed.overrides.retain(|number| !goes(number));
+                *lane = Arc::new(changed);
+            }
+        }
+    }
+
+    /// Adds these hooks and gives them back as registered, or says the first thing that is wrong with one of
+    /// them.
+    pub(crate) fn add(&mut self, hooks: Vec<Hook>, limits: &Limits) -> Result<Vec<Arc<Entry>>, RegisterError> {
         let mut taken: HashMap<Arc<str>, ()> =
             self.entries().map(|entry| (Arc::clone(&entry.name), ())).collect();
         let mut lanes: HashMap<usize, Lane> = HashMap::new();
-        let mut names = Vec::with_capacity(hooks.len());
+        let mut added = Vec::with_capacity(hooks.len());
         for hook in hooks {
             let place = hook.kind.index();
-            if place >= self.lanes.len() {
+            if !limits.catalog.knows(&hook.kind) {
                 return Err(RegisterError::ForeignEvent { event: hook.kind.name.to_owned() });
             }
             let lane = lanes.entry(place).or_insert_with(|| {
@@ -140,17 +174,18 @@ impl Layer {
                     limit: limits.max_hooks_per_point,
                 });
             }
-            names.push(Arc::clone(&entry.name));
-            lane.hooks.push(Arc::new(entry));
+            let entry = Arc::new(entry);
+            added.push(Arc::clone(&entry));
+            lane.hooks.push(entry);
         }
         for (place, mut lane) in lanes {
             lane.hooks.sort_by_key(|entry| (entry.priority, entry.sequence));
             self.lanes[place] = Arc::new(lane);
         }
-        Ok(names)
+        Ok(added)
     }
 
-    fn resolve(&mut self, hook: Hook, lane: &mut Lane, limits: &Limits) -> Result<Entry, RegisterError> {
+    fn resolve(&self, hook: Hook, lane: &mut Lane, limits: &Limits) -> Result<Entry, RegisterError> {
         let own = match hook.name {
             Some(name) => name,
             None => {
@@ -174,8 +209,6 @@ impl Layer {
         if timeout.is_zero() {
             return Err(RegisterError::NoTime { name: name.to_string() });
         }
-        let sequence = self.next;
-        self.next += 1;
         Ok(Entry {
             name,
             kind: hook.kind,
@@ -190,7 +223,7 @@ impl Layer {
             description: hook.description,
             origin: hook.origin,
             handler: hook.handler,
-            sequence,
+            sequence: next_number(),
         })
     }
 

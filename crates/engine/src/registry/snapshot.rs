@@ -75,9 +75,9 @@ impl Registry {
         }))
     }
 
-    /// The same hooks without the ones with these names.
-    pub(crate) fn without(&self, names: &[Arc<str>], scope: Option<&Arc<str>>) -> Self {
-        self.edited(scope, |entry| names.contains(&entry.name).then_some(None))
+    /// The same hooks without this one.
+    pub(crate) fn without(&self, gone: &Entry) -> Self {
+        self.edited(gone.scope.as_ref(), |entry| (entry.sequence == gone.sequence).then_some(None))
     }
 
     fn edited(&self, scope: Option<&Arc<str>>, change: impl Fn(&Entry) -> Option<Option<Entry>>) -> Self {

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crosier_protocol::{Answer, Failure, FailureKind};
 use futures_util::FutureExt;
 
-use super::Means;
 use super::thread::spawn;
+use super::{Means, moment_in};
 use crate::registry::{BoxFuture, Call};
 
 type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
@@ -64,7 +64,7 @@ pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Durat
 
 /// Calls it on a thread of its own. A late answer is dropped; the thread cannot be.
 pub(super) async fn on_a_thread(code: &Arc<Code>, call: Call<'_>, timeout: Duration, means: Means) -> Answer {
-    let deadline = Instant::now() + timeout;
+    let deadline = moment_in(timeout);
     let (code, event, hook) = (Arc::clone(code), call.event.clone(), Arc::clone(call.hook));
     let second = call.second;
     let pending = match spawn("crosier-hook", move || {

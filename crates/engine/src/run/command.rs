@@ -9,7 +9,7 @@ use crosier_protocol::reply::{Ending, Output, answer_of};
 use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 
 use super::errand::{self, Errand};
-use super::process::{self, Ended, Order, Start};
+use super::process::{self, Ended, Order, Start, Stop};
 use super::telling::{Said, Telling};
 use super::{Run, Setting};
 use crate::registry::{Call, CommandSpec, Cwd, Program};
@@ -46,12 +46,23 @@ impl Job<'_> {
             return Failure::new(FailureKind::Spawn, detail).into();
         }
         let Some(_place) = host.place(*deadline) else {
+            if host.is_shut_down() {
+                return Failure::error("the engine is shut down").into();
+            }
             let detail = format!("too many other hooks were running for the whole {timeout:?}");
             return Failure::new(FailureKind::Timeout, detail).into();
         };
         let start = match self.start() {
             Ok(start) => start,
             Err(failure) => return failure.into(),
+        };
+        // What nobody could stop is not started.
+        let bell = match host.try_bell() {
+            Ok(bell) => Some(bell),
+            Err(error) => {
+                let detail = format!("no descriptors are left to watch over it: {error}");
+                return Failure::new(FailureKind::Spawn, detail).into();
+            }
         };
         let tell = |stdout, stderr| {
             if let Some(telling) = &*telling {
@@ -63,8 +74,7 @@ impl Job<'_> {
             input,
             deadline: *deadline,
             grace: self.spec.grace,
-            cancel: cancel.map(AsFd::as_fd),
-            bell: host.bell(),
+            stop: Stop { cancel: cancel.map(AsFd::as_fd), bell },
             progress: telling.is_some().then_some(&tell),
         };
         let end = match process::run(&order) {
@@ -78,15 +88,19 @@ impl Job<'_> {
                 let ending = Ending { code, signal, stdout, oversize: end.oversize, stderr };
                 answer_of(&ending, self.spec.output, row)
             }
-            Ended::Late => {
-                // A deny is never lost: one that was written before the deadline counts, and nothing else.
+            Ended::Late | Ended::Cancelled => {
+                // A deny is never lost: one that was written in time counts, and nothing else.
                 let complete = end.oversize.is_none() && self.spec.output == Output::Reply;
                 let reply = complete.then(|| Reply::decode(&end.stdout, row).ok()).flatten();
                 let reply = reply.and_then(Reply::only_its_denial).unwrap_or_default();
-                let detail = format!("it was not done after {timeout:?} and was killed");
-                Answer { reply, failure: Some(Failure::new(FailureKind::Timeout, detail)) }
+                let failure = if end.ended == Ended::Late {
+                    let detail = format!("it was not done after {timeout:?} and was killed");
+                    Failure::new(FailureKind::Timeout, detail)
+                } else {
+                    Failure::error("the fire was cancelled, and it was killed")
+                };
+                Answer { reply, failure: Some(failure) }
             }
-            Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed").into(),
         };
         if let Some(telling) = telling {
             let exit_code = match end.ended {
@@ -95,6 +109,9 @@ impl Job<'_> {
             };
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             telling.remember(Said { exit_code, stdout: text(&end.stdout), stderr: text(&end.stderr) });
+            if end.ended == Ended::Cancelled {
+                telling.cancel();
+            }
         }
         answer
     }

@@ -23,6 +23,7 @@ impl Environment {
     /// Takes the environment that the host hands in; without one, a hook has a plain `PATH`.
     pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
+        let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
         let passed = (0..all.len()).filter(|&at| !is_held_back(&all[at].0)).collect();
         let depth = all.iter().find(|(name, _)| name == DEPTH);
         let depth = depth.and_then(|(_, value)| value.to_str()?.parse().ok()).unwrap_or(0);
@@ -62,9 +63,8 @@ impl Environment {
         // A hook inside a hook must not find the outer hook's variables.
         env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE");
         let mut tell = |name: &str, value: &OsStr| {
-            let bytes = value.as_encoded_bytes();
             env.retain(|(other, _)| other != name);
-            if bytes.len() <= MAX_VALUE_BYTES && !bytes.contains(&0) {
+            if value.len() <= MAX_VALUE_BYTES && is_carried(OsStr::new(name), value) {
                 env.push((name.into(), value.into()));
             }
         };
@@ -99,6 +99,12 @@ impl Environment {
         }
         env
     }
+}
+
+/// Whether an environment can carry a variable at all.
+fn is_carried(name: &OsStr, value: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
 }
 
 /// Whether a variable looks like a credential, or changes what programs load.

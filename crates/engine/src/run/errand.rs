@@ -1,13 +1,14 @@
 //! One run of a hook that blocks: everything it needs in one value, so that it can move to a thread.
 
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crosier_protocol::{Answer, Event, Failure};
+use crosier_protocol::{Answer, Event, Failure, FailureKind};
 
 use super::telling::Telling;
-use super::{Host, Means, Run, Setting, os, thread};
+use super::{Host, Means, Run, Setting, moment_in, os, thread};
 use crate::registry::Call;
 
 pub(super) struct Errand {
@@ -48,21 +49,23 @@ pub(super) async fn send(
         hook: Arc::clone(call.hook),
         second: call.second,
         host: Arc::clone(setting.host),
-        deadline: Instant::now() + run.timeout,
+        deadline: moment_in(run.timeout),
         timeout: run.timeout,
     };
     if setting.means == Means::InPlace {
         return work(&errand, None, telling);
     }
-    let cannot = |error| Failure::error(format!("no thread could be started for it: {error}")).into();
+    let cannot = |what, error| Failure::new(FailureKind::Spawn, format!("{what}: {error}")).into();
     let (cancelled, rope) = match os::pipe() {
         Ok(ends) => ends,
-        Err(error) => return cannot(error),
+        Err(error) => return cannot("no descriptors are left to watch over it", error),
     };
     let mut theirs = telling.take();
     let work = move || {
-        let answer = work(&errand, Some(&cancelled), &mut theirs);
-        (answer, theirs)
+        // A thread that panics would never answer, and nobody would wake who waits for it.
+        let worked = catch_unwind(AssertUnwindSafe(|| work(&errand, Some(&cancelled), &mut theirs)));
+        let detail = "the engine panicked while it ran the hook";
+        (worked.unwrap_or_else(|_| Failure::new(FailureKind::Panic, detail).into()), theirs)
     };
     match thread::spawn("crosier-run", work) {
         Ok(pending) => {
@@ -72,6 +75,6 @@ pub(super) async fn send(
             *telling = theirs;
             answer
         }
-        Err(error) => cannot(error),
+        Err(error) => cannot("no thread could be started for it", error),
     }
 }

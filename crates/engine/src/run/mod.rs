@@ -88,6 +88,9 @@ pub(crate) async fn later(hook: &Entry, event: &Event, setting: &Setting<'_>) ->
     let mut answer = once(hook, event, Run::first(hook), setting, &mut telling).await;
     if let Some(timeout) = wants_again(&answer) {
         let run = Run { second: true, timeout };
+        if let Some(telling) = &mut telling {
+            telling.forget();
+        }
         answer = only_once(once(hook, event, run, setting, &mut telling).await);
     }
     if let Some(telling) = telling {
@@ -135,6 +138,12 @@ async fn once(
         Handler::Command(spec) => command::run(spec, call, run, setting, telling).await,
         Handler::Python(spec) => worker::run(spec, call, run, setting, telling).await,
     }
+}
+
+/// The moment after so long; a limit that no clock can reach is no limit.
+fn moment_in(limit: Duration) -> Instant {
+    const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    Instant::now() + limit.min(AGES)
 }
 
 fn wants_again(answer: &Answer) -> Option<Duration> {

@@ -15,6 +15,8 @@ pub(super) struct Telling {
     /// What all messages of the run have in common.
     about: Message,
     said: Said,
+    /// Whether it was stopped from outside.
+    cancelled: bool,
     over: bool,
 }
 
@@ -42,7 +44,7 @@ impl Telling {
             moment: Moment::Started,
         };
         bus.send(&about);
-        Some(Self { bus: Arc::clone(bus), about, said: Said::default(), over: false })
+        Some(Self { bus: Arc::clone(bus), about, said: Said::default(), cancelled: false, over: false })
     }
 
     fn send(&self, moment: Moment) {
@@ -58,11 +60,21 @@ impl Telling {
         self.said = said;
     }
 
+    /// Forgets what the first run said: the second one speaks for itself.
+    pub(super) fn forget(&mut self) {
+        self.said = Said::default();
+    }
+
+    /// Remembers that it was stopped with the fire or the engine.
+    pub(super) fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
     pub(super) fn end(mut self, answer: &Answer) {
         self.over = true;
         let outcome = match &answer.failure {
             None => Ended::Success,
-            Some(failure) if failure.kind == FailureKind::Timeout => Ended::Cancelled,
+            Some(failure) if self.cancelled || failure.kind == FailureKind::Timeout => Ended::Cancelled,
             Some(_) => Ended::Error,
         };
         self.respond(outcome);

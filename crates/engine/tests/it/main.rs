@@ -1,5 +1,7 @@
 //! The engine from outside: one binary, a module per subject.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod architecture;
+mod python;
 mod rules;
 mod torture;

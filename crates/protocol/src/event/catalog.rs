@@ -56,6 +56,18 @@ impl Catalog {
         Ok(Kind::Own(row))
     }
 
+    /// Whether this is a row of this catalog, or just like one: the same event in the same place.
+    #[must_use]
+    pub fn knows(&self, kind: &Kind) -> bool {
+        let place = kind.index();
+        let mine: &EventRow = match (TABLE.get(place), place.checked_sub(TABLE.len())) {
+            (Some(row), _) => row,
+            (None, Some(own)) if own < self.own.len() => &self.own[own],
+            _ => return false,
+        };
+        std::ptr::eq(mine, &raw const **kind) || *mine == **kind
+    }
+
     /// How many rows there are; every index is below this.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,5 +1,5 @@
 //! The contract from outside: one binary, a module per subject.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 mod any_bytes;
 mod ending;

@@ -37,15 +37,14 @@ pub(crate) struct BackgroundArgs {
 }
 
 /// Hands a hook to a copy of ourselves.
-pub(super) fn launcher(files: &[PathBuf]) -> impl Fn(&BackgroundJob) -> std::result::Result<(), Failure> + use<> {
+pub(super) fn launcher(
+    files: &[PathBuf],
+) -> impl Fn(&BackgroundJob) -> std::result::Result<(), Failure> + use<> {
     let files = files.to_vec();
     move |job| {
         let event = job.event.wire().map_err(Clone::clone)?;
-        let myself = if Path::new(MYSELF).exists() {
-            Ok(PathBuf::from(MYSELF))
-        } else {
-            std::env::current_exe()
-        };
+        let myself =
+            if Path::new(MYSELF).exists() { Ok(PathBuf::from(MYSELF)) } else { std::env::current_exe() };
         let start = myself.and_then(|myself| {
             let mut command = Command::new(myself);
             command.arg0("crosier").args(["background", job.event.name()]);
@@ -55,7 +54,10 @@ pub(super) fn launcher(files: &[PathBuf]) -> impl Fn(&BackgroundJob) -> std::res
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         let cannot = |what: &str, error: std::io::Error| {
-            Failure::new(FailureKind::Spawn, format!("the program that owns the background hook {what}: {error}"))
+            Failure::new(
+                FailureKind::Spawn,
+                format!("the program that owns the background hook {what}: {error}"),
+            )
         };
         let mut child = start.map_err(|error| cannot("cannot be started", error))?;
         match child.stdin.take() {
@@ -89,9 +91,8 @@ impl Run for BackgroundArgs {
         let signals = Signals::watch()?;
         signals.kill(&engine);
         let listener = engine.subscribe(16 * 1024);
-        let is_end = |heard: &Heard| {
-            matches!(heard, Heard::Message(Message { moment: Moment::Response { .. }, .. }))
-        };
+        let is_end =
+            |heard: &Heard| matches!(heard, Heard::Message(Message { moment: Moment::Response { .. }, .. }));
         let ended = signals.during("the hook was killed", || {
             if engine.fire_blocking(&event).reports.is_empty() {
                 return false;

@@ -19,8 +19,9 @@ pub(super) fn to_file(
     path: &Path,
     fire: impl FnOnce() -> Outcome,
 ) -> Result<Outcome, Failed> {
-    let cannot =
-        |error| Failed::new(Exit::Failed, format!("messages cannot be written to {}: {error}", path.display()));
+    let cannot = |error| {
+        Failed::new(Exit::Failed, format!("messages cannot be written to {}: {error}", path.display()))
+    };
     let mut file = File::create(path).map_err(cannot)?;
     let listener = engine.subscribe(CAPACITY);
     let (outcome, written) = std::thread::scope(|scope| {

@@ -15,17 +15,19 @@ use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::print;
-use crate::signals::Signals;
 use crate::setup::{self, Hooks};
+use crate::signals::Signals;
 
 pub(crate) use background::BackgroundArgs;
 
 #[derive(Debug, Args)]
-#[command(after_help = "EVENT can be a point alias: pre:tool. Missing base fields (session_id, cwd, timestamp, …) are
+#[command(
+    after_help = "EVENT can be a point alias: pre:tool. Missing base fields (session_id, cwd, timestamp, …) are
 completed; no input at all is {}. Background hooks run on after `fire` has ended.
 
 Example:
-  echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | crosier fire PreToolUse -c hooks.yaml")]
+  echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | crosier fire PreToolUse -c hooks.yaml"
+)]
 pub(crate) struct FireArgs {
     /// The event, by its name or point alias
     event: String,
@@ -48,16 +50,14 @@ pub(crate) struct FireArgs {
 impl Run for FireArgs {
     fn run(&self) -> Result {
         // Only where a signal must not look like "no objection" is it worth watching from the start.
-        let early = if self.exit_code { Some(Signals::watch()?) } else { None };
+        let early = if self.exit_code { Some(Signals::watch_with_bell()?) } else { None };
         let kind = find(&self.event)?;
         let files = setup::files(&self.config.config)?;
         let launch = background::launcher(&files);
         let hooks = setup::hooks(&files, |builder| builder.launcher(launch))?;
         let input = match &early {
             None => read_all(),
-            Some(signals) => {
-                signals.during("there is no decision", || read_until_signal(signals))?
-            }
+            Some(signals) => signals.during("there is no decision", || read_until_signal(signals))?,
         };
         let input = input.map_err(|error| {
             Failed::new(Exit::BadInput, format!("the event could not be read from stdin: {error}"))
@@ -68,32 +68,41 @@ impl Run for FireArgs {
             Some(agent) => event.in_agent(agent),
             None => event,
         };
-        let signals = match early {
-            Some(signals) => signals,
-            None => Signals::watch()?,
-        };
-        let outcome = self.fire(&hooks, &event, &signals)?;
+        let outcome = self.fire(&hooks, &event, early)?;
         for notice in &outcome.notices {
             print::note(&format!("{}: {}", notice.level, print::plain(&notice.text)));
         }
-        print::data(outcome.to_json().text())?;
+        print::data(outcome.to_json().text()).map_err(|failed| match failed.message.as_str() {
+            "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
+            _ => failed,
+        })?;
         Ok(if self.exit_code { verdict(&outcome) } else { Exit::Done })
     }
 }
 
 impl FireArgs {
-    fn fire(&self, hooks: &Hooks, event: &Event, signals: &Signals) -> std::result::Result<Outcome, Failed> {
+    fn fire(
+        &self,
+        hooks: &Hooks,
+        event: &Event,
+        early: Option<Signals>,
+    ) -> std::result::Result<Outcome, Failed> {
         let engine = &hooks.engine;
         if self.trace {
             trace::before(hooks, event);
         }
-        signals.kill(engine);
-        let fire = || engine.fire_blocking(event);
-        let fired = signals.during("the hooks that ran were killed", || match &self.messages {
-            None => Ok(fire()),
-            Some(path) => messages::to_file(engine, path, fire),
-        })?;
-        let outcome = fired?;
+        let fire = || match &self.messages {
+            None => Ok(engine.fire_blocking(event)),
+            Some(path) => messages::to_file(engine, path, || engine.fire_blocking(event)),
+        };
+        let outcome = if engine.explain(event).plan.is_empty() {
+            // Nothing will run that a signal could leave behind.
+            fire()?
+        } else {
+            let signals = early.map_or_else(Signals::watch, Ok)?;
+            signals.kill(engine);
+            signals.during("the hooks that ran were killed", fire)??
+        };
         if self.trace {
             trace::after(&outcome);
         }
@@ -113,7 +122,7 @@ pub(crate) fn read_all() -> io::Result<Vec<u8>> {
     if stdin.is_terminal() {
         print::note("crosier: the event is read from this terminal; end it with Ctrl-D");
     }
-    let mut input = Vec::new();
+    let mut input = Vec::with_capacity(16 * 1024);
     stdin.read_to_end(&mut input).map(|_| input)
 }
 

@@ -48,7 +48,12 @@ pub(super) fn after(outcome: &Outcome) {
     let mut rows = table::rows();
     for report in &outcome.reports {
         let took = report.duration.map(describe::time).unwrap_or_default();
-        rows.add_row([one_line(&report.hook), status(report.status).to_owned(), took, one_line(&said(report))]);
+        rows.add_row([
+            one_line(&report.hook),
+            status(report.status).to_owned(),
+            took,
+            one_line(&said(report)),
+        ]);
     }
     room("run", &rows, "nothing ran");
     note(&format!("{:<8}{}", "fold", one_line(&folded(outcome))));
@@ -59,7 +64,7 @@ pub(super) fn after(outcome: &Outcome) {
 fn room(name: &str, rows: &comfy_table::Table, nothing: &str) {
     let text = if rows.is_empty() { nothing.to_owned() } else { table::text(rows) };
     for line in text.lines() {
-        note(&format!("{name:<8}{}", line.strip_prefix(' ').unwrap_or(line)));
+        note(&format!("{name:<8}{line}"));
     }
 }
 
@@ -93,10 +98,13 @@ fn folded(outcome: &Outcome) -> String {
         parts.extend(value.as_ref().map(|value: &Json| format!("{what} is now {value}")));
     }
     parts.extend((!outcome.context.is_empty()).then(|| format!("context: {:?}", outcome.context)));
-    parts.extend(outcome.inject.iter().map(|text| format!("inject {}: {}", text.strategy.word(), text.content)));
+    parts.extend(
+        outcome.inject.iter().map(|text| format!("inject {}: {}", text.strategy.word(), text.content)),
+    );
     parts.extend(outcome.notices.iter().map(|notice| format!("notice: {}", notice.text)));
     parts.extend(outcome.suppress_output.then(|| "the output is hidden".to_owned()));
-    parts.extend(outcome.resume.as_ref().map(|resume| format!("resume{}: {}", by(&resume.by), resume.reason)));
+    parts
+        .extend(outcome.resume.as_ref().map(|resume| format!("resume{}: {}", by(&resume.by), resume.reason)));
     parts.extend(outcome.halt.as_ref().map(|halt| format!("halt{}: {}", by(&halt.by), halt.reason)));
     parts.join("; ")
 }

@@ -130,17 +130,20 @@ pub fn takes(args: &[Argument], names: &[&str]) -> Result<(), Complaint> {
 /// One of a few words that must be written out; the complaint names the nearest.
 pub(super) fn one_of(args: &[Argument], at: usize, name: &str, words: &[&str]) -> Result<(), Complaint> {
     let Some(argument) = args.get(at) else { return Ok(()) };
-    let all = words.join(", ");
+    let all = match words {
+        [word] => format!("write `{word}`"),
+        _ => format!("it is one of {}", words.join(", ")),
+    };
     let Some(word) = argument.literal() else {
         let complaint = Complaint::new(format!("{name} must be written out")).about(at);
-        return Err(complaint.with_help(format!("it is one of {all}")));
+        return Err(complaint.with_help(all));
     };
     if words.contains(&word) {
         return Ok(());
     }
     let help = match nearest(word, words.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is one of {all}"),
+        None => all,
     };
     let shown = super::super::tree::shorten(word);
     Err(Complaint::new(format!("unknown {name} `{shown}`")).about(at).with_help(help))

@@ -13,7 +13,7 @@ use super::super::hook::compiled_matcher;
 use super::super::loader::Reading;
 use super::super::names::Named;
 use super::super::section::Settings;
-use super::super::tree::{Node, Problem, Problems, Source, Span, Value, shorten};
+use super::super::tree::{Node, Problem, Problems, Severity, Source, Span, Value, shorten};
 use super::super::value::Sheet;
 use super::SCRIPT_PRIORITY;
 use super::head::{Head, Options, head};
@@ -24,8 +24,8 @@ use crate::registry::{Hook, Matcher, Mode, Origin};
 
 /// The longest file that is read.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The most errors that are reported for one file.
-const MAX_ERRORS: usize = 100;
+/// The most errors, and the most warnings, that are shown for one file.
+const MOST: usize = 100;
 
 /// The hooks of all files that a configuration names.
 pub(in super::super) fn scripts(
@@ -55,7 +55,7 @@ pub(in super::super) fn scripts(
         match read(&path) {
             Ok(text) => {
                 let source = Source::new(shown(sheet.source, &name, &path), text);
-                hooks.extend(script(&source, sheet.problems, reading, settings));
+                hooks.extend(script(sheet, &source, reading, settings));
             }
             Err(why) => {
                 sheet.error_with_help(node.span, why, "relative paths begin at the configuration's folder");
@@ -98,27 +98,38 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// All lines of one file.
-pub(super) fn script(
+fn script(
+    config: &mut Sheet<'_>,
     source: &Arc<Source>,
-    problems: &mut Problems,
     reading: &mut Reading<'_>,
     settings: &Settings,
 ) -> Vec<Hook> {
     let file: Arc<str> = source.name.as_str().into();
     let mut hooks = Vec::new();
-    let mut errors = 0;
+    let (mut errors, mut warnings) = (0, 0);
     for line in lines(&source.text) {
         let mut found = Problems::new();
-        let mut sheet = Sheet { source, problems: &mut found, lints: true };
+        let mut sheet = Sheet { source, problems: &mut found, lints: config.lints };
         hooks.extend(hook(&mut sheet, reading, settings, &line, &file));
-        errors += found.errors();
-        found.into_iter().for_each(|problem| problems.push(problem));
-        if errors >= MAX_ERRORS {
+        for problem in found {
+            match problem.severity() {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+            }
+            if problem.severity() == Severity::Error || warnings <= MOST {
+                config.problems.push(problem);
+            }
+        }
+        if errors >= MOST {
             let span = Span::at(line.start + line.text.len());
             let message = format!("the file has {errors} errors up to here; the rest of it was not looked at");
-            problems.push(Problem::error(source, span, message));
+            config.problems.push(Problem::error(source, span, message));
             break;
         }
+    }
+    if warnings > MOST {
+        let message = format!("the file has {} more warnings, which are not shown", warnings - MOST);
+        config.problems.push(Problem::warning(source, Span::at(source.text.len()), message));
     }
     hooks
 }

@@ -55,7 +55,8 @@ pub(super) fn report(sheet: &mut Sheet<'_>, places: &Places, faults: Vec<Fault>)
         let span = places.span(fault.span);
         let problem = match fault.severity {
             Severity::Error => Problem::error(sheet.source, span, fault.message),
-            Severity::Warning => Problem::warning(sheet.source, span, fault.message),
+            Severity::Warning if sheet.lints => Problem::warning(sheet.source, span, fault.message),
+            Severity::Warning => continue,
         };
         let problem = if fault.help.is_empty() { problem } else { problem.with_help(fault.help) };
         sheet.problems.push(problem);

@@ -34,6 +34,12 @@ impl ExitWatch {
         Self::Tick(pid)
     }
 
+    /// As where the kernel has no pidfd.
+    #[cfg(test)]
+    pub(in crate::run) fn ticking(child: &Child) -> Self {
+        Self::Tick(Pid::from_child(child))
+    }
+
     fn pid(&self) -> Pid {
         match self {
             #[cfg(target_os = "linux")]
@@ -107,7 +113,7 @@ pub(in crate::run) fn wait_ready(
         (waited.bell, read),
         (exit_fd, read),
     ];
-    // An array on the stack: those that are not waited for are left out of it.
+    // Those that are not waited for are left out.
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(wanted.len());
     let mut places = [None; 6];
     for (place, (fd, flags)) in wanted.into_iter().enumerate() {
@@ -116,7 +122,6 @@ pub(in crate::run) fn wait_ready(
             fds.push(PollFd::from_borrowed_fd(fd, flags));
         }
     }
-    // Rounded up: waking before the deadline would only mean to wait again.
     let limit = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: i32::MAX.into(), tv_nsec: 0 });
     match poll(&mut fds, Some(&limit)) {
         Ok(_) | Err(Errno::INTR) => {}
@@ -130,6 +135,12 @@ pub(in crate::run) fn wait_ready(
         cancelled: happened(3) || happened(4),
         exited: happened(5) || (exit_fd.is_none() && exit.has_exited()),
     })
+}
+
+/// Whether this is readable or closed at this moment.
+pub(in crate::run) fn is_ready(fd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok() && !fds[0].revents().is_empty()
 }
 
 /// Signals every process of the leader's group. The leader must not be reaped yet, or the id could belong

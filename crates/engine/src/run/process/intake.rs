@@ -99,7 +99,7 @@ impl Lines {
         self.held.extend_from_slice(bytes);
         let whole = match self.held.iter().rposition(|&byte| byte == b'\n') {
             Some(at) => at + 1,
-            None if self.held.len() >= MAX_HELD => self.held.len(),
+            None if self.held.len() >= MAX_HELD => whole_characters(&self.held),
             None => 0,
         };
         let told: Vec<u8> = self.held.drain(..whole).collect();
@@ -110,6 +110,18 @@ impl Lines {
     /// What is left at the end: a last line without a newline.
     pub(in crate::run) fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+    }
+}
+
+/// How many bytes can be told without breaking a character that is not all there yet.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let longest = 4;
+    // The last character begins at the last byte that is no continuation (10xxxxxx).
+    let begins = bytes.iter().rev().take(longest).position(|byte| byte & 0xC0 != 0x80);
+    let Some(begin) = begins.map(|back| bytes.len() - 1 - back) else { return bytes.len() };
+    match std::str::from_utf8(&bytes[begin..]) {
+        Err(error) if error.error_len().is_none() => begin,
+        _ => bytes.len(),
     }
 }
 
@@ -146,5 +158,18 @@ mod tests {
         assert_eq!(lines.take("h\u{e4}".as_bytes()), "");
         assert_eq!(lines.take(b"\nx\ny"), "h\u{e4}\nx\n");
         assert_eq!(lines.rest(), "y");
+    }
+
+    #[test]
+    fn a_character_that_is_not_all_there_waits_for_its_rest() {
+        for (text, whole) in [("a\u{e4}", 3), ("a\u{20ac}", 4), ("a\u{1f600}", 5)] {
+            for cut in 2..whole {
+                assert_eq!(whole_characters(&text.as_bytes()[..cut]), 1, "{text} {cut}");
+            }
+            assert_eq!(whole_characters(text.as_bytes()), whole);
+        }
+        assert_eq!(whole_characters(b"a\xff"), 2);
+        assert_eq!(whole_characters(&[0x80; 9]), 9);
+        assert_eq!(whole_characters(b""), 0);
     }
 }

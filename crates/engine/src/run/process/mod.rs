@@ -14,4 +14,4 @@ mod start;
 
 pub(super) use intake::{Got, Lines, read};
 pub(super) use pump::{Ended, Order, run};
-pub(super) use start::Start;
+pub(super) use start::{Start, Stop};

@@ -1,7 +1,7 @@
 //! The one loop: stdin, stdout, stderr, the leader's exit, cancellation, the deadline.
 
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use crosier_protocol::Failure;
 
 use super::super::os::{self, ExitWatch, Urge, Waited};
 use super::intake::{Got, Lines, Stderr, Stdout, read};
-use super::start::Start;
+use super::start::{Start, Stop};
+use crate::run::moment_in;
 
 /// Stdout over this is `oversize`.
 const MAX_STDOUT: usize = 1024 * 1024;
@@ -27,10 +28,7 @@ pub(in crate::run) struct Order<'a> {
     pub(in crate::run) deadline: Instant,
     /// How long it may take to end after SIGTERM.
     pub(in crate::run) grace: Duration,
-    /// Readable or closed when the fire is cancelled.
-    pub(in crate::run) cancel: Option<BorrowedFd<'a>>,
-    /// Readable or closed when the engine shuts down.
-    pub(in crate::run) bell: Option<BorrowedFd<'a>>,
+    pub(in crate::run) stop: Stop<'a>,
     /// Told what is written, while it is written: stdout, stderr.
     pub(in crate::run) progress: Option<&'a dyn Fn(String, String)>,
 }
@@ -58,10 +56,15 @@ pub(in crate::run) struct End {
 
 /// Runs it to its end. Fails only when it cannot be started.
 pub(in crate::run) fn run(order: &Order<'_>) -> Result<End, Failure> {
-    let mut child = order.start.start(order.deadline)?;
+    let child = order.start.start_unless(order.stop, order.deadline)?;
     let exit = ExitWatch::new(&child);
+    Ok(see_through(child, exit, order))
+}
+
+/// Runs what is started to its end.
+fn see_through(mut child: Child, exit: ExitWatch, order: &Order<'_>) -> End {
     let pipes = Pipes::new(&mut child, order);
-    Ok(Pump { order, exit, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run())
+    Pump { order, exit, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
 }
 
 /// Where in its life the process is.
@@ -99,8 +102,8 @@ impl Pump<'_> {
             };
             let running = self.stage == Stage::Running;
             let waited = Waited {
-                cancel: self.order.cancel.filter(|_| running),
-                bell: self.order.bell.filter(|_| running),
+                cancel: self.order.stop.cancel.filter(|_| running),
+                bell: self.order.stop.bell.filter(|_| running),
                 ..self.pipes.waited()
             };
             let Ok(ready) = os::wait_ready(waited, &self.exit, until.saturating_duration_since(now)) else {
@@ -124,11 +127,12 @@ impl Pump<'_> {
                 };
             }
             match self.stage {
-                Stage::Running if ready.cancelled => self.ask(Ended::Cancelled),
-                Stage::Running if Instant::now() >= until => {
-                    // A reply that is complete in the pipe was written in time.
-                    self.pipes.drain();
-                    self.ask(Ended::Late);
+                // It may have exited since it was last looked at: then it was in time.
+                Stage::Running if ready.cancelled || Instant::now() >= until => {
+                    match self.exit.has_exited() {
+                        true => return self.finished(),
+                        false => self.ask(if ready.cancelled { Ended::Cancelled } else { Ended::Late }),
+                    }
                 }
                 Stage::Asked { why, .. } if Instant::now() >= until => {
                     os::signal_group(&self.exit, Urge::Kill);
@@ -141,9 +145,11 @@ impl Pump<'_> {
     }
 
     fn ask(&mut self, why: Ended) {
+        // A reply that is complete in the pipe was written in time.
+        self.pipes.drain();
         os::signal_group(&self.exit, Urge::Term);
         self.pipes.close_stdin();
-        self.stage = Stage::Asked { kill_at: Instant::now() + self.order.grace, why };
+        self.stage = Stage::Asked { kill_at: moment_in(self.order.grace), why };
     }
 
     /// The leader exited in time: take what it left in the pipes, and leave its children alone.
@@ -326,3 +332,7 @@ fn tell(progress: &dyn Fn(String, String), stdout: String, stderr: String) {
         progress(stdout, stderr);
     }
 }
+
+#[cfg(test)]
+#[path = "pump_tests.rs"]
+mod tests;

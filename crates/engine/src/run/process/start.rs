@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -22,9 +23,36 @@ pub(in crate::run) struct Start {
     pub(in crate::run) env: Vec<(OsString, OsString)>,
 }
 
+/// What ends a hook from outside, also before it is started.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::run) struct Stop<'a> {
+    /// Readable or closed when the fire is cancelled.
+    pub(in crate::run) cancel: Option<BorrowedFd<'a>>,
+    /// Readable or closed when the engine shuts down.
+    pub(in crate::run) bell: Option<BorrowedFd<'a>>,
+}
+
+impl Stop<'_> {
+    /// Fails when there is no point in starting anything any more.
+    fn check(self) -> Result<(), Failure> {
+        if self.bell.is_some_and(os::is_ready) {
+            return Err(Failure::error("the engine is shut down"));
+        }
+        if self.cancel.is_some_and(os::is_ready) {
+            return Err(Failure::error("the fire was cancelled before it was started"));
+        }
+        Ok(())
+    }
+}
+
 impl Start {
-    /// Starts it as the leader of a group of its own, with three pipes and nothing else of ours.
+    /// Starts it whatever happens.
     pub(in crate::run) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
+        self.start_unless(Stop::default(), deadline)
+    }
+
+    /// Starts it as the leader of a group of its own, with three pipes and nothing else of ours.
+    pub(super) fn start_unless(&self, stop: Stop<'_>, deadline: Instant) -> Result<Child, Failure> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -36,6 +64,7 @@ impl Start {
             .stderr(Stdio::piped())
             .process_group(0);
         loop {
+            stop.check()?;
             match command.spawn() {
                 Ok(child) => return Ok(child),
                 // Another process was just started while this file was being written; it lets go at once.

@@ -10,13 +10,13 @@ mod pool;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crosier_protocol::{Answer, EventRow, Failure, FailureKind, Reply};
 
 use super::errand::{self, Errand};
 use super::telling::{Said, Telling};
-use super::{Host, Run, Setting};
+use super::{Host, Run, Setting, moment_in};
 use crate::registry::{Call, Cwd, PythonSpec};
 use frame::Response;
 use link::{Lost, Talk};
@@ -97,6 +97,9 @@ impl Job<'_> {
                 Failure::new(FailureKind::Timeout, detail).into()
             }
             Err(Lost::Cancelled) => {
+                if let Some(telling) = telling {
+                    telling.cancel();
+                }
                 Failure::error("the fire was cancelled, and its worker was killed").into()
             }
             Err(Lost::Gone(detail)) => Failure::new(FailureKind::WorkerLost, detail).into(),
@@ -137,7 +140,7 @@ impl Host {
         hook: &Arc<str>,
         limit: Duration,
     ) -> Result<PythonInfo, Failure> {
-        let deadline = Instant::now() + limit;
+        let deadline = moment_in(limit);
         let lease = self.workers.lease(spec, &self.environment, deadline)?;
         let late = || Failure::new(FailureKind::Timeout, format!("its worker was not ready after {limit:?}"));
         let mut lease = lease.ok_or_else(late)?;

@@ -188,7 +188,7 @@ fn a_launcher_takes_over_and_its_context_has_nowhere_to_go() {
                     .named("bg")
                     .mode(Mode::Background)
                     .on_error(OnError::Abort)
-                    .callback(|_: &PreToolUse| panic!("the host runs it")),
+                    .callback(|_: &PreToolUse| -> Reply { panic!("the host runs it") }),
             )
             .build()
             .unwrap()

@@ -237,7 +237,10 @@ fn a_host_may_fire_a_struct_of_its_own_for_a_built_in_event() {
             Reply::none().context(format!("{}", event.typed::<Mine>().unwrap().mine))
         }),
         // Somebody else's hook, which knows the ordinary struct only.
-        Hook::on(PreToolUse).named("theirs").matching("Bash").callback(|e: &PreToolUse| Reply::deny(e.tool())),
+        Hook::on(PreToolUse)
+            .named("theirs")
+            .matching("Bash")
+            .callback(|e: &PreToolUse| Reply::deny(e.tool())),
         Hook::on(PreToolUse).named("later").callback(|_: &PreToolUse| ()),
     ]);
     let mine = Mine { tool_name: "Bash".into(), mine: 7, ..Mine::default() };

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crosier::payload::{
-    PermissionRequest, PostMessage, PostToolUse, PreAgentSpawn, PreCompact, PreGitWrite, PreMessage, PreToolUse,
-    PreViewRender, UserPromptSubmit,
+    PermissionRequest, PostMessage, PostToolUse, PreAgentSpawn, PreCompact, PreGitWrite, PreMessage,
+    PreToolUse, PreViewRender, UserPromptSubmit,
 };
 use crosier::protocol::{Rewrite, Target};
 use crosier::{Engine, Event, Hook, Json, Kind, Outcome, Reply};
@@ -67,7 +67,11 @@ fn every_rewritable_field_is_seen_by_the_next_hook_and_told_to_the_host() {
             Hook::on_event(kind.clone()).callback(move |e: &Event| {
                 assert_eq!(e.get(field), Some(old.clone()));
                 let value = new.clone();
-                if is_input { Reply::none().rewrite_input(value) } else { Reply::none().rewrite_output(value) }
+                if is_input {
+                    Reply::none().rewrite_input(value)
+                } else {
+                    Reply::none().rewrite_output(value)
+                }
             }),
             Hook::on_event(kind.clone()).callback(move |e: &Event| seen.note(e.get(field).unwrap().text())),
         ]);
@@ -128,7 +132,9 @@ fn a_rewrite_for_the_wrong_phase_or_field_is_listed_and_not_applied() {
         says("output", Reply::none().rewrite_output("x")),
         says("field", field("tool_name")),
         says("unknown", field("nothing")),
-        Hook::on(UserPromptSubmit).named("prompt").callback(|_: &UserPromptSubmit| Reply::none().rewrite_input("x")),
+        Hook::on(UserPromptSubmit)
+            .named("prompt")
+            .callback(|_: &UserPromptSubmit| Reply::none().rewrite_input("x")),
     ]);
     let outcome = engine.fire_blocking(tool("Bash"));
     for hook in ["output", "field", "unknown"] {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crosier::{
-    Builder, Capability, Decision, Engine, Event, EventError, EventRow, Field, FieldKind, Hook, Json, Kind, Mode,
-    OnError, Phase, RegisterError, Reply, Scope,
+    Builder, Capability, Decision, Engine, Event, EventError, EventRow, Field, FieldKind, Hook, Json, Kind,
+    Mode, OnError, Phase, RegisterError, Reply, Scope,
 };
 
 use super::kit::{engine, ignored, json, quiet, ran, tool};
@@ -84,7 +84,8 @@ fn a_row_whose_name_is_taken_or_whose_fields_are_not_there_is_refused() {
 }
 
 /// A row whose matcher field need not be there.
-const MAYBE: EventRow = EventRow::new("Maybe", "").fields(&[NOTE]).matches_on("note").may(&[Capability::Deny]);
+const MAYBE: EventRow =
+    EventRow::new("Maybe", "").fields(&[NOTE]).matches_on("note").may(&[Capability::Deny]);
 
 #[test]
 fn an_event_without_the_value_does_not_hide_the_hooks_that_want_one() {
@@ -133,7 +134,8 @@ async fn an_event_of_another_engine_runs_no_hooks_and_says_so() {
     let (_theirs, events) = other_rows();
     let (builder, kind) = with_deploy();
     // At the place in the table where the other engine has `Other0`.
-    let mine = builder.hook(Hook::on_event(kind).named("mine").callback(|_: &Event| Reply::deny("mine"))).build();
+    let mine =
+        builder.hook(Hook::on_event(kind).named("mine").callback(|_: &Event| Reply::deny("mine"))).build();
     let mine = mine.unwrap();
     for event in events {
         for outcome in [mine.fire(&event).await, mine.fire_blocking(&event)] {

@@ -1,7 +1,7 @@
 //! An event's JSON is made when the first hook asks, once, and again only after a rewrite.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crosier::payload::PreToolUse;
 use crosier::{Base, Event, Hook, Json, Mode, Payload, Reply};
@@ -50,12 +50,26 @@ fn on(name: &str) -> crosier::HookBuilder<crosier::Untyped> {
     Hook::on_event(PreToolUse.kind()).named(name)
 }
 
-/// A hook that notes where the JSON lies in memory.
-fn reader(name: &str, diary: &Diary) -> Hook {
-    let diary = diary.clone();
-    on(name).callback(move |event: &Event| {
-        diary.note(format!("{:p}", Arc::as_ptr(event.wire().unwrap()).cast::<u8>()));
-    })
+/// The JSON that each hook saw, kept, so that no place in memory is used twice.
+#[derive(Debug, Clone, Default)]
+struct Wires(Arc<Mutex<Vec<Arc<str>>>>);
+
+impl Wires {
+    fn keep(&self, event: &Event) {
+        self.0.lock().unwrap().push(Arc::clone(event.wire().unwrap()));
+    }
+
+    fn reader(&self, name: &str) -> Hook {
+        let wires = self.clone();
+        on(name).callback(move |event: &Event| wires.keep(event))
+    }
+
+    /// Which of them are one and the same, as numbers in the order they were first seen.
+    fn seen(&self) -> Vec<usize> {
+        let wires = self.0.lock().unwrap();
+        let first = |wire: &Arc<str>| wires.iter().position(|other| Arc::ptr_eq(other, wire)).unwrap();
+        wires.iter().map(first).collect()
+    }
 }
 
 #[test]
@@ -63,7 +77,10 @@ fn no_json_is_made_when_no_hook_asks() {
     let engine = engine([
         on("typed").callback(|event: &Event| assert!(event.typed::<Counted>().is_ok())),
         on("names").callback(|event: &Event| {
-            assert_eq!((event.name(), event.matcher_value(), event.agent_id()), ("PreToolUse", Some("Bash"), None));
+            assert_eq!(
+                (event.name(), event.matcher_value(), event.agent_id()),
+                ("PreToolUse", Some("Bash"), None)
+            );
             assert!(!event.session_id().is_empty() && event.cwd() == "/" && event.timestamp().ends_with('Z'));
         }),
         on("shared").async_callback(|event: Event| async move { assert!(event.shared::<Counted>().is_ok()) }),
@@ -77,53 +94,47 @@ fn no_json_is_made_when_no_hook_asks() {
 
 #[test]
 fn json_is_made_once_for_all_hooks_that_ask() {
-    let diary = Diary::default();
-    let hooks: Vec<Hook> = (0..10).map(|n| reader(&format!("h{n}"), &diary)).collect();
+    let wires = Wires::default();
+    let hooks: Vec<Hook> = (0..10).map(|n| wires.reader(&format!("h{n}"))).collect();
     let (event, written) = counted();
     engine(hooks).fire_blocking(event);
-    let lines = diary.lines();
-    assert!(lines.len() == 10 && lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    assert_eq!(wires.seen(), [0; 10]);
     assert_eq!(written.load(Ordering::Relaxed), 1);
 }
 
 #[test]
 fn json_is_made_again_only_after_a_rewrite() {
-    let diary = Diary::default();
+    let wires = Wires::default();
     let rewrites = |name: &str| on(name).callback(|_: &Event| Reply::none().rewrite_input(json("{}")));
     let engine = engine([
-        reader("a", &diary),
+        wires.reader("a"),
         on("speaks").callback(|_: &Event| Reply::allow("x").context("c")),
-        reader("b", &diary),
+        wires.reader("b"),
         rewrites("first"),
-        reader("c", &diary),
-        reader("d", &diary),
+        wires.reader("c"),
+        wires.reader("d"),
         rewrites("second"),
         rewrites("third"),
-        reader("e", &diary),
+        wires.reader("e"),
     ]);
     let (event, written) = counted();
     engine.fire_blocking(event);
-    let lines = diary.lines();
-    assert_eq!(lines[0], lines[1]);
-    assert_eq!(lines[2], lines[3]);
-    assert!(lines[0] != lines[2] && lines[2] != lines[4] && lines[0] != lines[4], "{lines:?}");
+    assert_eq!(wires.seen(), [0, 0, 2, 2, 4]);
     // Once for the wire, once to take the payload apart for the first rewrite; never again after that.
     assert_eq!(written.load(Ordering::Relaxed), 2);
 }
 
 #[test]
 fn a_stage_of_several_hooks_shares_the_json() {
-    let diary = Diary::default();
+    let wires = Wires::default();
     let hooks = (0..4).map(|n| {
-        let diary = diary.clone();
-        on(&format!("h{n}")).mode(Mode::Parallel).blocking_callback(move |event: &Event| {
-            diary.note(format!("{:p}", Arc::as_ptr(event.wire().unwrap()).cast::<u8>()));
-        })
+        let wires = wires.clone();
+        let together = on(&format!("h{n}")).mode(Mode::Parallel);
+        together.blocking_callback(move |event: &Event| wires.keep(event))
     });
     let (event, written) = counted();
     engine(hooks).fire_blocking(event);
-    let lines = diary.lines();
-    assert!(lines.len() == 4 && lines.iter().all(|line| *line == lines[0]), "{lines:?}");
+    assert_eq!(wires.seen(), [0; 4]);
     assert_eq!(written.load(Ordering::Relaxed), 1);
 }
 

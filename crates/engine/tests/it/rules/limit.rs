@@ -89,7 +89,8 @@ fn a_bad_matcher_is_refused_with_what_to_write() {
 #[test]
 fn a_matcher_on_an_event_without_a_field_is_refused_unless_it_matches_all() {
     let engine = engine([]);
-    let hook = |matcher: &str| Hook::on(UserPromptSubmit).matching(matcher).callback(|_: &UserPromptSubmit| ());
+    let hook =
+        |matcher: &str| Hook::on(UserPromptSubmit).matching(matcher).callback(|_: &UserPromptSubmit| ());
     for matcher in ["", "*", " * "] {
         engine.register(hook(matcher)).unwrap();
     }

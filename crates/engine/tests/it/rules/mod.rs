@@ -1,1 +1,30 @@
-//! The rules of a fire, with callbacks.
+//! The rules of a fire, with callbacks: no process is started here.
+//!
+//! One subject per file. Clocks are paused wherever a hook waits for time; a test that needs real threads
+//! meets them with channels and barriers, not with sleeps.
+
+mod agent_isolation;
+mod background;
+mod callback;
+mod chain;
+mod deadline;
+mod deny;
+mod finishing_order;
+mod fnmatch;
+mod gate;
+mod host_event;
+mod kit;
+mod lazy_json;
+mod limit;
+mod message;
+mod names;
+mod observe;
+mod order;
+mod panic;
+mod parallel;
+mod payload;
+mod pending;
+mod registration;
+mod scope;
+mod stress;
+mod two_phase;

@@ -7,12 +7,19 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crosier::payload::{PostToolUse, PreToolUse};
-use crosier::{Answer, Decision, FailureKind, Hook, HookBuilder, OnError, Outcome, Reply, Status, Typed};
+use crosier::{
+    Answer, Callback, Decision, FailureKind, Handler, Hook, HookBuilder, OnError, Outcome, Reply, Status,
+    Typed,
+};
 
 use super::kit::{engine, failure, quiet, ran, tool};
 
 fn on(name: &str) -> HookBuilder<Typed<PreToolUse>> {
     Hook::on(PreToolUse).named(name)
+}
+
+fn words(text: &str) -> Reply {
+    panic!("{text}")
 }
 
 fn detail<'a>(outcome: &'a Outcome, hook: &str) -> &'a str {
@@ -25,10 +32,10 @@ fn panicking() -> Vec<Hook> {
     vec![
         on("inline").callback(|_: &PreToolUse| -> Reply { panic!("inline said {}", 1) }),
         on("making").async_callback(|_| -> std::future::Ready<Reply> { panic!("making said 1") }),
-        on("first poll").async_callback(|_| async { panic!("first poll said 1") }),
+        on("first poll").async_callback(|_| async { words("first poll said 1") }),
         on("later poll").async_callback(|_| async {
             tokio::task::yield_now().await;
-            panic!("later poll said 1")
+            words("later poll said 1")
         }),
         on("blocking").blocking_callback(|_: &PreToolUse| -> Reply { panic!("blocking said 1") }),
         on("second run").callback_with(|_: &PreToolUse, call| {
@@ -90,8 +97,8 @@ fn a_panic_where_nothing_can_be_denied_hides_the_output_when_the_hook_is_closed(
 #[test]
 fn a_panic_without_words_is_reported_too() {
     let engine = engine([
-        on("number").callback(|_: &PreToolUse| panic_any(7)),
-        on("string").callback(|_: &PreToolUse| panic_any("owned".to_owned())),
+        on("number").callback(|_: &PreToolUse| -> Reply { panic_any(7) }),
+        on("string").callback(|_: &PreToolUse| -> Reply { panic_any("owned".to_owned()) }),
     ]);
     let outcome = engine.fire_blocking(tool("Bash"));
     assert!(detail(&outcome, "number").contains("no message"));
@@ -124,29 +131,40 @@ async fn a_panic_while_a_late_callback_is_dropped_is_still_a_timeout() {
 }
 
 /// A future of a host that answers, and panics when it is dropped afterwards.
-struct Grudge(Option<Bomb>);
+struct Grudge {
+    _bomb: Bomb,
+}
 
 impl Future for Grudge {
-    type Output = Reply;
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
-        Poll::Ready(Reply::deny("no"))
+    type Output = Answer;
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Answer> {
+        Poll::Ready(Reply::deny("no").into())
     }
 }
 
 #[test]
 fn a_panic_while_a_finished_callback_is_dropped_does_not_reach_the_host() {
-    let engine = engine([on("grudge").async_callback(|_: Arc<PreToolUse>| Grudge(Some(Bomb))), quiet("next")]);
-    let outcome = engine.fire_blocking(tool("Bash"));
-    assert!(outcome.is_denied() || failure(&outcome, "grudge").is_some(), "{outcome:?}");
+    let ready_made = Callback::Async(Arc::new(|_| Box::pin(Grudge { _bomb: Bomb })));
+    for hook in [
+        on("grudge").async_callback(|_: Arc<PreToolUse>| Grudge { _bomb: Bomb }),
+        on("grudge").with(Handler::Callback(ready_made)),
+    ] {
+        let outcome = engine([hook]).fire_blocking(tool("Bash"));
+        assert!(outcome.is_denied() || failure(&outcome, "grudge").is_some(), "{outcome:?}");
+    }
+}
+
+fn bomb() -> Reply {
+    panic_any(Bomb)
 }
 
 #[test]
 fn a_panic_whose_own_words_panic_does_not_reach_the_host() {
     let hooks = || {
         [
-            on("inline").callback(|_: &PreToolUse| panic_any(Bomb)),
-            on("async").async_callback(|_| async { panic_any(Bomb) }),
-            on("blocking").timeout(super::kit::PATIENCE).blocking_callback(|_: &PreToolUse| panic_any(Bomb)),
+            on("inline").callback(|_: &PreToolUse| bomb()),
+            on("async").async_callback(|_| async { bomb() }),
+            on("blocking").timeout(super::kit::PATIENCE).blocking_callback(|_: &PreToolUse| bomb()),
             quiet("next"),
         ]
     };

@@ -135,7 +135,7 @@ async fn a_wide_stage_runs_a_few_at_a_time() {
 async fn failures_in_a_stage_are_reported_one_by_one_and_the_policy_holds() {
     let engine = engine([
         together("late").timeout(Duration::from_secs(1)).async_callback(|_| std::future::pending::<()>()),
-        together("panics").callback(|_: &PreToolUse| panic!("x")),
+        together("panics").callback(|_: &PreToolUse| -> Reply { panic!("x") }),
         after("fine", 2, Reply::none().context("c")),
         together("closed").on_error(OnError::Abort).callback(|_: &PreToolUse| crosier::Failure::error("e")),
         after("also fine", 1, Reply::allow("y")),

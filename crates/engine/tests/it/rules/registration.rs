@@ -29,7 +29,9 @@ fn a_cached_plan_does_not_outlive_a_change() {
         engine.fire_blocking(tool(name));
     }
     engine
-        .register(Hook::on(PreToolUse).named("read").matching("Re*").callback(|_: &PreToolUse| Reply::deny("x")))
+        .register(
+            Hook::on(PreToolUse).named("read").matching("Re*").callback(|_: &PreToolUse| Reply::deny("x")),
+        )
         .unwrap();
     assert!(engine.fire_blocking(tool("Read")).is_denied());
     assert_eq!(ran(&engine.fire_blocking(tool("Bash"))), ["bash"]);
@@ -70,10 +72,9 @@ fn a_hook_that_registers_a_hook_sees_it_run_at_the_next_fire() {
 
 #[test]
 fn a_hook_that_removes_or_disables_others_does_not_stop_the_walk_that_it_is_in() {
-    for meddle in [
-        (|engine: &Engine| drop(engine.disable("bystander"))) as fn(&Engine),
-        |engine| drop(engine.unregister("bystander")),
-    ] {
+    for meddle in [(|engine: &Engine| engine.disable("bystander").unwrap()) as fn(&Engine), |engine| {
+        assert!(engine.unregister("bystander"))
+    }] {
         let engine = meddling(meddle);
         assert_eq!(ran(&engine.fire_blocking(tool("Bash"))), ["meddler", "bystander"]);
         assert_eq!(ran(&engine.fire_blocking(tool("Bash"))), ["meddler"]);
@@ -133,6 +134,18 @@ fn a_hook_whose_end_changes_the_engine_can_be_removed() {
     assert_eq!(ran(&owner.fire_blocking(tool_of("a", "Bash"))), ["holds", "a/scoped"]);
     assert!(owner.unregister("holds"));
     assert!(owner.fire_blocking(tool_of("a", "Bash")).reports.is_empty(), "the scope went with its handle");
+
+    let hold = |engine: &Engine| {
+        let handle = engine.enter(Scope::new("a").hook(quiet("scoped"))).unwrap();
+        Hook::on(PreToolUse).named("holds").callback(move |_: &PreToolUse| {
+            let _ = &handle;
+        })
+    };
+    owner.register_scoped("b", [hold(&owner)]).unwrap();
+    owner.unregister_scoped("b");
+    assert!(owner.entries().is_empty(), "the scope in the scope is gone too");
+    drop(owner.enter(Scope::new("b").hook(hold(&owner))).unwrap());
+    assert!(owner.entries().is_empty());
 
     let farewell = Farewell(other.clone());
     other

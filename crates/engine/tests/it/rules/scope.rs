@@ -114,8 +114,9 @@ fn an_override_of_the_builder_outlives_every_handle() {
 fn a_system_hook_is_never_overridden() {
     let system = Hook::on(PreToolUse).named("system").system().callback(|_: &PreToolUse| Reply::deny("no"));
     let engine = engine([quiet("base"), system]);
-    let _handle =
-        engine.enter(Scope::new("a").hook(says("own", Reply::allow("me"))).overriding(PreToolUse.kind())).unwrap();
+    let _handle = engine
+        .enter(Scope::new("a").hook(says("own", Reply::allow("me"))).overriding(PreToolUse.kind()))
+        .unwrap();
     let outcome = engine.fire_blocking(tool_of("a", "Bash"));
     assert!(outcome.is_denied());
     assert_eq!(outcome.by.as_deref(), Some("system"));
@@ -132,7 +133,8 @@ fn explain_says_why_a_hook_is_out() {
     let _b = engine.enter(Scope::new("b").hook(quiet("own"))).unwrap();
     let explain = |event: PreToolUse| {
         let explained = engine.explain(&event.into());
-        let planned: Vec<String> = explained.plan.hooks().iter().map(|entry| entry.name.to_string()).collect();
+        let planned: Vec<String> =
+            explained.plan.hooks().iter().map(|entry| entry.name.to_string()).collect();
         let out: Vec<(String, Standing)> =
             explained.out.iter().map(|(entry, standing)| (entry.name.to_string(), *standing)).collect();
         (planned, out)

@@ -19,7 +19,8 @@ fn again_then(call: Call<'_>, reply: Reply) -> Reply {
 
 #[tokio::test(start_paused = true)]
 async fn every_kind_is_called_twice_and_its_second_answer_counts() {
-    let inline = on("inline").callback_with(|_: &PreToolUse, call| again_then(call, Reply::deny("seen twice")));
+    let inline =
+        on("inline").callback_with(|_: &PreToolUse, call| again_then(call, Reply::deny("seen twice")));
     let polled = on("async").async_callback_with(|_: Arc<PreToolUse>, call| {
         let reply = again_then(call, Reply::deny("seen twice"));
         async move {

@@ -84,8 +84,9 @@ fn a_timeout_of_the_second_run_in_milliseconds_is_bad_output_and_names_the_unit(
     each_way(|lab| {
         for timeout in ["5000", "600.1", "0", "-1"] {
             let _ = std::fs::remove_file(lab.path("runs"));
-            let trial =
-                lab.shell(format!(r#"echo >> runs; echo '{{"async":true,"asyncTimeout":{timeout}}}'"#)).fire();
+            let trial = lab
+                .shell(format!(r#"echo >> runs; echo '{{"async":true,"asyncTimeout":{timeout}}}'"#))
+                .fire();
             trial.failed_somehow(FailureKind::BadOutput);
             assert!(trial.report().failure.as_ref().unwrap().detail.contains("it is in seconds"));
             assert_eq!(lab.read("runs"), "\n");

@@ -18,11 +18,8 @@ fn session_start() -> SessionStart {
 }
 
 fn event_of(session: &str, agent: Option<&str>) -> PreToolUse {
-    let base = Base {
-        session_id: Some(session.to_owned()),
-        agent_id: agent.map(str::to_owned),
-        ..Base::default()
-    };
+    let base =
+        Base { session_id: Some(session.to_owned()), agent_id: agent.map(str::to_owned), ..Base::default() };
     PreToolUse { base, ..event() }
 }
 

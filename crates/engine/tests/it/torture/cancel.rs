@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crosier::{Decision, Engine, Ended, Failure, FailureKind, Heard, Moment, Outcome};
+use crosier::{Decision, Ended, Engine, Failure, FailureKind, Heard, Moment, Outcome};
 
 use super::lab::{Lab, Way, alone_with, each_way, event, ms, one_way, runtime};
 use super::vitals::{survivors, until};
@@ -112,7 +112,10 @@ fn expect_stopped(lab: &Lab, stop: impl Fn(&Engine)) {
     let outcome = fire.join().unwrap();
     assert!(begun.elapsed() < ms(100) + Duration::from_secs(1), "it took {:?}", begun.elapsed());
     assert_eq!(failure(&outcome), &cancelled());
-    assert_eq!((outcome.is_denied(), outcome.by_failure), (lab.way == Way::Blocking, lab.way == Way::Blocking));
+    assert_eq!(
+        (outcome.is_denied(), outcome.by_failure),
+        (lab.way == Way::Blocking, lab.way == Way::Blocking)
+    );
     lab.expect_no_survivor();
     // What is fired later is not started at all.
     std::fs::remove_file(lab.path("ready")).unwrap();
@@ -188,6 +191,30 @@ fn a_deny_before_the_shutdown_is_honoured_and_the_failure_stays() {
     });
 }
 
+/// A listener whose waker panics, in the middle of the run of a hook.
+#[test]
+fn a_panic_while_a_hook_is_told_about_is_a_failure_and_no_hang() {
+    one_way(Way::Async, |lab| {
+        struct Panics;
+        impl std::task::Wake for Panics {
+            fn wake(self: std::sync::Arc<Self>) {
+                panic!("on purpose");
+            }
+        }
+        let answer = lab.fifo("answer");
+        let engine = lab.engine([lab.shell("read line < answer; echo begun; sleep 60").hook()]);
+        let listener = engine.subscribe(16);
+        let fire = lab.start(&engine, event());
+        assert!(matches!(listener.next_within(Duration::from_secs(20)), Some(Heard::Message(_))));
+        let waker = std::task::Waker::from(std::sync::Arc::new(Panics));
+        let mut next = std::pin::pin!(listener.next());
+        assert!(next.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());
+        std::fs::write(answer, "now\n").unwrap();
+        assert_eq!(failure(&fire.join().unwrap()).kind, FailureKind::Panic);
+        lab.expect_no_survivor();
+    });
+}
+
 /// As many hooks as an engine runs at once, all running.
 fn fill_up(lab: &Lab, engine: &Engine) -> Vec<std::thread::JoinHandle<Outcome>> {
     let fires = (0..64).map(|_| lab.start(engine, event())).collect();
@@ -206,7 +233,8 @@ fn hooks_that_wait_for_a_place_are_not_started_after_a_shutdown() {
         std::thread::sleep(ms(50));
         engine.shut_down();
         let begun = Instant::now();
-        let failures: Vec<Failure> = fires.into_iter().map(|fire| failure(&fire.join().unwrap()).clone()).collect();
+        let failures: Vec<Failure> =
+            fires.into_iter().map(|fire| failure(&fire.join().unwrap()).clone()).collect();
         assert!(begun.elapsed() < Duration::from_secs(10), "it took {:?}", begun.elapsed());
         assert_eq!(failures.iter().filter(|failure| **failure == cancelled()).count(), 64, "{failures:?}");
         assert_eq!(lab.read("started").len(), 64);
@@ -239,9 +267,7 @@ fn a_fire_that_is_dropped_while_its_hook_waits_for_a_place_starts_nothing() {
 #[test]
 fn a_hook_that_gets_no_place_in_its_time_is_late() {
     one_way(Way::Blocking, |lab| {
-        let engine = lab.engine([
-            lab.shell("echo >> started; exec sleep 60").hook(),
-        ]);
+        let engine = lab.engine([lab.shell("echo >> started; exec sleep 60").hook()]);
         let fires = fill_up(lab, &engine);
         let late = crosier::Hook::on(crosier::payload::PreToolUse)
             .named("late")
@@ -252,7 +278,10 @@ fn a_hook_that_gets_no_place_in_its_time_is_late() {
         engine.register(late).unwrap();
         let outcome = lab.fire(&engine, event());
         assert_eq!(failure(&outcome).kind, FailureKind::Timeout);
-        assert!(outcome.is_denied() && failure(&outcome).detail.contains("too many other hooks"), "{outcome:?}");
+        assert!(
+            outcome.is_denied() && failure(&outcome).detail.contains("too many other hooks"),
+            "{outcome:?}"
+        );
         engine.shut_down();
         fires.into_iter().for_each(|fire| drop(fire.join()));
     });
@@ -261,28 +290,25 @@ fn a_hook_that_gets_no_place_in_its_time_is_late() {
 #[test]
 fn a_host_that_ignores_sigchld_gets_an_outcome() {
     // The operating system reaps such a host's children itself, and their exit codes are lost.
-    alone_with(
-        &["/bin/sh", "-c", "trap '' CHLD; exec \"$@\"", "sh"],
-        || {
-            for (line, denies) in [("exit 2", false), (r#"echo '{"decision":"deny"}'; exit 2"#, true)] {
-                let hook = crosier::Hook::on(crosier::payload::PreToolUse)
-                    .named("guard")
-                    .command(crosier::CommandSpec::shell(line, "/"));
-                let engine = Engine::builder().hook(hook).build().unwrap();
-                for way in [Way::Blocking, Way::Async] {
-                    let outcome = way.fire(&engine, event());
-                    assert_eq!(failure(&outcome).kind, FailureKind::Signal, "{outcome:?}");
-                    assert_eq!(outcome.is_denied(), denies, "{outcome:?}");
-                }
-            }
-            let hook = crosier::Hook::on(crosier::payload::PreToolUse).timeout(ms(250));
-            let engine = Engine::builder().hook(hook.command(crosier::CommandSpec::shell("sleep 60", "/")));
-            let engine = engine.build().unwrap();
+    alone_with(&["perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", "--"], || {
+        for (line, denies) in [("exit 2", false), (r#"echo '{"decision":"deny"}'; exit 2"#, true)] {
+            let hook = crosier::Hook::on(crosier::payload::PreToolUse)
+                .named("guard")
+                .command(crosier::CommandSpec::shell(line, "/"));
+            let engine = Engine::builder().hook(hook).build().unwrap();
             for way in [Way::Blocking, Way::Async] {
-                let begun = Instant::now();
-                assert_eq!(failure(&way.fire(&engine, event())).kind, FailureKind::Timeout);
-                assert!(begun.elapsed() < ms(250 + 100 + 1000), "it took {:?}", begun.elapsed());
+                let outcome = way.fire(&engine, event());
+                assert_eq!(failure(&outcome).kind, FailureKind::Signal, "{outcome:?}");
+                assert_eq!(outcome.is_denied(), denies, "{outcome:?}");
             }
-        },
-    );
+        }
+        let hook = crosier::Hook::on(crosier::payload::PreToolUse).timeout(ms(250));
+        let engine = Engine::builder().hook(hook.command(crosier::CommandSpec::shell("sleep 60", "/")));
+        let engine = engine.build().unwrap();
+        for way in [Way::Blocking, Way::Async] {
+            let begun = Instant::now();
+            assert_eq!(failure(&way.fire(&engine, event())).kind, FailureKind::Timeout);
+            assert!(begun.elapsed() < ms(250 + 100 + 1000), "it took {:?}", begun.elapsed());
+        }
+    });
 }

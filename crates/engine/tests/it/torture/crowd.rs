@@ -95,6 +95,43 @@ fn a_callback_that_panics_beside_a_command_costs_nothing_but_itself() {
     });
 }
 
+/// Commands that answer so, in this order.
+fn fire_replies<const N: usize>(lab: &Lab, replies: [&str; N]) -> crosier::Outcome {
+    let hook = |(n, reply): (usize, &str)| {
+        lab.write(&format!("reply-{n}"), reply);
+        Hook::on(PreToolUse).named(format!("h{n}")).command(lab.shell(format!("cat reply-{n}")).spec)
+    };
+    lab.fire(&lab.engine(replies.into_iter().enumerate().map(hook)), event())
+}
+
+#[test]
+fn the_strictest_decision_of_several_commands_wins() {
+    each_way(|lab| {
+        let (allow, ask) = (r#"{"decision":"allow"}"#, r#"{"decision":"ask","reason":"hm"}"#);
+        let deny = r#"{"decision":"deny","reason":"no"}"#;
+        assert_eq!(fire_replies(lab, [allow, ask, ""]).decision, Some(Decision::Ask));
+        assert_eq!(fire_replies(lab, [ask, allow]).by.as_deref(), Some("h0"));
+        assert_eq!(fire_replies(lab, [allow, deny]).by.as_deref(), Some("h1"));
+        assert_eq!(fire_replies(lab, [allow, "", allow]).decision, Some(Decision::Allow));
+    });
+}
+
+#[test]
+fn rewrites_of_several_commands_chain_and_contexts_are_kept_in_order() {
+    each_way(|lab| {
+        let first = r#"{"updatedInput":{"command":"ls -l"},"systemMessage":"one"}"#;
+        lab.write("reply", first);
+        let engine = lab.engine([
+            Hook::on(PreToolUse).command(lab.shell("cat reply").spec),
+            Hook::on(PreToolUse).command(lab.shell("cat > second; echo '{\"systemMessage\":\"two\"}'").spec),
+        ]);
+        let outcome = lab.fire(&engine, event());
+        assert!(lab.read("second").contains(r#""tool_input":{"command":"ls -l"}"#));
+        assert_eq!(outcome.updated_input.unwrap().text(), r#"{"command":"ls -l"}"#);
+        assert_eq!(outcome.context, ["one", "two"]);
+    });
+}
+
 #[test]
 fn hooks_behind_a_deny_are_not_started() {
     each_way(|lab| {

@@ -11,7 +11,12 @@ use serde_json::json;
 use super::lab::{Guard, Lab, Way, alone, each_way, event};
 
 /// The environment that a hook has which writes it down.
-fn seen_by(lab: &Lab, guard: Guard<'_>, inherited: &[(&str, &str)], event: impl Into<Event>) -> BTreeMap<String, String> {
+fn seen_by(
+    lab: &Lab,
+    guard: Guard<'_>,
+    inherited: &[(&str, &str)],
+    event: impl Into<Event>,
+) -> BTreeMap<String, String> {
     let inherited = inherited.iter().map(|(name, value)| (name.into(), value.into()));
     seen_with(lab, guard, Some(inherited.collect()), event)
 }
@@ -111,9 +116,24 @@ fn without_an_environment_a_hook_has_a_plain_path_and_nothing_of_the_host() {
 fn credentials_and_loaders_are_held_back_and_the_rest_is_inherited() {
     each_way(|lab| {
         let held_back = [
-            "OPENAI_API_KEY", "GH_TOKEN", "AWS_SECRET", "DB_PASSWORD", "PASSWORD_FILE", "GOOGLE_CREDENTIALS", "my_token",
-            "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "BASH_ENV", "PYTHONPATH", "PYTHONSTARTUP",
-            "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "GIT_DIR", "GIT_SSH_COMMAND",
+            "OPENAI_API_KEY",
+            "GH_TOKEN",
+            "AWS_SECRET",
+            "DB_PASSWORD",
+            "PASSWORD_FILE",
+            "GOOGLE_CREDENTIALS",
+            "my_token",
+            "LD_PRELOAD",
+            "LD_LIBRARY_PATH",
+            "DYLD_INSERT_LIBRARIES",
+            "BASH_ENV",
+            "PYTHONPATH",
+            "PYTHONSTARTUP",
+            "PERL5OPT",
+            "RUBYOPT",
+            "NODE_OPTIONS",
+            "GIT_DIR",
+            "GIT_SSH_COMMAND",
         ];
         let passed = ["HOME", "LANG", "KEYBOARD", "TOKENIZERS_PARALLELISM", "MY_VARIABLE"];
         let mut inherited: Vec<_> = held_back.into_iter().chain(passed).map(|name| (name, "x")).collect();

@@ -5,7 +5,7 @@ use crosier::FailureKind;
 use super::lab::{Way, each_way, one_way};
 use super::vitals::peak_bytes;
 
-const MEBIBYTE: usize = 1 << 20;
+pub(super) const MEBIBYTE: usize = 1 << 20;
 const OVERSIZE: &str = "its reply is larger than 1048576 bytes; nothing of it is used";
 
 /// Fails when the process took much more memory than the limits on output allow.
@@ -16,8 +16,9 @@ fn expect_small(before: Option<u64>) {
 }
 
 /// A deny of exactly so many bytes.
-fn deny_of(bytes: usize) -> String {
-    format!("{:bytes$}", r#"{"decision":"deny","reason":"no"}"#)
+pub(super) fn deny_of(bytes: usize) -> String {
+    let deny = r#"{"decision":"deny","reason":"no"}"#;
+    format!("{deny}{}", " ".repeat(bytes - deny.len()))
 }
 
 #[test]

@@ -74,8 +74,11 @@ fn in_own_process(name: &str, prefix: &[&str], test: impl FnOnce()) {
     }
     let mut words: Vec<OsString> = prefix.iter().map(OsString::from).collect();
     words.push(std::env::current_exe().unwrap().into());
-    words.extend(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"].map(OsString::from));
-    let output = Command::new(&words[0]).args(&words[1..]).env(ALONE, "1").output().unwrap();
+    words.extend(
+        ["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"].map(OsString::from),
+    );
+    let output = Command::new(&words[0]).args(&words[1..]).env(ALONE, "1").output();
+    let output = output.expect("this binary can be started");
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
     assert!(passed, "{name} in a process of its own: {}\n{stdout}\n{stderr}", output.status);
@@ -304,7 +307,7 @@ impl<'a> Guard<'a> {
 
     /// Fires at a hook that makes the file `ready` and then hangs.
     pub(super) fn hang(self) -> Trial<'a> {
-        self.timeout(ms(250)).fire_until_ready(event())
+        self.timeout(ms(150)).fire_until_ready(event())
     }
 }
 
@@ -373,7 +376,11 @@ impl Trial<'_> {
     #[track_caller]
     pub(super) fn failed_somehow(&self, kind: FailureKind) {
         let outcome = &self.outcome;
-        assert_eq!(outcome.reports[0].failure.as_ref().map(|failure| failure.kind), Some(kind), "{outcome:?}");
+        assert_eq!(
+            outcome.reports[0].failure.as_ref().map(|failure| failure.kind),
+            Some(kind),
+            "{outcome:?}"
+        );
         assert_eq!(outcome.reports[0].status, Status::Failed, "{outcome:?}");
         assert_eq!(outcome.reports[0].decision, None, "{outcome:?}");
         match self.lab.way.on_error() {

@@ -58,7 +58,8 @@ fn logs_carry_no_payload_and_no_words_of_hooks() {
         let _ = tracing::subscriber::set_global_default(log.clone());
         log.0.lock().unwrap().clear();
 
-        let base = Base { cwd: Some(format!("/{SECRET}")), session_id: Some(SECRET.into()), ..Base::default() };
+        let base =
+            Base { cwd: Some(format!("/{SECRET}")), session_id: Some(SECRET.into()), ..Base::default() };
         let event = PreToolUse { base, ..PreToolUse::new(SECRET, json!({"password": SECRET})) };
         let lines = [
             format!("cat; exit 1; # {SECRET}"),
@@ -69,7 +70,8 @@ fn logs_carry_no_payload_and_no_words_of_hooks() {
             format!("echo {SECRET} >&2; kill -SEGV $$"),
             format!("echo {SECRET}; head -c 2000000 /dev/zero"),
         ];
-        let mut hooks: Vec<Hook> = lines.iter().map(|line| on(Mode::Sequential).command(lab.shell(line).spec)).collect();
+        let mut hooks: Vec<Hook> =
+            lines.iter().map(|line| on(Mode::Sequential).command(lab.shell(line).spec)).collect();
         let sleeps = lab.shell(format!("echo {SECRET}; sleep 60")).spec;
         hooks.push(on(Mode::Sequential).timeout(ms(250)).command(sleeps));
         hooks.push(on(Mode::Sequential).command(lab.shell("true").cwd(Cwd::Event).spec));

@@ -125,7 +125,8 @@ fn a_timeout_is_told_as_cancelled_with_what_was_written() {
         for _ in 0..20 {
             lab.fire(&engine, event());
             let messages = all(&listener);
-            let Moment::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().moment else {
+            let Moment::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().moment
+            else {
                 panic!("{messages:?}");
             };
             assert_eq!((*outcome, *exit_code), (Ended::Cancelled, None));
@@ -161,7 +162,11 @@ fn a_flood_is_told_in_bounded_messages_up_to_a_limit() {
             assert!(piece.len() <= 32 * 1024, "one message has {} bytes", piece.len());
         }
         for told in [out.concat(), err.concat()] {
-            assert!((1 << 20..(1 << 20) + (64 << 10)).contains(&told.len()), "{} bytes were told", told.len());
+            assert!(
+                (1 << 20..(1 << 20) + (64 << 10)).contains(&told.len()),
+                "{} bytes were told",
+                told.len()
+            );
         }
         let Moment::Response { stdout, stderr, .. } = &messages.last().unwrap().moment else {
             panic!("no response")
@@ -230,7 +235,9 @@ fn the_end_of_a_second_run_that_does_not_start_is_not_the_end_of_the_first() {
         let listener = engine.subscribe(100);
         let outcome = lab.fire(&engine, event());
         assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::Spawn);
-        let Moment::Response { outcome, exit_code, stdout, .. } = &all(&listener).last().unwrap().moment.clone() else {
+        let Moment::Response { outcome, exit_code, stdout, .. } =
+            &all(&listener).last().unwrap().moment.clone()
+        else {
             panic!("no response")
         };
         assert_eq!((*outcome, *exit_code, stdout.as_str()), (Ended::Error, None, ""));

@@ -178,7 +178,8 @@ fn a_program_that_is_being_written_does_not_hold_up_a_shutdown() {
         let path = lab.path("program");
         fs::copy("/bin/echo", &path).unwrap();
         let open = fs::OpenOptions::new().append(true).open(&path).unwrap();
-        let engine = lab.engine([lab.argv([path.to_str().unwrap()]).timeout(Duration::from_secs(600)).hook()]);
+        let engine =
+            lab.engine([lab.argv([path.to_str().unwrap()]).timeout(Duration::from_secs(600)).hook()]);
         let listener = engine.subscribe(8);
         let fire = lab.start(&engine, event());
         assert!(listener.next_within(Duration::from_secs(20)).is_some());
@@ -220,17 +221,37 @@ fn a_hook_that_rewrites_itself_while_it_runs_is_heard_and_runs_anew_next_time() 
     });
 }
 
-/// Does something while this process may open so few descriptors more.
-fn with_descriptors_left<T>(more: u64, work: impl FnOnce() -> T) -> T {
+#[test]
+fn a_hook_that_edits_its_own_configuration_changes_nothing_until_that_is_loaded_again() {
+    each_way(|lab| {
+        let path = lab.write(
+            "crosier.yaml",
+            "hooks:\n  PreToolUse:\n    - name: guard\n      command: 'echo \"hooks: {}\" > crosier.yaml; exit 2'\n",
+        );
+        let load = || {
+            let config = crosier::config::Loader::default().file(&path).load().unwrap();
+            Engine::builder().config(config).build().unwrap()
+        };
+        let engine = load();
+        for _ in 0..2 {
+            assert_eq!(lab.fire(&engine, event()).by.as_deref(), Some("guard"));
+        }
+        assert!(lab.fire(&load(), event()).reports.is_empty());
+    });
+}
+
+/// Does something while this process can open only so few descriptors more.
+fn with_descriptors_left<T>(more: usize, work: impl FnOnce() -> T) -> T {
     let before = getrlimit(Resource::Nofile);
-    let open = fs::read_dir("/dev/fd").unwrap().count() as u64 - 1;
-    setrlimit(Resource::Nofile, Rlimit { current: Some(open + more), ..before }).unwrap();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(200), ..before }).unwrap();
+    let mut taken: Vec<fs::File> = std::iter::from_fn(|| fs::File::open("/dev/null").ok()).collect();
+    taken.truncate(taken.len() - more);
     let done = work();
     setrlimit(Resource::Nofile, before).unwrap();
     done
 }
 
-fn expect_no_descriptors(lab: &Lab, more: u64) {
+fn expect_no_descriptors(lab: &Lab, more: usize) {
     let engine = lab.engine([lab.shell("cat allow").hook()]);
     let runtime = super::lab::runtime();
     let outcome = with_descriptors_left(more, || match lab.way {

@@ -1,13 +1,19 @@
 //! What a hook does with its input: nothing, a part, all of it, too late.
 
+use std::sync::LazyLock;
+
+use crosier::Event;
 use crosier::payload::PreToolUse;
 use serde_json::json;
 
+use super::flood::{MEBIBYTE, deny_of};
 use super::lab::{each_way, ms};
 
-/// An event of more than eight mebibytes.
-fn large() -> PreToolUse {
-    PreToolUse::new("Write", json!({"content": "x".repeat(8 << 20)}))
+/// An event of more than eight mebibytes, written as JSON only once.
+fn large() -> Event {
+    static EVENT: LazyLock<Event> =
+        LazyLock::new(|| PreToolUse::new("Write", json!({"content": "x".repeat(8 << 20)})).into());
+    EVENT.clone()
 }
 
 #[test]
@@ -17,7 +23,7 @@ fn input_that_is_never_read_does_not_lose_the_deny() {
 
 #[test]
 fn input_that_is_never_read_does_not_move_the_deadline() {
-    each_way(|lab| lab.shell(": > ready; sleep 60").timeout(ms(250)).fire_until_ready(large()).timed_out());
+    each_way(|lab| lab.shell(": > ready; sleep 60").timeout(ms(150)).fire_until_ready(large()).timed_out());
 }
 
 #[test]
@@ -46,11 +52,11 @@ fn a_large_input_arrives_whole_with_a_newline_and_an_end() {
 #[test]
 fn a_hook_that_writes_a_mebibyte_before_it_reads_one_does_not_block() {
     each_way(|lab| {
-        lab.write("reply", format!("{:1$}", r#"{"decision":"deny","reason":"no"}"#, 1 << 20));
-        let event = PreToolUse::new("Write", json!({"content": "x".repeat(1 << 20)}));
+        lab.write("reply", deny_of(MEBIBYTE));
+        let event = PreToolUse::new("Write", json!({"content": "x".repeat(MEBIBYTE)}));
         let trial = lab.shell("cat reply; cat > copy").fire_at(event);
         trial.denied("no");
-        assert!(lab.read("copy").len() > 1 << 20);
+        assert!(lab.read("copy").len() > MEBIBYTE);
     });
 }
 

@@ -25,7 +25,11 @@ impl Vitals {
         let mut descriptors = BTreeMap::new();
         for entry in fs::read_dir("/dev/fd").unwrap().flatten() {
             // The descriptor of this very reading is open in every count.
-            descriptors.insert(entry.file_name(), fs::read_link(entry.path()).unwrap_or_default());
+            let target = fs::read_link(entry.path()).unwrap_or_default();
+            // Whoever makes ids opens this once, for the life of the process.
+            if target != Path::new("/dev/urandom") {
+                descriptors.insert(entry.file_name(), target);
+            }
         }
         let threads = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
         let name = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("comm")).unwrap_or_default();

@@ -1,0 +1,3 @@
+//! Ready-made hooks for Crosier, and its permission rules.
+
+pub mod shell;

@@ -1,0 +1,238 @@
+//! `crosier doctor`: what hooks will find on this machine, and what looks odd.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::{Run, check};
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Result};
+use crate::paint::{Paint, Tone};
+use crate::setup::{DEFAULT_CONFIG, count};
+use crate::{environment, print, state};
+
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit status: 0 when all is well, 1 when something is odd.
+
+Example:
+  crosier doctor -c hooks.yaml")]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One thing that was looked at.
+#[derive(Debug)]
+struct Finding {
+    what: &'static str,
+    says: String,
+    judged: Judged,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Judged {
+    Fine,
+    /// Not needed by everybody.
+    Missing,
+    Odd,
+}
+
+impl Finding {
+    fn new(what: &'static str, judged: Judged, says: impl Into<String>) -> Self {
+        Self { what, says: says.into(), judged }
+    }
+}
+
+impl Run for DoctorArgs {
+    fn run(&self) -> Result {
+        let findings = examine(&self.config.config);
+        if self.json {
+            let rows: Vec<Value> = findings.iter().map(as_json).collect();
+            print::data(&format!("{:#}", Value::from(rows)))?;
+        } else {
+            print::data(&findings.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+        }
+        let is_odd = findings.iter().any(|finding| finding.judged == Judged::Odd);
+        Ok(if is_odd { Exit::Failed } else { Exit::Done })
+    }
+}
+
+fn as_json(finding: &Finding) -> Value {
+    json!({"what": finding.what, "says": finding.says, "judged": word(finding.judged)})
+}
+
+fn word(judged: Judged) -> &'static str {
+    match judged {
+        Judged::Fine => "ok",
+        Judged::Missing => "--",
+        Judged::Odd => "odd",
+    }
+}
+
+fn line(finding: &Finding) -> String {
+    let tone = match finding.judged {
+        Judged::Fine => Tone::Good,
+        Judged::Missing => Tone::Warning,
+        Judged::Odd => Tone::Bad,
+    };
+    let mark = Paint::stdout().tone(tone, &format!("{:<4}", word(finding.judged)));
+    format!("{mark}{:<9}{}", finding.what, print::one_line(&finding.says))
+}
+
+fn examine(named: &[PathBuf]) -> Vec<Finding> {
+    let mut findings = vec![
+        Finding::new("crosier", Judged::Fine, env!("CARGO_PKG_VERSION")),
+        platform(),
+        Finding::new("exits", Judged::Fine, format!("noticed by {}", crosier::mechanism())),
+        shell(),
+        program("python3", "python hooks cannot run"),
+        program("git", "only hooks that call it miss it"),
+    ];
+    let default = PathBuf::from(DEFAULT_CONFIG);
+    let files: Vec<PathBuf> = match named {
+        [] if default.exists() => vec![default],
+        named => named.to_vec(),
+    };
+    if files.is_empty() {
+        let says = format!("there is no {DEFAULT_CONFIG} in this folder; name a file with -c FILE");
+        findings.push(Finding::new("config", Judged::Missing, says));
+        return findings;
+    }
+    findings.push(configuration(&files));
+    for file in &files {
+        findings.extend(watched("config", file));
+        findings.extend(switched_off(file));
+    }
+    findings
+}
+
+fn platform() -> Finding {
+    let uname = rustix::system::uname();
+    let (system, release) = (uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let machine = std::env::consts::ARCH;
+    Finding::new("platform", Judged::Fine, format!("{system} {release}, {machine}, {}", count(cores, "core")))
+}
+
+fn shell() -> Finding {
+    let path = Path::new("/bin/sh");
+    match fs::canonicalize(path) {
+        Ok(real) if real == path => Finding::new("sh", Judged::Fine, "/bin/sh"),
+        Ok(real) => Finding::new("sh", Judged::Fine, format!("/bin/sh, which is {}", real.display())),
+        Err(error) => {
+            Finding::new("sh", Judged::Odd, format!("/bin/sh: {error}; no `command:` can run, only `argv:`"))
+        }
+    }
+}
+
+fn program(name: &'static str, without: &str) -> Finding {
+    let Some(path) = environment::find(name) else {
+        return Finding::new(name, Judged::Missing, format!("not found in PATH; {without}"));
+    };
+    match version(&path) {
+        Ok(version) => Finding::new(name, Judged::Fine, format!("{}, {version}", path.display())),
+        Err(why) => Finding::new(name, Judged::Odd, format!("{} {why}", path.display())),
+    }
+}
+
+/// The first line that a program says to `--version`.
+fn version(path: &Path) -> std::result::Result<String, String> {
+    let mut child = Command::new(path)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot be started: {error}"))?;
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break,
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(2)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("did not say its version within {}s", PATIENCE.as_secs()));
+            }
+        }
+    }
+    let output = child.wait_with_output().map_err(|error| format!("cannot be heard: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    match said.lines().next() {
+        Some(line) if output.status.success() => Ok(line.to_owned()),
+        _ => Err(format!("--version failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+fn configuration(files: &[PathBuf]) -> Finding {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let names = names.join(", ");
+    let found = match check::look(files) {
+        Ok(found) => found,
+        Err(failed) => return Finding::new("config", Judged::Odd, format!("{names}: {}", failed.message)),
+    };
+    let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
+    if errors > 0 {
+        let says = format!("{names}: {}; `crosier check` shows them", count(errors, "error"));
+        return Finding::new("config", Judged::Odd, says);
+    }
+    let hooks = count(found.hooks.unwrap_or_default(), "hook");
+    if warnings > 0 {
+        let says = format!("{names}: {hooks}, {}; `crosier check` shows them", count(warnings, "warning"));
+        return Finding::new("config", Judged::Odd, says);
+    }
+    Finding::new("config", Judged::Fine, format!("{names}: {hooks}, no problems"))
+}
+
+/// Who else could change a file that decides what is denied.
+fn watched(what: &'static str, file: &Path) -> Option<Finding> {
+    let odd = |says: String| Some(Finding::new(what, Judged::Odd, says));
+    let meta = fs::metadata(file).ok()?;
+    let (shown, me) = (file.display(), rustix::process::geteuid().as_raw());
+    if meta.mode() & 0o002 != 0 {
+        return odd(format!("{shown} can be changed by everybody (mode {:o})", meta.mode() & 0o777));
+    }
+    if meta.uid() != me && meta.uid() != 0 {
+        return odd(format!("{shown} belongs to another user ({})", meta.uid()));
+    }
+    let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
+    let mode = fs::metadata(&folder).ok()?.mode();
+    if mode & 0o002 != 0 && mode & 0o1000 == 0 {
+        return odd(format!("{shown} can be replaced by everybody: so can all of {}", folder.display()));
+    }
+    None
+}
+
+fn switched_off(config: &Path) -> Vec<Finding> {
+    let path = state::path_of(config);
+    let Ok(meta) = fs::metadata(&path) else {
+        let says = format!("{}: none, no hook is switched off", path.display());
+        return vec![Finding::new("state", Judged::Fine, says)];
+    };
+    let mut findings = match state::read_all(&[config.to_owned()]) {
+        // What is wrong with it is among the configuration's problems.
+        Err(_) => vec![Finding::new("state", Judged::Odd, format!("{} makes no sense", path.display()))],
+        Ok(states) => {
+            let names: Vec<&str> = states.iter().flat_map(state::State::all_names).collect();
+            let says = format!("{}: switched off are {}", path.display(), names.join(", "));
+            vec![Finding::new("state", Judged::Fine, says)]
+        }
+    };
+    if meta.mode() & 0o077 != 0 {
+        let says = format!("{} is open to others (mode {:o}, not 600)", path.display(), meta.mode() & 0o777);
+        findings.push(Finding::new("state", Judged::Odd, says));
+    }
+    findings.extend(watched("state", &path).filter(|_| meta.mode() & 0o002 == 0));
+    findings
+}

@@ -1,0 +1,177 @@
+//! A configuration file, from the tables of its keys and of the events.
+
+use crosier::config::keys::{EVENT_KEYS, GROUP_KEYS, HOOK_KEYS, Holds, Key, SECTION_KEYS};
+use crosier::protocol::event::TABLE;
+use serde_json::{Map, Value, json};
+
+use super::{about, or_null, properties, root, with};
+
+const ABOUT: &str = "Hooks for AI agents. Outside `hooks` sections every key belongs to somebody else. \
+                     `crosier check` finds what a schema cannot.";
+
+/// The schema of a configuration file.
+pub(crate) fn config() -> Value {
+    with(
+        root("config", "Crosier configuration", ABOUT),
+        json!({
+            "type": ["object", "null"],
+            "properties": {
+                "hooks": about(or_null(json!({ "$ref": "#/$defs/section" })), "the base hooks, which hold for every agent"),
+                "agents": agents(),
+                "scripts": about(
+                    json!({ "type": ["array", "string", "null"], "items": { "type": "string" } }),
+                    "`.arma` files, relative to this file; a hook a line",
+                ),
+                "permissions": about(
+                    json!({ "type": ["object", "null"], "additionalProperties": { "enum": ["allow", "ask", "deny"] } }),
+                    "what `/perms check` looks up; a capability that is not here is denied",
+                ),
+            },
+            "$defs": {
+                "section": section(),
+                "event": event(),
+                "hooks": {
+                    "type": ["array", "null"],
+                    "items": {
+                        "if": { "type": "object", "required": ["hooks"] },
+                        "then": { "$ref": "#/$defs/group" },
+                        "else": { "$ref": "#/$defs/hook" },
+                    },
+                },
+                "group": group(),
+                "hook": hook(),
+            },
+        }),
+    )
+}
+
+fn section() -> Value {
+    let to_event = |text: &str| about(json!({ "$ref": "#/$defs/event" }), text);
+    let mut known: Map<String, Value> = keys(&SECTION_KEYS);
+    let mut points = Map::new();
+    for row in &TABLE {
+        known.insert(row.name.to_owned(), to_event(row.about));
+        if let Some(alias) = row.alias {
+            known.insert(alias.to_owned(), to_event(&format!("{}, by its point", row.name)));
+            if row.matcher.is_some() {
+                let text = format!("{}, with a matcher behind its point", row.name);
+                points.insert(format!("^{alias}:."), to_event(&text));
+            }
+        }
+    }
+    points.insert("^x-".to_owned(), json!(true));
+    json!({
+        "type": "object",
+        "properties": known,
+        "patternProperties": points,
+        "additionalProperties": false,
+    })
+}
+
+fn event() -> Value {
+    json!({
+        "if": { "type": "object" },
+        "then": closed(keys(&EVENT_KEYS), json!({})),
+        "else": { "$ref": "#/$defs/hooks" },
+    })
+}
+
+fn group() -> Value {
+    closed(keys(&GROUP_KEYS), json!({ "required": ["hooks"] }))
+}
+
+fn hook() -> Value {
+    let says = ["type", "command", "argv", "run", "reply", "then", "delay", "fail"];
+    let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
+    let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
+    closed(
+        keys(&HOOK_KEYS),
+        json!({
+            "anyOf": says,
+            "dependentRequired": { "handler": ["type"] },
+            "allOf": [one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")],
+        }),
+    )
+}
+
+/// A mapping with these keys and no others, but for `x-…`.
+fn closed(known: Map<String, Value>, more: Value) -> Value {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), known.into());
+    schema.insert("patternProperties".to_owned(), json!({ "^x-": true }));
+    schema.insert("additionalProperties".to_owned(), false.into());
+    with(schema, more)
+}
+
+/// Every key in both of its spellings.
+fn keys(table: &[Key]) -> Map<String, Value> {
+    let mut all = Map::new();
+    for key in table {
+        let schema = about(holds(key.holds), key.about);
+        let camel = camel_case(key.name);
+        if camel != key.name {
+            let other = json!({ "allOf": [schema.clone()], "description": format!("`{}`, in its other spelling", key.name) });
+            all.insert(key.name.to_owned(), schema);
+            all.insert(camel, other);
+        } else {
+            all.insert(key.name.to_owned(), schema);
+        }
+    }
+    all
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |camel, word| {
+        let (head, tail) = word.split_at(word.len().min(1));
+        camel + &head.to_ascii_uppercase() + tail
+    })
+}
+
+fn holds(holds: Holds) -> Value {
+    // A key with nothing behind it is the same as a key that is not there.
+    let time = |unit: &str| {
+        let text =
+            json!({ "type": "string", "pattern": "^\\s*([0-9]+(\\.[0-9]*)?|\\.[0-9]+)\\s*(ms|s|m|h)\\s*$" });
+        let number = about(json!({ "type": "number", "exclusiveMinimum": 0 }), unit);
+        json!({ "anyOf": [text, number, { "type": "null" }], "examples": ["2s", "1500ms"] })
+    };
+    match holds {
+        Holds::Text => json!({ "type": ["string", "null"] }),
+        Holds::Word(words) => or_null(json!({ "enum": words })),
+        Holds::Bool => json!({ "type": ["boolean", "null"] }),
+        Holds::Integer => json!({ "type": ["integer", "null"] }),
+        Holds::Count => json!({ "type": ["integer", "null"], "minimum": 1 }),
+        Holds::Seconds => time("seconds"),
+        Holds::Milliseconds => time("milliseconds"),
+        Holds::Texts => json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
+        Holds::Argv => json!({ "type": ["array", "null"], "items": { "type": "string" }, "minItems": 1 }),
+        Holds::Variables => json!({
+            "type": ["object", "null"],
+            "propertyNames": { "pattern": "^[^=]+$" },
+            "additionalProperties": { "type": ["string", "number", "boolean"] },
+        }),
+        Holds::Hooks => json!({ "$ref": "#/$defs/hooks" }),
+        Holds::Any => json!({}),
+    }
+}
+
+fn agents() -> Value {
+    let section = || or_null(json!({ "$ref": "#/$defs/section" }));
+    let agent = json!({
+        "type": ["object", "null"],
+        "properties": properties([
+            ("id", about(json!({ "type": ["string", "number", "boolean", "null"] }), "the agent's id")),
+            ("hooks", about(section(), "the hooks of this agent")),
+            ("backend", json!({
+                "properties": properties([("hooks", about(section(), "the hooks of this agent, as MassGen has it"))]),
+            })),
+        ]),
+    });
+    about(
+        json!({ "items": agent.clone(), "additionalProperties": agent }),
+        "the hooks of single agents: a list with `id`s, or a mapping by id",
+    )
+}

@@ -1,0 +1,71 @@
+//! JSON Schemas (2020-12), written from the same tables that the engine reads by.
+//!
+//! `schema/*.json` are these values, checked by a test and written with `CROSIER_GENERATE=1`. They say what
+//! can be said without guessing: whether two hooks share a name or a file exists is for `crosier check`.
+
+mod config;
+mod event;
+mod outcome;
+mod reply;
+
+use serde_json::{Map, Value, json};
+
+pub(crate) use config::config;
+pub(crate) use event::event;
+pub(crate) use outcome::outcome;
+pub(crate) use reply::reply;
+
+/// The beginning of every schema.
+fn root(name: &str, title: &str, about: &str) -> Map<String, Value> {
+    let id = format!("{}/schema/{name}.json", env!("CARGO_PKG_REPOSITORY"));
+    let entries = [
+        ("$schema", "https://json-schema.org/draft/2020-12/schema"),
+        ("$id", &id),
+        ("title", title),
+        ("description", about),
+    ];
+    entries.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
+}
+
+/// A root with the keywords of this object behind it.
+fn with(mut root: Map<String, Value>, keywords: Value) -> Value {
+    if let Value::Object(keywords) = keywords {
+        root.extend(keywords);
+    }
+    root.into()
+}
+
+/// The same schema, with what it is for.
+fn about(mut schema: Value, about: &str) -> Value {
+    if let Value::Object(schema) = &mut schema {
+        schema.insert("description".to_owned(), about.into());
+    }
+    schema
+}
+
+/// The same schema, or null.
+fn or_null(schema: Value) -> Value {
+    match (schema.get("type").cloned(), schema.get("enum").cloned()) {
+        (_, Some(Value::Array(mut words))) => {
+            words.push(Value::Null);
+            json!({ "enum": words })
+        }
+        (Some(Value::String(name)), None) => {
+            let mut schema = schema;
+            schema["type"] = json!([name, "null"]);
+            schema
+        }
+        (Some(Value::Array(mut names)), None) => {
+            names.push("null".into());
+            let mut schema = schema;
+            schema["type"] = names.into();
+            schema
+        }
+        _ => json!({ "anyOf": [schema, { "type": "null" }] }),
+    }
+}
+
+/// `properties` from names and schemas, in their order.
+fn properties<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
+    Value::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+}

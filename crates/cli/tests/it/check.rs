@@ -1,0 +1,97 @@
+//! `crosier check` and `crosier list`: what is there, and what is wrong with it.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+const WARNS: &str = "hooks: {Stop: [{name: slow, command: 'true', timeout: 5000}]}";
+
+#[test]
+fn nothing_wrong_is_0_and_says_how_much_there_is() {
+    let lab = Lab::with("hooks: {Stop: [{reply: {}}, {reply: {}}]}");
+    let ran = lab.run(&["check"]).exits(0);
+    assert_eq!(ran.stdout, "crosier.yaml: 2 hooks, no problems\n");
+    lab.run(&["check", "--strict"]).exits(0);
+}
+
+#[test]
+fn warnings_are_shown_with_their_place_and_are_1_only_when_strict() {
+    let lab = Lab::with(WARNS);
+    let ran = lab.run(&["check"]).exits(0);
+    ran.says("crosier.yaml:1:").says("warning: ").says("5000").says("^").says("help: ");
+    assert!(ran.stdout.ends_with("crosier.yaml: 1 hook, 1 warning\n"), "{}", ran.stdout);
+    lab.run(&["check", "--strict"]).exits(1);
+}
+
+#[test]
+fn all_problems_of_all_files_come_at_once() {
+    let lab = Lab::with("hooks: {Stop: [{comand: x}], PreTolUse: []}");
+    lab.write("other.yaml", "hooks: {Stop: [{command: x, priority: high}]}");
+    let ran = lab.run(&["check", "-c", "crosier.yaml", "-c", "other.yaml"]).exits(78);
+    ran.says("did you mean `command`?").says("did you mean `PreToolUse`?").says("other.yaml:1:").says("`priority`");
+    let last = ran.stdout.lines().last().unwrap();
+    assert!(last.starts_with("crosier.yaml, other.yaml: ") && last.contains("errors"), "{last}");
+}
+
+#[test]
+fn json_has_every_part_of_a_problem() {
+    let lab = Lab::with(WARNS);
+    let found = lab.run(&["check", "--json"]).exits(0).json();
+    assert_eq!((found["errors"].as_u64(), found["warnings"].as_u64(), found["hooks"].as_u64()), (Some(0), Some(1), Some(1)));
+    let problem = &found["problems"][0];
+    assert_eq!(problem["severity"], "warning");
+    assert_eq!(problem["file"], "crosier.yaml");
+    assert_eq!(problem["line"], 1);
+    assert!(problem["column"].is_u64() && problem["message"].is_string() && problem["help"].is_string());
+    lab.write("crosier.yaml", "hooks: [");
+    let found = lab.run(&["check", "--json"]).exits(78).json();
+    assert_eq!((found["hooks"].clone(), found["errors"].as_u64()), (Value::Null, Some(1)));
+}
+
+const HOOKS: &str = "
+hooks:
+  timeout: 5000
+  PreToolUse:
+    - {name: guard, matcher: Bash|shell, command: 'true', priority: 10, system: true}
+    - {command: 'true', on_error: abort, timeout: 1500ms}
+    - {name: off, command: 'true', enabled: false}
+agents:
+  - {id: a1, hooks: {Stop: [{name: mine, reply: {}}]}}
+";
+
+#[test]
+fn list_shows_every_hook_with_everything_about_it() {
+    let lab = Lab::with(HOOKS);
+    let ran = lab.run(&["list"]).exits(0);
+    let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["EVENT", "HOOK", "TYPE", "MATCHER", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "ENABLED", "DEFINED", "AT"]);
+    assert_eq!(rows[1], ["PreToolUse", "guard", "command", "Bash|shell", "10", "base", "5s", "log", "always", "crosier.yaml:5"]);
+    assert_eq!(rows[2], ["PreToolUse", "PreToolUse[1]", "command", "*", "100", "base", "1500ms", "abort", "yes", "crosier.yaml:6"]);
+    assert_eq!(rows[3], ["PreToolUse", "off", "command", "*", "100", "base", "5s", "log", "no", "crosier.yaml:7"]);
+    assert_eq!(rows[4][..2], ["Stop", "a1/mine"]);
+    assert_eq!(rows.len(), 5);
+}
+
+#[test]
+fn list_as_json_says_the_same() {
+    let hooks = Lab::with(HOOKS).run(&["list", "--json"]).exits(0).json();
+    assert_eq!(hooks[0]["hook"], "guard");
+    assert_eq!((hooks[0]["system"].clone(), hooks[0]["scope"].clone()), (true.into(), Value::Null));
+    assert_eq!((hooks[1]["timeout_ms"].as_f64(), hooks[1]["on_error"].as_str()), (Some(1500.0), Some("abort")));
+    assert_eq!((hooks[2]["enabled"].clone(), hooks[2]["disabled_by"].as_str()), (false.into(), Some("config")));
+    assert_eq!((hooks[3]["scope"].as_str(), hooks[3]["line"].as_u64()), (Some("a1"), Some(9)));
+}
+
+#[test]
+fn an_empty_configuration_has_no_hooks() {
+    let lab = Lab::with("");
+    assert_eq!(lab.run(&["list"]).exits(0).stdout, "no hooks\n");
+    assert_eq!(lab.run(&["list", "--json"]).exits(0).stdout, "[]\n");
+}
+
+#[test]
+fn events_are_the_table() {
+    let lab = Lab::new();
+    lab.run(&["events"]).exits(0).says("pre:tool").says("*tool_name, tool_input, tool_use_id?");
+    assert_eq!(lab.run(&["events", "--json"]).exits(0).json().as_array().unwrap().len(), 24);
+}

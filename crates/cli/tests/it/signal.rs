@@ -1,0 +1,82 @@
+//! A signal ends the hooks first, and the program says which one it was.
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::lab::{Lab, finish, is_alive, is_written, wait_until};
+
+const SLEEPER: &str = "hooks: {Stop: [{name: stuck, command: 'sleep 60 & echo $$ $! > pids; wait'}]}";
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Both processes of the hook are gone.
+fn is_over(pids: &str) -> bool {
+    !pids.split_whitespace().any(is_alive)
+}
+
+#[test]
+fn a_signal_kills_the_hooks_and_is_128_and_its_number() {
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        let lab = Lab::with(SLEEPER);
+        let mut child = lab.command(&["fire", "Stop"]).spawn().unwrap();
+        drop(child.stdin.take());
+        wait_until("the hook to start", || is_written(&lab.path("pids")));
+        send(&child, signal);
+        let ran = finish(child, Instant::now()).exits(code);
+        assert!(ran.took < Duration::from_secs(10), "{:?}", ran.took);
+        assert_eq!(ran.stdout, "", "no decision is printed");
+        ran.complains(&format!("stopped by signal {}", code - 128));
+        wait_until("the whole group to be gone", || is_over(&lab.read("pids")));
+    }
+}
+
+#[test]
+fn with_exit_code_a_signal_is_a_denial_while_hooks_run() {
+    let lab = Lab::with(SLEEPER);
+    let mut child = lab.command(&["fire", "Stop", "--exit-code"]).spawn().unwrap();
+    drop(child.stdin.take());
+    wait_until("the hook to start", || is_written(&lab.path("pids")));
+    send(&child, Signal::TERM);
+    finish(child, Instant::now()).exits(2).complains("stopped by signal 15");
+    wait_until("the whole group to be gone", || is_over(&lab.read("pids")));
+}
+
+#[test]
+fn with_exit_code_a_signal_is_a_denial_while_the_event_is_read() {
+    let lab = Lab::with(SLEEPER);
+    // Its stdin stays open: it waits for the event.
+    let child = lab.command(&["fire", "Stop", "--exit-code"]).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    wait_until("signals to be watched", || {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        u64::from_str_radix(caught.trim(), 16).unwrap_or_default() & (1 << (15 - 1)) != 0
+    });
+    send(&child, Signal::TERM);
+    finish_with_open_stdin(child).exits(2);
+}
+
+fn finish_with_open_stdin(mut child: Child) -> crate::lab::Ran {
+    let stdin = child.stdin.take();
+    let ran = finish(child, Instant::now());
+    drop(stdin);
+    ran
+}
+
+#[test]
+fn a_signal_ends_a_run_of_cases_and_their_hooks() {
+    let lab = Lab::with(SLEEPER);
+    lab.write("a.test.yaml", "- {name: x, config: crosier.yaml, event: Stop, expect: {decision: null}}");
+    let mut child = lab.command(&["test", "a.test.yaml"]).spawn().unwrap();
+    drop(child.stdin.take());
+    wait_until("the hook to start", || is_written(&lab.path("pids")));
+    send(&child, Signal::INT);
+    let ran = finish(child, Instant::now()).exits(130);
+    ran.complains("stopped by signal 2");
+    wait_until("the whole group to be gone", || is_over(&lab.read("pids")));
+}

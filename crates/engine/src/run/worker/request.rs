@@ -1,0 +1,124 @@
+//! Requests to a worker, as bytes.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::MAX_REPLY;
+use super::frame::{push, push_length};
+use crate::registry::{Cwd, PythonSpec};
+
+const PYTHONPATH: &str = "PYTHONPATH";
+
+/// Asks who it is.
+pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
+    push(out, format!(r#"{{"id":{id},"op":"hello"}}"#).as_bytes());
+}
+
+/// Asks it to import the module of a hook and to find its function, and to know the hook by this number.
+pub(super) fn push_load(
+    out: &mut Vec<u8>,
+    id: u64,
+    number: usize,
+    hook: &str,
+    spec: &PythonSpec,
+    env: &[(std::ffi::OsString, std::ffi::OsString)],
+) {
+    let (name, module, function) = (json(hook), json(&spec.module), json(&spec.function));
+    let paths: Vec<String> = paths(spec, env).iter().map(|path| path_json(path)).collect();
+    let cwd = match &spec.cwd {
+        Cwd::Folder(folder) => format!(",\"cwd\":{}", path_json(folder)),
+        // Each call says which.
+        Cwd::Event => String::new(),
+    };
+    let header = format!(
+        r#"{{"id":{id},"op":"load","hook":{number},"name":{name},"module":{module},"function":{function},"paths":[{}],"fork":{},"max_reply":{MAX_REPLY}{cwd}}}"#,
+        paths.join(","),
+        spec.fork,
+    );
+    push(out, header.as_bytes());
+}
+
+/// Calls the function of a hook; the event follows, so many bytes.
+pub(super) fn push_call(
+    out: &mut Vec<u8>,
+    id: u64,
+    number: usize,
+    phase: u8,
+    left: Duration,
+    cwd: Option<&str>,
+    event_bytes: usize,
+) {
+    // Rounded up: a hook must not believe that its time is over before it is.
+    let left = left.as_secs_f64() + 0.0005;
+    let cwd = cwd.map_or(String::new(), |cwd| format!(",\"cwd\":{}", json(cwd)));
+    let header = format!(
+        r#"{{"id":{id},"op":"call","hook":{number},"phase":{phase},"timeout":{left:.3}{cwd}}}"#
+    );
+    push(out, header.as_bytes());
+    push_length(out, event_bytes);
+}
+
+/// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or asks
+/// for it gets its folders here, behind all others.
+fn paths(spec: &PythonSpec, env: &[(std::ffi::OsString, std::ffi::OsString)]) -> Vec<PathBuf> {
+    let mut paths = spec.paths.clone();
+    let is_own = spec.env.iter().any(|(name, _)| name == PYTHONPATH);
+    if is_own || spec.env_pass.iter().any(|name| name == PYTHONPATH) {
+        let value = env.iter().find(|(name, _)| name == PYTHONPATH).map(|(_, value)| value.as_os_str());
+        let folders = std::env::split_paths(value.unwrap_or(OsStr::new("")));
+        // One of the configuration's own is relative to it; an inherited one would be to wherever the host runs.
+        let folders = folders.filter(|folder| folder.is_absolute() || is_own && !folder.as_os_str().is_empty());
+        paths.extend(folders.map(|folder| spec.project_dir.join(folder)));
+    }
+    paths
+}
+
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// A path as Python has it: a byte that is no character becomes a lone surrogate (`surrogateescape`).
+fn path_json(path: &Path) -> String {
+    let mut out = String::from("\"");
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        out.push_str(json(chunk.valid()).trim_matches('"'));
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\udc{byte:02x}"));
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_no_text_is_written_as_python_reads_it() {
+        let path = PathBuf::from(OsString::from_vec(b"/a\"\xff/\xc3\xa4\n".to_vec()));
+        assert_eq!(path_json(&path), "\"/a\\\"\\udcff/\u{e4}\\n\"");
+        assert_eq!(path_json(Path::new("\"/\"")), r#""\"/\"""#);
+    }
+
+    #[test]
+    fn pythonpath_counts_when_it_is_set_or_asked_for() {
+        let spec = PythonSpec::new("guard.check", "/cfg");
+        let env = [(PYTHONPATH.into(), "/lib:rel::/more".into())];
+        let all = |change: fn(&mut PythonSpec)| {
+            let mut spec = spec.clone().unwrap();
+            change(&mut spec);
+            let paths = paths(&spec, &env);
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(all(|_| ()), "/cfg");
+        assert_eq!(all(|spec| spec.env_pass.push(PYTHONPATH.into())), "/cfg /lib /more");
+        assert_eq!(all(|spec| spec.env.push((PYTHONPATH.into(), "".into()))), "/cfg /lib /cfg/rel /more");
+    }
+}
