@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crosier::config::{Config, Loader, tree::Problems};
-use crosier::{Builder, Engine};
+use crosier::{Builder, Catalog, Engine};
 
 use crate::exit::{Exit, Failed};
 use crate::{environment, state};
@@ -27,14 +27,21 @@ pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
 
 /// Reads the files; what is wrong is said in full.
 pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
-    read(files).map_err(|problems| bad("configuration", &problems))
+    with_files(files).load().map_err(|problems| bad("configuration", &problems))
 }
 
-/// Reads the files.
-pub(crate) fn read(files: &[PathBuf]) -> Result<Config, Problems> {
-    let loader =
-        files.iter().fold(Loader::new(crosier::Catalog::default()), |loader, file| loader.file(file));
-    loader.load()
+/// Reads the files and also looks for what is probably not meant: too slow for every event.
+pub(crate) fn lint(files: &[PathBuf]) -> Result<Config, Problems> {
+    with_files(files).lint().load()
+}
+
+fn with_files(files: &[PathBuf]) -> Loader {
+    files.iter().fold(loader(), |loader, file| loader.file(file))
+}
+
+/// A loader that knows everything that this program lets a configuration name.
+pub(crate) fn loader() -> Loader {
+    Loader::new(Catalog::default())
 }
 
 /// The hooks of configuration files, ready to run.

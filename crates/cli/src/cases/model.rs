@@ -50,15 +50,21 @@ impl Case {
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     let mut files = Vec::new();
     for path in paths {
-        collect(path, &mut files)
+        collect(path, Found::Named, &mut files)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", path.display())))?;
     }
     let mut problems = Problems::new();
     let mut cases = Vec::new();
-    for file in files {
+    for (file, found) in files {
         let text = fs::read_to_string(&file)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
-        read(&file, text, &mut cases, &mut problems);
+        let source = Source::new(file.display().to_string(), text);
+        match tree::parse(&source) {
+            // Cases live beside the configuration that they are about.
+            Ok(node) if found == Found::InFolder && is_configuration(&node) => {}
+            Ok(node) => list(&file, &source, &node, &mut cases, &mut problems),
+            Err(found) => problems.extend(found),
+        }
     }
     if problems.errors() > 0 {
         return Err(Failed::new(Exit::BadInput, format!("bad case files\n\n{problems}")));
@@ -66,40 +72,60 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     Ok(cases)
 }
 
+/// How a file was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Named,
+    InFolder,
+}
+
 /// Files in the order of their names, so that every run is the same.
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn collect(path: &Path, found: Found, files: &mut Vec<(PathBuf, Found)>) -> std::io::Result<()> {
     if !fs::metadata(path)?.is_dir() {
-        files.push(path.to_owned());
+        files.push((path.to_owned(), found));
         return Ok(());
     }
-    let mut inside: Vec<PathBuf> =
-        fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    inside.sort();
-    let is_case =
-        |path: &Path| path.extension().is_some_and(|end| end == "yaml" || end == "yml" || end == "json");
-    for path in inside.into_iter().filter(|path| path.is_dir() || is_case(path)) {
-        collect(&path, files)?;
+    let mut inside: Vec<fs::DirEntry> = fs::read_dir(path)?.collect::<std::io::Result<_>>()?;
+    inside.sort_by_key(fs::DirEntry::file_name);
+    for entry in inside {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_case = [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
+        let is_wanted = match entry.file_type()? {
+            // A link to a folder is not followed: it may lead back here.
+            kind if kind.is_symlink() => is_case && entry.path().is_file(),
+            kind => kind.is_dir() || is_case,
+        };
+        if is_wanted && !name.starts_with('.') && !name.ends_with(".state.json") {
+            collect(&entry.path(), Found::InFolder, files)?;
+        }
     }
     Ok(())
+}
+
+fn is_configuration(node: &Node) -> bool {
+    ["hooks", "agents", "scripts"].iter().any(|key| node.get(key).is_some())
 }
 
 /// Reads the cases of one text; what is wrong with it is added to the problems.
 pub(crate) fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
     let source = Source::new(file.display().to_string(), text);
+    match tree::parse(&source) {
+        Ok(node) => list(file, &source, &node, cases, problems),
+        Err(found) => problems.extend(found),
+    }
+}
+
+fn list(file: &Path, source: &Arc<Source>, node: &Node, cases: &mut Vec<Case>, problems: &mut Problems) {
     let folder = std::path::absolute(file).ok().and_then(|file| file.parent().map(Path::to_owned));
     let folder = folder.unwrap_or_else(|| PathBuf::from("."));
-    let node = match tree::parse(&source) {
-        Ok(node) => node,
-        Err(found) => return problems.extend(found),
-    };
     if node.is_null() {
         return;
     }
     let Some(items) = node.as_list() else {
         let message = format!("a case file is a list of cases, but this is {}", node.kind_word());
-        return problems.push(Problem::error(&source, node.span, message));
+        return problems.push(Problem::error(source, node.span, message));
     };
-    cases.extend(items.iter().filter_map(|item| case(&source, &folder, item, problems)));
+    cases.extend(items.iter().filter_map(|item| case(source, &folder, item, problems)));
 }
 
 fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problems) -> Option<Case> {

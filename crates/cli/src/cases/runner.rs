@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crosier::config::Loader;
 use crosier::config::tree::Node;
-use crosier::{Catalog, Engine, Outcome, SwitchError};
+use crosier::{Engine, Outcome, SwitchError};
 
 use super::compare::{self, Difference};
 use super::model::{Case, Configuration};
@@ -141,7 +140,7 @@ fn fire(case: &Case, with: impl FnOnce(&Engine, &dyn Fn() -> Outcome) -> Outcome
 }
 
 fn engine(case: &Case) -> Result<Engine, String> {
-    let loader = Loader::new(Catalog::default());
+    let loader = setup::loader();
     let loader = match &case.config {
         Configuration::None => loader,
         Configuration::Part(node) => loader.part(&case.source, node.clone(), &case.folder),

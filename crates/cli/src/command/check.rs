@@ -60,7 +60,7 @@ pub(crate) struct Found {
 /// Reads the files and their states.
 pub(crate) fn look(files: &[PathBuf]) -> std::result::Result<Found, Failed> {
     let states = state::read_all(files);
-    let (problems, hooks) = match (setup::read(files), states) {
+    let (problems, hooks) = match (setup::lint(files), states) {
         (Ok(config), Ok(states)) => {
             let mut problems = config.warnings.clone();
             problems.extend(states.iter().flat_map(|state| state.stale(&config, files)));

@@ -56,7 +56,7 @@ fn row(entry: &Entry, hooks: &Hooks) -> [String; 10] {
     [
         entry.kind.name.to_owned(),
         describe::name(entry),
-        entry.handler.word().to_owned(),
+        entry.type_word().to_owned(),
         describe::matcher(entry),
         entry.priority.to_string(),
         describe::scope(entry),
@@ -85,7 +85,7 @@ pub(crate) fn hook_json(entry: &Entry) -> Value {
     json!({
         "event": entry.kind.name,
         "hook": &*entry.name,
-        "type": entry.handler.word(),
+        "type": entry.type_word(),
         "matcher": entry.matcher.text(),
         "priority": entry.priority,
         "scope": entry.scope.as_deref(),

@@ -23,7 +23,7 @@ pub(crate) fn config() -> Value {
                     "`.arma` files, relative to this file; a hook a line",
                 ),
                 "permissions": about(
-                    json!({ "type": ["object", "null"], "additionalProperties": { "enum": ["allow", "ask", "deny"] } }),
+                    permissions(),
                     "what `/perms check` looks up; a capability that is not here is denied",
                 ),
             },
@@ -158,10 +158,27 @@ fn holds(holds: Holds) -> Value {
     }
 }
 
+fn permissions() -> Value {
+    // Claude's own lists and modes may stand beside the capabilities; they are left alone.
+    let word = || json!({ "enum": ["allow", "ask", "deny"] });
+    let or_list = || json!({ "anyOf": [word(), { "type": "array" }] });
+    json!({
+        "type": ["object", "null"],
+        "properties": properties([
+            ("allow", or_list()),
+            ("ask", or_list()),
+            ("deny", or_list()),
+            ("additionalDirectories", or_list()),
+            ("defaultMode", json!({})),
+            ("disableBypassPermissionsMode", json!({})),
+        ]),
+        "additionalProperties": word(),
+    })
+}
+
 fn agents() -> Value {
     let section = || or_null(json!({ "$ref": "#/$defs/section" }));
     let agent = json!({
-        "type": ["object", "null"],
         "properties": properties([
             ("id", about(json!({ "type": ["string", "number", "boolean", "null"] }), "the agent's id")),
             ("hooks", about(section(), "the hooks of this agent")),

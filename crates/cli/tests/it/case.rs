@@ -28,7 +28,10 @@ fn real_hooks_run_beside_their_cases() {
     let lab = lab(GOOD);
     assert_eq!(lab.run(&["test", "cases"]).exits(0).stdout, "2 passed, 0 failed\n");
     assert_eq!(lab.run(&["test", "cases/a.yaml", "--filter", "rm"]).exits(0).stdout, "1 passed, 0 failed\n");
-    assert_eq!(lab.run(&["test", "cases", "--filter", "/^ls/", "--jobs", "1"]).exits(0).stdout, "1 passed, 0 failed\n");
+    assert_eq!(
+        lab.run(&["test", "cases", "--filter", "/^ls/", "--jobs", "1"]).exits(0).stdout,
+        "1 passed, 0 failed\n"
+    );
 }
 
 #[test]
@@ -40,8 +43,14 @@ fn a_difference_shows_what_was_expected_and_what_came() {
     let found = lab.run(&["test", "cases", "--json"]).exits(1).json();
     assert_eq!((found["passed"].as_u64(), found["failed"].as_u64()), (Some(1), Some(1)));
     let difference = &found["cases"][0]["differences"][0];
-    assert_eq!((difference["at"].as_str(), difference["expected"].as_str(), difference["got"].as_str()), (Some("decision"), Some("allow"), Some("deny")));
-    assert_eq!((found["cases"][0]["line"].as_u64(), found["cases"][1]["passed"].as_bool()), (Some(2), Some(true)));
+    assert_eq!(
+        (difference["at"].as_str(), difference["expected"].as_str(), difference["got"].as_str()),
+        (Some("decision"), Some("allow"), Some("deny"))
+    );
+    assert_eq!(
+        (found["cases"][0]["line"].as_u64(), found["cases"][1]["passed"].as_bool()),
+        (Some(2), Some(true))
+    );
 }
 
 #[test]
@@ -50,18 +59,35 @@ fn junit_is_for_machines() {
     lab.run(&["test", "cases", "--junit", "out.xml"]).exits(1);
     let xml = lab.read("out.xml");
     assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"crosier\" tests=\"2\" failures=\"1\""), "{xml}");
-    assert!(xml.contains("<testcase name=\"ls is not\" classname=\"PreToolUse\" file=\"cases/a.yaml\" line=\"7\""), "{xml}");
-    assert!(xml.contains("<failure message=\"not as expected: by\">") && xml.contains("&lt;someone&gt; &amp; &quot;else&quot;"), "{xml}");
+    assert!(
+        xml.contains(
+            "<testcase name=\"ls is not\" classname=\"PreToolUse\" file=\"cases/a.yaml\" line=\"7\""
+        ),
+        "{xml}"
+    );
+    assert!(
+        xml.contains("<failure message=\"not as expected: by\">")
+            && xml.contains("&lt;someone&gt; &amp; &quot;else&quot;"),
+        "{xml}"
+    );
     for tag in ["testsuites", "testsuite", "failure"] {
-        assert_eq!(xml.matches(&format!("<{tag} ")).count(), xml.matches(&format!("</{tag}>")).count(), "{tag}");
+        assert_eq!(
+            xml.matches(&format!("<{tag} ")).count(),
+            xml.matches(&format!("</{tag}>")).count(),
+            "{tag}"
+        );
     }
-    lab.run(&["test", "cases", "--junit", "no/such/out.xml"]).exits(1).complains("no/such/out.xml cannot be written");
+    lab.run(&["test", "cases", "--junit", "no/such/out.xml"])
+        .exits(1)
+        .complains("no/such/out.xml cannot be written");
 }
 
 #[test]
 fn nothing_to_test_is_a_failure() {
     let lab = lab(GOOD);
-    lab.run(&["test", "cases", "--filter", "nobody"]).exits(1).complains("no case matches --filter nobody; there are 2 cases in cases");
+    lab.run(&["test", "cases", "--filter", "nobody"])
+        .exits(1)
+        .complains("no case matches --filter nobody; there are 2 cases in cases");
     lab.write("empty/x.yaml", "");
     lab.write("empty/notes.txt", "- name: x");
     lab.run(&["test", "empty"]).exits(1).complains("no cases in empty");
@@ -113,8 +139,12 @@ fn an_error_can_be_expected_and_one_that_is_not_is_a_failure() {
 
 #[test]
 fn many_lines_are_compared_line_by_line() {
-    let lab = lab("- {name: a, config: {hooks: {Stop: [{reply: {systemMessage: \"one\\ntwo\\nthree\"}}]}}, event: Stop, expect: {context: [\"one\\n2\\nthree\"]}}");
-    lab.run(&["test", "cases"]).exits(1).says("  context[0]\n    - expected, + got\n      one\n    - 2\n    + two\n      three\n");
+    let lab = lab(
+        "- {name: a, config: {hooks: {Stop: [{reply: {systemMessage: \"one\\ntwo\\nthree\"}}]}}, event: Stop, expect: {context: [\"one\\n2\\nthree\"]}}",
+    );
+    lab.run(&["test", "cases"])
+        .exits(1)
+        .says("  context[0]\n    - expected, + got\n      one\n    - 2\n    + two\n      three\n");
 }
 
 #[test]
@@ -122,18 +152,35 @@ fn a_case_can_name_several_files_and_switch_hooks_off() {
     let lab = Lab::new();
     lab.write("one.yaml", "hooks: {Stop: [{name: one, reply: {}}]}");
     lab.write("two.yaml", "hooks: {Stop: [{name: two, reply: {}}, {name: three, reply: {}}]}");
-    lab.write("a.test.yaml", "- {name: a, config: [one.yaml, two.yaml], disable: [two], event: Stop, expect: {ran: [one, three]}}");
+    lab.write(
+        "a.test.yaml",
+        "- {name: a, config: [one.yaml, two.yaml], disable: [two], event: Stop, expect: {ran: [one, three]}}",
+    );
     lab.run(&["test", "a.test.yaml"]).exits(0);
 }
 
 #[test]
 fn cases_run_at_the_same_time_unless_told_otherwise() {
     let case = |name: &str| {
-        format!("- {{name: {name}, config: {{hooks: {{Stop: [{{command: sleep 0.4}}]}}}}, event: Stop, expect: {{decision: null}}}}\n")
+        format!(
+            "- {{name: {name}, config: {{hooks: {{Stop: [{{command: sleep 0.4}}]}}}}, event: Stop, expect: {{decision: null}}}}\n"
+        )
     };
     let lab = lab(&["a", "b", "c", "d"].map(case).concat());
     let one = lab.run(&["test", "cases", "--jobs", "1"]).exits(0).took;
     let four = lab.run(&["test", "cases", "--jobs", "4"]).exits(0).took;
     assert!(one.as_millis() >= 1600, "{one:?}");
     assert!(four < one, "{four:?} is not less than {one:?}");
+}
+
+#[test]
+fn cases_can_live_beside_their_configuration() {
+    let lab = Lab::with("hooks: {Stop: [{name: one, reply: {}}]}");
+    lab.run(&["disable", "one"]).exits(0);
+    lab.write("a.test.yaml", "- {name: a, config: crosier.yaml, event: Stop, expect: {ran: [one]}}");
+    lab.write(".hidden/b.yaml", "not a case");
+    std::os::unix::fs::symlink(".", lab.path("loop")).unwrap();
+    assert_eq!(lab.run(&["test", "."]).exits(0).stdout, "1 passed, 0 failed\n");
+    // Who names a file means it.
+    lab.run(&["test", "crosier.yaml"]).exits(65).complains("a case file is a list of cases");
 }

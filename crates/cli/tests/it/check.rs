@@ -28,7 +28,10 @@ fn all_problems_of_all_files_come_at_once() {
     let lab = Lab::with("hooks: {Stop: [{comand: x}], PreTolUse: []}");
     lab.write("other.yaml", "hooks: {Stop: [{command: x, priority: high}]}");
     let ran = lab.run(&["check", "-c", "crosier.yaml", "-c", "other.yaml"]).exits(78);
-    ran.says("did you mean `command`?").says("did you mean `PreToolUse`?").says("other.yaml:1:").says("`priority`");
+    ran.says("did you mean `command`?")
+        .says("did you mean `PreToolUse`?")
+        .says("other.yaml:1:")
+        .says("`priority`");
     let last = ran.stdout.lines().last().unwrap();
     assert!(last.starts_with("crosier.yaml, other.yaml: ") && last.contains("errors"), "{last}");
 }
@@ -37,7 +40,10 @@ fn all_problems_of_all_files_come_at_once() {
 fn json_has_every_part_of_a_problem() {
     let lab = Lab::with(WARNS);
     let found = lab.run(&["check", "--json"]).exits(0).json();
-    assert_eq!((found["errors"].as_u64(), found["warnings"].as_u64(), found["hooks"].as_u64()), (Some(0), Some(1), Some(1)));
+    assert_eq!(
+        (found["errors"].as_u64(), found["warnings"].as_u64(), found["hooks"].as_u64()),
+        (Some(0), Some(1), Some(1))
+    );
     let problem = &found["problems"][0];
     assert_eq!(problem["severity"], "warning");
     assert_eq!(problem["file"], "crosier.yaml");
@@ -64,10 +70,47 @@ fn list_shows_every_hook_with_everything_about_it() {
     let lab = Lab::with(HOOKS);
     let ran = lab.run(&["list"]).exits(0);
     let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0], ["EVENT", "HOOK", "TYPE", "MATCHER", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "ENABLED", "DEFINED", "AT"]);
-    assert_eq!(rows[1], ["PreToolUse", "guard", "command", "Bash|shell", "10", "base", "5s", "log", "always", "crosier.yaml:5"]);
-    assert_eq!(rows[2], ["PreToolUse", "PreToolUse[1]", "command", "*", "100", "base", "1500ms", "abort", "yes", "crosier.yaml:6"]);
-    assert_eq!(rows[3], ["PreToolUse", "off", "command", "*", "100", "base", "5s", "log", "no", "crosier.yaml:7"]);
+    assert_eq!(
+        rows[0],
+        [
+            "EVENT", "HOOK", "TYPE", "MATCHER", "PRIORITY", "SCOPE", "TIMEOUT", "ON_ERROR", "ENABLED",
+            "DEFINED", "AT"
+        ]
+    );
+    assert_eq!(
+        rows[1],
+        [
+            "PreToolUse",
+            "guard",
+            "command",
+            "Bash|shell",
+            "10",
+            "base",
+            "5s",
+            "log",
+            "always",
+            "crosier.yaml:5"
+        ]
+    );
+    assert_eq!(
+        rows[2],
+        [
+            "PreToolUse",
+            "PreToolUse[1]",
+            "command",
+            "*",
+            "100",
+            "base",
+            "1500ms",
+            "abort",
+            "yes",
+            "crosier.yaml:6"
+        ]
+    );
+    assert_eq!(
+        rows[3],
+        ["PreToolUse", "off", "command", "*", "100", "base", "5s", "log", "no", "crosier.yaml:7"]
+    );
     assert_eq!(rows[4][..2], ["Stop", "a1/mine"]);
     assert_eq!(rows.len(), 5);
 }
@@ -77,8 +120,14 @@ fn list_as_json_says_the_same() {
     let hooks = Lab::with(HOOKS).run(&["list", "--json"]).exits(0).json();
     assert_eq!(hooks[0]["hook"], "guard");
     assert_eq!((hooks[0]["system"].clone(), hooks[0]["scope"].clone()), (true.into(), Value::Null));
-    assert_eq!((hooks[1]["timeout_ms"].as_f64(), hooks[1]["on_error"].as_str()), (Some(1500.0), Some("abort")));
-    assert_eq!((hooks[2]["enabled"].clone(), hooks[2]["disabled_by"].as_str()), (false.into(), Some("config")));
+    assert_eq!(
+        (hooks[1]["timeout_ms"].as_f64(), hooks[1]["on_error"].as_str()),
+        (Some(1500.0), Some("abort"))
+    );
+    assert_eq!(
+        (hooks[2]["enabled"].clone(), hooks[2]["disabled_by"].as_str()),
+        (false.into(), Some("config"))
+    );
     assert_eq!((hooks[3]["scope"].as_str(), hooks[3]["line"].as_u64()), (Some("a1"), Some(9)));
 }
 
@@ -94,4 +143,19 @@ fn events_are_the_table() {
     let lab = Lab::new();
     lab.run(&["events"]).exits(0).says("pre:tool").says("*tool_name, tool_input, tool_use_id?");
     assert_eq!(lab.run(&["events", "--json"]).exits(0).json().as_array().unwrap().len(), 24);
+}
+
+#[test]
+fn list_calls_each_type_by_the_word_of_the_configuration() {
+    let lab = Lab::with(
+        "{hooks: {Stop: [{command: x}, {argv: [x]}, {run: /log info x}, {reply: {}}, {type: python, handler: m.f}]},
+          scripts: [more.arma]}",
+    );
+    lab.write("more.arma", "hook pre:tool /log info x\n");
+    lab.write("m.py", "def f(event): pass\n");
+    let hooks = lab.run(&["list", "--json"]).exits(0).json();
+    let mut types: Vec<&str> =
+        hooks.as_array().unwrap().iter().filter_map(|hook| hook["type"].as_str()).collect();
+    types.sort_unstable();
+    assert_eq!(types, ["command", "command", "python", "reply", "script", "script"]);
 }

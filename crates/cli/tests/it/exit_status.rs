@@ -61,13 +61,15 @@ fn a_bad_configuration_is_78_and_so_is_none() {
     let commands: [&[&str]; 5] =
         [&["fire", "Stop"], &["check"], &["list"], &["explain", "Stop"], &["disable", "x"]];
     for command in commands {
-        lab.run(command).exits(78).complains("there is no crosier.yaml in this folder; name one with -c FILE");
+        lab.run(command)
+            .exits(78)
+            .complains("there is no crosier.yaml in this folder; name one with -c FILE");
     }
     lab.write("crosier.yaml", "hooks: {Stop: [{comand: x}]}");
     for command in commands {
         let ran = lab.run(command).exits(78);
         let said = format!("{}{}", ran.stdout, ran.stderr);
-        assert!(said.contains("crosier.yaml:1:16: error: unknown key `comand`"), "{said}");
+        assert!(said.contains("crosier.yaml:1:17: error: unknown key `comand`"), "{said}");
         assert!(said.contains("did you mean `command`?"), "{said}");
     }
     lab.run(&["fire", "Stop", "-c", "gone.yaml"]).exits(78).complains("gone.yaml");

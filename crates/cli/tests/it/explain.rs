@@ -34,11 +34,22 @@ fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn the_plan_is_in_order_with_its_stages() {
     let found = explain(&["PreToolUse", "--tool", "Bash", "--agent", "a2"]);
-    let plan = [("guard", "1"), ("late", "2"), ("a2/theirs", "3"), ("p1", "4"), ("p2", "4"), ("always", "5"), ("audit", "after")];
+    let plan = [
+        ("guard", "1"),
+        ("late", "2"),
+        ("a2/theirs", "3"),
+        ("p1", "4"),
+        ("p2", "4"),
+        ("always", "5"),
+        ("audit", "after"),
+    ];
     assert_eq!(pairs(&found["plan"], "stage"), of(&plan));
     assert_eq!(found["plan"][0]["why"], "`Bash|shell` matches Bash");
     assert_eq!(found["plan"][0]["line"], 5);
-    assert_eq!(pairs(&found["out"], "reason"), of(&[("fmt", "matcher"), ("off", "disabled"), ("a1/mine", "other_agent")]));
+    assert_eq!(
+        pairs(&found["out"], "reason"),
+        of(&[("fmt", "matcher"), ("off", "disabled"), ("a1/mine", "other_agent")])
+    );
 }
 
 #[test]
@@ -54,8 +65,12 @@ fn an_override_leaves_out_all_but_system_hooks() {
 fn the_table_says_it_to_people() {
     let lab = Lab::with(HOOKS);
     let ran = lab.run(&["explain", "PreToolUse", "--tool", "Bash"]).exits(0);
-    assert!(ran.stdout.starts_with("PreToolUse, tool_name Bash, outside any agent\n\nORDER"), "{}", ran.stdout);
-    ran.says("4 parallel").says("after").says("crosier.yaml:5").says("\nOUT ");
+    assert!(
+        ran.stdout.starts_with("PreToolUse, tool_name Bash, outside any agent\n\nORDER"),
+        "{}",
+        ran.stdout
+    );
+    ran.says("5 parallel").says("after").says("crosier.yaml:5").says("\nOUT ");
     ran.says("its matcher `Write` does not match tool_name Bash").says("disabled by `enabled: false`");
     // Outside any agent the hooks of all agents run.
     ran.says("a1/mine").says("a2/theirs");
@@ -84,5 +99,7 @@ fn every_event_can_be_explained() {
 #[test]
 fn an_agent_that_nobody_knows_is_pointed_out() {
     let lab = Lab::with(HOOKS);
-    lab.run(&["explain", "Stop", "--agent", "a3"]).exits(0).complains("no hook belongs to agent `a3`, did you mean `a1`?");
+    lab.run(&["explain", "Stop", "--agent", "a3"])
+        .exits(0)
+        .complains("no hook belongs to agent `a3`, did you mean `a1`?");
 }

@@ -67,8 +67,12 @@ fn exit_code_is_2_on_ask_on_halt_and_on_resume() {
         let lab = Lab::with(&format!("hooks: {{{event}: [{{name: guard, reply: {reply}}}]}}"));
         lab.feed(&["fire", event, "--exit-code"], input)
     };
-    says("PreToolUse", "{decision: ask, reason: look}", BASH).exits(2).complains("a person must decide: look");
-    says("PreToolUse", "{continue: false, stopReason: enough}", BASH).exits(2).complains("halted by hook guard: enough");
+    says("PreToolUse", "{decision: ask, reason: look}", BASH)
+        .exits(2)
+        .complains("a person must decide: look");
+    says("PreToolUse", "{continue: false, stopReason: enough}", BASH)
+        .exits(2)
+        .complains("halted by hook guard: enough");
     says("PreToolUse", "{decision: deny}", BASH).exits(2).complains("guard");
     says("PreToolUse", "{decision: allow}", BASH).exits(0);
     // At Stop 2 keeps the loop going: that is what a resume wants, and not what a halt wants.
@@ -97,7 +101,9 @@ fn the_trace_shows_every_room_in_order() {
         .complains("gate    proceed: the host's own permissions decide");
     let rm = r#"{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}"#;
     let ran = lab.feed(&["fire", "PreToolUse", "--trace"], rm).exits(0);
-    ran.complains("skipped").complains("fold    deny by no-rm: never").complains("gate    deny: the tool does not run");
+    ran.complains("skipped")
+        .complains("fold    deny by no-rm: never")
+        .complains("gate    deny: the tool does not run");
 }
 
 #[test]
@@ -137,4 +143,12 @@ fn an_event_of_any_size_gets_through() {
         lab.feed(&[&["fire", "PreToolUse"][..], more].concat(), &event).exits(0);
         assert!(lab.read("got.json").len() > 3_000_000);
     }
+}
+
+#[test]
+fn notices_are_for_people_and_go_to_stderr() {
+    let lab = Lab::with("hooks: {Stop: [{run: '/log warn \"take care\"'}, {run: '/notify \"look here\"'}]}");
+    let ran = lab.run(&["fire", "Stop"]).exits(0);
+    assert_eq!(ran.stderr, "warn: take care\ninfo: look here\n");
+    assert_eq!(ran.json()["notices"][1]["kind"], "notify");
 }

@@ -43,13 +43,23 @@ impl Ran {
 
     #[track_caller]
     pub(crate) fn says(&self, text: &str) -> &Self {
-        assert!(self.stdout.contains(text), "no `{text}` in stdout:\n{}\nstderr: {}", self.stdout, self.stderr);
+        assert!(
+            self.stdout.contains(text),
+            "no `{text}` in stdout:\n{}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
         self
     }
 
     #[track_caller]
     pub(crate) fn complains(&self, text: &str) -> &Self {
-        assert!(self.stderr.contains(text), "no `{text}` in stderr:\n{}\nstdout: {}", self.stderr, self.stdout);
+        assert!(
+            self.stderr.contains(text),
+            "no `{text}` in stderr:\n{}\nstdout: {}",
+            self.stderr,
+            self.stdout
+        );
         self
     }
 }

@@ -15,13 +15,13 @@ fn doctor_names_what_hooks_will_find() {
 
 #[test]
 fn doctor_without_a_configuration_is_no_alarm() {
-    Lab::new().run(&["doctor"]).exits(0).says("-- config").says("there is no crosier.yaml");
+    Lab::new().run(&["doctor"]).exits(0).says("--  config").says("there is no crosier.yaml");
 }
 
 #[test]
 fn doctor_is_1_when_something_is_odd() {
     let lab = Lab::with("hooks: {Stop: [{comand: x}]}");
-    lab.run(&["doctor"]).exits(1).says("odd config").says("1 error; `crosier check` shows them");
+    lab.run(&["doctor"]).exits(1).says("odd config").says("2 errors; `crosier check` shows them");
     let lab = Lab::with("hooks: {Stop: [{name: one, reply: {}}]}");
     lab.run(&["disable", "one"]).exits(0);
     lab.run(&["doctor"]).exits(0).says("switched off are one");
@@ -41,7 +41,10 @@ fn doctor_sees_a_machine_without_python() {
     assert_eq!(output.status.code(), Some(0));
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let python = found.as_array().unwrap().iter().find(|finding| finding["what"] == "python3").unwrap();
-    assert_eq!((python["judged"].as_str(), python["says"].as_str()), (Some("--"), Some("not found in PATH; python hooks cannot run")));
+    assert_eq!(
+        (python["judged"].as_str(), python["says"].as_str()),
+        (Some("--"), Some("not found in PATH; python hooks cannot run"))
+    );
 }
 
 #[test]

@@ -37,7 +37,10 @@ fn a_recorded_case_passes_and_can_be_read() {
     lab.feed(&[&record[..], &["--name", "no: it is hard", "--agent", "a 1"]].concat(), hard).exits(0);
     let text = lab.read("cases/a.yaml");
     assert!(text.contains("\n\n- name: \"no: it is hard\"\n") && text.contains("  agent: a 1\n"), "{text}");
-    assert!(text.contains("failed: {\"broken\": \"exit\"}") && text.contains("12345678901234567890123"), "{text}");
+    assert!(
+        text.contains("failed: {\"broken\": \"exit\"}") && text.contains("12345678901234567890123"),
+        "{text}"
+    );
     assert_eq!(lab.run(&["test", "cases"]).exits(0).stdout, "2 passed, 0 failed\n");
 }
 
@@ -65,7 +68,9 @@ fn a_file_that_cannot_take_it_stays_as_it_is() {
         assert_eq!(lab.read("a.yaml"), text);
     }
     lab.feed(&record, "{}").exits(65).complains("tool_name");
-    lab.feed(&["test", "--record", "no/such/a.yaml", "--event", "PreToolUse"], BASH).exits(1).complains("nothing was recorded");
+    lab.feed(&["test", "--record", "no/such/a.yaml", "--event", "PreToolUse"], BASH)
+        .exits(1)
+        .complains("nothing was recorded");
 }
 
 #[test]

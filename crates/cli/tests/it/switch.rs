@@ -47,7 +47,10 @@ fn list_and_explain_show_it() {
     let lab = Lab::with(HOOKS);
     lab.run(&["disable", "two"]).exits(0);
     let hooks = lab.run(&["list", "--json"]).exits(0).json();
-    assert_eq!((hooks[1]["enabled"].clone(), hooks[1]["disabled_by"].as_str()), (false.into(), Some("state")));
+    assert_eq!(
+        (hooks[1]["enabled"].clone(), hooks[1]["disabled_by"].as_str()),
+        (false.into(), Some("state"))
+    );
     lab.run(&["list"]).exits(0).says("no (state)");
     lab.run(&["explain", "Stop"]).exits(0).says("disabled with `crosier disable`");
     lab.run(&["fire", "Stop", "--trace"]).exits(0).complains("disabled with `crosier disable`");
@@ -64,7 +67,9 @@ fn cases_do_not_look_at_it() {
 #[test]
 fn what_may_not_be_switched_is_refused() {
     let lab = Lab::with(HOOKS);
-    lab.run(&["disable", "guard"]).exits(1).complains("`guard` is a system hook (crosier.yaml:6) and cannot be disabled");
+    lab.run(&["disable", "guard"])
+        .exits(1)
+        .complains("`guard` is a system hook (crosier.yaml:6) and cannot be disabled");
     lab.run(&["disable", "tow"]).exits(1).complains("no hook is named `tow`, did you mean `two`?");
     lab.run(&["enable", "nobody-at-all"]).exits(1).complains("`crosier list` shows them");
     lab.run(&["disable", "Stop[1]"]).exits(1).complains("is a place, not a name");
@@ -75,9 +80,19 @@ fn what_may_not_be_switched_is_refused() {
 #[test]
 fn a_state_that_makes_no_sense_is_78_and_nothing_runs() {
     let lab = Lab::with(HOOKS);
-    for bad in ["{", "[]", "{}", "{\"disabled\": \"one\"}", "{\"disabled\": [1]}", "{\"disabled\": [], \"more\": 1}", ""] {
+    for bad in [
+        "{",
+        "[]",
+        "{}",
+        "{\"disabled\": \"one\"}",
+        "{\"disabled\": [1]}",
+        "{\"disabled\": [], \"more\": 1}",
+        "",
+    ] {
         lab.write(STATE, bad);
-        for command in [&["fire", "Stop"][..], &["list"], &["explain", "Stop"], &["disable", "one"], &["enable", "one"]] {
+        for command in
+            [&["fire", "Stop"][..], &["list"], &["explain", "Stop"], &["disable", "one"], &["enable", "one"]]
+        {
             lab.run(command).exits(78).complains(STATE);
         }
         lab.run(&["check"]).exits(78).says(STATE);

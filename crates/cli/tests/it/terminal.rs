@@ -56,7 +56,9 @@ fn no_color_is_respected() {
 fn progress_is_shown_on_a_terminal_and_cleared() {
     let lab = Lab::new();
     let case = |n: usize| {
-        format!("- {{name: case {n}, config: {{hooks: {{Stop: [{{command: sleep 0.1}}]}}}}, event: Stop, expect: {{decision: null}}}}\n")
+        format!(
+            "- {{name: case {n}, config: {{hooks: {{Stop: [{{command: sleep 0.1}}]}}}}, event: Stop, expect: {{decision: null}}}}\n"
+        )
     };
     lab.write("a.test.yaml", &(0..4).map(case).collect::<String>());
     let seen = on_terminal(lab.command(&["test", "a.test.yaml", "--jobs", "1"]));
@@ -70,8 +72,13 @@ fn text_of_others_cannot_steer_the_terminal() {
     let lab = Lab::with(
         "hooks: {Stop: [{name: \"a\\e[31mb\", reply: {continue: false, stopReason: \"x\\e]0;y\\a\"}}]}",
     );
-    for args in [&["list"][..], &["explain", "Stop"], &["fire", "Stop", "--exit-code"], &["fire", "Stop", "--trace"]] {
+    for args in
+        [&["list"][..], &["explain", "Stop"], &["fire", "Stop", "--exit-code"], &["fire", "Stop", "--trace"]]
+    {
         let ran = lab.run(args);
-        assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains(['\u{1b}', '\u{7}']), "{args:?}: {ran:?}");
+        assert!(
+            !ran.stdout.contains('\u{1b}') && !ran.stderr.contains(['\u{1b}', '\u{7}']),
+            "{args:?}: {ran:?}"
+        );
     }
 }

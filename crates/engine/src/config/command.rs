@@ -53,6 +53,11 @@ fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Opt
     match given[..] {
         ["command"] => {
             let node = keys.get("command")?;
+            if node.as_list().is_some() {
+                let help = "words without a shell are `argv: [program, argument, …]`";
+                sheet.error_with_help(node.span, "`command` must be text, but it is a list", help);
+                return None;
+            }
             let line = sheet.filled_text("command", node)?;
             lint::shell_line(sheet, &line, node.span, reading.folder)?;
             Some(Program::Shell(line))
@@ -75,8 +80,7 @@ fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Opt
             let path = sheet.filled_text("handler", node)?;
             match file(&reading.folder.join(&path)) {
                 Ok(words) => Some(Program::Argv(words)),
-                Err(why) => {
-                    let help = "relative paths begin at the configuration's folder";
+                Err((why, help)) => {
                     sheet.error_with_help(node.span, why, help);
                     None
                 }
@@ -124,17 +128,18 @@ pub(super) fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
 }
 
 /// How a file is run: by its exec bit, by its `#!` line, or by python for `.py`.
-fn file(path: &Path) -> Result<Vec<String>, String> {
+fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
+    let relative = "relative paths begin at the configuration's folder";
     let shown = path.display();
     let meta = fs::metadata(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => format!("the file does not exist: {shown}"),
-        _ => format!("the file cannot be looked at: {shown}: {error}"),
+        std::io::ErrorKind::NotFound => (format!("the file does not exist: {shown}"), relative),
+        _ => (format!("the file cannot be looked at: {shown}: {error}"), relative),
     })?;
     if !meta.is_file() {
-        return Err(format!("this is not a file: {shown}"));
+        return Err((format!("this is not a file: {shown}"), relative));
     }
-    let text = path.to_str().ok_or_else(|| format!("the path is not UTF-8: {shown}"))?.to_owned();
-    let first = first_line(path).map_err(|error| format!("the file cannot be read: {shown}: {error}"))?;
+    let text = path.to_str().ok_or_else(|| (format!("the path is not UTF-8: {shown}"), "rename it"))?.to_owned();
+    let first = first_line(path).map_err(|error| (format!("the file cannot be read: {shown}: {error}"), "see who may read it"))?;
     let executable = meta.permissions().mode() & 0o111 != 0;
     let is_python = path.extension().is_some_and(|extension| extension == "py");
     match first.strip_prefix("#!") {
@@ -144,7 +149,7 @@ fn file(path: &Path) -> Result<Vec<String>, String> {
             let line = line.trim();
             let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
             if interpreter.is_empty() {
-                return Err(format!("its first line names no interpreter: {shown}"));
+                return Err((format!("its first line names no interpreter: {shown}"), "write it like #!/bin/sh"));
             }
             let argument = argument.trim();
             let words = [interpreter, argument].into_iter().filter(|word| !word.is_empty());
@@ -152,7 +157,10 @@ fn file(path: &Path) -> Result<Vec<String>, String> {
         }
         None if is_python => Ok(vec!["python3".to_owned(), text]),
         None if executable => Ok(vec![text]),
-        None => Err(format!("the file is not executable and has no `#!` line: {shown}; try `chmod +x`")),
+        None => {
+            let help = "try `chmod +x`, or begin it with a line like #!/bin/sh";
+            Err((format!("the file is not executable and has no `#!` line: {shown}"), help))
+        }
     }
 }
 

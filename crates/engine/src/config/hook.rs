@@ -145,7 +145,7 @@ pub(super) fn hook(
     let priority = keys.get("priority").and_then(|node| sheet.integer("priority", node));
     let usual = if keys.has("run") { SCRIPT_PRIORITY } else { DEFAULT_PRIORITY };
     let description = keys.get("description").and_then(|node| sheet.text("description", node));
-    let handler = handler(sheet, reading, &keys, event, mode?)?;
+    let (handler, type_word) = handler(sheet, reading, &keys, event, mode?)?;
     lint::hook(sheet, &keys, event, on_error);
     let position = sheet.source.position(node.span.start);
     Some(Hook {
@@ -163,6 +163,7 @@ pub(super) fn hook(
             file: sheet.source.name.as_str().into(),
             line: position.line,
             column: position.column,
+            type_word,
         }),
         handler,
     })
@@ -238,14 +239,14 @@ fn mode(sheet: &mut Sheet<'_>, keys: &Keys<'_>) -> Option<Mode> {
     Some(chosen.map_or(Mode::Sequential, |(_, mode)| mode))
 }
 
-/// What the hook runs. The type may be left out when a key says it.
+/// What the hook runs, and the word for it. The type may be left out when a key says it.
 fn handler(
     sheet: &mut Sheet<'_>,
     reading: &mut Reading<'_>,
     keys: &Keys<'_>,
     event: &Event,
     mode: Mode,
-) -> Option<Handler> {
+) -> Option<(Handler, &'static str)> {
     let said = match keys.get("type") {
         Some(node) => Some(sheet.word("type", node, &TYPES)?),
         None => None,
@@ -275,11 +276,12 @@ fn handler(
     for key in foreign {
         sheet.error(keys.key_span(key), format!("`{key}` has no meaning for a hook of type {word}"));
     }
-    match kind {
+    let handler = match kind {
         Type::Command => command::command(sheet, reading, keys),
         Type::Python => python::python(sheet, reading, keys),
         Type::Builtin => reading.builtins.make(sheet, keys, &event.kind, mode, reading.folder),
         Type::Script => run_line(sheet, reading, keys, event),
         Type::Reply => reply::reply(sheet, keys, event),
-    }
+    };
+    Some((handler?, word))
 }

@@ -207,3 +207,18 @@ pub(super) fn remedy(key: &str, known: &[&'static str]) -> String {
         _ => format!("the keys are {}; `x-…` keys are free", known.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_spelled_as_it_is_looked_up_and_stands_once() {
+        for table in [&SECTION[..], &EVENT, &GROUP, &HOOK] {
+            for (place, name) in table.iter().enumerate() {
+                assert_eq!(canonical(name), *name);
+                assert!(!table[..place].contains(name), "{name} stands twice");
+            }
+        }
+    }
+}

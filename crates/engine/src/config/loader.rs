@@ -216,3 +216,7 @@ impl Settings {
         *on_error = on_error.or(self.on_error);
     }
 }
+
+#[cfg(test)]
+#[path = "loader_tests.rs"]
+mod tests;

@@ -56,6 +56,8 @@ pub struct Origin {
     pub line: usize,
     /// Its column, from 1.
     pub column: usize,
+    /// What the file calls it: `command`, `python`, `script`, `builtin` or `reply`.
+    pub type_word: &'static str,
 }
 
 impl fmt::Display for Origin {
@@ -122,4 +124,12 @@ pub struct Entry {
     pub handler: Handler,
     /// The order of declaration; no two hooks of a process have the same.
     pub(crate) sequence: u64,
+}
+
+impl Entry {
+    /// The word for what it runs: as its file calls it, or as its handler is called.
+    #[must_use]
+    pub fn type_word(&self) -> &'static str {
+        self.origin.as_ref().map_or_else(|| self.handler.word(), |origin| origin.type_word)
+    }
 }

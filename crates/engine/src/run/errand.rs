@@ -52,6 +52,12 @@ pub(super) async fn send(
         deadline: moment_in(run.timeout),
         timeout: run.timeout,
     };
+    // A thread that panics would never answer, and nobody would wake who waits for it.
+    let work = |errand: &Errand, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>| {
+        catch_unwind(AssertUnwindSafe(|| work(errand, cancel, telling))).unwrap_or_else(|_| {
+            Failure::new(FailureKind::Panic, "the engine panicked while it ran the hook").into()
+        })
+    };
     if setting.means == Means::InPlace {
         return work(&errand, None, telling);
     }
@@ -62,10 +68,8 @@ pub(super) async fn send(
     };
     let mut theirs = telling.take();
     let work = move || {
-        // A thread that panics would never answer, and nobody would wake who waits for it.
-        let worked = catch_unwind(AssertUnwindSafe(|| work(&errand, Some(&cancelled), &mut theirs)));
-        let detail = "the engine panicked while it ran the hook";
-        (worked.unwrap_or_else(|_| Failure::new(FailureKind::Panic, detail).into()), theirs)
+        let answer = work(&errand, Some(&cancelled), &mut theirs);
+        (answer, theirs)
     };
     match thread::spawn("crosier-run", work) {
         Ok(pending) => {

@@ -220,3 +220,11 @@ fn a_field_that_the_engine_adds_takes_the_place_of_the_hosts() {
     assert_eq!(event.wire().unwrap().matches("\"outcome\"").count(), 1, "{}", event.wire().unwrap());
     assert!(event.wire().unwrap().contains(r#""x":1"#));
 }
+
+#[test]
+fn of_two_members_of_the_same_name_the_last_counts_as_in_other_languages() {
+    let json = Json::parse(r#"{"command":"ls","x":1,"comm\u0061nd":"rm"}"#).unwrap();
+    assert_eq!(json.get("command").unwrap().plain(), "rm");
+    assert_eq!(json.to_value().unwrap()["command"], "rm");
+    assert_eq!(json.entries().unwrap().len(), 3);
+}

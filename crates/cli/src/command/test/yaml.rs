@@ -12,18 +12,15 @@ pub(super) fn json(json: &str) -> String {
     let mut escaped = false;
     for c in json.chars() {
         match c {
-            // White space between values; inside a string it is escaped in JSON already.
-            '\n' | '\r' | '\t' => out.push(' '),
+            // White space between values is ours to write; inside a string it is escaped in JSON already.
+            ' ' | '\n' | '\r' | '\t' if !inside => continue,
+            // Without a space behind them `{"a":1}` is one key to some parsers.
+            ':' | ',' if !inside => out.extend([c, ' ']),
             c if is_printable(c) => out.push(c),
             c => escape(c, &mut out),
         }
-        // A space behind `:` and `,` outside strings: `{"a":1}` is read by some as a key `"a":1`.
-        if !inside && matches!(c, ':' | ',') {
-            out.push(' ');
-        }
-        match c {
-            '"' if !escaped => inside = !inside,
-            _ => {}
+        if c == '"' && !escaped {
+            inside = !inside;
         }
         escaped = inside && c == '\\' && !escaped;
     }

@@ -170,7 +170,8 @@ impl Commands {
         let mut all = Self(standard::all(permissions));
         for command in &self.0 {
             let name = bare(command.name());
-            let unusable = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '\\' | '/');
+            let unusable =
+                |c: char| c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '\\' | '/');
             let why = if name.is_empty() || name.contains(unusable) {
                 "is a name that no line can call"
             } else if all.find(name).is_some() {
@@ -199,3 +200,7 @@ impl Commands {
 fn bare(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

@@ -122,7 +122,8 @@ fn script(
         }
         if errors >= MOST {
             let span = Span::at(line.start + line.text.len());
-            let message = format!("the file has {errors} errors up to here; the rest of it was not looked at");
+            let message =
+                format!("the file has {errors} errors up to here; the rest of it was not looked at");
             config.problems.push(Problem::error(source, span, message));
             break;
         }
@@ -187,7 +188,8 @@ fn hook(
         None => (None, Span::at(places.span(first.span).start)),
     };
     let source = Arc::clone(sheet.source);
-    let named = Named { agent: None, event: event.kind.name, system: false, name: name.clone(), source, span };
+    let named =
+        Named { agent: None, event: event.kind.name, system: false, name: name.clone(), source, span };
     reading.names.add(named, sheet.problems);
     let matcher = match &event.matcher {
         Some((text, span)) => compiled_matcher(sheet, text, *span, &event),
@@ -208,7 +210,7 @@ fn hook(
         system: false,
         enabled: true,
         description: None,
-        origin: Some(Origin { file: Arc::clone(file), line: written.number, column }),
+        origin: Some(Origin { file: Arc::clone(file), line: written.number, column, type_word: "script" }),
         handler: handler?,
     })
 }

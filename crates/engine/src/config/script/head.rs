@@ -120,10 +120,16 @@ fn options(line: &mut Lexer<'_>) -> (Options, Option<Word>) {
         if seen.contains(&text) {
             line.error(option.span, format!("`{text}` is here twice"), "leave one of them out");
         }
-        match next.take_if(|word| !(word.bare && (word.text().starts_with('/') || word.text().starts_with("--")))) {
+        match next
+            .take_if(|word| !(word.bare && (word.text().starts_with('/') || word.text().starts_with("--"))))
+        {
             None => {
                 let wanted = if text == "--name" { "a name" } else { "a number" };
-                line.error(option.span, format!("`{text}` needs {wanted}"), format!("write it behind `{text}`"));
+                line.error(
+                    option.span,
+                    format!("`{text}` needs {wanted}"),
+                    format!("write it behind `{text}`"),
+                );
             }
             Some(value) => {
                 match text.as_str() {

@@ -193,7 +193,8 @@ impl<'a> Lexer<'a> {
             c => {
                 word.push(c);
                 let message = format!("`\\{c}` means nothing in double quotes");
-                let help = "the escapes are \\\" \\\\ \\n \\t \\$; in single quotes a backslash is a backslash";
+                let help =
+                    "the escapes are \\\" \\\\ \\n \\t \\$; in single quotes a backslash is a backslash";
                 self.error(Span::new(start, self.at), message, help);
             }
         }
@@ -237,11 +238,14 @@ impl<'a> Lexer<'a> {
 
     fn braces(&mut self, word: &mut Word, start: usize) {
         self.bump();
-        let inside = self.take_while(|c| !matches!(c, '}' | '{' | '$' | '"' | '\'' | '\\') && !c.is_whitespace());
+        let inside =
+            self.take_while(|c| !matches!(c, '}' | '{' | '$' | '"' | '\'' | '\\') && !c.is_whitespace());
         let reference = match self.peek() {
             Some('}') => {
                 self.bump();
-                path(inside).map(Reference::Path).map_err(|why| (format!("`${{{}}}` {why}", shorten(inside)), PATHS))
+                path(inside)
+                    .map(Reference::Path)
+                    .map_err(|why| (format!("`${{{}}}` {why}", shorten(inside)), PATHS))
             }
             stopped => {
                 // A `}` that comes before the word can have ended was probably meant.

@@ -2,16 +2,11 @@
 
 use std::fs;
 
-use crosier_protocol::{
-    Answer, Base, Catalog, Decision, EventRow, FailureKind, NoticeKind, Outcome, Payload, Reply,
-};
-use serde::{Deserialize, Serialize, Serializer};
+use crosier_protocol::{Catalog, Decision, NoticeKind, Outcome};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::super::{Config, Loader};
-use super::{Argument, Complaint, SlashCommand, takes};
-use crate::registry::Call;
 use crate::{Engine, payload};
 
 /// The script lines of seed 003, as they are printed there.
@@ -22,25 +17,25 @@ hook post:agent:complete /notify \"Agent $agent finished\"
 ";
 
 /// A folder with `hooks.yaml`, which names the script `hooks.arma`.
-fn folder(script: &str, more: &str) -> TempDir {
+pub(super) fn folder(script: &str, more: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("hooks.arma"), script).unwrap();
     fs::write(folder.path().join("hooks.yaml"), format!("scripts: [hooks.arma]\n{more}")).unwrap();
     folder
 }
 
-fn load(script: &str, more: &str) -> Result<Config, String> {
+pub(super) fn load(script: &str, more: &str) -> Result<Config, String> {
     let folder = folder(script, more);
     let shown = format!("{}/", folder.path().display());
     let loaded = Loader::new(Catalog::default()).lint().file(folder.path().join("hooks.yaml")).load();
     loaded.map_err(|problems| problems.to_string().replace(&shown, ""))
 }
 
-fn engine(config: Config) -> Engine {
+pub(super) fn engine(config: Config) -> Engine {
     Engine::builder().config(config).build().unwrap()
 }
 
-fn fire(engine: &Engine, event: &str, input: &Value) -> Outcome {
+pub(super) fn fire(engine: &Engine, event: &str, input: &Value) -> Outcome {
     engine.fire_blocking(engine.event(event, input.to_string().as_bytes()).unwrap())
 }
 
@@ -49,7 +44,7 @@ fn run(script: &str, event: &str, input: &Value) -> Outcome {
 }
 
 /// The texts of the notices.
-fn notices(script: &str, event: &str, input: &Value) -> Vec<String> {
+pub(super) fn notices(script: &str, event: &str, input: &Value) -> Vec<String> {
     run(script, event, input).notices.into_iter().map(|notice| notice.text).collect()
 }
 
@@ -62,7 +57,10 @@ fn seed_003_lines_load_as_printed_and_do_what_they_say() {
     let engine = engine(load(SEED, "permissions: {shellExec: ask}").unwrap());
     let sent = fire(&engine, "pre:message", &json!({"prompt": "hello"}));
     let notice = &sent.notices[0];
-    assert_eq!((notice.kind, &*notice.level, notice.text.as_str()), (NoticeKind::Log, "debug", "Sending: hello"));
+    assert_eq!(
+        (notice.kind, &*notice.level, notice.text.as_str()),
+        (NoticeKind::Log, "debug", "Sending: hello")
+    );
     assert_eq!((&*notice.hook, sent.decision), ("PreMessage[1]", None));
 
     let asked = fire(&engine, "pre:tool", &json!({"tool_name": "shell", "tool_input": {"command": "ls"}}));
@@ -73,7 +71,10 @@ fn seed_003_lines_load_as_printed_and_do_what_they_say() {
 
     let done = json!({"agent_id": "a7", "agent_type": "coder", "result": "ok"});
     let done = fire(&engine, "post:agent:complete", &done);
-    assert_eq!((done.notices[0].kind, done.notices[0].text.as_str()), (NoticeKind::Notify, "Agent a7 finished"));
+    assert_eq!(
+        (done.notices[0].kind, done.notices[0].text.as_str()),
+        (NoticeKind::Notify, "Agent a7 finished")
+    );
 }
 
 #[test]
@@ -95,8 +96,11 @@ fn a_line_knows_its_place_its_order_and_its_name() {
     let order: Vec<&str> = explained.reports.iter().map(|report| &*report.hook).collect();
     assert_eq!(order, ["my guard", "PreToolUse[1]", "plain"]);
     let config = load(script, "").unwrap();
-    let origins: Vec<(usize, usize)> =
-        config.hooks.iter().map(|hook| hook.origin.as_ref().map(|at| (at.line, at.column)).unwrap()).collect();
+    let origins: Vec<(usize, usize)> = config
+        .hooks
+        .iter()
+        .map(|hook| hook.origin.as_ref().map(|at| (at.line, at.column)).unwrap())
+        .collect();
     assert_eq!(origins, [(3, 3), (4, 1)]);
     assert!(config.hooks[0].origin.as_ref().unwrap().file.ends_with("hooks.arma"));
     assert_eq!(config.hooks[1].priority, 50);
@@ -115,27 +119,6 @@ fn names_of_events_take_matchers_as_points_do() {
     assert!(notices("hook PreToolUse:Read /log info hi", "PreToolUse", &bash).is_empty());
     assert_eq!(notices("hook PreToolUse:re:B.*$ /log info hi", "PreToolUse", &bash), ["hi"]);
     assert_eq!(notices("hook 'pre:tool:A | B*' /log info hi", "PreToolUse", &bash), ["hi"]);
-}
-
-#[test]
-fn a_value_is_never_read_as_a_part_of_the_line() {
-    let evil = r#"x" /deny '$tool ${tool_input} $$ \n #"#;
-    let input = json!({"tool_name": "T", "tool_input": {"command": evil, "n": [1, {"a": true}], "z": null}});
-    let line = |text: &str| format!("hook pre:tool /log info {text}");
-    assert_eq!(notices(&line("${tool_input.command}"), "pre:tool", &input), [evil]);
-    assert_eq!(notices(&line("\"${args.n.1}${args.n[0]}${args.n[1].a}\""), "pre:tool", &input), [r#"{"a":true}1true"#]);
-    assert_eq!(notices(&line("<${tool_input.gone.far}${gone}${args.n.7}${tool_name.x}>"), "pre:tool", &input), ["<>"]);
-    assert_eq!(notices(&line("${args.z}"), "pre:tool", &input), ["null"]);
-    assert_eq!(notices(&line("'$tool'$$$tool"), "pre:tool", &input), ["$tool$T"]);
-}
-
-#[test]
-fn digits_and_order_of_json_values_are_kept() {
-    let folder = folder("hook pre:tool /log info $args", "");
-    let engine = engine(Loader::default().file(folder.path().join("hooks.yaml")).load().unwrap());
-    let text = r#"{"tool_name":"T","tool_input":{"z":123456789012345678901234567890,"a":1.50}}"#;
-    let outcome = engine.fire_blocking(engine.event("pre:tool", text.as_bytes()).unwrap());
-    assert_eq!(outcome.notices[0].text, r#"{"z":123456789012345678901234567890,"a":1.50}"#);
 }
 
 #[test]
@@ -190,7 +173,10 @@ fn a_script_that_cannot_be_read_is_a_problem_at_its_path() {
         assert!(text.contains(wanted), "{wanted}\n{text}");
     }
     let text = Loader::default().text("c", "scripts: {a: b}", "/").load().unwrap_err().to_string();
-    assert!(text.contains("`scripts` must be a list of files like [hooks.arma], but it is a mapping"), "{text}");
+    assert!(
+        text.contains("`scripts` must be a list of files like [hooks.arma], but it is a mapping"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -216,8 +202,10 @@ fn a_file_of_nothing_but_mistakes_or_hooks_ends_soon() {
 #[test]
 fn permissions_of_a_later_file_count_and_must_not_contradict() {
     let script = "hooks: {PreToolUse: [{run: /perms check shellExec}]}";
-    let loader = || Loader::default().text("a", script, "/").text("b", "permissions: {shellExec: allow}", "/");
-    let outcome = fire(&engine(loader().load().unwrap()), "pre:tool", &json!({"tool_name": "x", "tool_input": {}}));
+    let loader =
+        || Loader::default().text("a", script, "/").text("b", "permissions: {shellExec: allow}", "/");
+    let outcome =
+        fire(&engine(loader().load().unwrap()), "pre:tool", &json!({"tool_name": "x", "tool_input": {}}));
     assert_eq!(outcome.decision, None);
     assert!(loader().text("c", "permissions: {shellExec: allow}", "/").load().is_ok());
     let text = loader().text("c", "permissions: {shellExec: deny}", "/").load().unwrap_err().to_string();
@@ -227,56 +215,9 @@ fn permissions_of_a_later_file_count_and_must_not_contradict() {
 
 #[test]
 fn claudes_permissions_are_left_alone() {
-    let settings = r#"{"hooks": {}, "permissions": {"allow": ["Bash(ls)"], "deny": [], "defaultMode": "plan"}}"#;
+    let settings =
+        r#"{"hooks": {}, "permissions": {"allow": ["Bash(ls)"], "deny": [], "defaultMode": "plan"}}"#;
     assert!(Loader::default().text("settings.json", settings, "/").load().is_ok());
-}
-
-/// A command of a host: it needs one known word and says it back.
-struct Echo;
-
-impl SlashCommand for Echo {
-    fn name(&self) -> &str {
-        "/echo"
-    }
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-        takes(args, &["WHAT"])?;
-        match args.first().and_then(Argument::literal) {
-            Some("bad") => Err(Complaint::new("not that").about(0).with_help("say something else")),
-            Some("worse") => Err("not this line".into()),
-            _ => Ok(()),
-        }
-    }
-    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
-        if event.name == "Stop" { vec![Complaint::new("nobody listens")] } else { Vec::new() }
-    }
-    fn run(&self, args: &[String], call: Call<'_>) -> Answer {
-        Reply::none().context(format!("{}@{}", args.join(","), call.hook)).into()
-    }
-}
-
-fn with_echo(line: &str) -> Result<Config, String> {
-    let config = json!({"hooks": {"Stop": [{"run": line, "name": "h"}]}}).to_string();
-    let loader = Loader::default().lint().slash_command(Echo).text("c", &config, "/");
-    loader.load().map_err(|problems| problems.to_string())
-}
-
-#[test]
-fn a_host_command_is_checked_linted_and_run_like_any_other() {
-    let config = with_echo("/echo \"$agent!\"").unwrap();
-    assert!(config.warnings.to_string().contains("warning: `/echo`: nobody listens"));
-    assert_eq!(fire(&engine(config), "Stop", &json!({"agent_id": "a"})).context, ["a!@h"]);
-    let text = with_echo("/echo bad").unwrap_err();
-    assert!(text.contains(":33: error: `/echo`: not that") && text.contains("help: say something else"), "{text}");
-    assert!(with_echo("/echo worse").unwrap_err().contains(":27: error: `/echo`: not this line"));
-    assert!(with_echo("/ehco x").unwrap_err().contains("did you mean `/echo`?"));
-    assert!(with_echo("/echo").unwrap_err().contains("WHAT is missing"));
-}
-
-#[test]
-fn a_host_command_cannot_take_a_name_that_exists() {
-    let text = Loader::default().slash_command(Echo).slash_command(Echo).load().unwrap_err().to_string();
-    assert!(text.contains("the host's slash command `/echo` exists already"), "{text}");
-    assert!(format!("{:?}", Loader::default().slash_command(Echo)).contains("[\"echo\"]"));
 }
 
 #[test]
@@ -286,46 +227,4 @@ fn run_lines_are_located_in_their_file() {
     assert!(text(yaml).starts_with("c:3:28: error: unknown variable `$promt`"), "{}", text(yaml));
     let yaml = "hooks: {Stop: [{run: \"/log debug x\\n/log debug y\"}]}";
     assert!(text(yaml).contains("c:1:35: error: `run` is one line"), "{}", text(yaml));
-}
-
-/// A tool call that cannot be written as JSON.
-#[derive(Debug, Clone, Default, Deserialize)]
-struct Unwritable {
-    #[serde(skip)]
-    base: Base,
-}
-
-impl Serialize for Unwritable {
-    fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(serde::ser::Error::custom("never"))
-    }
-}
-
-impl Payload for Unwritable {
-    const INDEX: usize = payload::PreToolUse::INDEX;
-    fn base(&self) -> &Base {
-        &self.base
-    }
-    fn base_mut(&mut self) -> &mut Base {
-        &mut self.base
-    }
-    fn matcher_value(&self) -> Option<&str> {
-        Some("Bash")
-    }
-}
-
-#[test]
-fn a_line_without_fields_does_not_touch_the_json_of_the_event() {
-    let script = "hook pre:tool /log info \"$tool $agent ${tool_name}\"\nhook pre:tool /perms check x";
-    let engine = engine(load(script, "permissions: {x: allow}").unwrap());
-    let outcome = engine.fire_blocking(Unwritable::default());
-    assert_eq!((outcome.notices[0].text.as_str(), outcome.decision), ("Bash  Bash", None));
-}
-
-#[test]
-fn a_field_of_an_event_that_cannot_be_written_is_a_failure_and_not_empty() {
-    let engine = engine(load("hook pre:tool /log info $args", "").unwrap());
-    let outcome = engine.fire_blocking(Unwritable::default());
-    assert_eq!((outcome.decision, outcome.by_failure), (Some(Decision::Deny), true));
-    assert_eq!(outcome.failures().next().unwrap().1.kind, FailureKind::Delivery);
 }

@@ -85,7 +85,9 @@ impl SlashCommand for Deny {
     fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
         takes(args, &["REASON"])?;
         if args.first().and_then(Argument::literal).is_some_and(|reason| reason.trim().is_empty()) {
-            return Err(Complaint::new("the reason is empty").about(0).with_help("say why, for who is denied"));
+            return Err(Complaint::new("the reason is empty")
+                .about(0)
+                .with_help("say why, for who is denied"));
         }
         Ok(())
     }
@@ -118,7 +120,8 @@ impl SlashCommand for Perms {
         let shown = shorten(capability);
         match self.0.of(capability) {
             None => {
-                let complaint = Complaint::new(format!("`permissions:` does not name `{shown}`: it is denied"));
+                let complaint =
+                    Complaint::new(format!("`permissions:` does not name `{shown}`: it is denied"));
                 let help = match nearest(capability, self.0.names()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add it: `permissions: {{{shown}: ask}}`"),
@@ -127,7 +130,9 @@ impl SlashCommand for Perms {
             }
             Some(Permission::Ask) if asking(event) == Asking::Deny => {
                 let message = format!("{} cannot ask, so `{shown}: ask` denies here", event.name);
-                found.push(Complaint::new(message).about(1).with_help("`crosier events` shows where `ask` works"));
+                found.push(
+                    Complaint::new(message).about(1).with_help("`crosier events` shows where `ask` works"),
+                );
             }
             Some(_) => {}
         }

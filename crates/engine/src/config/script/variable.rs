@@ -134,7 +134,8 @@ impl Lookup {
             Self::MatcherValue => out.push_str(event.matcher_value().unwrap_or_default()),
             Self::Field(name, path) => {
                 let found = event.get(name);
-                let found = found.and_then(|json| path.iter().try_fold(json, |json, segment| segment.of(&json)));
+                let found =
+                    found.and_then(|json| path.iter().try_fold(json, |json, segment| segment.of(&json)));
                 if let Some(json) = found {
                     out.push_str(&json.plain());
                 }
@@ -176,7 +177,9 @@ fn lookup(line: &mut Lexer<'_>, reference: &Reference, span: Span, event: Option
     };
     let is_short = matches!(reference, Reference::Short(_));
     let field = match event {
-        Some(event) if is_short || !has(event, &written) => self::field(line, reference, &written, span, event),
+        Some(event) if is_short || !has(event, &written) => {
+            self::field(line, reference, &written, span, event)
+        }
         _ => written,
     };
     match event.and_then(|event| event.matcher) {
@@ -248,3 +251,7 @@ fn lint_dotted(line: &mut Lexer<'_>, reference: &Reference, span: Span, next: Op
         line.warn(span, message, format!("write `${{args.{key}}}` for what is inside"));
     }
 }
+
+#[cfg(test)]
+#[path = "variable_tests.rs"]
+mod tests;

@@ -1,107 +1,77 @@
-//! One worker: its process, and the talk with it.
+//! The talk with one worker.
 
-use std::io::Write;
-use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::super::os::{self, ExitWatch, Urge, Waited};
+use super::super::os;
 use super::super::process::{Got, Lines, Start, read};
 use super::PythonInfo;
 use super::frame::{Reader, Response};
+use super::process::Process;
 use super::request::{push_call, push_hello, push_load};
 use super::talk::{Lost, Talk, When, Why};
 use crate::registry::PythonSpec;
 
-/// How long a worker may take to end after SIGTERM or the end of its input.
-const GRACE: Duration = Duration::from_millis(100);
-/// How long a killed worker may take to be gone; then it hangs in the kernel, and nobody waits for it.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// Requests up to this size are written in one piece.
+/// Requests up to this size are written in one piece; so much is read at once.
 const ONE_PIECE: usize = 64 * 1024;
+/// So many pieces are read before what they say is looked at: more than any answer has.
+const MAX_PIECES: usize = 32;
 /// What is kept of a call's prints, for its last message.
 const MAX_SAID: usize = 64 * 1024;
 /// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets none.
 const MAX_LOADED: usize = 1024;
 
-/// One worker. Dropped, it is ended and reaped.
+/// One worker.
 #[derive(Debug)]
 pub(super) struct Link {
-    child: Option<Child>,
-    exit: ExitWatch,
-    stdin: Option<ChildStdin>,
-    stdout: ChildStdout,
-    stderr: Option<ChildStderr>,
+    process: Process,
     reader: Reader,
-    /// The hooks that it has loaded; it knows them by their place here. A name is not enough: another hook may
-    /// have it by now.
+    /// The hooks that it has loaded; it knows them by their place here. A name is not enough to tell them apart:
+    /// another hook may have it by now.
     loaded: Vec<(Arc<PythonSpec>, Arc<str>)>,
     next_id: u64,
-    /// Whether it is in the middle of something that nobody waits for any more.
-    is_lost: bool,
     said: Vec<u8>,
     scratch: Box<[u8]>,
     start: Arc<Start>,
 }
 
 impl Link {
-    pub(super) fn start(start: &Arc<Start>, deadline: Instant) -> Result<Self, Lost> {
-        let gone = |detail: String| Lost { when: When::Starting, why: Why::Gone(detail) };
-        let mut child = start.start(deadline).map_err(|failure| gone(failure.detail))?;
-        let exit = ExitWatch::new(&child);
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-            os::signal_group(&exit, Urge::Kill);
-            let _ = child.wait();
-            return Err(gone("its worker has no pipes".to_owned()));
-        };
-        let pipes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].map(os::set_nonblocking);
-        let link = Self {
-            child: Some(child),
-            exit,
-            stdin: Some(stdin),
-            stdout,
-            stderr: Some(stderr),
+    /// Starts a worker, or says why not.
+    pub(super) fn start(start: &Arc<Start>, deadline: Instant) -> Result<Self, String> {
+        Ok(Self {
+            process: Process::start(start, deadline)?,
             reader: Reader::default(),
             loaded: Vec::new(),
             next_id: 1,
-            is_lost: false,
             said: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
             start: Arc::clone(start),
-        };
-        match pipes.into_iter().collect::<std::io::Result<Vec<()>>>() {
-            Ok(_) => Ok(link),
-            Err(error) => Err(gone(format!("the pipes of its worker could not be set up: {error}"))),
-        }
+        })
     }
 
     /// Whether it can be asked: it neither died nor spoke while nobody talked with it.
     pub(super) fn is_well(&mut self) -> bool {
-        let waited = Waited { stdout: Some(self.stdout.as_fd()), ..Waited::default() };
-        let ready = os::wait_ready(waited, &self.exit, Duration::ZERO);
-        self.is_lost |= !ready.is_ok_and(|ready| !ready.stdout && !ready.exited);
-        !self.is_lost
+        self.process.is_lost |= !self.process.is_quiet();
+        !self.process.is_lost
     }
 
     /// Whether the next call may have it.
     pub(super) fn is_of_use(&self) -> bool {
-        !self.is_lost && self.loaded.len() < MAX_LOADED
+        !self.process.is_lost && self.loaded.len() < MAX_LOADED
     }
 
-    /// Asks it to end, without waiting for that: several end at the same time.
+    /// Asks it to end, without waiting for that: so several end at the same time.
     pub(super) fn dismiss(&mut self) {
-        self.stdin = None;
+        self.process.close_stdin();
     }
 
+    /// Asks who it is.
     pub(super) fn hello(&mut self, talk: &Talk<'_>) -> Result<PythonInfo, Lost> {
         let id = self.next_id();
         let mut out = Vec::new();
         push_hello(&mut out, id);
-        let said = |lost: Lost| Lost { when: When::Starting, ..lost };
-        let facts = match self.exchange([&out, &[]], &[id], talk).map_err(said)? {
+        let facts = match self.exchange([&out, &[]], &[id], talk, When::Starting)? {
             Response::Reply(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).unwrap_or_default(),
             Response::Nothing | Response::Failed { .. } => serde_json::Value::Null,
         };
@@ -118,7 +88,7 @@ impl Link {
     ) -> Result<Response, Lost> {
         let mut out = Vec::new();
         let (id, _) = self.push_load(&mut out, spec, hook);
-        self.exchange([&out, &[]], &[id], talk).map_err(|lost| Lost { when: When::Loading, ..lost })
+        self.exchange([&out, &[]], &[id], talk, When::Loading)
     }
 
     fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (u64, usize) {
@@ -147,29 +117,29 @@ impl Link {
     ) -> Result<Response, Lost> {
         let left = talk.left();
         if left.is_zero() {
-            // Nothing is asked yet, so nothing is lost: the next call may have it.
+            // Nothing is asked yet, so nothing is lost: the next call may have the worker.
             return Err(Lost { when: When::Waiting, why: Why::Late });
         }
         let in_one_piece = event.len() < ONE_PIECE;
         let mut out = Vec::with_capacity(256 + if in_one_piece { event.len() } else { 0 });
         let mut ids = [0; 2];
-        let mut loads = 0;
+        let mut last = 0;
         // The first call carries the request to load before it: one way there and back for both.
         let number = self.number(spec, hook).unwrap_or_else(|| {
             let (id, number) = self.push_load(&mut out, spec, hook);
             ids[0] = id;
-            loads = 1;
+            last = 1;
             number
         });
-        ids[loads] = self.next_id();
-        push_call(&mut out, ids[loads], number, phase, left, cwd, event.len());
+        ids[last] = self.next_id();
+        push_call(&mut out, ids[last], number, phase, left, cwd, event.len());
         let rest = if in_one_piece {
             out.extend_from_slice(event.as_bytes());
             &[][..]
         } else {
             event.as_bytes()
         };
-        self.exchange([&out, rest], &ids[..=loads], talk)
+        self.exchange([&out, rest], &ids[..=last], talk, When::Calling)
     }
 
     /// What the last call printed.
@@ -190,15 +160,18 @@ impl Link {
         id
     }
 
-    /// Writes requests and reads the responses to them; gives the last one back.
-    fn exchange(&mut self, parts: [&[u8]; 2], ids: &[u64], talk: &Talk<'_>) -> Result<Response, Lost> {
+    /// Writes requests and reads the responses to them; gives the last one back. Two at once are a load and a call.
+    fn exchange(
+        &mut self,
+        parts: [&[u8]; 2],
+        ids: &[u64],
+        talk: &Talk<'_>,
+        last: When,
+    ) -> Result<Response, Lost> {
         let mut awaited = ids;
-        let result = self.try_exchange(parts, &mut awaited, talk);
-        result.map_err(|why| {
-            self.is_lost = true;
-            // Two are awaited only while the first is to load what the second calls.
-            let when = if awaited.len() > 1 { When::Loading } else { When::Calling };
-            Lost { when, why }
+        self.try_exchange(parts, &mut awaited, talk).map_err(|why| {
+            self.process.is_lost = true;
+            Lost { when: if awaited.len() > 1 { When::Loading } else { last }, why }
         })
     }
 
@@ -208,32 +181,23 @@ impl Link {
         awaited: &mut &[u64],
         talk: &Talk<'_>,
     ) -> Result<Response, Why> {
-        let mut lines = Lines::default();
         if talk.progress.is_some() {
             // What was printed while nobody was called is nobody's.
             self.read_what_is_there(&mut Lines::default(), None);
         }
         self.said.clear();
+        let mut lines = Lines::default();
         loop {
-            self.write(&mut parts);
-            let writes = parts.iter().any(|part| !part.is_empty());
-            let waited = Waited {
-                stdin: self.stdin.as_ref().filter(|_| writes).map(AsFd::as_fd),
-                stdout: Some(self.stdout.as_fd()),
-                stderr: self.stderr.as_ref().map(AsFd::as_fd),
-                cancel: talk.stop.cancel,
-                bell: talk.stop.bell,
-            };
-            let ready = os::wait_ready(waited, &self.exit, talk.left())
-                .map_err(|error| Why::Gone(format!("its worker could not be waited for: {error}")))?;
+            self.process.write(&mut parts);
+            let ready = self.process.wait(talk, parts.iter().any(|part| !part.is_empty()))?;
             if ready.stderr {
                 self.read_said(&mut lines, talk.progress);
             }
-            let mut ended = false;
+            let mut ended = ready.exited;
             if ready.stdout || ready.exited {
-                ended = self.read_responses();
+                ended |= self.read_responses();
                 while let [id, rest @ ..] = *awaited
-                    && let Some(response) = self.reader.response(*id).map_err(Why::Gone)?
+                    && let Some(response) = self.reader.response(*id).map_err(Why::Broke)?
                 {
                     if rest.is_empty() {
                         return self.over(response, &mut lines, talk);
@@ -241,8 +205,9 @@ impl Link {
                     *awaited = rest;
                 }
             }
-            if ready.exited || ended {
-                return Err(Why::Gone(self.how_it_ended(&mut lines, talk)));
+            if ended {
+                self.read_what_is_there(&mut lines, talk.progress);
+                return Err(Why::Ended(self.how_it_ended()));
             }
             if ready.cancelled {
                 return Err(Why::Cancelled);
@@ -254,8 +219,8 @@ impl Link {
     }
 
     fn over(&mut self, response: Response, lines: &mut Lines, talk: &Talk<'_>) -> Result<Response, Why> {
-        // What the hook printed was written before its answer, so it is in the pipe by now.
         if let Some(progress) = talk.progress {
+            // What the hook printed was written before its answer, so it is in the pipe by now.
             self.read_what_is_there(lines, talk.progress);
             let rest = lines.rest();
             if !rest.is_empty() {
@@ -263,42 +228,24 @@ impl Link {
             }
         }
         if !self.reader.is_empty() {
-            return Err(Why::Gone("its worker answered more than it was asked".to_owned()));
+            return Err(Why::Broke("its worker answered more than it was asked".to_owned()));
         }
         Ok(response)
     }
 
-    /// Says how a worker ended that closed its channel or exited.
-    fn how_it_ended(&mut self, lines: &mut Lines, talk: &Talk<'_>) -> String {
-        self.read_what_is_there(lines, talk.progress);
-        let ended = "its worker ended in the middle of the call";
-        match self.end(Instant::now() + GRACE) {
-            None => format!("{ended}: it closed its channel"),
-            Some(status) => match (status.code(), status.signal()) {
-                (_, Some(signal)) => format!("{ended}: signal {signal}"),
-                (code, _) => format!("{ended}: exit status {}", code.unwrap_or_default()),
-            },
+    fn how_it_ended(&mut self) -> String {
+        let status = self.process.how_it_ended();
+        match status.map(|status| (status.code(), status.signal())) {
+            Some((_, Some(signal))) => format!("signal {signal}"),
+            Some((code, None)) => format!("exit status {}", code.unwrap_or_default()),
+            None => "it closed its channel".to_owned(),
         }
     }
 
-    /// Writes what the pipe takes. A worker that is gone is noticed by its exit.
-    fn write(&mut self, parts: &mut [&[u8]; 2]) {
-        for part in parts {
-            while let (false, Some(stdin)) = (part.is_empty(), &mut self.stdin) {
-                match stdin.write(part) {
-                    Ok(count) => *part = &part[count..],
-                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
-                    Err(_) => self.stdin = None,
-                }
-            }
-        }
-    }
-
-    /// Reads all that is there. True when nothing will come any more.
+    /// Reads what is there. True when nothing will come any more.
     fn read_responses(&mut self) -> bool {
-        loop {
-            match read(&mut self.stdout, &mut self.scratch) {
+        for _ in 0..MAX_PIECES {
+            match read(&mut self.process.stdout, &mut self.scratch) {
                 Got::Bytes(count) => {
                     self.reader.push(&self.scratch[..count]);
                     if count < self.scratch.len() {
@@ -307,6 +254,42 @@ impl Link {
                 }
                 Got::Nothing => return false,
                 Got::End => return true,
+            }
+        }
+        false
+    }
+
+    /// Reads what the hook printed until now and no more: a thread or a child of it may go on printing.
+    fn read_what_is_there(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) {
+        let mut left = self.process.stderr.as_ref().map_or(0, os::available);
+        while left > 0 {
+            match self.read_said(lines, progress) {
+                0 => break,
+                count => left = left.saturating_sub(count),
+            }
+        }
+    }
+
+    /// Reads what the hook printed, one piece of it. 0 when there is nothing.
+    fn read_said(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) -> usize {
+        let Some(stderr) = &mut self.process.stderr else { return 0 };
+        match read(stderr, &mut self.scratch) {
+            Got::Bytes(count) => {
+                let bytes = &self.scratch[..count];
+                let room = MAX_SAID.saturating_sub(self.said.len());
+                self.said.extend_from_slice(&bytes[..count.min(room)]);
+                if let Some(progress) = progress {
+                    let whole = lines.take(bytes);
+                    if !whole.is_empty() {
+                        progress(whole);
+                    }
+                }
+                count
+            }
+            Got::Nothing => 0,
+            Got::End => {
+                self.process.stderr = None;
+                0
             }
         }
     }

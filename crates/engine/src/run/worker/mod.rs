@@ -5,8 +5,12 @@
 //! breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
 
 mod frame;
+mod interpreter;
 mod link;
 mod pool;
+mod process;
+mod request;
+mod talk;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -15,12 +19,13 @@ use std::time::Duration;
 use crosier_protocol::{Answer, EventRow, Failure, FailureKind, Reply};
 
 use super::errand::{self, Errand};
+use super::process::Stop;
 use super::telling::{Said, Telling};
 use super::{Host, Run, Setting, moment_in};
 use crate::registry::{Call, Cwd, PythonSpec};
 use frame::Response;
-use link::{Lost, Talk};
 pub(super) use pool::Pools;
+use talk::{Talk, Why, plain};
 
 /// A reply over this is `oversize`.
 const MAX_REPLY: usize = 1024 * 1024;
@@ -41,14 +46,13 @@ pub(super) async fn run(
 }
 
 struct Job<'a> {
-    spec: &'a PythonSpec,
+    spec: &'a Arc<PythonSpec>,
     errand: &'a Errand,
 }
 
 impl Job<'_> {
     fn run(&self, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>) -> Answer {
         let Errand { event, hook, host, timeout, .. } = self.errand;
-        let deadline = self.errand.deadline;
         let input = match self.errand.input() {
             Ok(input) => input,
             Err(failure) => return failure.into(),
@@ -57,13 +61,13 @@ impl Job<'_> {
             let detail = "hooks started agents that started hooks, too many times over";
             return Failure::new(FailureKind::Import, detail).into();
         }
-        let mut lease = match host.workers.lease(self.spec, &host.environment, deadline) {
-            Ok(Some(lease)) => lease,
-            Ok(None) => {
-                let detail = format!("all workers were busy for the whole {timeout:?}");
-                return Failure::new(FailureKind::Timeout, detail).into();
+        // What nobody could stop is not started.
+        let bell = match host.try_bell() {
+            Ok(bell) => Some(bell),
+            Err(error) => {
+                let detail = format!("no descriptors are left to watch over its worker: {error}");
+                return Failure::new(FailureKind::Import, detail).into();
             }
-            Err(failure) => return failure.into(),
         };
         let tell = |text: String| {
             if let Some(telling) = &*telling {
@@ -71,38 +75,34 @@ impl Job<'_> {
             }
         };
         let talk = Talk {
-            deadline,
-            cancel: cancel.map(AsFd::as_fd),
-            bell: host.bell(),
+            deadline: self.errand.deadline,
+            stop: Stop { cancel: cancel.map(AsFd::as_fd), bell },
             progress: telling.is_some().then_some(&tell),
         };
-        let cwd = match &self.spec.cwd {
-            Cwd::Folder(_) => None,
-            Cwd::Event => Some(event.cwd()),
-        };
-        let phase = if self.errand.second { 2 } else { 1 };
-        let called = lease.link.call(self.spec, hook, input, phase, cwd, &talk);
+        let mut said = Vec::new();
+        let called = host.workers.lease(self.spec, &host.environment, &talk).and_then(|mut lease| {
+            let cwd = match &self.spec.cwd {
+                Cwd::Folder(_) => None,
+                Cwd::Event => Some(event.cwd()),
+            };
+            let phase = if self.errand.second { 2 } else { 1 };
+            let called = lease.link.call(self.spec, hook, input, phase, cwd, &talk);
+            if talk.progress.is_some() {
+                said = lease.link.take_said();
+            }
+            lease.end();
+            called
+        });
         if let Some(telling) = telling {
-            let stdout = String::from_utf8_lossy(&lease.link.take_said()).into_owned();
+            let stdout = String::from_utf8_lossy(&said).into_owned();
             telling.remember(Said { exit_code: None, stdout, stderr: String::new() });
+            if called.as_ref().is_err_and(|lost| matches!(lost.why, Why::Cancelled)) {
+                telling.cancel();
+            }
         }
         match called {
-            Ok(response) => {
-                lease.give_back();
-                answer(response, event.kind(), hook)
-            }
-            // The lease is dropped, and the worker with it.
-            Err(Lost::Late) => {
-                let detail = format!("it was not done after {timeout:?}, and its worker was killed");
-                Failure::new(FailureKind::Timeout, detail).into()
-            }
-            Err(Lost::Cancelled) => {
-                if let Some(telling) = telling {
-                    telling.cancel();
-                }
-                Failure::error("the fire was cancelled, and its worker was killed").into()
-            }
-            Err(Lost::Gone(detail)) => Failure::new(FailureKind::WorkerLost, detail).into(),
+            Ok(response) => answer(response, event.kind(), hook),
+            Err(lost) => lost.failure(self.spec, *timeout).into(),
         }
     }
 }
@@ -115,10 +115,8 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
             if !traceback.is_empty() {
                 tracing::debug!(hook, %traceback, "python hook failed");
             }
-            // A detail can hold whatever the hook's code put into its exception.
-            let detail = detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
             let reply = deny.map(Reply::deny).unwrap_or_default();
-            Answer { reply, failure: Some(Failure::new(kind, detail)) }
+            Answer { reply, failure: Some(Failure::new(kind, plain(&detail))) }
         }
     }
 }
@@ -140,24 +138,20 @@ impl Host {
         hook: &Arc<str>,
         limit: Duration,
     ) -> Result<PythonInfo, Failure> {
-        let deadline = moment_in(limit);
-        let lease = self.workers.lease(spec, &self.environment, deadline)?;
-        let late = || Failure::new(FailureKind::Timeout, format!("its worker was not ready after {limit:?}"));
-        let mut lease = lease.ok_or_else(late)?;
-        let talk = Talk { deadline, cancel: None, bell: self.bell(), progress: None };
-        let link = &mut lease.link;
-        let warmed = link.hello(&talk).and_then(|info| Ok((info, link.load(spec, hook, &talk)?)));
-        match warmed {
-            Ok((info, response)) => {
-                lease.give_back();
-                match response {
-                    Response::Failed { kind, detail, .. } => Err(Failure::new(kind, detail)),
-                    Response::Reply(_) | Response::Nothing => Ok(info),
-                }
-            }
-            Err(Lost::Late) => Err(late()),
-            Err(Lost::Cancelled) => Err(Failure::error("the engine was shut down")),
-            Err(Lost::Gone(detail)) => Err(Failure::new(FailureKind::WorkerLost, detail)),
+        if self.is_shut_down() {
+            return Err(Failure::error("the engine is shut down"));
+        }
+        let stop = Stop { cancel: None, bell: self.bell() };
+        let talk = Talk { deadline: moment_in(limit), stop, progress: None };
+        let warmed = self.workers.lease(spec, &self.environment, &talk).and_then(|mut lease| {
+            let info = lease.link.hello(&talk);
+            let warmed = info.and_then(|info| Ok((info, lease.link.load(spec, hook, &talk)?)));
+            lease.end();
+            warmed
+        });
+        match warmed.map_err(|lost| lost.failure(spec, limit))? {
+            (_, Response::Failed { kind, detail, .. }) => Err(Failure::new(kind, plain(&detail))),
+            (info, Response::Reply(_) | Response::Nothing) => Ok(info),
         }
     }
 }

@@ -51,38 +51,51 @@ pub(super) enum When {
 pub(super) enum Why {
     Late,
     Cancelled,
-    /// The worker died, broke the protocol or could not be started.
-    Gone(String),
+    /// The worker died, like this.
+    Ended(String),
+    /// It broke the protocol or could not be started.
+    Broke(String),
 }
 
 impl Lost {
     /// What a report says of it. Where the hook's code could not be loaded, that is `import`, which denies.
     pub(super) fn failure(self, spec: &PythonSpec, timeout: Duration) -> Failure {
-        let Self { when, why } = self;
         let module = &spec.module;
-        let (kind, detail) = match (why, when) {
-            (Why::Late, when) => (
-                FailureKind::Timeout,
-                match when {
-                    When::Waiting => format!("all workers were busy for the whole {timeout:?}"),
-                    When::Starting => format!("its worker was not ready after {timeout:?}, and was killed"),
-                    When::Loading => {
-                        format!("module '{module}' was still being imported after {timeout:?}, and its worker was killed")
-                    }
-                    When::Calling => format!("it was not done after {timeout:?}, and its worker was killed"),
-                },
-            ),
+        let (kind, detail) = match (self.why, self.when) {
+            (Why::Late, When::Waiting) => {
+                (FailureKind::Timeout, format!("all workers were busy for the whole {timeout:?}"))
+            }
+            (Why::Late, When::Starting) => {
+                (FailureKind::Timeout, format!("its worker was not ready after {timeout:?}, and was killed"))
+            }
+            (Why::Late, When::Loading) => {
+                let slow = format!("module '{module}' was still being imported after {timeout:?}");
+                (FailureKind::Timeout, format!("{slow}, and its worker was killed"))
+            }
+            (Why::Late, When::Calling) => {
+                (FailureKind::Timeout, format!("it was not done after {timeout:?}, and its worker was killed"))
+            }
             (Why::Cancelled, When::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())
             }
             (Why::Cancelled, _) => {
                 (FailureKind::Error, "the fire was cancelled, and its worker was killed".to_owned())
             }
-            (Why::Gone(detail), When::Waiting | When::Starting) => (FailureKind::Import, detail),
-            (Why::Gone(detail), When::Loading) => {
+            (Why::Ended(how), When::Waiting | When::Starting) => {
+                (FailureKind::Import, format!("its worker ended before it was ready: {how}"))
+            }
+            (Why::Ended(how), When::Loading) => {
+                let ended = format!("module '{module}' could not be imported: its worker ended");
+                (FailureKind::Import, format!("{ended}: {how}"))
+            }
+            (Why::Ended(how), When::Calling) => {
+                (FailureKind::WorkerLost, format!("its worker ended in the middle of the call: {how}"))
+            }
+            (Why::Broke(detail), When::Waiting | When::Starting) => (FailureKind::Import, detail),
+            (Why::Broke(detail), When::Loading) => {
                 (FailureKind::Import, format!("module '{module}' could not be imported: {detail}"))
             }
-            (Why::Gone(detail), When::Calling) => (FailureKind::WorkerLost, detail),
+            (Why::Broke(detail), When::Calling) => (FailureKind::WorkerLost, detail),
         };
         Failure::new(kind, plain(&detail))
     }

@@ -22,6 +22,7 @@ import importlib
 import io
 import os
 import sys
+from _signal import setitimer  # `signal` makes enums first, and that is slow
 from time import monotonic
 
 MAX_TRACEBACK = 30_000  # characters, the last ones
@@ -49,6 +50,7 @@ class Channel:
 
     def __init__(self) -> None:
         self.input, self.output, self.buffer = os.dup2(0, 250, False), os.dup2(1, 251, False), bytearray()
+        self.printed = os.dup2(2, 252, False)  # what hooks print goes there, also when one has closed 1 and 2
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
@@ -70,7 +72,7 @@ class Channel:
     def _fill(self) -> None:
         try:
             data = read(self.input, 1 << 16)
-        except Exception as exc:
+        except BaseException as exc:  # sys.exit() as well
             if isinstance(exc, OSError) and exc.errno:
                 raise
             return  # raised by a signal handler that some hook left behind; the input is untouched
@@ -97,6 +99,7 @@ def attempt(number: int, action, *arguments: object) -> bytes:
         frames = b"%d\n%b" % (len(header), header)
     if getpid() != own:
         os._exit(0)
+    setitimer(0, 0)  # an alarm that rings later would ring in somebody else's call
     return frames
 
 
@@ -109,15 +112,23 @@ def refuse(value: object) -> None:
     raise ValueError(f"{type(value).__name__} is not JSON")
 
 
+def integer(text: str) -> int:
+    """Read an integer where python itself does not limit its digits (before 3.9.14 and 3.10.7)."""
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"an integer of {len(text)} digits; {MAX_DIGITS} can be read")
+    return int(text)
+
+
+LIMITED = hasattr(sys, "set_int_max_str_digits")
 try:
     from _json import encode_basestring, make_encoder, make_scanner
-    options = {"strict": True, "parse_float": float, "parse_int": int, "parse_constant": refuse}
+    options = {"strict": True, "parse_float": float, "parse_int": int if LIMITED else integer, "parse_constant": refuse}
     unused = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook"))
     scan = make_scanner(type("Options", (), {**options, **unused}))
     chunks = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
 except (ImportError, AttributeError, TypeError):  # not CPython, or one that has moved on
     import json
-    scan = json.JSONDecoder(parse_constant=refuse).scan_once
+    scan = json.JSONDecoder(parse_int=int if LIMITED else integer, parse_constant=refuse).scan_once
     chunks = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=refuse).iterencode
 
 
@@ -132,16 +143,21 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytearray) -> object:
-    """Read JSON, under the recursion limit of the start: where a hook has raised it, a deeply nested event would
-    overflow the stack, and a crash does not deny as the failure `delivery` does."""
+    """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
+    stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
     text, limit = str(data, "utf-8"), sys.getrecursionlimit()
     sys.setrecursionlimit(DEPTH)
+    digits = LIMITED and sys.get_int_max_str_digits()
+    if LIMITED and digits != MAX_DIGITS:
+        sys.set_int_max_str_digits(MAX_DIGITS)
     try:
         return scan(text, 0)[0]
     except (StopIteration, SystemError):  # from the C half alone, when the package is not there to say more
         raise ValueError("not JSON") from None
     finally:
         sys.setrecursionlimit(limit)
+        if LIMITED and digits != MAX_DIGITS:
+            sys.set_int_max_str_digits(digits)
 
 
 def locate(value: object, path: str) -> str:
@@ -544,12 +560,12 @@ def serve() -> None:
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
 CHANNEL, SOURCES, LOOPS = Channel(), {}, {}
 TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
-STREAMS = [io.TextIOWrapper(io.FileIO(fd, "w", closefd=False), **TEXT) for fd in (1, 2)]
+STREAMS = [io.TextIOWrapper(io.FileIO(CHANNEL.printed, "w", closefd=False), **TEXT) for _ in range(2)]
 for stream in STREAMS:
     stream.close = stream.flush  # the next hook needs it too
 sys.stdout, sys.stderr = STREAMS
 sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
-if hasattr(sys, "set_int_max_str_digits"):
+if LIMITED:
     sys.set_int_max_str_digits(MAX_DIGITS)
 sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier needs.")
 for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
@@ -564,6 +580,6 @@ except EOFError:  # the engine is done: end as programs do, files flushed, but w
     signal.alarm(1)
 except OSError as exc:
     try:
-        print("crosier worker: the channel is gone:", exc, file=STREAMS[1])
+        write(2, f"crosier worker: the channel is gone: {exc}\n".encode())
     finally:
         os._exit(1)

@@ -38,7 +38,8 @@ fn a_worker_that_exits_is_lost_for_that_call_only() {
 #[test]
 fn a_worker_that_breaks_down_in_c_is_lost_for_that_call_only() {
     each_way(|lab| {
-        let desk = lab.desk("import ctypes\ndef breaks(event): ctypes.string_at(0)\ndef aborts(event): os.abort()");
+        let desk =
+            lab.desk("import ctypes\ndef breaks(event): ctypes.string_at(0)\ndef aborts(event): os.abort()");
         for function in ["breaks", "aborts"] {
             expect_lost(&desk, function);
         }

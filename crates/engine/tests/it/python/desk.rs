@@ -97,7 +97,10 @@ impl<'a> Desk<'a> {
             assert!(trial.took <= timeout + GRACE + SLACK, "{timeout:?} were not kept: {trial:?}");
             let made = std::fs::metadata(self.lab.path("ready")).and_then(|meta| meta.modified());
             if made.is_ok_and(|at| at + MARGIN <= late) {
-                trial.failed(FailureKind::Timeout, &[&format!("not done after {timeout:?}"), "worker was killed"]);
+                trial.failed(
+                    FailureKind::Timeout,
+                    &[&format!("not done after {timeout:?}"), "worker was killed"],
+                );
                 return trial;
             }
             timeout *= 2;

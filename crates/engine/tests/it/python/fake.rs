@@ -101,7 +101,11 @@ fn half_a_frame_and_an_end_lose_the_worker() {
     each_way(|lab| {
         for half in ["1", "30\\n", "22\\n{\"id\":"] {
             let _ = std::fs::remove_file(lab.path("started"));
-            expect_lost(lab, &format!("os.write(1, b'{half}')\nos._exit(0)"), "ended in the middle of the call");
+            expect_lost(
+                lab,
+                &format!("os.write(1, b'{half}')\nos._exit(0)"),
+                "ended in the middle of the call",
+            );
         }
     });
 }
@@ -132,7 +136,9 @@ fn an_unknown_status_or_kind_loses_the_worker() {
 
 #[test]
 fn a_frame_that_is_too_large_loses_the_worker_before_it_is_read() {
-    each_way(|lab| expect_lost(lab, "os.write(1, b'2000000\\n')\ntime.sleep(60)", "announced a frame of 2000000 bytes"));
+    each_way(|lab| {
+        expect_lost(lab, "os.write(1, b'2000000\\n')\ntime.sleep(60)", "announced a frame of 2000000 bytes")
+    });
 }
 
 #[test]
@@ -151,7 +157,10 @@ fn half_a_frame_and_silence_are_late() {
     time.sleep(60)",
         );
         let hook = crosier::Hook::on(crosier::payload::UserPromptSubmit).named("late").timeout(ms(1500));
-        let spec = PythonSpec { interpreter: lab.path("interpreter").display().to_string(), ..lab.spec("guard.check") };
+        let spec = PythonSpec {
+            interpreter: lab.path("interpreter").display().to_string(),
+            ..lab.spec("guard.check")
+        };
         desk.engine.register(hook.python(spec)).unwrap();
         let trial = desk.fire_event(crosier::payload::UserPromptSubmit::default());
         assert_eq!(trial.report().failure.as_ref().unwrap().kind, FailureKind::Timeout, "{trial:?}");
@@ -178,7 +187,8 @@ fn an_answer_byte_by_byte_is_read() {
 #[test]
 fn a_reply_that_is_no_reply_is_bad_output_and_the_worker_stays() {
     each_way(|lab| {
-        let desk = lab.fake("def call(number): write({'id': number, 'status': 'ok'}, b'{\"decision\": \"deny\"')");
+        let desk =
+            lab.fake("def call(number): write({'id': number, 'status': 'ok'}, b'{\"decision\": \"deny\"')");
         for _ in 0..2 {
             desk.fire("Bash").failed(FailureKind::BadOutput, &[]);
         }
@@ -200,12 +210,15 @@ fn a_failure_that_denies_is_a_denial() {
 }
 
 #[test]
-fn words_before_the_first_call_are_not_taken_for_its_answer() {
+fn words_before_the_first_call_deny() {
     each_way(|lab| {
-        // It answers the load twice, so that the second answer stands where the call's should.
-        let desk = lab.fake("def call(number): reply(number, **DENY)\nreply(1)\nreply(2)\nreply(3)");
-        let trial = desk.fire("Bash");
-        assert!(trial.report().failure.is_some() && trial.outcome.is_denied(), "{trial:?}");
+        // Answers to requests that nobody has made yet, in one piece.
+        let desk = lab.fake(
+            "def call(number): reply(number, **DENY)
+head = b'22\\n{\"id\":%d,\"status\":\"ok\"}2\\n{}'
+os.write(1, head % 1 + head % 2 + head % 3)",
+        );
+        desk.fire("Bash").failed(FailureKind::Import, &["answered more than it was asked"]);
     });
 }
 
@@ -237,7 +250,11 @@ fn a_worker_that_loses_every_call_never_wears_the_pool_out() {
         let fires: Vec<_> = (0..20).map(|_| lab.start(&desk.engine, tool("Bash"))).collect();
         for fire in fires {
             let outcome = fire.join().unwrap();
-            assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::WorkerLost, "{outcome:?}");
+            assert_eq!(
+                outcome.reports[0].failure.as_ref().unwrap().kind,
+                FailureKind::WorkerLost,
+                "{outcome:?}"
+            );
         }
     });
 }

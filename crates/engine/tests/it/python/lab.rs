@@ -60,7 +60,9 @@ fn in_own_process(name: &str, test: impl FnOnce()) {
         return test();
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]).env(ALONE, python());
+    command
+        .args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"])
+        .env(ALONE, python());
     let output = command.output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
@@ -72,7 +74,8 @@ pub(super) fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
     PYTHON.get_or_init(|| {
         alone_with().unwrap_or_else(|| {
-            let asked = Command::new("python3").args(["-I", "-c", "import sys; print(sys.executable)"]).output();
+            let asked =
+                Command::new("python3").args(["-I", "-c", "import sys; print(sys.executable)"]).output();
             let said = asked.expect("python3 is needed: see CONTRIBUTING.md").stdout;
             let path = String::from_utf8(said).unwrap().trim().to_owned();
             assert!(Path::new(&path).is_absolute(), "python3 does not say where it is, but {path:?}");

@@ -123,7 +123,7 @@ fn a_function_that_floods_its_output_is_killed() {
 #[test]
 fn a_large_event_that_nobody_reads_is_part_of_the_deadline() {
     each_way(|lab| {
-        // The worker is stopped when the event comes, so that 8 MiB are never read.
+        // The worker is stopped when the event comes, so that 1 MiB is never read.
         let desk = lab.desk("def pause(event):\n    subprocess.Popen(['sh', '-c', f'sleep 0.1; kill -STOP {os.getpid()}; : > stopped'])");
         let engine = &desk.engine;
         desk.pid();
@@ -131,7 +131,7 @@ fn a_large_event_that_nobody_reads_is_part_of_the_deadline() {
         lab.wait_for("stopped");
         let hook = crosier::Hook::on(crosier::payload::UserPromptSubmit).named("late").timeout(ms(250));
         engine.register(hook.python(lab.spec("guard.check"))).unwrap();
-        let event = crosier::payload::UserPromptSubmit { prompt: "x".repeat(8 << 20), ..Default::default() };
+        let event = crosier::payload::UserPromptSubmit { prompt: "x".repeat(1 << 20), ..Default::default() };
         let trial = desk.fire_event(event);
         assert_eq!(trial.report().failure.as_ref().unwrap().kind, FailureKind::Timeout, "{trial:?}");
         assert!(trial.took < ms(250 + 100 + 1000), "{trial:?}");
@@ -142,7 +142,10 @@ fn a_large_event_that_nobody_reads_is_part_of_the_deadline() {
 #[test]
 fn an_import_that_takes_for_ever_is_killed_and_said_to_be_an_import() {
     each_way(|lab| {
-        lab.write("slow.py", "import time\nopen('ready', 'w').close()\ntime.sleep(60)\ndef check(event): pass");
+        lab.write(
+            "slow.py",
+            "import time\nopen('ready', 'w').close()\ntime.sleep(60)\ndef check(event): pass",
+        );
         let hook = crosier::Hook::on(crosier::payload::PreToolUse).named("guard").timeout(ms(2000));
         let engine = lab.engine([hook.python(lab.spec("slow.check"))]);
         let begun = std::time::Instant::now();

@@ -7,12 +7,17 @@
 //!
 //! What a worker does inside, function by function, is tested where it is written, in python: see [`suite`].
 
+mod cancel;
 mod channel;
 mod crash;
+mod crowd;
 mod desk;
 mod fake;
+mod fork;
 mod lab;
 mod late;
+mod message;
+mod reload;
 mod start;
 mod suite;
 mod unfriendly;

@@ -19,7 +19,9 @@ fn a_missing_interpreter_denies_and_says_which() {
     each_way(|lab| {
         let missing = lab.path("venv/bin/python").display().to_string();
         desk(lab, &missing).fire("Bash").failed(FailureKind::Import, &["does not exist", &missing]);
-        desk(lab, "python9").fire("Bash").failed(FailureKind::Import, &["`python9` is in no folder of its PATH"]);
+        desk(lab, "python9")
+            .fire("Bash")
+            .failed(FailureKind::Import, &["`python9` is in no folder of its PATH"]);
     });
 }
 
@@ -52,7 +54,8 @@ fn an_interpreter_that_exits_at_once_denies_and_is_quoted() {
         let said = lab.script("python", "#!/bin/sh\necho first >&2\necho 'Unknown option: -I' >&2\nexit 2\n");
         let desk = desk(lab, &said);
         for _ in 0..2 {
-            desk.fire("Bash").failed(FailureKind::Import, &["python", "ended before it was ready", "Unknown option: -I"]);
+            desk.fire("Bash")
+                .failed(FailureKind::Import, &["python", "ended before it was ready", "Unknown option: -I"]);
         }
     });
 }
@@ -135,10 +138,10 @@ fn an_engine_that_is_shut_down_while_a_worker_starts_takes_it_along() {
 fn a_shim_is_asked_once_for_the_interpreter_behind_it() {
     each_way(|lab| {
         let shim = lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", python()));
-        let desk = lab.desk_with(
-            "def dies(event): os._exit(1)",
-            |spec| PythonSpec { interpreter: shim.clone(), ..spec },
-        );
+        let desk = lab.desk_with("def dies(event): os._exit(1)", |spec| PythonSpec {
+            interpreter: shim.clone(),
+            ..spec
+        });
         for _ in 0..4 {
             assert!(desk.pid() > 0);
             desk.fire("dies").failed(FailureKind::WorkerLost, &[]);
@@ -157,11 +160,12 @@ fn an_interpreter_behind_a_shim_that_is_gone_is_asked_for_again() {
         let real = lab.path("real");
         std::os::unix::fs::symlink(python(), &real).unwrap();
         // An interpreter calls itself by the path that it was started with.
-        let shim = lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", real.display()));
-        let desk = lab.desk_with(
-            "def dies(event): os._exit(1)",
-            |spec| PythonSpec { interpreter: shim.clone(), ..spec },
-        );
+        let shim =
+            lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", real.display()));
+        let desk = lab.desk_with("def dies(event): os._exit(1)", |spec| PythonSpec {
+            interpreter: shim.clone(),
+            ..spec
+        });
         assert!(desk.pid() > 0);
         desk.fire("dies").failed(FailureKind::WorkerLost, &[]);
         std::fs::remove_file(&real).unwrap();
@@ -176,13 +180,17 @@ fn a_venv_is_the_interpreter_of_its_hooks() {
     one_way(Way::Blocking, |lab| {
         // What makes a venv: this file beside the folder of the interpreter.
         let home = std::path::Path::new(python()).parent().unwrap();
-        lab.write("venv/pyvenv.cfg", format!("home = {}\ninclude-system-site-packages = false\n", home.display()));
+        lab.write(
+            "venv/pyvenv.cfg",
+            format!("home = {}\ninclude-system-site-packages = false\n", home.display()),
+        );
         std::fs::create_dir_all(lab.path("venv/bin")).unwrap();
         std::os::unix::fs::symlink(python(), lab.path("venv/bin/python")).unwrap();
         let interpreter = lab.path("venv/bin/python").display().to_string();
-        let desk = lab.desk_with("def prefix(event): return deny(sys.prefix)\ndef dies(event): os._exit(1)", |spec| {
-            PythonSpec { interpreter: interpreter.clone(), ..spec }
-        });
+        let desk = lab
+            .desk_with("def prefix(event): return deny(sys.prefix)\ndef dies(event): os._exit(1)", |spec| {
+                PythonSpec { interpreter: interpreter.clone(), ..spec }
+            });
         for _ in 0..2 {
             desk.fire("prefix").denied(lab.path("venv").to_str().unwrap());
             // The second worker is started by the name that the first gave itself: still the venv's.
@@ -233,7 +241,11 @@ fn no_interpreter_is_left_when_many_fail_to_start_at_once() {
         let fires: Vec<_> = (0..20).map(|_| lab.start(&engine, tool("Bash"))).collect();
         for fire in fires {
             let outcome = fire.join().unwrap();
-            assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::Timeout, "{outcome:?}");
+            assert_eq!(
+                outcome.reports[0].failure.as_ref().unwrap().kind,
+                FailureKind::Timeout,
+                "{outcome:?}"
+            );
         }
         assert!(until(|| super::vitals::survivors(lab.folder()).is_empty()));
     });

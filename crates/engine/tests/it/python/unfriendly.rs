@@ -159,7 +159,8 @@ def stays(event):
 #[test]
 fn a_child_that_lives_on_delays_nobody() {
     each_way(|lab| {
-        let desk = lab.desk("def starts(event):\n    subprocess.Popen(['sleep', '60'])\n    return deny('started')");
+        let desk =
+            lab.desk("def starts(event):\n    subprocess.Popen(['sleep', '60'])\n    return deny('started')");
         let before = desk.pid();
         let trial = desk.fire("starts");
         trial.denied("started");

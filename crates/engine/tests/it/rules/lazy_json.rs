@@ -156,3 +156,26 @@ fn an_event_that_is_looked_at_before_it_is_fired_is_completed_for_the_hooks() {
     engine.fire_blocking(event);
     assert_eq!(diary.lines(), ["mine", "/project"]);
 }
+
+#[test]
+fn an_engine_has_one_session_of_its_own_for_events_that_name_none() {
+    let diary = Diary::default();
+    let seen = diary.clone();
+    let hook = || {
+        let seen = seen.clone();
+        on("looks").callback(move |event: &Event| {
+            seen.note(event.session_id());
+            seen.note(event.get("timestamp").unwrap().plain());
+        })
+    };
+    let (one, other) = (engine([hook()]), engine([hook()]));
+    for engine in [&one, &one, &other] {
+        engine.fire_blocking(super::kit::tool("Bash"));
+    }
+    let lines = diary.lines();
+    assert_eq!(lines[0], lines[2]);
+    assert_ne!(lines[0], lines[4]);
+    for time in [&lines[1], &lines[3], &lines[5]] {
+        assert!(time.len() == 24 && time.ends_with('Z') && time.as_bytes()[10] == b'T', "{time}");
+    }
+}

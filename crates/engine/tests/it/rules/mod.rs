@@ -6,9 +6,11 @@
 mod agent_isolation;
 mod background;
 mod callback;
+mod capability;
 mod chain;
 mod deadline;
 mod deny;
+mod failure;
 mod finishing_order;
 mod fnmatch;
 mod gate;

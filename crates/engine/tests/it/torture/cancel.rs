@@ -194,7 +194,7 @@ fn a_deny_before_the_shutdown_is_honoured_and_the_failure_stays() {
 /// A listener whose waker panics, in the middle of the run of a hook.
 #[test]
 fn a_panic_while_a_hook_is_told_about_is_a_failure_and_no_hang() {
-    one_way(Way::Async, |lab| {
+    each_way(|lab| {
         struct Panics;
         impl std::task::Wake for Panics {
             fn wake(self: std::sync::Arc<Self>) {

@@ -150,37 +150,25 @@ fn a_deny_that_is_still_in_the_pipe_when_the_hook_exits_is_never_lost() {
         let code = lab.engine([lab.shell("echo no >&2; exit 2").hook()]);
         for round in 0..200 {
             let engine = if round % 2 == 0 { &engine } else { &code };
-            let outcome = match lab.way {
-                Way::Blocking => engine.fire_blocking(event()),
-                // A runtime for each would take longer than the hooks.
-                Way::Async => futures_util_block_on(engine),
-            };
+            let outcome = lab.way.fire_here(engine, event());
             assert_eq!(outcome.reason.as_deref(), Some("no"), "round {round}: {outcome:?}");
             assert_eq!(outcome.reports[0].failure, None, "round {round}: {outcome:?}");
         }
     });
 }
 
-/// A runtime is not needed to fire commands: any executor will do.
-fn futures_util_block_on(engine: &crosier::Engine) -> crosier::Outcome {
-    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(engine.fire(event()))
-}
-
 #[test]
 fn a_deny_around_the_deadline_is_a_deny_or_a_timeout_and_never_nothing() {
     each_way(|lab| {
-        let mut denied = 0;
         for round in 0..60 {
             // Now a little before, now a little after the time that the hook takes on this machine.
             let timeout = ms(2 + round % 20);
             let hook = Hook::on(PreToolUse).timeout(timeout).on_error(OnError::Skip);
             let engine = lab.engine([hook.command(lab.shell("cat deny").spec)]);
-            let outcome = engine.fire_blocking(event());
+            let outcome = lab.way.fire_here(&engine, event());
             let late = outcome.failures().any(|(_, failure)| failure.kind == FailureKind::Timeout);
             assert!(outcome.is_denied() || late, "round {round}: {outcome:?}");
-            denied += usize::from(outcome.is_denied());
         }
-        assert!(denied < 61);
         lab.expect_no_survivor();
     });
 }

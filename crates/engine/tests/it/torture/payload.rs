@@ -15,13 +15,7 @@ fn guards(lab: &Lab) -> [Engine; 2] {
 
 fn expect_denied(way: Way, engines: &[Engine], event: &Event) {
     for engine in engines {
-        let outcome = match way {
-            Way::Blocking => engine.fire_blocking(event),
-            Way::Async => {
-                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                runtime.block_on(engine.fire(event))
-            }
-        };
+        let outcome = way.fire_here(engine, event);
         assert!(outcome.is_denied() && !outcome.by_failure, "{:?}", outcome.reports);
     }
 }

@@ -1,0 +1,97 @@
+use super::*;
+use proptest::prelude::*;
+
+fn load(text: &str) -> Result<Config, Problems> {
+    Loader::new(Catalog::default()).text("hooks.yaml", text, "/").lint().load()
+}
+
+#[test]
+fn a_name_in_two_files_is_an_error_that_shows_both_places() {
+    let text = "hooks: {PreToolUse: [{name: guard, command: x}]}";
+    let loader = Loader::new(Catalog::default()).text("a.yaml", text, "/").text("b.yaml", text, "/");
+    let problems = loader.load().unwrap_err().to_string();
+    assert!(problems.contains("b.yaml:1:30") && problems.contains("a.yaml:1:30"), "{problems}");
+}
+
+#[test]
+fn later_files_add_and_keep_their_own_defaults() {
+    let loader = Loader::new(Catalog::default())
+        .text("a.yaml", "hooks: {timeout: 2000, PreToolUse: [{name: a, command: x}]}", "/")
+        .text("b.yaml", "hooks: {PreToolUse: [{name: b, command: x}]}", "/");
+    let config = loader.load().unwrap();
+    let timeouts: Vec<_> = config.hooks.iter().map(|hook| hook.timeout).collect();
+    assert_eq!(timeouts, [Some(Duration::from_secs(2)), None]);
+}
+
+#[test]
+fn callbacks_of_a_group_come_before_its_commands() {
+    let text = "hooks: {PreToolUse: [{matcher: Bash, hooks: [{name: c, command: x}, {name: s, run: /notify hi}]}]}";
+    let config = load(text).unwrap();
+    let names: Vec<_> = config.hooks.iter().filter_map(Hook::name).collect();
+    assert_eq!(names, ["s", "c"]);
+}
+
+#[test]
+fn keys_outside_hooks_sections_belong_to_somebody_else() {
+    let text = "orchestrator: {x: [1, 2]}\nhooks: {}\nagents: [{id: a, backend: {type: openai}, other: 1}]";
+    assert!(load(text).is_ok());
+}
+
+/// Something that could stand in a configuration, rightly or wrongly.
+fn value() -> impl Strategy<Value = String> {
+    let scalar = prop_oneof![
+        Just("true".to_owned()),
+        Just("yes".to_owned()),
+        Just("null".to_owned()),
+        Just("-1".to_owned()),
+        Just("1e999".to_owned()),
+        Just("\"2s\"".to_owned()),
+        Just("\"re:(\"".to_owned()),
+        Just("\"a||[b\"".to_owned()),
+        Just("'/log info \"$prompt ${tool_input.x}\"'".to_owned()),
+        Just("command".to_owned()),
+        "[a-z./ $|*{}\\[\\]]{0,12}".prop_map(|text| format!("{text:?}")),
+    ];
+    scalar.prop_recursive(3, 24, 4, |inner| {
+        let key = prop_oneof![
+            proptest::sample::select(keys()).prop_map(str::to_owned),
+            "[a-zA-Z_:]{1,10}".prop_map(|key| format!("{key:?}")),
+        ];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(", "))),
+            proptest::collection::btree_map(key, inner, 0..5).prop_map(|map| {
+                let entries: Vec<String> = map.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                format!("{{{}}}", entries.join(", "))
+            }),
+        ]
+    })
+}
+
+fn keys() -> Vec<&'static str> {
+    vec![
+        "name", "matcher", "type", "command", "argv", "handler", "run", "reply", "then", "delay", "fail", "timeout",
+        "priority", "on_error", "fail_closed", "observe", "parallel", "background", "system", "enabled", "env",
+        "env_pass", "cwd", "output", "grace", "options", "python", "python_path", "isolate", "hooks", "override",
+        "PreToolUse", "Stop", "errorBehavior", "max_hooks_per_point",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_shape_is_loaded_or_refused(hooks in value(), agents in value(), permissions in value(), scripts in value()) {
+        let text = format!("hooks: {hooks}\nagents: {agents}\npermissions: {permissions}\nscripts: {scripts}\n");
+        match load(&text) {
+            Ok(config) => prop_assert_eq!(config.warnings.errors(), 0),
+            Err(problems) => {
+                prop_assert!(problems.errors() > 0);
+                // Every problem can be shown, and has a place in the file.
+                prop_assert!(problems.to_string().contains("hooks.yaml:"));
+            }
+        }
+    }
+
+    #[test]
+    fn any_hook_is_loaded_or_refused(hook in value()) {
+        let _ = load(&format!("hooks: {{PreToolUse: [{hook}, {{hooks: [{hook}]}}]}}"));
+    }
+}

@@ -1,0 +1,133 @@
+//! The process of a worker: its pipes, its beginning and its end.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
+use std::time::{Duration, Instant};
+
+use super::super::os::{self, ExitWatch, Readiness, Urge, Waited};
+use super::super::process::Start;
+use super::talk::{Talk, Why};
+
+/// How long it may take to end after SIGTERM or the end of its input.
+const GRACE: Duration = Duration::from_millis(100);
+/// How long it may take to be gone when it is killed; then it hangs in the kernel, and nobody waits for it.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A process with its three pipes, none of which blocks. Dropped, it is ended and reaped.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Option<Child>,
+    exit: ExitWatch,
+    stdin: Option<ChildStdin>,
+    pub(super) stdout: ChildStdout,
+    pub(super) stderr: Option<ChildStderr>,
+    /// Whether it is in the middle of something that nobody waits for any more.
+    pub(super) is_lost: bool,
+}
+
+impl Process {
+    /// Starts it, or says why not.
+    pub(super) fn start(start: &Start, deadline: Instant) -> Result<Self, String> {
+        let mut child = start.start(deadline).map_err(|failure| failure.detail)?;
+        let exit = ExitWatch::new(&child);
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            os::signal_group(&exit, Urge::Kill);
+            let _ = child.wait();
+            return Err("its worker has no pipes".to_owned());
+        };
+        let pipes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].map(os::set_nonblocking);
+        let (stdin, stderr) = (Some(stdin), Some(stderr));
+        let mut process = Self { child: Some(child), exit, stdin, stdout, stderr, is_lost: true };
+        for result in pipes {
+            result.map_err(|error| format!("the pipes of its worker could not be set up: {error}"))?;
+        }
+        process.is_lost = false;
+        Ok(process)
+    }
+
+    /// Waits until something happens, at most until the deadline.
+    pub(super) fn wait(&self, talk: &Talk<'_>, writes: bool) -> Result<Readiness, Why> {
+        let waited = Waited {
+            stdin: self.stdin.as_ref().filter(|_| writes).map(AsFd::as_fd),
+            stdout: Some(self.stdout.as_fd()),
+            stderr: self.stderr.as_ref().map(AsFd::as_fd),
+            cancel: talk.stop.cancel,
+            bell: talk.stop.bell,
+        };
+        os::wait_ready(waited, &self.exit, talk.left())
+            .map_err(|error| Why::Broke(format!("its worker could not be waited for: {error}")))
+    }
+
+    /// Whether it neither exited nor wrote an answer that nobody asked for.
+    pub(super) fn is_quiet(&self) -> bool {
+        let waited = Waited { stdout: Some(self.stdout.as_fd()), ..Waited::default() };
+        let ready = os::wait_ready(waited, &self.exit, Duration::ZERO);
+        ready.is_ok_and(|ready| !ready.stdout && !ready.exited)
+    }
+
+    /// Writes what the pipe takes. A worker that is gone is noticed by its exit.
+    pub(super) fn write(&mut self, parts: &mut [&[u8]; 2]) {
+        for part in parts {
+            while let (false, Some(stdin)) = (part.is_empty(), &mut self.stdin) {
+                match stdin.write(part) {
+                    Ok(count) => *part = &part[count..],
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                    Err(_) => self.stdin = None,
+                }
+            }
+        }
+    }
+
+    /// Closes its input: one that is well ends by itself.
+    pub(super) fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for one that closed its output or exited, and gives its status. None when it lives on and was killed.
+    pub(super) fn how_it_ended(&mut self) -> Option<ExitStatus> {
+        self.is_lost = true;
+        let exited = self.exits_within(GRACE);
+        self.end().filter(|_| exited)
+    }
+
+    fn exits_within(&self, limit: Duration) -> bool {
+        let over = Instant::now() + limit;
+        while !self.exit.has_exited() {
+            let left = over.saturating_duration_since(Instant::now());
+            if left.is_zero() || os::wait_ready(Waited::default(), &self.exit, left).is_err() {
+                return self.exit.has_exited();
+            }
+        }
+        true
+    }
+
+    /// The end of its input ends a worker that is well, with its files flushed; what its hooks left running in the
+    /// background lives on, as the children of commands do. One that is lost is asked to end, and it and its whole
+    /// group are killed before it is reaped.
+    fn end(&mut self) -> Option<ExitStatus> {
+        let mut child = self.child.take()?;
+        self.stdin = None;
+        if self.is_lost {
+            os::signal_group(&self.exit, Urge::Term);
+        }
+        let mut exited = self.exits_within(GRACE);
+        if self.is_lost || !exited {
+            os::signal_group(&self.exit, Urge::Kill);
+            exited = self.exits_within(PATIENCE);
+        }
+        if exited {
+            return child.wait().ok();
+        }
+        let _ = std::thread::Builder::new().name("crosier-reaper".to_owned()).spawn(move || child.wait());
+        None
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
