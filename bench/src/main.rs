@@ -1,1 +1,144 @@
-fn main() {}
+//! Every performance claim of Crosier, runnable: `cargo run --release -p bench`.
+//!
+//! - `measure`: interleaved rounds, medians, bootstrap intervals.
+//! - `row`: one line of the table, its goal and its verdict.
+//! - `floor`: the least that any program must do.
+//! - `suite`: what is measured.
+//! - `report`: table, Markdown, JSON, chart.
+
+mod args;
+mod floor;
+mod lab;
+mod machine;
+mod measure;
+mod report;
+mod row;
+mod suite;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+
+use args::{Args, HELP, variable};
+use lab::{Findings, Lab};
+use machine::{Machine, Noise};
+use measure::Budget;
+use report::Report;
+use suite::SUITES;
+
+fn main() -> ExitCode {
+    match Args::parse(std::env::args().skip(1)).and_then(run) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args) -> Result<ExitCode> {
+    if args.help {
+        print!("{HELP}");
+    } else if args.list {
+        SUITES.iter().for_each(|suite| println!("{:14} {}", suite.name, suite.goals.join(" ")));
+    } else if let Some(words) = &args.part {
+        suite::part(words)?;
+    } else if let Some(json) = &args.chart {
+        let text = fs::read_to_string(json).with_context(|| format!("cannot read {}", json.display()))?;
+        write(&results().join("chart.svg"), &report::chart(&text)?)?;
+    } else {
+        return measure_all(&args);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure_all(args: &Args) -> Result<ExitCode> {
+    if cfg!(debug_assertions) {
+        eprintln!(
+            "bench: this is a debug build; its numbers mean nothing. Use `cargo run --release -p bench`."
+        );
+    }
+    let peers = args.peers.clone().or_else(|| variable("BENCH_PEERS").map(PathBuf::from));
+    let lab = Lab::new(Budget { quick: args.quick }, peers.filter(|_| !args.no_peers))?;
+    let machine = Machine::look(lab.python.as_deref());
+    let mut noise = vec![Noise::listen("before")];
+    let mut findings = Findings::default();
+    let mut broken = false;
+    for suite in SUITES.iter().filter(|suite| suite.is_wanted(&args.only)) {
+        eprintln!("… {}", suite.name);
+        if let Err(error) = (suite.run)(&lab, &mut findings) {
+            broken = true;
+            findings.skip(suite.name, format!("it failed: {error:#}"));
+        }
+    }
+    noise.push(Noise::listen("after"));
+    let Findings { rows, curves, skipped } = findings;
+    let report = Report { date: today(), quick: args.quick, machine, noise, rows, curves, skipped };
+    print!("{}", report::table(&report));
+    save(&report, args)?;
+    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Whole runs become pages of `bench/results`; parts are only printed.
+fn save(report: &Report, args: &Args) -> Result<()> {
+    let json = serde_json::to_string_pretty(report)?;
+    if let Some(path) = &args.json {
+        write(path, &json)?;
+    }
+    if !args.only.is_empty() {
+        return Ok(());
+    }
+    let name = if report.quick { format!("{}-quick", report.date) } else { report.date.clone() };
+    write(&results().join(format!("{name}.md")), &report::markdown(report))?;
+    write(&results().join(format!("{name}.json")), &json)?;
+    if !report.quick {
+        write(&results().join("chart.svg"), &report::chart(&json)?)?;
+    }
+    eprintln!("written: bench/results/{name}.md and .json");
+    Ok(())
+}
+
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The day, in UTC.
+fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    date((seconds / 86_400) as i64)
+}
+
+/// Counted in eras of 400 years that begin in March, so that the leap day is the last of its year.
+fn date(days: i64) -> String {
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day_of_month:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_become_dates() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(19_782), "2024-02-29");
+        assert_eq!(date(20_454), "2026-01-01");
+    }
+}

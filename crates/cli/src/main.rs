@@ -33,19 +33,16 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Exit {
-    let (row, matches) = match args::parse() {
-        Ok(called) => called,
+    match command::run() {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(Failed { exit, message })) => {
+            print::error(&message);
+            exit
+        }
         Err(error) => {
             // Nobody is there to be told that nobody is there.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Done };
-        }
-    };
-    match (row.run)(&matches) {
-        Ok(exit) => exit,
-        Err(Failed { exit, message }) => {
-            print::error(&message);
-            exit
+            if error.use_stderr() { Exit::Usage } else { Exit::Done }
         }
     }
 }

@@ -15,6 +15,7 @@ mod test;
 
 use clap::{ArgMatches, Args, Command};
 
+use crate::args;
 use crate::exit::{Exit, Failed, Result};
 
 /// One command.
@@ -23,7 +24,7 @@ pub(crate) struct Row {
     pub(crate) name: &'static str,
     about: &'static str,
     args: fn(Command) -> Command,
-    pub(crate) run: fn(&ArgMatches) -> Result,
+    run: fn(&ArgMatches) -> Result,
     visibility: Visibility,
 }
 
@@ -70,6 +71,18 @@ const fn row<A: Run>(name: &'static str, about: &'static str) -> Row {
 fn start<A: Run>(matches: &ArgMatches) -> Result {
     let args = A::from_arg_matches(matches).map_err(|error| Failed::new(Exit::Usage, error.to_string()))?;
     args.run()
+}
+
+/// Does what was asked for.
+///
+/// # Errors
+/// What the parser of the command line says: a mistake, or the help that was asked for.
+pub(crate) fn run() -> std::result::Result<Result, clap::Error> {
+    if let Some(fire) = fire::quick(std::env::args_os().skip(1)) {
+        return Ok(fire.run());
+    }
+    let (row, matches) = args::parse()?;
+    Ok((row.run)(&matches))
 }
 
 impl Row {

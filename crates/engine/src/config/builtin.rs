@@ -181,7 +181,11 @@ impl Builtins {
         folder: &Path,
     ) -> Option<Handler> {
         let Some(node) = keys.get("handler") else {
-            sheet.error_with_help(keys.start(), "this hook of type builtin names none", "add `handler: NAME`");
+            sheet.error_with_help(
+                keys.start(),
+                "this hook of type builtin names none",
+                "add `handler: NAME`",
+            );
             return None;
         };
         let name = sheet.filled_text("handler", node)?;

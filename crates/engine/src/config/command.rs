@@ -138,8 +138,10 @@ fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
     if !meta.is_file() {
         return Err((format!("this is not a file: {shown}"), relative));
     }
-    let text = path.to_str().ok_or_else(|| (format!("the path is not UTF-8: {shown}"), "rename it"))?.to_owned();
-    let first = first_line(path).map_err(|error| (format!("the file cannot be read: {shown}: {error}"), "see who may read it"))?;
+    let text =
+        path.to_str().ok_or_else(|| (format!("the path is not UTF-8: {shown}"), "rename it"))?.to_owned();
+    let first = first_line(path)
+        .map_err(|error| (format!("the file cannot be read: {shown}: {error}"), "see who may read it"))?;
     let executable = meta.permissions().mode() & 0o111 != 0;
     let is_python = path.extension().is_some_and(|extension| extension == "py");
     match first.strip_prefix("#!") {
@@ -149,7 +151,10 @@ fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
             let line = line.trim();
             let (interpreter, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
             if interpreter.is_empty() {
-                return Err((format!("its first line names no interpreter: {shown}"), "write it like #!/bin/sh"));
+                return Err((
+                    format!("its first line names no interpreter: {shown}"),
+                    "write it like #!/bin/sh",
+                ));
             }
             let argument = argument.trim();
             let words = [interpreter, argument].into_iter().filter(|word| !word.is_empty());

@@ -82,9 +82,13 @@ enum Type {
     Reply,
 }
 
-const TYPES: [(&str, Type); 5] =
-    [("command", Type::Command), ("python", Type::Python),
-    ("builtin", Type::Builtin), ("script", Type::Script), ("reply", Type::Reply)];
+const TYPES: [(&str, Type); 5] = [
+    ("command", Type::Command),
+    ("python", Type::Python),
+    ("builtin", Type::Builtin),
+    ("script", Type::Script),
+    ("reply", Type::Reply),
+];
 
 impl Type {
     /// The keys that mean something to this type and not to every hook.

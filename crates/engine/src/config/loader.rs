@@ -164,7 +164,8 @@ impl Loader {
         for (given, node) in &files {
             let mut sheet = Sheet { source: &given.source, problems: &mut problems, lints: self.lints };
             let (catalog, folder) = (&self.catalog, given.folder.as_path());
-            let mut reading = Reading { catalog, folder, names: &mut names, commands: &commands, builtins: &self.builtins };
+            let mut reading =
+                Reading { catalog, folder, names: &mut names, commands: &commands, builtins: &self.builtins };
             file(&mut sheet, &mut reading, node, &mut config);
         }
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);

@@ -25,7 +25,8 @@ fn later_files_add_and_keep_their_own_defaults() {
 
 #[test]
 fn callbacks_of_a_group_come_before_its_commands() {
-    let text = "hooks: {PreToolUse: [{matcher: Bash, hooks: [{name: c, command: x}, {name: s, run: /notify hi}]}]}";
+    let text =
+        "hooks: {PreToolUse: [{matcher: Bash, hooks: [{name: c, command: x}, {name: s, run: /notify hi}]}]}";
     let config = load(text).unwrap();
     let names: Vec<_> = config.hooks.iter().filter_map(Hook::name).collect();
     assert_eq!(names, ["s", "c"]);
@@ -58,9 +59,11 @@ fn value() -> impl Strategy<Value = String> {
             "[a-zA-Z_:]{1,10}".prop_map(|key| format!("{key:?}")),
         ];
         prop_oneof![
-            proptest::collection::vec(inner.clone(), 0..4).prop_map(|items| format!("[{}]", items.join(", "))),
+            proptest::collection::vec(inner.clone(), 0..4)
+                .prop_map(|items| format!("[{}]", items.join(", "))),
             proptest::collection::btree_map(key, inner, 0..5).prop_map(|map| {
-                let entries: Vec<String> = map.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                let entries: Vec<String> =
+                    map.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
                 format!("{{{}}}", entries.join(", "))
             }),
         ]
@@ -69,10 +72,41 @@ fn value() -> impl Strategy<Value = String> {
 
 fn keys() -> Vec<&'static str> {
     vec![
-        "name", "matcher", "type", "command", "argv", "handler", "run", "reply", "then", "delay", "fail", "timeout",
-        "priority", "on_error", "fail_closed", "observe", "parallel", "background", "system", "enabled", "env",
-        "env_pass", "cwd", "output", "grace", "options", "python", "python_path", "isolate", "hooks", "override",
-        "PreToolUse", "Stop", "errorBehavior", "max_hooks_per_point",
+        "name",
+        "matcher",
+        "type",
+        "command",
+        "argv",
+        "handler",
+        "run",
+        "reply",
+        "then",
+        "delay",
+        "fail",
+        "timeout",
+        "priority",
+        "on_error",
+        "fail_closed",
+        "observe",
+        "parallel",
+        "background",
+        "system",
+        "enabled",
+        "env",
+        "env_pass",
+        "cwd",
+        "output",
+        "grace",
+        "options",
+        "python",
+        "python_path",
+        "isolate",
+        "hooks",
+        "override",
+        "PreToolUse",
+        "Stop",
+        "errorBehavior",
+        "max_hooks_per_point",
     ]
 }
 

@@ -64,7 +64,8 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects,
     if interrupt {
         // Another hook of the stage may have denied first, with a reason of its own.
         let is_the_first = fold.outcome.by.as_ref() == Some(&hook.name);
-        let reason = if is_the_first { fold.outcome.reason.as_deref().map(str::to_owned) } else { own_reason };
+        let reason =
+            if is_the_first { fold.outcome.reason.as_deref().map(str::to_owned) } else { own_reason };
         halt(fold, hook, reason);
     }
 }

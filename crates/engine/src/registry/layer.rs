@@ -150,7 +150,11 @@ impl Layer {
 
     /// Adds these hooks and gives them back as registered, or says the first thing that is wrong with one of
     /// them.
-    pub(crate) fn add(&mut self, hooks: Vec<Hook>, limits: &Limits) -> Result<Vec<Arc<Entry>>, RegisterError> {
+    pub(crate) fn add(
+        &mut self,
+        hooks: Vec<Hook>,
+        limits: &Limits,
+    ) -> Result<Vec<Arc<Entry>>, RegisterError> {
         let mut taken: HashMap<Arc<str>, ()> =
             self.entries().map(|entry| (Arc::clone(&entry.name), ())).collect();
         let mut lanes: HashMap<usize, Lane> = HashMap::new();

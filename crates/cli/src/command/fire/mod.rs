@@ -2,6 +2,7 @@
 
 mod background;
 mod messages;
+mod quick;
 mod trace;
 
 use std::io::{self, IsTerminal, Read};
@@ -19,6 +20,7 @@ use crate::setup::{self, Hooks};
 use crate::signals::Signals;
 
 pub(crate) use background::BackgroundArgs;
+pub(crate) use quick::quick;
 
 #[derive(Debug, Args)]
 #[command(

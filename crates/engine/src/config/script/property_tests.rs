@@ -11,7 +11,7 @@ use super::super::tree::{Problems, Source};
 use super::super::{Loader, tree};
 use crate::Engine;
 
-const CASES: u32 = 1_000;
+const CASES: u32 = 500;
 
 /// Pieces that mean something in a line, to be joined at random.
 const PIECES: &[&str] = &[

@@ -228,3 +228,32 @@ fn run_lines_are_located_in_their_file() {
     let yaml = "hooks: {Stop: [{run: \"/log debug x\\n/log debug y\"}]}";
     assert!(text(yaml).contains("c:1:35: error: `run` is one line"), "{}", text(yaml));
 }
+
+#[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    for (line, wanted) in [
+        ("hook post:tool /deny no", "1:16: warning: `/deny`: it denies, but PostToolUse has no deny"),
+        (
+            "hook post:tool /perms check x",
+            "1:16: warning: `/perms`: it can deny, but PostToolUse has no deny",
+        ),
+        ("hook pre:git:write /context x", "`/context`: it adds context, but PreGitWrite has no context"),
+        ("hook pre:git:write /perms check x", "PreGitWrite cannot ask, so `x: ask` denies here"),
+        ("hook pre:tool /perms check xy", "did you mean `x`?"),
+        ("hook pre:tool /log info $prompt", "PreToolUse has no `prompt`, so `$prompt` is empty"),
+        ("hook pre:tool /log info $args.command", "write `${args.command}` for what is inside"),
+        ("hook pre:tool /log info ${tool_inptu.x}", "did you mean `tool_input`?"),
+        ("hook pre:tool:a,b /log info x", "no tool has a comma in its name"),
+    ] {
+        let warnings = load(line, "permissions: {x: ask}").unwrap().warnings.to_string();
+        assert!(warnings.contains(wanted), "{line}\n{warnings}");
+    }
+    for line in
+        ["hook Stop /deny go", "hook pre:tool /perms check x", "hook pre:tool /log info ${outcome.by}"]
+    {
+        assert!(load(line, "permissions: {x: ask}").unwrap().warnings.is_empty(), "{line}");
+    }
+    let config = Loader::default().lint().text("c", "script: [a.arma]\nagent: {}\n", "/").load().unwrap();
+    assert!(config.warnings.to_string().contains("did you mean `scripts`?"));
+    assert_eq!(config.warnings.len(), 1);
+}

@@ -7,7 +7,8 @@ mod unix;
 pub use unix::mechanism;
 #[cfg(unix)]
 pub(super) use unix::{
-    ExitWatch, Readiness, Waited, available, is_busy_file, is_ready, pipe, set_nonblocking, signal_group, wait_ready,
+    ExitWatch, Readiness, Waited, available, is_busy_file, is_ready, pipe, set_nonblocking, signal_group,
+    wait_ready,
 };
 
 /// What is sent to a group of processes.

@@ -43,7 +43,8 @@ impl Interpreter {
     pub(super) fn new(program: PathBuf, folder: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         let args = ["-I", "-X", "utf8", "-c", PROGRAM].map(OsString::from).into();
         let named = Arc::new(Start { program, args, cwd: folder, env });
-        let found = found().iter().find(|found| is_same(&found.named, &named)).map(|found| Arc::clone(&found.real));
+        let found =
+            found().iter().find(|found| is_same(&found.named, &named)).map(|found| Arc::clone(&found.real));
         Self { named, real: Mutex::new(found) }
     }
 

@@ -133,7 +133,8 @@ impl Pools {
         let pool = match known.pools.get(&kind) {
             Some(pool) => Arc::clone(pool),
             None => {
-                let path = kind.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+                let path =
+                    kind.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
                 let program = find_program(&spec.interpreter, path)
                     .map_err(|failure| Lost { when: When::Starting, why: Why::Broke(failure.detail) })?;
                 let interpreter = Interpreter::new(program, kind.folder.clone(), kind.env.clone());

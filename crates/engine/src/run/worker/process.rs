@@ -9,8 +9,10 @@ use super::super::os::{self, ExitWatch, Readiness, Urge, Waited};
 use super::super::process::Start;
 use super::talk::{Talk, Why};
 
-/// How long it may take to end after SIGTERM or the end of its input.
+/// How long it may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
+/// How long it may take to end after the end of its input: so much it allows itself.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// How long it may take to be gone when it is killed; then it hangs in the kernel, and nobody waits for it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -113,7 +115,7 @@ impl Process {
         if self.is_lost {
             os::signal_group(&self.exit, Urge::Term);
         }
-        let mut exited = self.exits_within(GRACE);
+        let mut exited = self.exits_within(if self.is_lost { GRACE } else { FAREWELL });
         if self.is_lost || !exited {
             os::signal_group(&self.exit, Urge::Kill);
             exited = self.exits_within(PATIENCE);

@@ -54,9 +54,8 @@ pub(super) fn push_call(
     // Rounded up: a hook must not believe that its time is over before it is.
     let left = left.as_secs_f64() + 0.0005;
     let cwd = cwd.map_or(String::new(), |cwd| format!(",\"cwd\":{}", json(cwd)));
-    let header = format!(
-        r#"{{"id":{id},"op":"call","hook":{number},"phase":{phase},"timeout":{left:.3}{cwd}}}"#
-    );
+    let header =
+        format!(r#"{{"id":{id},"op":"call","hook":{number},"phase":{phase},"timeout":{left:.3}{cwd}}}"#);
     push(out, header.as_bytes());
     push_length(out, event_bytes);
 }
@@ -70,7 +69,8 @@ fn paths(spec: &PythonSpec, env: &[(std::ffi::OsString, std::ffi::OsString)]) ->
         let value = env.iter().find(|(name, _)| name == PYTHONPATH).map(|(_, value)| value.as_os_str());
         let folders = std::env::split_paths(value.unwrap_or(OsStr::new("")));
         // One of the configuration's own is relative to it; an inherited one would be to wherever the host runs.
-        let folders = folders.filter(|folder| folder.is_absolute() || is_own && !folder.as_os_str().is_empty());
+        let folders =
+            folders.filter(|folder| folder.is_absolute() || is_own && !folder.as_os_str().is_empty());
         paths.extend(folders.map(|folder| spec.project_dir.join(folder)));
     }
     paths

@@ -72,9 +72,10 @@ impl Lost {
                 let slow = format!("module '{module}' was still being imported after {timeout:?}");
                 (FailureKind::Timeout, format!("{slow}, and its worker was killed"))
             }
-            (Why::Late, When::Calling) => {
-                (FailureKind::Timeout, format!("it was not done after {timeout:?}, and its worker was killed"))
-            }
+            (Why::Late, When::Calling) => (
+                FailureKind::Timeout,
+                format!("it was not done after {timeout:?}, and its worker was killed"),
+            ),
             (Why::Cancelled, When::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())
             }

@@ -172,13 +172,17 @@ fn a_late_call_among_others_costs_only_its_own_worker() {
 #[test]
 fn hooks_of_different_environments_do_not_share_a_worker() {
     each_way(|lab| {
-        lab.module("guard.py", "def name(event): return {'systemMessage': f'{os.environ.get(\"NAME\")} {os.getpid()}'}");
+        lab.module(
+            "guard.py",
+            "def name(event): return {'systemMessage': f'{os.environ.get(\"NAME\")} {os.getpid()}'}",
+        );
         let hook = |name: &str, value: Option<&str>| {
             let mut spec = lab.spec("guard.name");
             spec.env.extend(value.map(|value| ("NAME".to_owned(), value.to_owned())));
             crosier::Hook::on(crosier::payload::PreToolUse).named(name).python(spec)
         };
-        let engine = lab.engine([hook("a", Some("a")), hook("b", Some("b")), hook("c", None), hook("d", Some("a"))]);
+        let engine =
+            lab.engine([hook("a", Some("a")), hook("b", Some("b")), hook("c", None), hook("d", Some("a"))]);
         let outcome = lab.fire(&engine, tool("Bash"));
         let said: Vec<Vec<&str>> = outcome.context.iter().map(|line| line.split(' ').collect()).collect();
         assert_eq!(said.iter().map(|words| words[0]).collect::<Vec<_>>(), ["a", "b", "None", "a"]);

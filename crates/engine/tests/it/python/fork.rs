@@ -59,8 +59,10 @@ fn the_death_of_a_fork_is_a_report_and_its_worker_lives() {
     each_way(|lab| {
         let desk = forking(lab);
         let parent = desk.fire("parent").outcome.reason.unwrap();
-        for (function, part) in [("exits", "exit status 3"), ("killed", "signal 9"), ("breaks", "signal 11")] {
-            desk.fire(function).failed(FailureKind::WorkerLost, &["forked call ended without an answer", part]);
+        for (function, part) in [("exits", "exit status 3"), ("killed", "signal 9"), ("breaks", "signal 11")]
+        {
+            desk.fire(function)
+                .failed(FailureKind::WorkerLost, &["forked call ended without an answer", part]);
         }
         desk.fire("raises").failed(FailureKind::Error, &["ValueError: no", "in raises"]);
         desk.fire("quits").failed(FailureKind::Error, &["SystemExit: 1"]);

@@ -59,14 +59,19 @@ fn prints_become_progress_and_the_response_has_them() {
         let Moment::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().moment else {
             panic!("{messages:?}");
         };
-        assert_eq!((*outcome, *exit_code, stdout.as_str(), stderr.as_str()), (Ended::Success, None, whole, ""));
+        assert_eq!(
+            (*outcome, *exit_code, stdout.as_str(), stderr.as_str()),
+            (Ended::Success, None, whole, "")
+        );
     });
 }
 
 #[test]
 fn a_print_is_told_while_the_hook_runs() {
     each_way(|lab| {
-        let desk = lab.desk("def waits(event):\n    print('now')\n    while not os.path.exists('go'): time.sleep(0.002)");
+        let desk = lab.desk(
+            "def waits(event):\n    print('now')\n    while not os.path.exists('go'): time.sleep(0.002)",
+        );
         desk.pid();
         let listener = desk.engine.subscribe(1000);
         let fire = lab.start(&desk.engine, tool("waits"));

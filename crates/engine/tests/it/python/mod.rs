@@ -7,18 +7,25 @@
 //!
 //! What a worker does inside, function by function, is tested where it is written, in python: see [`suite`].
 
+mod again;
 mod cancel;
 mod channel;
 mod crash;
 mod crowd;
 mod desk;
+mod environment;
 mod fake;
 mod fork;
 mod lab;
 mod late;
+mod log;
 mod message;
+mod payload;
+mod phase;
+mod register;
 mod reload;
 mod start;
 mod suite;
 mod unfriendly;
 mod vitals;
+mod warm;

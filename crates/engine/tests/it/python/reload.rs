@@ -38,7 +38,10 @@ fn a_changed_module_is_picked_up_without_losing_the_worker() {
 fn a_changed_neighbour_is_picked_up() {
     each_way(|lab| {
         change(lab, "rules.py", "WORD = 'old'", 0);
-        lab.write("guard.py", "from crosier import deny\nimport rules\ndef check(event): return deny(rules.WORD)");
+        lab.write(
+            "guard.py",
+            "from crosier import deny\nimport rules\ndef check(event): return deny(rules.WORD)",
+        );
         let engine = lab.engine([lab.guard(lab.spec("guard.check"))]);
         assert_eq!(lab.fire(&engine, tool("Bash")).reason.as_deref(), Some("old"));
         change(lab, "rules.py", "WORD = 'new'", 1);

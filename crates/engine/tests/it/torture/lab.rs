@@ -21,7 +21,7 @@ use super::vitals::{self, Vitals, until};
 /// Set in the process that a test starts for itself.
 const ALONE: &str = "CROSIER_TORTURE_ALONE";
 /// When a test that hangs gives up.
-const TOO_LONG: Duration = Duration::from_secs(120);
+const TOO_LONG: Duration = Duration::from_secs(300);
 /// What a hook may take beyond its timeout and its grace.
 const SLACK: Duration = Duration::from_secs(1);
 /// How long before the deadline a hook must have been ready for its test to mean anything.

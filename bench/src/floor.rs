@@ -1,0 +1,111 @@
+//! The floor: the least that any program must do to run a command or to talk to one.
+//!
+//! The standard library starts these with `posix_spawn` (no group, no folder, no hook before `exec`): three
+//! pipes, one write, reads until the end, one wait. No poll, no deadline, no limit: nothing that a hook engine
+//! needs, so that nothing it adds is hidden.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// A command without a hook engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Raw {
+    program: String,
+    args: Vec<String>,
+    path: String,
+}
+
+impl Raw {
+    pub(crate) fn new(program: impl AsRef<Path>, args: &[&str], path: &str) -> Self {
+        Self {
+            program: program.as_ref().display().to_string(),
+            args: args.iter().map(|&word| word.to_owned()).collect(),
+            path: path.to_owned(),
+        }
+    }
+
+    pub(crate) fn shell(line: &str, path: &str) -> Self {
+        Self::new("/bin/sh", &["-c", line], path)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.args)
+            .env_clear()
+            .env("PATH", &self.path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs it to its end and gives back what it wrote.
+    pub(crate) fn run(&self, input: &str) -> Result<Vec<u8>> {
+        let mut child = self.command().spawn().context("the raw command could not be started")?;
+        let mut written = Vec::new();
+        let mut complaints = Vec::new();
+        if let Some(mut stdin) = child.stdin.take() {
+            match stdin.write_all(input.as_bytes()) {
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => return Err(error.into()),
+                _ => {}
+            }
+        }
+        if let Some(mut stdout) = child.stdout.take() {
+            stdout.read_to_end(&mut written)?;
+        }
+        if let Some(mut stderr) = child.stderr.take() {
+            stderr.read_to_end(&mut complaints)?;
+        }
+        let status = child.wait()?;
+        if !status.success() {
+            bail!("the raw command ended with {status}: {}", String::from_utf8_lossy(&complaints).trim());
+        }
+        Ok(written)
+    }
+}
+
+/// A `cat` that stays: the least that any worker behind pipes costs.
+#[derive(Debug)]
+pub(crate) struct Echo {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    buffer: Vec<u8>,
+}
+
+impl Echo {
+    pub(crate) fn start() -> Result<Self> {
+        let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let stdin = child.stdin.take().context("cat has no stdin")?;
+        let stdout = child.stdout.take().context("cat has no stdout")?;
+        Ok(Self { child, stdin, stdout, buffer: vec![0; 64 * 1024] })
+    }
+
+    /// Sends a text there and back. Pieces that a pipe holds keep it from blocking on both ends.
+    pub(crate) fn echo(&mut self, text: &str) -> Result<()> {
+        for piece in text.as_bytes().chunks(32 * 1024) {
+            self.stdin.write_all(piece)?;
+            let mut missing = piece.len();
+            while missing > 0 {
+                let room = missing.min(self.buffer.len());
+                let count = self.stdout.read(&mut self.buffer[..room])?;
+                if count == 0 {
+                    bail!("cat is gone");
+                }
+                missing -= count;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run found, as a table, as Markdown, as JSON and as a picture.
+
+mod chart;
+mod markdown;
+mod table;
+mod text;
+
+use serde::Serialize;
+
+use crate::machine::{Machine, Noise};
+use crate::row::{Row, Verdict};
+
+pub(crate) use chart::chart;
+pub(crate) use markdown::markdown;
+pub(crate) use table::table;
+
+/// Everything that a run found.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) date: String,
+    pub(crate) quick: bool,
+    pub(crate) machine: Machine,
+    /// Before the first measurement and behind the last.
+    pub(crate) noise: Vec<Noise>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) curves: Vec<Curve>,
+    /// What was not measured, and why.
+    pub(crate) skipped: Vec<String>,
+}
+
+/// How something grows.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Curve {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// What grows.
+    pub(crate) across: String,
+    /// What each point tells, in order.
+    pub(crate) columns: Vec<Column>,
+    pub(crate) points: Vec<Point>,
+}
+
+/// One number of each point.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) unit: crate::row::Unit,
+}
+
+/// One point of a curve.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Point {
+    pub(crate) at: f64,
+    pub(crate) values: Vec<f64>,
+}
+
+impl Report {
+    /// How many goals there are of each verdict: met, met within noise, missed.
+    pub(crate) fn tally(&self) -> [usize; 3] {
+        [Verdict::Met, Verdict::WithinNoise, Verdict::Missed]
+            .map(|verdict| self.rows.iter().filter(|row| row.verdict == Some(verdict)).count())
+    }
+
+    /// The tally as a sentence.
+    pub(crate) fn summary(&self) -> String {
+        let [met, noise, missed] = self.tally();
+        format!("{} goals: {met} met, {noise} met within noise, {missed} missed", met + noise + missed)
+    }
+}

@@ -1,0 +1,120 @@
+//! The usual ways to write `fire`, read without the parser of the whole command line.
+//!
+//! `fire` is started for every event, and putting the parser together takes longer than reading a
+//! configuration. Whatever is not plainly one of the usual ways is left to the parser: it knows the errors.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::FireArgs;
+use crate::args::ConfigArgs;
+
+/// The arguments, when these words are `fire` and everything behind it is as usual.
+pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArgs> {
+    let mut words = words.into_iter();
+    words.next().filter(|command| command == "fire")?;
+    let mut event = None;
+    let mut args = FireArgs {
+        event: String::new(),
+        config: ConfigArgs { config: Vec::new() },
+        agent: None,
+        messages: None,
+        exit_code: false,
+        trace: false,
+    };
+    while let Some(word) = words.next() {
+        match word.to_str()? {
+            "-c" | "--config" => args.config.config.push(PathBuf::from(value(&mut words)?)),
+            "--agent" => set(&mut args.agent, value(&mut words)?.into_string().ok()?)?,
+            "--messages" => set(&mut args.messages, PathBuf::from(value(&mut words)?))?,
+            "--exit-code" if !args.exit_code => args.exit_code = true,
+            "--trace" if !args.trace => args.trace = true,
+            other if is_plain(other) => set(&mut event, other.to_owned())?,
+            _ => return None,
+        }
+    }
+    args.event = event?;
+    Some(args)
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && !word.starts_with('-')
+}
+
+/// The value of an option; one that looks like another option is for the parser to judge.
+fn value(words: &mut impl Iterator<Item = OsString>) -> Option<OsString> {
+    words.next().filter(|word| word.to_str().is_some_and(is_plain))
+}
+
+/// Nothing is said twice.
+fn set<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.is_none().then(|| *place = Some(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Option<FireArgs> {
+        let matches = FireArgs::augment_args(Command::new("fire")).try_get_matches_from(words).ok()?;
+        FireArgs::from_arg_matches(&matches).ok()
+    }
+
+    fn quickly(words: &[&str]) -> Option<FireArgs> {
+        quick(words.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn the_usual_ways_are_read_as_the_parser_reads_them() {
+        for words in [
+            &["fire", "Stop"][..],
+            &["fire", "pre:tool", "-c", "a.yaml"],
+            &["fire", "-c", "a.yaml", "Stop", "--config", "b.yaml", "--trace"],
+            &["fire", "--exit-code", "Stop", "--agent", "a 1", "--messages", "out"],
+        ] {
+            let (quick, parsed) = (quickly(words), parsed(words));
+            assert!(quick.is_some(), "{words:?}");
+            assert_eq!(format!("{quick:?}"), format!("{parsed:?}"), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_left_to_the_parser() {
+        for words in [
+            &[][..],
+            &["check"],
+            &["fire"],
+            &["fire", "Stop", "Stop"],
+            &["fire", "Stop", "--help"],
+            &["fire", "Stop", "-c"],
+            &["fire", "Stop", "-c", "--trace"],
+            &["fire", "Stop", "-c", ""],
+            &["fire", "Stop", "--config=a"],
+            &["fire", "Stop", "--trace", "--trace"],
+            &["fire", "Stop", "--agent", "a", "--agent", "b"],
+            &["fire", "--", "Stop"],
+            &["fire", ""],
+        ] {
+            assert!(quickly(words).is_none(), "{words:?}");
+        }
+    }
+
+    /// Whatever words come, the quick way never reads more into them than the parser does.
+    #[test]
+    fn the_quick_way_never_knows_better() {
+        let words =
+            ["Stop", "-c", "--config", "a", "--agent", "--exit-code", "--trace", "-", "--", "-cx", ""];
+        for a in words {
+            for b in words {
+                for c in words {
+                    let line = ["fire", a, b, c];
+                    if let Some(quick) = quickly(&line) {
+                        assert_eq!(format!("{:?}", Some(quick)), format!("{:?}", parsed(&line)), "{line:?}");
+                    }
+                }
+            }
+        }
+    }
+}
