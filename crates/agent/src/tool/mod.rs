@@ -41,6 +41,13 @@ pub struct ToolContext {
     pub timeout: Duration,
 }
 
+impl ToolContext {
+    /// A folder to work in, and the most time to take.
+    pub fn new(workspace: impl Into<PathBuf>, timeout: Duration) -> Self {
+        Self { workspace: workspace.into(), timeout }
+    }
+}
+
 /// Why a tool has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]

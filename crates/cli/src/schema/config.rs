@@ -16,7 +16,7 @@ pub(crate) fn config() -> Value {
         json!({
             "type": ["object", "null"],
             "properties": {
-                "hooks": about(or_null(json!({ "$ref": "#/$defs/section" })), "the base hooks, which hold for every agent"),
+                "hooks": about(json!({ "$ref": "#/$defs/section" }), "the base hooks, which hold for every agent"),
                 "agents": agents(),
                 "scripts": about(
                     json!({ "type": ["array", "string", "null"], "items": { "type": "string" } }),
@@ -61,7 +61,8 @@ fn section() -> Value {
     }
     points.insert("^x-".to_owned(), json!(true));
     json!({
-        "type": "object",
+        // Nothing behind the key is the same as no key. Said here, not by `anyOf`: editors then point at the mistake.
+        "type": ["object", "null"],
         "properties": known,
         "patternProperties": points,
         "additionalProperties": false,
@@ -133,10 +134,13 @@ fn camel_case(name: &str) -> String {
 fn holds(holds: Holds) -> Value {
     // A key with nothing behind it is the same as a key that is not there.
     let time = |unit: &str| {
-        let text =
-            json!({ "type": "string", "pattern": "^\\s*([0-9]+(\\.[0-9]*)?|\\.[0-9]+)\\s*(ms|s|m|h)\\s*$" });
-        let number = about(json!({ "type": "number", "exclusiveMinimum": 0 }), unit);
-        json!({ "anyOf": [text, number, { "type": "null" }], "examples": ["2s", "1500ms"] })
+        json!({
+            "type": ["string", "number", "null"],
+            "pattern": "^\\s*([0-9]+(\\.[0-9]*)?|\\.[0-9]+)\\s*(ms|s|m|h)\\s*$",
+            "exclusiveMinimum": 0,
+            "examples": ["2s", "1500ms"],
+            "$comment": format!("a bare number is {unit}"),
+        })
     };
     match holds {
         Holds::Text => json!({ "type": ["string", "null"] }),
@@ -177,7 +181,7 @@ fn permissions() -> Value {
 }
 
 fn agents() -> Value {
-    let section = || or_null(json!({ "$ref": "#/$defs/section" }));
+    let section = || json!({ "$ref": "#/$defs/section" });
     let agent = json!({
         "properties": properties([
             ("id", about(json!({ "type": ["string", "number", "boolean", "null"] }), "the agent's id")),

@@ -80,3 +80,17 @@ fn a_signal_ends_a_run_of_cases_and_their_hooks() {
     ran.complains("stopped by signal 2");
     wait_until("the whole group to be gone", || is_over(&lab.read("pids")));
 }
+
+#[test]
+fn a_signal_ends_a_program_whose_outcome_nobody_reads() {
+    let lab = Lab::with(
+        "hooks: {Stop: [{name: long, command: 'yes x | head -c 300000; echo > done', output: text}]}",
+    );
+    let mut child = lab.command(&["fire", "Stop"]).spawn().unwrap();
+    drop(child.stdin.take());
+    wait_until("the hook to end", || is_written(&lab.path("done")));
+    // By now it writes, or is about to, into a pipe that is full.
+    std::thread::sleep(Duration::from_millis(300));
+    send(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+}

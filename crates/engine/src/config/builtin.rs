@@ -3,7 +3,7 @@
 //! A host registers them with [`Loader::builtin`](super::Loader::builtin). Their options are checked when the
 //! configuration is loaded: an unknown one is an error with the nearest right word.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,6 +65,7 @@ trait Complain {
     fn integer(&mut self, key: &str, node: &Node) -> Option<i32>;
     fn duration(&mut self, key: &str, node: &Node) -> Option<Duration>;
     fn complain(&mut self, span: Span, message: String, help: String);
+    fn source_name(&self) -> &str;
 }
 
 impl Complain for Sheet<'_> {
@@ -85,6 +86,9 @@ impl Complain for Sheet<'_> {
     }
     fn complain(&mut self, span: Span, message: String, help: String) {
         self.error_with_help(span, message, help);
+    }
+    fn source_name(&self) -> &str {
+        &self.source.name
     }
 }
 
@@ -111,6 +115,13 @@ impl BuiltinRequest<'_> {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder
+    }
+
+    /// The file that the hook stands in; a configuration that is none gives the name it goes by.
+    #[must_use]
+    pub fn file(&self) -> PathBuf {
+        let name = Path::new(self.sheet.source_name());
+        self.folder.join(name.file_name().unwrap_or(name.as_os_str()))
     }
 
     /// The value of an option as it was written.
@@ -153,6 +164,11 @@ impl BuiltinRequest<'_> {
     pub fn complain(&mut self, key: &str, message: impl Into<String>, help: impl Into<String>) {
         let span = self.options.and_then(|options| options.get(key)).map_or(self.span, |node| node.span);
         self.sheet.complain(span, message.into(), help.into());
+    }
+
+    /// Tells what is wrong with a value inside an option.
+    pub fn complain_at(&mut self, node: &Node, message: impl Into<String>, help: impl Into<String>) {
+        self.sheet.complain(node.span, message.into(), help.into());
     }
 }
 

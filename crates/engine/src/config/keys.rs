@@ -143,7 +143,11 @@ pub const HOOK_KEYS: [Key; 30] = [
     key("options", Holds::Any, "what a built-in hook is told"),
     key("python", Holds::Text, "the interpreter of a python hook"),
     key("python_path", Holds::Texts, "folders where python modules are looked for"),
-    key("isolate", Holds::Bool, "runs a python hook in a process of its own for each event"),
+    key(
+        "isolate",
+        Holds::Word(&["worker", "fork"]),
+        "where a python hook runs: in the warm worker (the default), or in a fork of it for each event",
+    ),
 ];
 
 const FAILURES: [&str; FailureKind::ALL.len()] = {

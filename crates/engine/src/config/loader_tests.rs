@@ -10,7 +10,7 @@ fn a_name_in_two_files_is_an_error_that_shows_both_places() {
     let text = "hooks: {PreToolUse: [{name: guard, command: x}]}";
     let loader = Loader::new(Catalog::default()).text("a.yaml", text, "/").text("b.yaml", text, "/");
     let problems = loader.load().unwrap_err().to_string();
-    assert!(problems.contains("b.yaml:1:30") && problems.contains("a.yaml:1:30"), "{problems}");
+    assert!(problems.contains("b.yaml:1:29") && problems.contains("a.yaml:1:29"), "{problems}");
 }
 
 #[test]

@@ -20,14 +20,14 @@ type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
 /// Calls it here and now.
 pub(super) fn inline(code: &Arc<Code>, call: Call<'_>) -> Answer {
-    catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(|panic| panicked(&*panic))
+    catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(panicked)
 }
 
 /// Polls it, and drops it at its deadline. The timer is armed only when the first poll is not enough.
 pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Duration) -> Answer {
     let future = match catch_unwind(AssertUnwindSafe(|| code(call))) {
         Ok(future) => future,
-        Err(panic) => return panicked(&*panic),
+        Err(panic) => return panicked(panic),
     };
     let mut future = Box::pin(AssertUnwindSafe(future).catch_unwind());
     let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
@@ -51,14 +51,12 @@ pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Durat
             }
         },
     };
+    // What the code holds is dropped now; a panic there is not worth more than the answer.
+    discard(future);
     match ended {
         Some(Ok(answer)) => answer,
-        Some(Err(panic)) => panicked(&*panic),
-        None => {
-            // What the code holds is dropped now; a panic there is not worth more than the timeout.
-            let _ = catch_unwind(AssertUnwindSafe(|| drop(future)));
-            late(timeout)
-        }
+        Some(Err(panic)) => panicked(panic),
+        None => late(timeout),
     }
 }
 
@@ -89,8 +87,17 @@ fn late(timeout: Duration) -> Answer {
     Failure::new(FailureKind::Timeout, format!("it was not done after {timeout:?}")).into()
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> Answer {
+fn panicked(panic: Box<dyn Any + Send>) -> Answer {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    Failure::new(FailureKind::Panic, format!("it panicked: {said}")).into()
+    let answer = Failure::new(FailureKind::Panic, format!("it panicked: {said}")).into();
+    discard(panic);
+    answer
+}
+
+/// Drops something of the host's, whose drop may panic, and the panic's own words may panic when dropped.
+fn discard<T>(thing: T) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(thing))) {
+        std::mem::forget(panic);
+    }
 }

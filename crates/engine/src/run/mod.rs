@@ -146,7 +146,11 @@ fn moment_in(limit: Duration) -> Instant {
     Instant::now() + limit.min(AGES)
 }
 
+/// What the hook asks for, unless it denies: that is an answer already, and no second one could undo it.
 fn wants_again(answer: &Answer) -> Option<Duration> {
+    if answer.reply.denies() {
+        return None;
+    }
     answer.reply.effects().and_then(|effects| effects.again)
 }
 

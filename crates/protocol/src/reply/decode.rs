@@ -20,7 +20,7 @@ use crate::json::{self, Json};
 /// The deepest nesting of a reply.
 const MAX_DEPTH: usize = 128;
 /// The longest second run that a reply can ask for.
-const MAX_AGAIN: Duration = Duration::from_secs(600);
+pub(super) const MAX_AGAIN: Duration = Duration::from_secs(600);
 /// The second run's deadline when the reply names none.
 const DEFAULT_AGAIN: Duration = Duration::from_secs(30);
 

@@ -173,10 +173,10 @@ impl Reply {
         })
     }
 
-    /// Call the hook once more, with this deadline, and use that answer.
+    /// Call the hook once more, with this deadline (at most ten minutes), and use that answer.
     #[must_use]
     pub fn again(within: Duration) -> Self {
-        Self::none().with(|effects| effects.again = Some(within))
+        Self::none().with(|effects| effects.again = Some(within.min(decode::MAX_AGAIN)))
     }
 
     /// Replaces the rewritable field of a *pre* event.

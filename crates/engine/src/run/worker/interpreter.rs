@@ -1,7 +1,7 @@
 //! The interpreter of a pool: the one that was named, and the one behind it.
 //!
-//! What people call python is often a shim that looks for the real interpreter, and takes six times its start.
-//! So a worker is asked once what it runs in, and the next ones are started without the shim.
+//! What people call python is often a shim that looks for the real interpreter, and takes six times its
+//! start. So a worker is asked once what it runs in, and the next ones are started without the shim.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ const REMEMBERED: Duration = Duration::from_secs(10);
 /// How many of them are remembered.
 const MAX_REMEMBERED: usize = 16;
 
-/// A program, and what was found behind it. For all engines of a process: a run of many short ones, like a folder of
-/// cases, would else ask the shim for each.
+/// A program, and what was found behind it. For all engines of a process: a run of many short ones, like a
+/// folder of cases, would else ask the shim for each.
 static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone)]

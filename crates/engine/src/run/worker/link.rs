@@ -19,7 +19,8 @@ const ONE_PIECE: usize = 64 * 1024;
 const MAX_PIECES: usize = 32;
 /// What is kept of a call's prints, for its last message.
 const MAX_SAID: usize = 64 * 1024;
-/// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets none.
+/// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets
+/// none.
 const MAX_LOADED: usize = 1024;
 
 /// One worker.
@@ -27,8 +28,8 @@ const MAX_LOADED: usize = 1024;
 pub(super) struct Link {
     process: Process,
     reader: Reader,
-    /// The hooks that it has loaded; it knows them by their place here. A name is not enough to tell them apart:
-    /// another hook may have it by now.
+    /// The hooks that it has loaded; it knows them by their place here. A name is not enough to tell them
+    /// apart: another hook may have it by now.
     loaded: Vec<(Arc<PythonSpec>, Arc<str>)>,
     next_id: u64,
     said: Vec<u8>,
@@ -160,7 +161,8 @@ impl Link {
         id
     }
 
-    /// Writes requests and reads the responses to them; gives the last one back. Two at once are a load and a call.
+    /// Writes requests and reads the responses to them; gives the last one back. Two at once are a load and a
+    /// call.
     fn exchange(
         &mut self,
         parts: [&[u8]; 2],

@@ -1,8 +1,8 @@
 //! Python hooks: functions in warm workers, as isolated as processes and killed when they are late.
 //!
 //! In comes a python hook and an event; out goes its answer. A worker is a long-lived process that runs
-//! `worker.py`; there is a pool of them per interpreter, environment and folder. A worker that is late, dies or
-//! breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
+//! `worker.py`; there is a pool of them per interpreter, environment and folder. A worker that is late, dies
+//! or breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
 
 mod frame;
 mod interpreter;

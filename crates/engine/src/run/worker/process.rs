@@ -88,7 +88,8 @@ impl Process {
         self.stdin = None;
     }
 
-    /// Waits for one that closed its output or exited, and gives its status. None when it lives on and was killed.
+    /// Waits for one that closed its output or exited, and gives its status. None when it lives on and was
+    /// killed.
     pub(super) fn how_it_ended(&mut self) -> Option<ExitStatus> {
         self.is_lost = true;
         let exited = self.exits_within(GRACE);
@@ -106,9 +107,9 @@ impl Process {
         true
     }
 
-    /// The end of its input ends a worker that is well, with its files flushed; what its hooks left running in the
-    /// background lives on, as the children of commands do. One that is lost is asked to end, and it and its whole
-    /// group are killed before it is reaped.
+    /// The end of its input ends a worker that is well, with its files flushed; what its hooks left running
+    /// in the background lives on, as the children of commands do. One that is lost is asked to end, and it
+    /// and its whole group are killed before it is reaped.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         self.stdin = None;

@@ -1,6 +1,6 @@
 //! Requests to a worker, as bytes.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,20 +24,19 @@ pub(super) fn push_load(
     number: usize,
     hook: &str,
     spec: &PythonSpec,
-    env: &[(std::ffi::OsString, std::ffi::OsString)],
+    env: &[(OsString, OsString)],
 ) {
     let (name, module, function) = (json(hook), json(&spec.module), json(&spec.function));
     let paths: Vec<String> = paths(spec, env).iter().map(|path| path_json(path)).collect();
+    let (paths, fork) = (paths.join(","), spec.fork);
+    let what = format!(r#""name":{name},"module":{module},"function":{function}"#);
+    let how = format!(r#""paths":[{paths}],"fork":{fork},"max_reply":{MAX_REPLY}"#);
     let cwd = match &spec.cwd {
         Cwd::Folder(folder) => format!(",\"cwd\":{}", path_json(folder)),
         // Each call says which.
         Cwd::Event => String::new(),
     };
-    let header = format!(
-        r#"{{"id":{id},"op":"load","hook":{number},"name":{name},"module":{module},"function":{function},"paths":[{}],"fork":{},"max_reply":{MAX_REPLY}{cwd}}}"#,
-        paths.join(","),
-        spec.fork,
-    );
+    let header = format!(r#"{{"id":{id},"op":"load","hook":{number},{what},{how}{cwd}}}"#);
     push(out, header.as_bytes());
 }
 
@@ -60,15 +59,16 @@ pub(super) fn push_call(
     push_length(out, event_bytes);
 }
 
-/// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or asks
-/// for it gets its folders here, behind all others.
-fn paths(spec: &PythonSpec, env: &[(std::ffi::OsString, std::ffi::OsString)]) -> Vec<PathBuf> {
+/// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or
+/// asks for it gets its folders here, behind all others.
+fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let mut paths = spec.paths.clone();
     let is_own = spec.env.iter().any(|(name, _)| name == PYTHONPATH);
     if is_own || spec.env_pass.iter().any(|name| name == PYTHONPATH) {
         let value = env.iter().find(|(name, _)| name == PYTHONPATH).map(|(_, value)| value.as_os_str());
         let folders = std::env::split_paths(value.unwrap_or(OsStr::new("")));
-        // One of the configuration's own is relative to it; an inherited one would be to wherever the host runs.
+        // One of the configuration's own is relative to it; an inherited one would be to wherever the host
+        // runs.
         let folders =
             folders.filter(|folder| folder.is_absolute() || is_own && !folder.as_os_str().is_empty());
         paths.extend(folders.map(|folder| spec.project_dir.join(folder)));
@@ -95,7 +95,6 @@ fn path_json(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;
 
     use super::*;

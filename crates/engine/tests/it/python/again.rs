@@ -5,7 +5,8 @@ use std::time::Instant;
 use super::lab::{Way, each_way, one_way, tool};
 use super::vitals::{Vitals, descriptors_of, resident_bytes_of};
 
-/// 20,000 calls in every run; `CROSIER_LONG=1 cargo test -p crosier --test it python::again` makes 100,000 of them.
+/// 20,000 calls in every run; `CROSIER_LONG=1 cargo test -p crosier --test it python::again` makes 100,000 of
+/// them.
 #[expect(clippy::disallowed_methods, reason = "a test is told by a variable to take longer")]
 fn calls() -> usize {
     if std::env::var_os("CROSIER_LONG").is_some() { 100_000 } else { 20_000 }
@@ -56,12 +57,12 @@ fn one_worker_serves_many_calls_and_nothing_grows() {
 }
 
 #[test]
-fn a_hundred_workers_one_after_the_other_leave_nothing_behind() {
+fn many_workers_one_after_the_other_leave_nothing_behind() {
     each_way(|lab| {
         let desk = lab.desk("def dies(event): os._exit(1)");
         desk.pid();
         let before = Vitals::now();
-        for _ in 0..100 {
+        for _ in 0..30 {
             desk.fire("dies");
         }
         desk.pid();

@@ -110,7 +110,11 @@ fn one_byte_into_the_kill_switch_stops_the_workers() {
 #[test]
 fn an_engine_that_is_shut_down_ends_its_idle_workers_before_it_returns() {
     each_way(|lab| {
-        let desk = lab.desk("def meets(event):\n    open(str(os.getpid()), 'w').close()\n    while len(os.listdir('.')) < 9: time.sleep(0.002)");
+        let desk = lab.desk(
+            "def meets(event):
+    open(str(os.getpid()), 'w').close()
+    while len(os.listdir('.')) < 9: time.sleep(0.002)",
+        );
         // The module is the ninth file.
         let fires: Vec<_> = (0..8).map(|_| lab.start(&desk.engine, tool("meets"))).collect();
         fires.into_iter().for_each(|fire| assert_eq!(fire.join().unwrap().reports[0].failure, None));

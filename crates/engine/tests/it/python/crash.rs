@@ -77,7 +77,9 @@ fn a_worker_that_is_killed_between_calls_is_replaced_and_nobody_notices() {
 fn a_worker_that_ends_between_calls_with_a_child_on_its_pipes_is_replaced() {
     each_way(|lab| {
         let desk = lab.desk(
-            "def leaves(event):\n    subprocess.Popen(['sleep', '60'])\n    threading.Timer(0.05, os._exit, [0]).start()",
+            "def leaves(event):
+    subprocess.Popen(['sleep', '60'])
+    threading.Timer(0.05, os._exit, [0]).start()",
         );
         let before = desk.pid();
         desk.fire("leaves").no_opinion();

@@ -76,8 +76,8 @@ impl<'a> Desk<'a> {
         reason.parse().unwrap_or_else(|_| panic!("{:?}", trial.outcome))
     }
 
-    /// Fires at the function with a short timeout. It makes the file `ready` and hangs; where the machine was too
-    /// slow for that, it gets twice the time. Back after its timeout, its grace and a second at most.
+    /// Fires at the function with a short timeout. It makes the file `ready` and hangs; where the machine was
+    /// too slow for that, it gets twice the time. Back after its timeout, its grace and a second at most.
     #[track_caller]
     pub(super) fn hang(&self, function: &str) -> Trial<'a> {
         // A warm worker, so that the time is the function's own.

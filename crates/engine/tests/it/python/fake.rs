@@ -6,8 +6,9 @@ use super::desk::Desk;
 use super::lab::{Lab, each_way, ms, one_way, python};
 use super::lab::{Way, tool};
 
-/// The engine starts it with `-I -X utf8 -c PROGRAM` like any interpreter. It answers `hello` and `load` as a worker
-/// does, and calls as `call(id)` says, for which `started` tells the how many-eth worker of the folder this is.
+/// The engine starts it with `-I -X utf8 -c PROGRAM` like any interpreter. It answers `hello` and `load` as a
+/// worker does, and calls as `call(id)` says, for which `started` tells the how many-eth worker of the folder
+/// this is.
 const WORKER: &str = r#"
 import json, os, sys, time
 
@@ -200,7 +201,9 @@ fn a_reply_that_is_no_reply_is_bad_output_and_the_worker_stays() {
 fn a_failure_that_denies_is_a_denial() {
     each_way(|lab| {
         let desk = lab.fake(
-            "def call(number): write({'id': number, 'status': 'failed', 'kind': 'oversize', 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
+            "def call(number):
+    failed = {'id': number, 'status': 'failed', 'kind': 'oversize'}
+    write({**failed, 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
         );
         let trial = desk.fire("Bash");
         trial.denied_anyway("no");

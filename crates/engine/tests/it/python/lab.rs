@@ -1,4 +1,5 @@
-//! The laboratory: a process and a folder per test, a python hook that is fired both ways, and what is asserted.
+//! The laboratory: a process and a folder per test, a python hook that is fired both ways, and what is
+//! asserted.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! Functions that do not come back: their worker dies with its group, in time, and the next call has a new one.
+//! Functions that do not come back: their worker dies with its group, in time, and the next call has a new
+//! one.
 
 use super::desk::Desk;
 use super::lab::{Lab, Way, each_way, ms, one_way};
@@ -33,7 +34,11 @@ fn a_function_that_computes_for_ever_is_killed() {
 #[test]
 fn a_coroutine_that_waits_for_ever_is_killed() {
     each_way(|lab| {
-        let code = "import asyncio\nasync def wait(event):\n    ready()\n    await asyncio.sleep(60)\ndef waits(event): return wait(event)";
+        let code = "import asyncio
+async def wait(event):
+    ready()
+    await asyncio.sleep(60)
+def waits(event): return wait(event)";
         let desk = lab.desk(code);
         expect_killed(lab, &desk, "waits");
     });
@@ -76,7 +81,12 @@ fn a_worker_that_stops_itself_is_killed() {
 #[test]
 fn a_worker_that_left_its_group_is_killed() {
     each_way(|lab| {
-        let desk = lab.desk("def leaves(event):\n    os.setpgid(0, os.getpgid(os.getppid()))\n    ready()\n    time.sleep(60)");
+        let desk = lab.desk(
+            "def leaves(event):
+    os.setpgid(0, os.getpgid(os.getppid()))
+    ready()
+    time.sleep(60)",
+        );
         expect_killed(lab, &desk, "leaves");
     });
 }
@@ -124,7 +134,10 @@ fn a_function_that_floods_its_output_is_killed() {
 fn a_large_event_that_nobody_reads_is_part_of_the_deadline() {
     each_way(|lab| {
         // The worker is stopped when the event comes, so that 1 MiB is never read.
-        let desk = lab.desk("def pause(event):\n    subprocess.Popen(['sh', '-c', f'sleep 0.1; kill -STOP {os.getpid()}; : > stopped'])");
+        let desk = lab.desk(
+            "def pause(event):
+    subprocess.Popen(['sh', '-c', f'sleep 0.1; kill -STOP {os.getpid()}; : > stopped'])",
+        );
         let engine = &desk.engine;
         desk.pid();
         desk.fire("pause").no_opinion();

@@ -28,7 +28,7 @@ fn what_python_cannot_read_is_undelivered_and_denies() {
             format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
             format!("{}1{}", r#"{"a":"#.repeat(100_000), "}".repeat(100_000)),
             "9".repeat(1_000_000),
-            format!("[{},{}]", "9".repeat(20_001), "-1".repeat(1)),
+            format!("[{},-1]", "9".repeat(20_001)),
         ] {
             let trial = desk.fire_event(event(&desk, "denies", &input));
             trial.failed(FailureKind::Delivery, &["cannot hand over the event"]);
@@ -132,7 +132,7 @@ fn any_payload_is_denied_by_a_hook_that_denies_everything() {
         let before = desk.pid();
         let functions = prop_oneof![Just("denies"), Just("repeats")];
         let mut runner =
-            TestRunner::new(Config { cases: 500, failure_persistence: None, ..Config::default() });
+            TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
         let begun = std::time::Instant::now();
         let result = runner.run(&(functions, any_json()), |(function, input)| {
             let outcome = desk.fire_event(event(&desk, function, &input)).outcome;

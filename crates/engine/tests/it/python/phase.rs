@@ -25,7 +25,13 @@ def check(event, context):
 #[test]
 fn a_second_phase_has_the_deadline_that_was_asked_for() {
     each_way(|lab| {
-        let desk = lab.desk("calls = []\ndef slow(event):\n    calls.append(1)\n    if len(calls) == 1: return {'async': True, 'asyncTimeout': 1}\n    time.sleep(60)");
+        let desk = lab.desk(
+            "calls = []
+def slow(event):
+    calls.append(1)
+    if len(calls) == 1: return {'async': True, 'asyncTimeout': 1}
+    time.sleep(60)",
+        );
         desk.pid();
         let trial = desk.fire("slow");
         trial.failed(FailureKind::Timeout, &["not done after 1s"]);
@@ -45,7 +51,12 @@ fn a_third_phase_is_bad_output() {
 #[test]
 fn a_background_hook_delays_nobody_and_its_context_comes_later() {
     each_way(|lab| {
-        lab.module("guard.py", "def slow(event):\n    while not os.path.exists('go'): time.sleep(0.002)\n    return {'systemMessage': 'from behind', 'decision': 'deny'}");
+        lab.module(
+            "guard.py",
+            "def slow(event):
+    while not os.path.exists('go'): time.sleep(0.002)
+    return {'systemMessage': 'from behind', 'decision': 'deny'}",
+        );
         let hook = Hook::on(PreToolUse).named("slow").mode(Mode::Background).python(lab.spec("guard.slow"));
         let engine = lab.engine([hook]);
         let outcome = lab.fire(&engine, tool("Bash"));
@@ -90,7 +101,12 @@ fn a_late_background_hook_is_killed() {
 #[test]
 fn an_observer_sees_the_outcome_and_changes_nothing() {
     each_way(|lab| {
-        let desk = lab.desk("def denies(event): return deny('no')\ndef looks(event):\n    open('seen', 'w').write(f\"{event.outcome['decision']} {event.outcome['reason']}\")\n    return allow('never mind')");
+        let desk = lab.desk(
+            "def denies(event): return deny('no')
+def looks(event):
+    open('seen', 'w').write(f\"{event.outcome['decision']} {event.outcome['reason']}\")
+    return allow('never mind')",
+        );
         let spec = lab.spec("guard.looks");
         desk.engine.register(Hook::on(PreToolUse).named("audit").mode(Mode::Observe).python(spec)).unwrap();
         let outcome = lab.fire(&desk.engine, tool("denies"));

@@ -1,5 +1,5 @@
-//! Interpreters that cannot be started, do not answer, or are shims: without a worker no guard sees the event, so
-//! that denies.
+//! Interpreters that cannot be started, do not answer, or are shims: without a worker no guard sees the
+//! event, so that denies.
 
 use std::time::{Duration, Instant};
 

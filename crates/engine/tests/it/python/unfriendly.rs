@@ -113,13 +113,13 @@ fn a_huge_return_is_oversize_and_its_deny_counts() {
     each_way(|lab| {
         let desk = lab.desk(
             "def large(event): return {'systemMessage': 'x' * (1 << 20)}
-def huge(event): return {'systemMessage': 'x' * (1 << 27)}
+def huge(event): return {'systemMessage': 'x' * (1 << 23)}
 def denies(event): return deny('no', system_message='x' * (1 << 21))
 def fits(event): return {'decision': 'deny', 'reason': 'x' * ((1 << 20) - 31)}",
         );
         let before = desk.pid();
         desk.fire("large").failed(FailureKind::Oversize, &["1048576 are accepted"]);
-        desk.fire("huge").failed(FailureKind::Oversize, &["134217", "1048576 are accepted"]);
+        desk.fire("huge").failed(FailureKind::Oversize, &["8388", "1048576 are accepted"]);
         let denied = desk.fire("denies");
         denied.denied_anyway("no");
         assert_eq!(denied.report().failure.as_ref().unwrap().kind, FailureKind::Oversize);
@@ -178,7 +178,10 @@ fn a_child_that_lives_on_delays_nobody() {
 fn descriptors_that_a_hook_closes_are_missed_by_nobody() {
     each_way(|lab| {
         let desk = lab.desk(
-            "def closes(event): os.closerange(0, 250)\ndef prints(event):\n    print('still here')\n    return deny('printed')",
+            "def closes(event): os.closerange(0, 250)
+def prints(event):
+    print('still here')
+    return deny('printed')",
         );
         let before = desk.pid();
         desk.fire("closes").no_opinion();

@@ -70,8 +70,8 @@ pub(super) fn expect_exited(pid: i32) {
     assert!(until(|| !matches!(waitid(WaitId::Pid(pid), options), Ok(None))), "{pid:?} runs on");
 }
 
-/// Processes that hooks of this folder started and that still run, in whatever group and session: every worker
-/// has the folder in its environment, and so has what it starts. Empty where there is no `/proc`.
+/// Processes that hooks of this folder started and that still run, in whatever group and session: every
+/// worker has the folder in its environment, and so has what it starts. Empty where there is no `/proc`.
 pub(super) fn survivors(folder: &Path) -> Vec<i32> {
     let mark = format!("\0CROSIER_PROJECT_DIR={}\0", folder.display());
     let carries_mark = |pid: &i32| {

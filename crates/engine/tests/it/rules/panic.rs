@@ -143,7 +143,6 @@ impl Future for Grudge {
 }
 
 #[test]
-#[ignore = "run/callback.rs drops a finished future outside of its catch_unwind"]
 fn a_panic_while_a_finished_callback_is_dropped_does_not_reach_the_host() {
     let ready_made = Callback::Async(Arc::new(|_| Box::pin(Grudge { _bomb: Bomb })));
     for hook in [
@@ -160,7 +159,6 @@ fn bomb() -> Reply {
 }
 
 #[test]
-#[ignore = "run/callback.rs drops the words of a panic outside of its catch_unwind"]
 fn a_panic_whose_own_words_panic_does_not_reach_the_host() {
     let hooks = || {
         [

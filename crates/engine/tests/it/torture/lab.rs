@@ -237,6 +237,15 @@ impl Lab {
     }
 }
 
+impl Drop for Lab {
+    /// What a failed test leaves behind is not left to the machine.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            vitals::survivors(self.folder()).into_iter().for_each(vitals::kill);
+        }
+    }
+}
+
 /// A command hook named `guard`, to be fired.
 #[derive(Debug, Clone)]
 pub(super) struct Guard<'a> {

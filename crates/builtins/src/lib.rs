@@ -1,3 +1,0 @@
-//! Ready-made hooks for Crosier, and its permission rules.
-
-pub mod shell;

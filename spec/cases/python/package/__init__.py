@@ -1,0 +1,3 @@
+"""A package of hooks."""
+
+from .rules import check

@@ -1,0 +1,10 @@
+"""Raises while it is imported, on purpose."""
+
+SETTINGS = {}
+
+
+def check(event):
+    return None
+
+
+LIMIT = SETTINGS["limit"]

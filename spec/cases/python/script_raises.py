@@ -1,0 +1,3 @@
+"""A command hook that raises: python ends with 1."""
+
+raise ValueError("a bug")

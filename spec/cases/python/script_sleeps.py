@@ -1,0 +1,5 @@
+"""A command hook that does not come back."""
+
+import time
+
+time.sleep(60)

@@ -1,0 +1,5 @@
+"""Cannot be imported, on purpose."""
+
+
+def check(event)
+    return None
