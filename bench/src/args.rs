@@ -5,15 +5,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 pub(crate) const HELP: &str = "\
-Measures Crosier against the floor of the machine and against its peers.
+Measures Crosier against the floor of the machine.
 
   cargo run --release -p bench -- [OPTIONS]
 
   --quick        few rounds and wide intervals: shows that it works, proves nothing
   --only NAME    only this suite, or suites with a goal of this name (G1 … G10); may be given several times
   --json FILE    write what was found to this file too
-  --no-peers     leave out other hook systems
-  --peers DIR    the folder that bench/peers/install.sh filled (else BENCH_PEERS, else they are left out)
   --chart FILE   measure nothing; draw bench/results/chart.svg from this JSON
   --list         name the suites
 ";
@@ -23,8 +21,6 @@ pub(crate) struct Args {
     pub(crate) quick: bool,
     pub(crate) only: Vec<String>,
     pub(crate) json: Option<PathBuf>,
-    pub(crate) no_peers: bool,
-    pub(crate) peers: Option<PathBuf>,
     pub(crate) chart: Option<PathBuf>,
     pub(crate) list: bool,
     pub(crate) help: bool,
@@ -42,8 +38,6 @@ impl Args {
                 "--quick" => args.quick = true,
                 "--only" => args.only.push(value()?),
                 "--json" => args.json = Some(value()?.into()),
-                "--no-peers" => args.no_peers = true,
-                "--peers" => args.peers = Some(value()?.into()),
                 "--chart" => args.chart = Some(value()?.into()),
                 "--list" => args.list = true,
                 "--help" | "-h" => args.help = true,

@@ -106,6 +106,9 @@ impl Engine {
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
         let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
+        if plan.is_empty() {
+            return self.nobody(&event);
+        }
         self.walk(event, &plan, Means::Threads).await
     }
 
@@ -114,8 +117,22 @@ impl Engine {
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
         let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
+        if plan.is_empty() {
+            return self.nobody(&event);
+        }
         let walk = self.walk(event, &plan, Means::InPlace);
         if plan.needs_runtime() { run::block_on_runtime(walk) } else { run::block_on(walk) }
+    }
+
+    /// The outcome of an event that no hook wants: nothing, but for context that waited for it.
+    fn nobody(&self, event: &Event) -> Outcome {
+        let mut outcome = Outcome::new(event.kind().clone());
+        if event.kind().may.has(Capability::Context)
+            && let Some(lines) = self.0.deferred.take(event)
+        {
+            outcome.context = lines;
+        }
+        outcome
     }
 
     /// The one pass: for each stage run and fold, until the plan or the walk is over.

@@ -29,15 +29,16 @@ pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Durat
         Ok(future) => future,
         Err(panic) => return panicked(panic),
     };
-    let mut future = Box::pin(AssertUnwindSafe(future).catch_unwind());
-    let first = poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await;
+    // The code's own box is all the room that is needed: what catches its panics wraps it in place.
+    let mut future = AssertUnwindSafe(future).catch_unwind();
+    let first = poll_fn(|context| Poll::Ready(future.poll_unpin(context))).await;
     let ended = match first {
         Poll::Ready(ended) => Some(ended),
         Poll::Pending => match catch_unwind(|| tokio::time::sleep(timeout)) {
             Ok(sleep) => {
                 let mut sleep = pin!(sleep);
                 // The code goes first: an answer at the last moment counts.
-                poll_fn(|context| match future.as_mut().poll(context) {
+                poll_fn(|context| match future.poll_unpin(context) {
                     Poll::Ready(ended) => Poll::Ready(Some(ended)),
                     Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
                 })

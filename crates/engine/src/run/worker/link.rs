@@ -1,13 +1,14 @@
 //! The talk with one worker.
 
+use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::os;
 use super::super::process::{Got, Lines, Start, read};
-use super::PythonInfo;
 use super::frame::{Reader, Response};
+use super::interpreter::Hello;
 use super::process::Process;
 use super::request::{push_call, push_hello, push_load};
 use super::talk::{Lost, Talk, When, Why};
@@ -34,12 +35,17 @@ pub(super) struct Link {
     next_id: u64,
     said: Vec<u8>,
     scratch: Box<[u8]>,
-    start: Arc<Start>,
+    /// The environment that was meant for it.
+    env: Arc<Vec<(OsString, OsString)>>,
 }
 
 impl Link {
     /// Starts a worker, or says why not.
-    pub(super) fn start(start: &Arc<Start>, deadline: Instant) -> Result<Self, String> {
+    pub(super) fn start(
+        start: &Start,
+        env: &Arc<Vec<(OsString, OsString)>>,
+        deadline: Instant,
+    ) -> Result<Self, String> {
         Ok(Self {
             process: Process::start(start, deadline)?,
             reader: Reader::default(),
@@ -47,7 +53,7 @@ impl Link {
             next_id: 1,
             said: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
-            start: Arc::clone(start),
+            env: Arc::clone(env),
         })
     }
 
@@ -68,16 +74,14 @@ impl Link {
     }
 
     /// Asks who it is.
-    pub(super) fn hello(&mut self, talk: &Talk<'_>) -> Result<PythonInfo, Lost> {
+    pub(super) fn hello(&mut self, talk: &Talk<'_>) -> Result<Hello, Lost> {
         let id = self.next_id();
         let mut out = Vec::new();
         push_hello(&mut out, id);
-        let facts = match self.exchange([&out, &[]], &[id], talk, When::Starting)? {
-            Response::Reply(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).unwrap_or_default(),
-            Response::Nothing | Response::Failed { .. } => serde_json::Value::Null,
-        };
-        let text = |key: &str| facts.get(key).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-        Ok(PythonInfo { version: text("python"), executable: text("executable") })
+        Ok(match self.exchange([&out, &[]], &[id], talk, When::Starting)? {
+            Response::Reply(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+            Response::Nothing | Response::Failed { .. } => Hello::default(),
+        })
     }
 
     /// Imports the module of a hook and finds its function.
@@ -98,7 +102,7 @@ impl Link {
             self.loaded.push((Arc::clone(spec), Arc::clone(hook)));
             self.loaded.len() - 1
         });
-        push_load(out, id, number, hook, spec, &self.start.env);
+        push_load(out, id, number, hook, spec, &self.env);
         (id, number)
     }
 
@@ -146,13 +150,6 @@ impl Link {
     /// What the last call printed.
     pub(super) fn take_said(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.said)
-    }
-
-    /// The last line of it, for people.
-    pub(super) fn last_words(&self) -> String {
-        let said = String::from_utf8_lossy(&self.said);
-        let line = said.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        line.chars().take(300).collect()
     }
 
     fn next_id(&mut self) -> u64 {

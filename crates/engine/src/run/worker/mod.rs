@@ -144,14 +144,16 @@ impl Host {
         let stop = Stop { cancel: None, bell: self.bell() };
         let talk = Talk { deadline: moment_in(limit), stop, progress: None };
         let warmed = self.workers.lease(spec, &self.environment, &talk).and_then(|mut lease| {
-            let info = lease.link.hello(&talk);
-            let warmed = info.and_then(|info| Ok((info, lease.link.load(spec, hook, &talk)?)));
+            let hello = lease.link.hello(&talk);
+            let warmed = hello.and_then(|hello| Ok((hello, lease.link.load(spec, hook, &talk)?)));
             lease.end();
             warmed
         });
         match warmed.map_err(|lost| lost.failure(spec, limit))? {
             (_, Response::Failed { kind, detail, .. }) => Err(Failure::new(kind, plain(&detail))),
-            (info, Response::Reply(_) | Response::Nothing) => Ok(info),
+            (hello, Response::Reply(_) | Response::Nothing) => {
+                Ok(PythonInfo { version: hello.python, executable: hello.executable })
+            }
         }
     }
 }

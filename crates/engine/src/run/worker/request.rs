@@ -84,7 +84,8 @@ fn json(text: &str) -> String {
 fn path_json(path: &Path) -> String {
     let mut out = String::from("\"");
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        out.push_str(json(chunk.valid()).trim_matches('"'));
+        let quoted = json(chunk.valid());
+        out.push_str(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default());
         for byte in chunk.invalid() {
             out.push_str(&format!("\\udc{byte:02x}"));
         }

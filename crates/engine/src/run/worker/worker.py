@@ -18,11 +18,11 @@ neither json nor inspect, asyncio, traceback or signal.
 """
 from __future__ import annotations
 
+import _signal as signal  # the package makes enums first, and that takes as long as starting python
 import importlib
 import io
 import os
 import sys
-from _signal import setitimer  # `signal` makes enums first, and that is slow
 from time import monotonic
 
 MAX_TRACEBACK = 30_000  # characters, the last ones
@@ -99,7 +99,7 @@ def attempt(number: int, action, *arguments: object) -> bytes:
         frames = b"%d\n%b" % (len(header), header)
     if getpid() != own:
         os._exit(0)
-    setitimer(0, 0)  # an alarm that rings later would ring in somebody else's call
+    signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm that rings later would ring in somebody else's call
     return frames
 
 
@@ -467,7 +467,6 @@ class Hook:
         answer = self._answer_apart if self.fork else self._answer
         if not wants_context:
             return answer(target, request, data)
-        import signal
         context = HookContext(self.name, request.get("phase", 1), request.get("timeout", 30))
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
@@ -552,6 +551,7 @@ def serve() -> None:
         else:
             version = ".".join(map(str, sys.version_info[:3]))
             facts = {"protocol": 1, "python": version, "executable": sys.executable, "pid": getpid()}
+            facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
             frames = ok(number, encode(facts))
         while frames:
             frames = frames[write(CHANNEL.output, frames) :]
@@ -575,7 +575,6 @@ for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
 try:
     serve()
 except EOFError:  # the engine is done: end as programs do, files flushed, but without waiting for threads
-    import signal
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(1)
 except OSError as exc:

@@ -114,7 +114,7 @@ fn a_fire_that_is_dropped_while_it_waits_costs_no_worker() {
         let desk = lab.desk(BUSY);
         let fires: Vec<_> = (0..8).map(|_| lab.start(&desk.engine, tool("hangs"))).collect();
         assert!(until(|| count(lab, "busy-") == 8));
-        let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+        let threads = || std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
         let before = threads();
         super::lab::runtime().block_on(async {
             for _ in 0..10 {

@@ -172,6 +172,30 @@ fn half_a_frame_and_silence_are_late() {
 }
 
 #[test]
+fn an_answer_that_comes_too_late_is_nobodys() {
+    each_way(|lab| {
+        // It takes no notice of SIGTERM, and answers within the grace.
+        let desk = lab.fake(
+            "import signal
+def call(number):
+    if started > 1: return reply(number, **DENY)
+    def late(*_): reply(number, decision='allow', reason='late')
+    signal.signal(signal.SIGTERM, late)
+    while True: time.sleep(60)",
+        );
+        let hook = crosier::Hook::on(crosier::payload::UserPromptSubmit).named("late").timeout(ms(1000));
+        let spec = PythonSpec {
+            interpreter: lab.path("interpreter").display().to_string(),
+            ..lab.spec("guard.check")
+        };
+        desk.engine.register(hook.python(spec)).unwrap();
+        let trial = desk.fire_event(crosier::payload::UserPromptSubmit::default());
+        assert_eq!(trial.report().failure.as_ref().unwrap().kind, FailureKind::Timeout, "{trial:?}");
+        desk.fire("Bash").denied("worker 2");
+    });
+}
+
+#[test]
 fn an_answer_byte_by_byte_is_read() {
     each_way(|lab| {
         let desk = lab.fake(

@@ -27,16 +27,21 @@ pub(super) const fn ms(milliseconds: u64) -> Duration {
 
 /// Runs a test twice in a process of its own, once for each way to fire.
 pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
-    in_own_process(name_of::<T>(), || {
-        for way in [Way::Blocking, Way::Async] {
-            Lab::with(way, &test);
-        }
-    });
+    each_way_after("", test);
 }
 
 /// Runs a test once in a process of its own.
 pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
-    in_own_process(name_of::<T>(), || Lab::with(way, &test));
+    in_own_process(name_of::<T>(), "", || Lab::with(way, &test));
+}
+
+/// The same as [`each_way`], in a process for which python code has changed something beforehand.
+pub(super) fn each_way_after<T: Fn(&Lab) + 'static>(code: &str, test: T) {
+    in_own_process(name_of::<T>(), code, || {
+        for way in [Way::Blocking, Way::Async] {
+            Lab::with(way, &test);
+        }
+    });
 }
 
 /// The name of a test, from its closure: `it::python::crash::a_worker_that_…::{{closure}}`.
@@ -51,7 +56,7 @@ fn alone_with() -> Option<String> {
     std::env::var(ALONE).ok()
 }
 
-fn in_own_process(name: &str, test: impl FnOnce()) {
+fn in_own_process(name: &str, before: &str, test: impl FnOnce()) {
     if alone_with().is_some() {
         // A test that hangs must not hang the suite.
         thread::spawn(|| {
@@ -60,10 +65,14 @@ fn in_own_process(name: &str, test: impl FnOnce()) {
         });
         return test();
     }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"])
-        .env(ALONE, python());
+    let own = std::env::current_exe().unwrap();
+    let mut command = Command::new(if before.is_empty() { own.as_os_str() } else { python().as_ref() });
+    if !before.is_empty() {
+        let code = format!("import os, signal, sys\n{before}\nos.execv(sys.argv[1], sys.argv[1:])");
+        command.args(["-c", &code]).arg(&own);
+    }
+    command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
+    command.env(ALONE, python());
     let output = command.output().unwrap();
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");

@@ -24,6 +24,7 @@ mod payload;
 mod phase;
 mod register;
 mod reload;
+mod shim;
 mod start;
 mod suite;
 mod unfriendly;

@@ -135,71 +135,6 @@ fn an_engine_that_is_shut_down_while_a_worker_starts_takes_it_along() {
 }
 
 #[test]
-fn a_shim_is_asked_once_for_the_interpreter_behind_it() {
-    each_way(|lab| {
-        let shim = lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", python()));
-        let desk = lab.desk_with("def dies(event): os._exit(1)", |spec| PythonSpec {
-            interpreter: shim.clone(),
-            ..spec
-        });
-        for _ in 0..4 {
-            assert!(desk.pid() > 0);
-            desk.fire("dies").failed(FailureKind::WorkerLost, &[]);
-        }
-        assert_eq!(lab.read("started").len(), 1);
-        // Another engine in the same process, folder and environment has it from the first.
-        let other = lab.desk_with("", |spec| PythonSpec { interpreter: shim.clone(), ..spec });
-        assert!(other.pid() > 0);
-        assert_eq!(lab.read("started").len(), 1);
-    });
-}
-
-#[test]
-fn an_interpreter_behind_a_shim_that_is_gone_is_asked_for_again() {
-    each_way(|lab| {
-        let real = lab.path("real");
-        std::os::unix::fs::symlink(python(), &real).unwrap();
-        // An interpreter calls itself by the path that it was started with.
-        let shim =
-            lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", real.display()));
-        let desk = lab.desk_with("def dies(event): os._exit(1)", |spec| PythonSpec {
-            interpreter: shim.clone(),
-            ..spec
-        });
-        assert!(desk.pid() > 0);
-        desk.fire("dies").failed(FailureKind::WorkerLost, &[]);
-        std::fs::remove_file(&real).unwrap();
-        lab.script("python", format!("#!/bin/sh\necho >> started\nexec {} \"$@\"\n", python()));
-        assert!(desk.pid() > 0);
-        assert_eq!(lab.read("started").len(), 2);
-    });
-}
-
-#[test]
-fn a_venv_is_the_interpreter_of_its_hooks() {
-    one_way(Way::Blocking, |lab| {
-        // What makes a venv: this file beside the folder of the interpreter.
-        let home = std::path::Path::new(python()).parent().unwrap();
-        lab.write(
-            "venv/pyvenv.cfg",
-            format!("home = {}\ninclude-system-site-packages = false\n", home.display()),
-        );
-        std::fs::create_dir_all(lab.path("venv/bin")).unwrap();
-        std::os::unix::fs::symlink(python(), lab.path("venv/bin/python")).unwrap();
-        let interpreter = lab.path("venv/bin/python").display().to_string();
-        let desk = lab
-            .desk_with("def prefix(event): return deny(sys.prefix)\ndef dies(event): os._exit(1)", |spec| {
-                PythonSpec { interpreter: interpreter.clone(), ..spec }
-            });
-        for _ in 0..2 {
-            desk.fire("prefix").denied(lab.path("venv").to_str().unwrap());
-            // The second worker is started by the name that the first gave itself: still the venv's.
-            desk.fire("dies").failed(FailureKind::WorkerLost, &[]);
-        }
-    });
-}
-
-#[test]
 fn a_flood_on_stderr_while_it_starts_is_read() {
     each_way(|lab| {
         let loud = lab.script(
@@ -248,5 +183,44 @@ fn no_interpreter_is_left_when_many_fail_to_start_at_once() {
             );
         }
         assert!(until(|| super::vitals::survivors(lab.folder()).is_empty()));
+    });
+}
+
+#[test]
+fn a_host_without_descriptors_denies_and_goes_on_when_it_has_some() {
+    one_way(Way::Blocking, |lab| {
+        let (resource, limit) = (rustix::process::Resource::Nofile, 40);
+        let before = rustix::process::getrlimit(resource);
+        let few = rustix::process::Rlimit { current: Some(limit), ..before };
+        let desk = lab.desk("");
+        for free in 0..12 {
+            rustix::process::setrlimit(resource, few).unwrap();
+            let mut held: Vec<_> = std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+            held.truncate(held.len().saturating_sub(free));
+            let trial = desk.fire("pid");
+            drop(held);
+            rustix::process::setrlimit(resource, before).unwrap();
+            assert!(trial.outcome.is_denied(), "{trial:?}");
+            if let Some(failure) = &trial.report().failure {
+                assert_eq!(failure.kind, FailureKind::Import, "{failure:?}");
+            }
+        }
+        assert!(desk.pid() > 0);
+    });
+}
+
+#[test]
+fn a_host_that_ignores_sigchld_gets_an_outcome() {
+    // The operating system reaps such a host's children itself, and their exit codes are lost.
+    let ignore = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)";
+    super::lab::each_way_after(ignore, |lab| {
+        let desk =
+            lab.desk("def dies(event): os._exit(1)\ndef sleeps(event):\n    ready()\n    time.sleep(60)");
+        let before = desk.pid();
+        desk.fire("dies").failed(FailureKind::WorkerLost, &["ended in the middle of the call"]);
+        assert_ne!(desk.pid(), before);
+        desk.hang("sleeps");
+        lab.expect_no_survivor();
+        assert!(desk.pid() > 0);
     });
 }

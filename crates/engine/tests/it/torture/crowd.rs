@@ -200,9 +200,8 @@ fn a_thousand_fires_in_a_row_leave_nothing_behind() {
     each_way(|lab| expect_flat(lab, 500));
 }
 
-/// Takes half a minute: run it with `cargo test -- --ignored`.
+/// Takes half a minute.
 #[test]
-#[ignore = "takes half a minute"]
 fn ten_thousand_fires_in_a_row_leave_nothing_behind() {
     each_way(|lab| expect_flat(lab, 5_000));
 }
