@@ -8,7 +8,7 @@ pub(crate) fn base(agent: Option<&str>) -> Base {
     Base {
         session_id: Some("s-1".into()),
         transcript_path: Some("/t/s-1.jsonl".into()),
-        cwd: Some("/work".into()),
+        cwd: Some("/project".into()),
         permission_mode: Some("default".into()),
         agent_id: agent.map(Into::into),
         orchestrator_id: Some("o-1".into()),

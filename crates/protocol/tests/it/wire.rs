@@ -36,7 +36,7 @@ fn base_fields_come_first_in_the_order_of_the_design() {
     assert_eq!(
         **event.wire().unwrap(),
         *concat!(
-            r#"{"session_id":"s-1","transcript_path":"/t/s-1.jsonl","cwd":"/work","permission_mode":"default","#,
+            r#"{"session_id":"s-1","transcript_path":"/t/s-1.jsonl","cwd":"/project","permission_mode":"default","#,
             r#""hook_event_name":"PreToolUse","hook_type":"PreToolUse","agent_id":"a-1","#,
             r#""orchestrator_id":"o-1","timestamp":"2026-01-02T03:04:05.006Z","tool_name":"Bash","#,
             r#""tool_input":{"z":1,"a":123456789012345678901234567890,"t":"\u00e4 \ud83d\ude00\n","n":[null,{}]}}"#

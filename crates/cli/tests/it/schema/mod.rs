@@ -86,7 +86,7 @@ fn value(node: &Node) -> Option<Value> {
 #[test]
 fn every_event_of_the_corpus_fits_on_the_wire() {
     let validator = validator("event");
-    let engine = Engine::builder().folder("/work").build().unwrap();
+    let engine = Engine::builder().folder("/project").build().unwrap();
     let (catalog, mut seen) = (Catalog::default(), 0);
     for (what, case) in corpus() {
         let Some(kind) = case.get("event").and_then(Node::as_text).and_then(|name| catalog.find(name)) else {
