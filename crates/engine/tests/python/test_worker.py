@@ -349,12 +349,12 @@ class Context(Case):
         self.write("guard.py", "def check(event, context): pass")
         self.assertEqual(self.load()["reply"], {"file": str(self.folder / "guard.py"), "context": True})
 
-    def begin(self, text: str, **fields: object) -> None:
+    def begin(self, text: str, timeout: float = 60, **fields: object) -> None:
         """Start a call that makes a file when it runs, and wait for the file."""
         self.write("guard.py", text)
         self.load(**fields)
-        self.worker.send(b'{"id":9,"op":"call","hook":1,"timeout":5}', json.dumps(EVENT).encode())
-        deadline = time.monotonic() + 5
+        self.worker.send(b'{"id":9,"op":"call","hook":1,"timeout":%r}' % timeout, json.dumps(EVENT).encode())
+        deadline = time.monotonic() + 60
         while not (self.folder / "started").exists() and time.monotonic() < deadline:
             time.sleep(0.002)
 
@@ -369,14 +369,29 @@ class Context(Case):
     def test_sigterm_cancels_and_leaves_time_to_clean_up(self):
         self.begin(self.CLEANS_UP)
         os.killpg(self.worker.process.pid, signal.SIGTERM)
-        self.assertEqual(self.worker.process.wait(3), 143)
+        self.assertEqual(self.worker.process.wait(60), 143)
         self.assertTrue((self.folder / "cleaned").exists())
 
     def test_sigterm_cancels_a_forked_call(self):
         self.begin(self.CLEANS_UP, fork=True)
         os.killpg(self.worker.process.pid, signal.SIGTERM)
-        self.assertEqual(self.worker.process.wait(3), 143)
+        self.assertEqual(self.worker.process.wait(60), 143)
         self.assertTrue((self.folder / "cleaned").exists())
+
+    def test_a_hook_that_gives_up_when_its_time_is_over_has_not_answered(self):
+        for fork in (False, True):
+            with self.subTest(fork=fork):
+                self.worker = self.start()
+                self.begin(self.CLEANS_UP, timeout=0.01, fork=fork)
+                os.set_blocking(self.worker.process.stdout.fileno(), False)
+                time.sleep(0.1)
+                self.assertIsNone(self.worker.process.stdout.read(1))
+                os.killpg(self.worker.process.pid, signal.SIGTERM)
+                self.assertEqual(self.worker.process.wait(60), 143)
+
+    def test_a_deny_is_told_however_late_it_is(self):
+        self.begin(f"{self.CLEANS_UP.rstrip()}\n            return {DENIED}", timeout=0.01)
+        self.assertEqual(self.worker.receive()["reply"], DENIED)
 
     def test_sigterm_ends_a_hook_without_context_at_once(self):
         self.begin("""
@@ -386,7 +401,7 @@ class Context(Case):
                 time.sleep(60)
         """)
         os.killpg(self.worker.process.pid, signal.SIGTERM)
-        self.assertEqual(self.worker.process.wait(3), -signal.SIGTERM)
+        self.assertEqual(self.worker.process.wait(60), -signal.SIGTERM)
 
 
 class Lookup(Case):

@@ -23,7 +23,7 @@ import importlib
 import io
 import os
 import sys
-from time import monotonic
+from time import monotonic, sleep
 
 MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
@@ -462,7 +462,7 @@ class Hook:
 
     def call(self, request: dict, data: bytearray) -> bytes:
         """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
-        others die of it at once."""
+        others die of it at once. One that gave up because its time was over has not answered: it is late."""
         target, wants_context = self.source.find(self.function)
         answer = self._answer_apart if self.fork else self._answer
         if not wants_context:
@@ -470,7 +470,12 @@ class Hook:
         context = HookContext(self.name, request.get("phase", 1), request.get("timeout", 30))
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
-            return answer(target, request, data, context)
+            frames = answer(target, request, data, context)
+            if context.cancelled and frames == ok(request["id"], None):
+                while not context.stopped and context.remaining > -5:  # the engine may be a moment behind
+                    sleep(0.01)
+                context.stopped = True
+            return frames
         finally:
             if context.stopped:
                 os._exit(128 + signal.SIGTERM)
