@@ -4,6 +4,8 @@
 
 pub mod agent;
 pub mod conversation;
+pub mod history;
+pub mod mcp;
 pub mod model;
 pub mod permission;
 pub mod session;

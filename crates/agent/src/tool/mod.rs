@@ -3,12 +3,38 @@
 //! In comes an input that hooks and permissions have let through; out comes text for the model. A tool knows
 //! nothing of hooks.
 
+mod arguments;
+mod bash;
+mod edit;
+mod errand;
+mod glob;
+mod grep;
+pub(crate) mod group;
+pub(crate) mod output;
+mod pattern;
+mod read;
+mod set;
+mod walk;
+pub mod workspace;
+mod write;
+
+use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crosier::Json;
+
+pub use bash::Bash;
+pub use edit::Edit;
+pub use glob::Glob;
+pub use grep::Grep;
+pub use read::Read;
+pub use set::{NameTaken, ToolSet};
+pub use workspace::{Workspace, WorkspaceError};
+pub use write::Write;
 
 /// What a tool is, for the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,12 +65,36 @@ pub struct ToolContext {
     pub workspace: PathBuf,
     /// The most time that it may take.
     pub timeout: Duration,
+    /// Told what a tool writes while it runs.
+    pub progress: Option<Progress>,
 }
 
 impl ToolContext {
-    /// A folder to work in, and the most time to take.
+    /// A context in which nobody listens to progress.
     pub fn new(workspace: impl Into<PathBuf>, timeout: Duration) -> Self {
-        Self { workspace: workspace.into(), timeout }
+        Self { workspace: workspace.into(), timeout, progress: None }
+    }
+}
+
+/// Told what a tool writes, as it is written. It must not block.
+#[derive(Clone)]
+pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl Progress {
+    /// A listener.
+    pub fn new(told: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(told))
+    }
+
+    /// Tells it.
+    pub fn tell(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Progress")
     }
 }
 

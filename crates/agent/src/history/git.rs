@@ -1,0 +1,129 @@
+//! The `git` program: one call, with an environment of our own, within a time.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::Command;
+
+use super::error::HistoryError;
+use crate::tool::group::Group;
+
+/// No call takes longer.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// No message of git is longer.
+const STDERR_LIMIT: u64 = 16 * 1024;
+
+/// How git is called.
+#[derive(Debug)]
+pub(super) struct Git {
+    pub(super) program: PathBuf,
+    /// Where programs are looked for.
+    pub(super) search_path: OsString,
+    pub(super) repository: PathBuf,
+    /// Whether the branch is known to have a commit.
+    pub(super) begun: AtomicBool,
+}
+
+/// What became of a call.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) success: bool,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: String,
+}
+
+/// What to call git with.
+#[derive(Debug, Default)]
+pub(super) struct Order<'a> {
+    /// Which command it is.
+    pub(super) command: &'static str,
+    /// Options of git itself, before the command.
+    pub(super) settings: &'a [&'a str],
+    pub(super) args: &'a [&'a OsStr],
+    pub(super) input: &'a [u8],
+    /// The most output that is wanted.
+    pub(super) limit: u64,
+}
+
+impl Git {
+    /// Calls it. That git does not succeed is no error here.
+    pub(super) async fn run(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
+        let late = HistoryError::Late { command: order.command, after: TIME_LIMIT };
+        tokio::time::timeout(TIME_LIMIT, self.talk(order)).await.unwrap_or(Err(late))
+    }
+
+    /// The same, and that git does not succeed is an error.
+    pub(super) async fn succeed(&self, order: Order<'_>) -> Result<Vec<u8>, HistoryError> {
+        let command = order.command;
+        let ran = self.run(order).await?;
+        if ran.success { Ok(ran.stdout) } else { Err(HistoryError::Git { command, why: ran.stderr }) }
+    }
+
+    fn command(&self, order: &Order<'_>) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .env_clear()
+            .env("PATH", &self.search_path)
+            .env("GIT_DIR", &self.repository)
+            // Nothing of the user's or the system's configuration.
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            // A path is a path, not a pattern.
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("LC_ALL", "C")
+            .args(["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.quotePath=false"])
+            .args(order.settings)
+            .arg(order.command)
+            .args(order.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Not the work tree, and not wherever the host happens to be.
+        if self.repository.is_dir() {
+            command.current_dir(&self.repository);
+        } else {
+            command.current_dir(Path::new("/"));
+        }
+        command
+    }
+
+    async fn talk(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
+        let failed = |why: std::io::Error| HistoryError::Git { command: order.command, why: why.to_string() };
+        let mut group = Group::start(&mut self.command(&order))
+            .map_err(|why| HistoryError::NoGit { program: self.program.clone(), why: why.to_string() })?;
+        let child = group.child();
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let feed = async {
+            if let Some(mut stdin) = stdin {
+                // A git that ends early does not want the rest; why it ended is on its stderr.
+                let _ = stdin.write_all(order.input).await;
+            }
+        };
+        let ((), stdout, stderr) = tokio::join!(feed, read(stdout, order.limit), read(stderr, STDERR_LIMIT));
+        let (stdout, stderr) = (stdout.map_err(failed)?, stderr.map_err(failed)?);
+        let status = group.wait().await.map_err(failed)?;
+        Ok(Ran {
+            success: status.success(),
+            stdout,
+            stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),
+        })
+    }
+}
+
+/// Reads to the end and keeps no more than the limit.
+async fn read(from: Option<impl AsyncRead + Unpin>, limit: u64) -> std::io::Result<Vec<u8>> {
+    let mut kept = Vec::new();
+    if let Some(mut from) = from {
+        (&mut from).take(limit).read_to_end(&mut kept).await?;
+        tokio::io::copy(&mut from, &mut tokio::io::sink()).await?;
+    }
+    Ok(kept)
+}

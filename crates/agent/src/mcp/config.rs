@@ -1,0 +1,113 @@
+//! A server as it is configured.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// So long may a server take to start and to list its tools, unless it is said otherwise.
+pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServerConfig {
+    /// The middle part of its tools' names.
+    pub name: String,
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// How a conversation with it begins.
+    pub handshake: Handshake,
+    /// How long it may take to start and to list its tools.
+    pub start_timeout: Duration,
+    /// Whether it is believed.
+    pub trust: Trust,
+}
+
+impl McpServerConfig {
+    /// A server that is a process.
+    pub fn stdio(name: impl Into<String>, command: impl Into<String>, args: Vec<String>) -> Self {
+        let transport = McpTransport::Stdio { command: command.into(), args, env: Vec::new(), cwd: None };
+        Self::new(name, transport)
+    }
+
+    /// A server that speaks streamable HTTP.
+    pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::new(name, McpTransport::Http { url: url.into(), headers: Vec::new() })
+    }
+
+    /// A server with all else as usual.
+    pub fn new(name: impl Into<String>, transport: McpTransport) -> Self {
+        Self {
+            name: name.into(),
+            transport,
+            handshake: Handshake::Auto,
+            start_timeout: START_TIMEOUT,
+            trust: Trust::Nothing,
+        }
+    }
+}
+
+/// How a server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum McpTransport {
+    /// A process that reads stdin and writes stdout.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Variables beyond those that the host hands in.
+        env: Vec<(String, String)>,
+        /// Where it runs; the workspace when it is not said.
+        cwd: Option<PathBuf>,
+    },
+    /// A server that speaks streamable HTTP.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers of every request.
+        headers: Vec<(String, String)>,
+    },
+}
+
+/// Without values that may be secrets.
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names =
+            |pairs: &[(String, String)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        match self {
+            Self::Stdio { command, args, env, cwd } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("args", &args.len())
+                .field("env", &names(env))
+                .field("cwd", cwd)
+                .finish(),
+            Self::Http { url, headers } => {
+                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
+            }
+        }
+    }
+}
+
+/// How a conversation with a server begins: protocol versions up to 2025-11-25 with `initialize`, later ones with
+/// `server/discover`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Handshake {
+    /// `initialize`; a server that refuses it is started again with `server/discover`. What worked is remembered.
+    #[default]
+    Auto,
+    /// `initialize` only.
+    Initialize,
+    /// `server/discover` only.
+    Discover,
+}
+
+/// Whether a server is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Trust {
+    /// Every tool can do anything, whatever the server says of it.
+    #[default]
+    Nothing,
+    /// A tool that the server calls read-only is taken for that.
+    ReadOnlyHints,
+}

@@ -1,0 +1,24 @@
+//! Tools of MCP servers: processes that talk over stdin and stdout, and servers that speak HTTP.
+//!
+//! In come servers as they are configured; out come tools named `mcp__server__tool` like any other tool. A server
+//! is started when its tools are listed, and again when a call finds it dead; a call is never made twice. A server
+//! that dies, hangs or talks nonsense is an error of the call, not of the agent. Only `sdk`, `stdio` and `http`
+//! know the library that speaks the protocol; the rest knows two small traits.
+//! Never: a server's word about itself taken for a permission (unless the host trusts it), an environment that
+//! the host did not hand in, a process that outlives its connection.
+
+mod config;
+mod connection;
+mod http;
+mod lower;
+mod sdk;
+mod server;
+mod servers;
+mod stdio;
+mod tool;
+
+pub use config::{Handshake, McpServerConfig, McpTransport, Trust};
+pub use connection::McpError;
+pub use lower::{McpConfigError, read_config};
+pub use servers::{McpFailure, McpHost, McpServers};
+pub use tool::{McpTool, tool_name};

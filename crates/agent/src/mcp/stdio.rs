@@ -1,0 +1,195 @@
+//! A server that is a process: started in a group of its own, talked to over stdin and stdout.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::{Map, Value};
+use tokio::io::AsyncReadExt;
+use tokio::process::{ChildStderr, Command};
+use tokio::task::JoinHandle;
+
+use super::config::{McpServerConfig, McpTransport};
+use super::connection::{Connection, Connector, McpError, McpFuture, RemoteTool, Reply};
+use super::sdk::{self, Opening, Openings, Session};
+use super::servers::McpHost;
+use crate::tool::group::Group;
+
+/// How long a server may take to end after its stdin closed, and after SIGTERM.
+const GRACE: Duration = Duration::from_millis(500);
+/// So much of the end of stderr is kept, for messages.
+const STDERR_LIMIT: usize = 2048;
+/// A server that just died may take so long to be gone, with what it wrote last.
+const NOTICE: Duration = Duration::from_millis(200);
+
+/// Starts one server.
+pub(super) struct StdioConnector {
+    command: String,
+    args: Vec<String>,
+    environment: Vec<(OsString, OsString)>,
+    cwd: PathBuf,
+    openings: Openings,
+}
+
+impl StdioConnector {
+    pub(super) fn new(config: &McpServerConfig, host: &McpHost) -> Self {
+        let (command, args, env, cwd) = match &config.transport {
+            McpTransport::Stdio { command, args, env, cwd } => {
+                (command.clone(), args.clone(), env.clone(), cwd.clone())
+            }
+            McpTransport::Http { .. } => Default::default(),
+        };
+        let mut environment = host.environment.clone();
+        environment.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let cwd = cwd.map_or_else(|| host.workspace.clone(), |cwd| host.workspace.join(cwd));
+        Self { command, args, environment, cwd, openings: Openings::new(config.handshake) }
+    }
+
+    async fn start(&self, opening: Opening) -> Result<StdioConnection, McpError> {
+        let mut command = Command::new(&self.command);
+        command
+            .args(&self.args)
+            .current_dir(&self.cwd)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let unreachable = |detail: String| McpError::Unreachable { detail };
+        let mut group = Group::start(&mut command).map_err(|error| {
+            unreachable(format!("`{}` cannot be started in {}: {error}", self.command, self.cwd.display()))
+        })?;
+        let child = group.child();
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            return Err(unreachable("its pipes are missing".to_owned()));
+        };
+        let complaints = Complaints::listen(stderr);
+        match sdk::open(AsyncRwTransport::new(stdout, stdin), opening).await {
+            Ok(session) => Ok(StdioConnection { session, group: Mutex::new(Some(group)), complaints }),
+            Err(error) => Err(explain(error, &group, &complaints).await),
+        }
+    }
+}
+
+impl Connector for StdioConnector {
+    fn connect(&self) -> McpFuture<'_, Arc<dyn Connection>> {
+        Box::pin(async move {
+            let connection = self.openings.first_that_works(|opening| self.start(opening)).await?;
+            Ok(Arc::new(connection) as Arc<dyn Connection>)
+        })
+    }
+}
+
+struct StdioConnection {
+    session: Session,
+    /// None when it was closed.
+    group: Mutex<Option<Group>>,
+    complaints: Complaints,
+}
+
+impl StdioConnection {
+    fn group(&self) -> MutexGuard<'_, Option<Group>> {
+        self.group.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn with_complaints(&self, error: McpError) -> McpError {
+        match error {
+            McpError::Lost { detail } => McpError::Lost { detail: self.complaints.after(detail).await },
+            other => other,
+        }
+    }
+}
+
+impl Connection for StdioConnection {
+    fn tools(&self) -> McpFuture<'_, Vec<RemoteTool>> {
+        Box::pin(async move {
+            match sdk::tools(&self.session).await {
+                Err(error) => Err(self.with_complaints(error).await),
+                listed => listed,
+            }
+        })
+    }
+
+    fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> McpFuture<'a, Reply> {
+        Box::pin(async move {
+            match sdk::call(&self.session, tool, arguments).await {
+                Err(error) => Err(self.with_complaints(error).await),
+                replied => replied,
+            }
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        !self.session.is_transport_closed() && self.group().as_ref().is_some_and(|group| !group.has_exited())
+    }
+
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            // Ends the conversation, which closes the server's stdin.
+            self.session.cancellation_token().cancel();
+            let group = self.group().take();
+            if let Some(group) = group {
+                group.exits_within(GRACE).await;
+                group.end(GRACE).await;
+            }
+        })
+    }
+}
+
+/// The end of what a server writes on stderr.
+struct Complaints {
+    kept: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+impl Complaints {
+    fn listen(mut stderr: ChildStderr) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let reader = tokio::spawn({
+            let kept = Arc::clone(&kept);
+            async move {
+                let mut scratch = [0; 4096];
+                while let Ok(count @ 1..) = stderr.read(&mut scratch).await {
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.extend_from_slice(&scratch[..count]);
+                    let excess = kept.len().saturating_sub(STDERR_LIMIT);
+                    kept.drain(..excess);
+                }
+            }
+        });
+        Self { kept, reader }
+    }
+
+    /// A message, and what the server wrote last; that may be on its way when a server just died.
+    async fn after(&self, message: String) -> String {
+        let until = Instant::now() + NOTICE;
+        while !self.reader.is_finished() && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&kept);
+        if text.trim().is_empty() {
+            message
+        } else {
+            format!("{message}; its stderr ends with: {}", text.trim())
+        }
+    }
+}
+
+impl Drop for Complaints {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+/// Says more about a server that did not begin a conversation.
+async fn explain(error: McpError, group: &Group, complaints: &Complaints) -> McpError {
+    let McpError::Unreachable { detail } = error else { return error };
+    let ended = if group.exits_within(NOTICE).await { " (the process has ended)" } else { "" };
+    McpError::Unreachable { detail: complaints.after(format!("{detail}{ended}")).await }
+}

@@ -1,0 +1,110 @@
+//! The input of a tool, read strictly.
+//!
+//! In comes the JSON that a model wrote and hooks have seen; out come its members. A key that the tool does not
+//! know or that is there twice is refused: a hook that looked at one of them must not have looked past the other.
+
+use std::borrow::Cow;
+
+use crosier::Json;
+
+use super::ToolError;
+
+/// The members of an input.
+#[derive(Debug)]
+pub(super) struct Arguments(Vec<(String, Json)>);
+
+impl Arguments {
+    pub(super) fn read(input: &Json, known: &[&str]) -> Result<Self, ToolError> {
+        let entries = input.entries().ok_or_else(|| {
+            ToolError::new(format!("the input must be an object, not {}", input.kind_word()))
+        })?;
+        for (at, (key, _)) in entries.iter().enumerate() {
+            if !known.contains(&key.as_str()) {
+                let known = known.join("`, `");
+                return Err(ToolError::new(format!("unknown key `{key}` in the input; there are `{known}`")));
+            }
+            if entries[..at].iter().any(|(earlier, _)| earlier == key) {
+                return Err(ToolError::new(format!("the key `{key}` is in the input twice")));
+            }
+        }
+        Ok(Self(entries))
+    }
+
+    fn get(&self, key: &str) -> Option<&Json> {
+        self.0.iter().find(|(name, value)| name == key && !value.is_null()).map(|(_, value)| value)
+    }
+
+    /// Text that must be there.
+    pub(super) fn text(&self, key: &str) -> Result<Cow<'_, str>, ToolError> {
+        self.optional_text(key)?.ok_or_else(|| ToolError::new(format!("the input needs `{key}`")))
+    }
+
+    pub(super) fn optional_text(&self, key: &str) -> Result<Option<Cow<'_, str>>, ToolError> {
+        let wrong = |value: &Json| ToolError::new(format!("`{key}` must be text, not {}", value.kind_word()));
+        self.get(key).map(|value| value.as_str().ok_or_else(|| wrong(value))).transpose()
+    }
+
+    /// A whole number from 1.
+    pub(super) fn count(&self, key: &str) -> Result<Option<usize>, ToolError> {
+        let wrong = || ToolError::new(format!("`{key}` must be a whole number from 1"));
+        let Some(value) = self.get(key) else { return Ok(None) };
+        value.text().parse().ok().filter(|&number: &usize| number > 0).map(Some).ok_or_else(wrong)
+    }
+
+    /// A number of seconds.
+    pub(super) fn seconds(&self, key: &str) -> Result<Option<std::time::Duration>, ToolError> {
+        let wrong = || ToolError::new(format!("`{key}` must be a number of seconds over 0"));
+        let Some(value) = self.get(key) else { return Ok(None) };
+        let seconds = value.text().parse().ok().filter(|&seconds: &f64| seconds > 0.0);
+        let duration = seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
+        duration.map(Some).ok_or_else(wrong)
+    }
+
+    /// True or false; false when it is not there.
+    pub(super) fn flag(&self, key: &str) -> Result<bool, ToolError> {
+        match self.get(key).map(Json::text) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(ToolError::new(format!("`{key}` must be true or false"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Arguments, ToolError> {
+        Arguments::read(&Json::parse(text).unwrap(), &["path", "limit", "all"])
+    }
+
+    fn message<T: std::fmt::Debug>(result: Result<T, ToolError>) -> String {
+        result.unwrap_err().message
+    }
+
+    #[test]
+    fn members_are_read_by_kind() {
+        let arguments = read(r#"{"path":"a\"b","limit":3,"all":true}"#).unwrap();
+        assert_eq!(arguments.text("path").unwrap(), "a\"b");
+        assert_eq!(arguments.count("limit").unwrap(), Some(3));
+        assert!(arguments.flag("all").unwrap());
+        let arguments = read(r#"{"limit":null}"#).unwrap();
+        assert_eq!(arguments.count("limit").unwrap(), None);
+        assert_eq!(message(arguments.text("path")), "the input needs `path`");
+    }
+
+    #[test]
+    fn bad_input_is_refused_with_its_key() {
+        assert_eq!(message(read("[1]")), "the input must be an object, not a list");
+        assert_eq!(message(read(r#"{"path":"a","path":"b"}"#)), "the key `path` is in the input twice");
+        assert_eq!(
+            message(read(r#"{"file_path":"a"}"#)),
+            "unknown key `file_path` in the input; there are `path`, `limit`, `all`"
+        );
+        let arguments = read(r#"{"path":1,"limit":0,"all":"yes"}"#).unwrap();
+        assert_eq!(message(arguments.text("path")), "`path` must be text, not a number");
+        assert_eq!(message(arguments.count("limit")), "`limit` must be a whole number from 1");
+        assert_eq!(message(arguments.seconds("limit")), "`limit` must be a number of seconds over 0");
+        assert_eq!(message(arguments.flag("all")), "`all` must be true or false");
+    }
+}

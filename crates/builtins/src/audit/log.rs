@@ -1,0 +1,259 @@
+//! Appending: one record at a time, by one process at a time.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::chain::{END, MARK, hash};
+use super::tail::{self, Last};
+
+/// How long a record waits for other processes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// When a record must be on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fsync {
+    /// When the system gets to it: safe when a process dies.
+    #[default]
+    Never,
+    /// Before the append returns: safe when the power fails.
+    Always,
+    /// At least this often, as long as records come.
+    Every(Duration),
+}
+
+/// How a log is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// The size at which a new file is begun.
+    pub max_size: u64,
+    /// How many old files stay; none: all.
+    pub keep: Option<usize>,
+    /// When a record must be on the disk.
+    pub fsync: Fsync,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { max_size: 64 << 20, keep: None, fsync: Fsync::Never }
+    }
+}
+
+/// A log that records are appended to.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    settings: Settings,
+    state: Mutex<State>,
+}
+
+/// What is known of the files; trusted only while they are as it says.
+#[derive(Debug, Default)]
+struct State {
+    lock: Option<File>,
+    file: Option<Open>,
+    line: String,
+    synced: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    inode: (u64, u64),
+    /// The end of the last record that we know.
+    end: u64,
+    last: Last,
+}
+
+impl Log {
+    /// A log in this file, which need not be there yet. Nothing is opened before the first record.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>, settings: Settings) -> Self {
+        Self { path: path.into(), settings, state: Mutex::default() }
+    }
+
+    /// How it is kept.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends a record: `fields` writes its JSON members, each with a comma before it. Gives back its number.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or other processes hold it for too long.
+    pub fn append(&self, fields: impl FnOnce(&mut String)) -> io::Result<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
+        let lock = match state.lock.take() {
+            Some(lock) => lock,
+            None => open(&beside(&self.path, ".lock"))?,
+        };
+        hold(&lock)?;
+        let result = self.append_locked(state, fields);
+        let released = lock.unlock();
+        state.lock = released.is_ok().then_some(lock);
+        if result.is_err() {
+            // Whatever happened, the file is looked at anew next time.
+            state.file = None;
+        }
+        result
+    }
+
+    fn append_locked(&self, state: &mut State, fields: impl FnOnce(&mut String)) -> io::Result<u64> {
+        let now =
+            fs::metadata(&self.path).ok().map(|metadata| ((metadata.dev(), metadata.ino()), metadata.len()));
+        let known = state.file.take().filter(|open| now == Some((open.inode, open.end)));
+        let mut open = match known {
+            Some(open) => open,
+            None => self.open()?,
+        };
+        let seq = open.last.seq + 1;
+        let line = &mut state.line;
+        line.clear();
+        if open.last.open {
+            line.push('\n');
+        }
+        let start = line.len();
+        let _ = write!(line, "{{\"seq\":{seq}");
+        fields(line);
+        if open.last.torn > 0 {
+            let _ = write!(line, ",\"after_torn\":{}", open.last.torn);
+        }
+        let _ = write!(line, ",\"prev\":\"{}\"", open.last.hash);
+        let hash = hash(&line.as_bytes()[start..]);
+        line.push_str(MARK);
+        line.push_str(&hash);
+        line.push_str(END);
+        open.file.write_all(line.as_bytes())?;
+        open.end += open.last.torn + u64::try_from(line.len()).unwrap_or(u64::MAX);
+        open.last = Last { seq, hash, torn: 0, open: false };
+        self.sync(&open.file, &mut state.synced)?;
+        if open.end >= self.settings.max_size {
+            open.file.sync_data()?;
+            self.rotate()?;
+        } else {
+            state.file = Some(open);
+        }
+        Ok(seq)
+    }
+
+    fn sync(&self, file: &File, synced: &mut Option<Instant>) -> io::Result<()> {
+        let due = match self.settings.fsync {
+            Fsync::Never => false,
+            Fsync::Always => true,
+            Fsync::Every(time) => synced.is_none_or(|last| last.elapsed() >= time),
+        };
+        if due {
+            file.sync_data()?;
+            *synced = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Opens the file and finds the end of the chain, in this file or in the last one before it.
+    fn open(&self) -> io::Result<Open> {
+        let mut file = open(&self.path)?;
+        let metadata = file.metadata()?;
+        let last = match tail::last(&mut file, metadata.len())? {
+            Some(last) => last,
+            None => {
+                let before = numbered(&self.path)?.pop();
+                let torn = metadata.len();
+                let found = match before {
+                    Some((_, path)) => {
+                        let mut file = File::open(path)?;
+                        let length = file.metadata()?.len();
+                        tail::last(&mut file, length)?
+                    }
+                    None => None,
+                };
+                Last { torn, open: torn > 0, ..found.unwrap_or_else(Last::genesis) }
+            }
+        };
+        let end = metadata.len() - last.torn;
+        Ok(Open { file, inode: (metadata.dev(), metadata.ino()), end, last })
+    }
+
+    /// Begins a new file. The old one gets the next number.
+    fn rotate(&self) -> io::Result<()> {
+        let files = numbered(&self.path)?;
+        let next = files.last().map_or(1, |(number, _)| number + 1);
+        fs::rename(&self.path, beside(&self.path, &format!(".{next:06}")))?;
+        // The one that was just renamed stays: the chain goes on from it.
+        if let Some(keep) = self.settings.keep {
+            let extra = (files.len() + 1).saturating_sub(keep.max(1));
+            for (_, path) in files.iter().take(extra) {
+                fs::remove_file(path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The renamed files of a log, the oldest first.
+pub(super) fn numbered(path: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Ok(Vec::new());
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)?.flatten() {
+        let other = entry.file_name().to_string_lossy().into_owned();
+        let number = other.strip_prefix(&name).and_then(|rest| rest.strip_prefix('.'));
+        let number = number.filter(|digits| digits.len() >= 6).and_then(|digits| digits.parse().ok());
+        files.extend(number.map(|number| (number, entry.path())));
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The path with something behind it.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.file_name().map(OsString::from).unwrap_or_default();
+    name.push(end);
+    path.with_file_name(name)
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let options = || OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
+    match options() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            options()
+        }
+        other => other,
+    }
+}
+
+/// Takes the lock; a process that stands still with it must not make us stand still.
+fn hold(lock: &File) -> io::Result<()> {
+    let started = Instant::now();
+    let mut pause = Duration::from_micros(20);
+    loop {
+        match lock.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
+            }
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(5));
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The end of a log: where the chain goes on.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::chain::{GENESIS, hash, links, split};
+
+/// How far back the last record is looked for at first.
+const TAIL: u64 = 64 << 10;
+
+/// The end of the chain.
+#[derive(Debug, Clone)]
+pub(super) struct Last {
+    pub(super) seq: u64,
+    pub(super) hash: String,
+    /// Bytes of a record that was never finished.
+    pub(super) torn: u64,
+    /// Whether the last line lacks its line break, finished or not.
+    pub(super) open: bool,
+}
+
+impl Last {
+    /// The end of a chain that has not begun.
+    pub(super) fn genesis() -> Self {
+        Self { seq: 0, hash: GENESIS.to_owned(), torn: 0, open: false }
+    }
+}
+
+/// The last complete record of a file, and what is behind it. None when there is no complete record.
+pub(super) fn last(file: &mut File, length: u64) -> io::Result<Option<Last>> {
+    let mut reach = TAIL.min(length);
+    loop {
+        let mut bytes = vec![0; usize::try_from(reach).unwrap_or(usize::MAX)];
+        file.seek(SeekFrom::Start(length - reach))?;
+        file.read_exact(&mut bytes)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let (complete, tail) = bytes.split_at(end);
+        let whole = reach == length;
+        // A record that lacks nothing but its line break is one.
+        if (end > 0 || whole)
+            && let Some((seq, own)) = record(tail)
+        {
+            return Ok(Some(Last { seq, hash: own.to_owned(), torn: 0, open: true }));
+        }
+        let lines = complete.strip_suffix(b"\n").unwrap_or_default();
+        let start = lines.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+        let start = start.or((whole && !complete.is_empty()).then_some(0));
+        if let Some(start) = start {
+            let line = &lines[start..];
+            // A line that is no record is somebody's doing; the chain goes on, and `verify` finds the place.
+            let (seq, hash) =
+                record(line).map_or_else(|| (0, hash(line)), |(seq, own)| (seq, own.to_owned()));
+            let torn = u64::try_from(tail.len()).unwrap_or(0);
+            return Ok(Some(Last { seq, hash, torn, open: torn > 0 }));
+        }
+        if reach == length {
+            return Ok(None);
+        }
+        reach = (reach * 4).min(length);
+    }
+}
+
+/// The number and the hash of a record.
+fn record(line: &[u8]) -> Option<(u64, &str)> {
+    let (body, own) = split(line)?;
+    let (seq, _) = links(body)?;
+    (hash(body) == own).then_some((seq, own))
+}

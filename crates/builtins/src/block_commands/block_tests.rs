@@ -1,0 +1,75 @@
+//! The list itself, and what options make of it. Lines and verdicts are in `tests/data/shell-lines.txt`.
+
+use crosier::config::Loader;
+use crosier::{Catalog, Engine, Outcome};
+use serde_json::{Value, json};
+
+use super::{BlockCommands, entries};
+
+fn engine(options: &Value, folder: &std::path::Path) -> Result<Engine, String> {
+    let hook = json!({"type": "builtin", "handler": "block-commands", "options": options});
+    let config = json!({"hooks": {"PreToolUse": [hook]}}).to_string();
+    let loader = Loader::new(Catalog::default()).builtin(BlockCommands);
+    let config =
+        loader.text("hooks.yaml", &config, folder).load().map_err(|problems| problems.to_string())?;
+    Ok(Engine::builder().config(config).build().unwrap())
+}
+
+fn bash(engine: &Engine, line: &str) -> Outcome {
+    let event = json!({"tool_name": "Bash", "tool_input": {"command": line}, "cwd": "/w"}).to_string();
+    engine.fire_blocking(engine.event("PreToolUse", event.as_bytes()).unwrap())
+}
+
+#[test]
+fn every_entry_has_a_reason_and_a_safer_way() {
+    let entries = entries().unwrap();
+    assert!(entries.len() > 40);
+    let mut ids: Vec<&String> = entries.iter().map(|(id, ..)| id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), entries.len(), "an id is there twice");
+    for (id, _, reason, instead) in &entries {
+        assert!(!reason.is_empty() && !instead.is_empty(), "{id}");
+    }
+}
+
+#[test]
+fn the_reason_names_the_entry_and_the_safer_way() {
+    let engine = engine(&json!({}), "/".as_ref()).unwrap();
+    let reason = bash(&engine, "sudo rm -rf /").reason.unwrap();
+    assert!(
+        reason.contains("`rm -rf /`") && reason.contains("rm-top") && reason.contains("Instead: "),
+        "{reason}"
+    );
+    assert_eq!(bash(&engine, "ls").decision, None);
+}
+
+#[test]
+fn the_list_can_be_extended_and_softened() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = "commands: [{id: no-foo, programs: [foo], reason: foo is bad, instead: use bar}]";
+    std::fs::write(folder.path().join("more.yaml"), more).unwrap();
+    let options = json!({"also": ["more.yaml"], "except": ["reboot-x", "power"], "ask": ["rm-top"],
+        "commands": [{"id": "reboot-x", "programs": "baz", "flags": [["x"]], "reason": "no"}]});
+    let engine = engine(&options, folder.path()).unwrap();
+    let decision = |line: &str| bash(&engine, line).decision.map(crosier::Decision::word);
+    assert_eq!(decision("foo"), Some("deny"));
+    assert_eq!(decision("reboot"), None);
+    assert_eq!(decision("rm -rf /"), Some("ask"));
+    assert_eq!(decision("baz -x"), None);
+}
+
+#[test]
+fn mistakes_in_options_are_load_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    for (options, message) in [
+        (json!({"except": ["rm-tap"]}), "did you mean `rm-top`?"),
+        (json!({"also": ["missing.yaml"]}), "cannot be used"),
+        (json!({"commands": [{"id": "x", "reason": "y"}]}), "names no `programs`"),
+        (json!({"commands": [{"id": "x", "program": "y", "reason": "z"}]}), "did you mean `programs`?"),
+        (json!({"comands": []}), "did you mean `commands`?"),
+    ] {
+        let error = engine(&options, folder.path()).unwrap_err();
+        assert!(error.contains(message), "{options}: {error}");
+    }
+}

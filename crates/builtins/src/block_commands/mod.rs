@@ -1,0 +1,174 @@
+//! `block-commands`: destructive shell commands do not run; the model reads why, and what to do instead.
+//!
+//! The list is one data file, `commands.yaml`, whose head says how entries are written. Lines are taken apart
+//! before they are compared ([`crate::shell`]), so quoting, other spellings of flags, `sudo`, `xargs` or
+//! `sh -c` do not get around it. A line that is written so that it cannot be read is `ask`; one whose parts are
+//! merely known only at run time is not, unless the rest of it fits an entry.
+//!
+//! # Options
+//! - `also`: files with further lists (relative to the configuration).
+//! - `commands`: further entries, written in place.
+//! - `except`: ids of entries to leave out.
+//! - `ask`: ids of entries that ask instead of denying.
+//!
+//! On `PreToolUse` and `PermissionRequest`.
+
+mod entry;
+mod fit;
+mod shape;
+
+use std::path::Path;
+#[cfg(test)]
+use std::sync::Arc;
+
+use crosier::config::tree::Source;
+use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
+use crosier::{Callback, Decision, Json};
+
+pub(crate) use entry::List;
+
+use crate::guard::{self, Ruling};
+use crate::path::Places;
+use crate::shell::Script;
+use crate::tool::{self, Subject};
+
+/// The built-in hook.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BlockCommands;
+
+const OPTIONS: &[BuiltinOption] = &[
+    BuiltinOption::new("also", "files with further lists of commands"),
+    BuiltinOption::new("commands", "further entries, written in place"),
+    BuiltinOption::new("except", "ids of entries to leave out"),
+    BuiltinOption::new("ask", "ids of entries that ask instead of denying"),
+];
+
+impl Builtin for BlockCommands {
+    fn name(&self) -> &'static str {
+        "block-commands"
+    }
+
+    fn about(&self) -> &'static str {
+        "denies destructive shell commands, with the reason and the safer way"
+    }
+
+    fn options(&self) -> &'static [BuiltinOption] {
+        OPTIONS
+    }
+
+    fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
+        guard::check(request, self.name())?;
+        let list = list(request)?;
+        Some(guard::callback(request, move |call| judge(&list, call.tool, call.input, call.cwd)))
+    }
+}
+
+/// The list that the options ask for.
+fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
+    let mut list = match entry::standard() {
+        Ok(list) => list.clone(),
+        Err(why) => {
+            request.complain(
+                "",
+                format!("the list of commands that comes with Crosier is broken: {why}"),
+                "report it",
+            );
+            return None;
+        }
+    };
+    let mut fine = Some(());
+    for file in request.texts("also").unwrap_or_default() {
+        let path = request.folder().join(&file);
+        let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        let parsed = read.and_then(|text| {
+            List::read(&Source::new(path.display().to_string(), text))
+                .map_err(|problems| problems.to_string())
+        });
+        match parsed {
+            Ok(more) => {
+                list.places.extend(more.places);
+                list.entries.extend(more.entries);
+            }
+            Err(why) => {
+                request.complain(
+                    "also",
+                    format!("the list `{file}` cannot be used: {why}"),
+                    "see the head of commands.yaml",
+                );
+                fine = None;
+            }
+        }
+    }
+    if let Some(node) = request.node("commands").cloned() {
+        match List::entries_of(&node) {
+            Ok(entries) => list.entries.extend(entries),
+            Err(sentences) => {
+                for sentence in sentences {
+                    request.complain("commands", sentence, "see the head of commands.yaml");
+                }
+                fine = None;
+            }
+        }
+    }
+    for key in ["except", "ask"] {
+        for id in request.texts(key).unwrap_or_default() {
+            let known = list.entries.iter().map(|entry| entry.id.as_str());
+            if !list.entries.iter().any(|entry| entry.id == id) {
+                let help = match crosier::protocol::nearest::nearest(&id, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "commands.yaml has the ids".to_owned(),
+                };
+                request.complain(key, format!("no entry has the id `{id}`"), help);
+                fine = None;
+            }
+            match key {
+                "except" => list.entries.retain(|entry| entry.id != id),
+                _ => list
+                    .entries
+                    .iter_mut()
+                    .filter(|entry| entry.id == id)
+                    .for_each(|entry| entry.decision = Decision::Ask),
+            }
+        }
+    }
+    fine.map(|()| list.indexed())
+}
+
+/// What the list says about one call.
+pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling {
+    let scripts = match tool::subject(tool, input) {
+        Subject::Shell(scripts) => scripts,
+        Subject::Unreadable(why) if tool::is_shell(tool) => {
+            return Ruling::Ask(format!("block-commands cannot see what it runs: {why}"));
+        }
+        _ => return Ruling::Nothing,
+    };
+    let found = |script: &Script| list.judge(script, Places { cwd, home: None });
+    let worst = scripts.iter().filter_map(found).max_by_key(|found| found.decision);
+    match worst {
+        None => Ruling::Nothing,
+        Some(found) if found.decision == Decision::Deny => Ruling::Deny(found.reason),
+        Some(found) => Ruling::Ask(found.reason),
+    }
+}
+
+/// The entries of the list that comes with Crosier: id, decision, reason, safer way.
+///
+/// # Errors
+/// When the list is broken, which a test rules out.
+pub fn entries() -> Result<Vec<(String, Decision, String, String)>, String> {
+    let list = entry::standard()?;
+    let row = |entry: &entry::Entry| {
+        (entry.id.clone(), entry.decision, entry.reason.clone(), entry.instead.clone())
+    };
+    Ok(list.entries.iter().map(row).collect())
+}
+
+#[cfg(test)]
+pub(crate) fn standard_list() -> Result<Arc<List>, String> {
+    entry::standard().map(|list| Arc::new(list.clone()))
+}
+
+#[cfg(test)]
+#[path = "block_tests.rs"]
+mod tests;

@@ -1,0 +1,88 @@
+//! What the hooks that guard tool calls share: where they may stand, and how their ruling becomes a reply.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crosier::config::BuiltinRequest;
+use crosier::{Answer, Call, Callback, Capability, Json, Mode, Reply};
+
+/// What a guard says about one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ruling {
+    Nothing,
+    Allow(String),
+    Ask(String),
+    Deny(String),
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolCall<'a> {
+    pub(crate) tool: &'a str,
+    pub(crate) input: &'a Json,
+    pub(crate) cwd: &'a Path,
+}
+
+/// A guard must be able to deny, and must be waited for.
+pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> {
+    let mut fine = check_mode(request, name);
+    if request.event().field("tool_input").is_none() || !request.event().may.has(Capability::Deny) {
+        let message = format!("`{name}` has nothing to guard at {}", request.event().name);
+        request.complain("", message, "put it under PreToolUse or PermissionRequest");
+        fine = None;
+    }
+    fine
+}
+
+/// A hook with an effect cannot run beside the walk.
+pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> {
+    let word = match request.mode() {
+        Mode::Observe => "observe",
+        Mode::Background => "background",
+        Mode::Sequential | Mode::Parallel => return Some(()),
+    };
+    request.complain(
+        "",
+        format!("`{name}` has no effect with `{word}: true`"),
+        format!("leave `{word}` out"),
+    );
+    None
+}
+
+/// The callback of a guard. It runs in place: a guard that could time out could be waited out.
+pub(crate) fn callback(
+    request: &BuiltinRequest<'_>,
+    judge: impl Fn(ToolCall<'_>) -> Ruling + Send + Sync + 'static,
+) -> Callback {
+    let may_ask = request.event().may.has(Capability::Ask);
+    Callback::Inline(Arc::new(move |call: Call<'_>| {
+        let event = call.event;
+        let tool = event.matcher_value().unwrap_or_default();
+        // An event without an input cannot be fired; if one is, nothing is known about it.
+        let input = event.get("tool_input").unwrap_or_default();
+        let ruling = judge(ToolCall { tool, input: &input, cwd: Path::new(event.cwd()) });
+        answer(ruling, may_ask)
+    }))
+}
+
+fn answer(ruling: Ruling, may_ask: bool) -> Answer {
+    match ruling {
+        Ruling::Deny(reason) => Reply::deny(bounded(&reason)).into(),
+        Ruling::Allow(reason) => Reply::allow(bounded(&reason)).into(),
+        // Where nobody can be sent to ask, somebody is being asked already.
+        Ruling::Ask(_) if !may_ask => Reply::none().into(),
+        Ruling::Ask(reason) => Reply::ask(bounded(&reason)).into(),
+        Ruling::Nothing => Reply::none().into(),
+    }
+}
+
+/// A reason for people and models: not too long, and without what could steer a terminal.
+pub(crate) fn bounded(reason: &str) -> String {
+    const LONGEST: usize = 600;
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let mut text: String = reason.chars().map(plain).take(LONGEST).collect();
+    if reason.chars().nth(LONGEST).is_some() {
+        text.push('…');
+    }
+    text
+}

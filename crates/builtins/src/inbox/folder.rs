@@ -1,0 +1,219 @@
+//! Messages that are dropped into a folder as files.
+//!
+//! Who delivered what is kept as empty files in `.crosier/`: the one process that creates such a file delivers the
+//! message, so that no agent gets it twice, whoever else looks. Names of agents and messages never become names of
+//! files; their hashes do.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+use super::Reader;
+use super::message::Message;
+
+/// Larger messages are refused.
+const MOST_BYTES: u64 = 1 << 20;
+/// A file that makes no sense yet may still be being written.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// More marks than this are swept.
+const MOST_MARKS: usize = 4_096;
+
+/// A folder of messages.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    max_age: Duration,
+}
+
+/// What was found in it.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) messages: Vec<Message>,
+    pub(super) complaints: Vec<String>,
+}
+
+struct Dropped {
+    path: PathBuf,
+    name: String,
+    written: SystemTime,
+    message: Message,
+    key: String,
+}
+
+impl Folder {
+    pub(super) fn new(path: PathBuf, max_age: Duration) -> Self {
+        Self { path, max_age }
+    }
+
+    /// Takes out what is for this reader: by sequence, then by name.
+    pub(super) fn take(&self, reader: &Reader<'_>) -> Found {
+        let mut found = Found::default();
+        let mut dropped = self.dropped(reader, &mut found);
+        dropped.sort_by(|a, b| {
+            let order = |one: &Dropped| (one.message.sequence.unwrap_or(u64::MAX), one.name.clone());
+            order(a).cmp(&order(b))
+        });
+        for one in dropped {
+            if one.message.is_expired(reader.now) || self.is_old(&one, reader.now) {
+                self.forget(&one);
+                continue;
+            }
+            if !one.message.is_for(reader) {
+                continue;
+            }
+            match self.claim(reader, &one.key) {
+                Ok(true) => {
+                    if one.message.only.is_some() {
+                        let _ = fs::remove_file(&one.path);
+                    }
+                    found.messages.push(one.message);
+                }
+                Ok(false) => {
+                    // A copy of a message that has arrived.
+                    if one.message.only.is_some() {
+                        let _ = fs::remove_file(&one.path);
+                    }
+                }
+                // Not delivered: without the mark it could be delivered twice.
+                Err(error) => found.complaints.push(format!("`{}` was not delivered: {error}", one.name)),
+            }
+        }
+        found
+    }
+
+    /// The files that are messages. Others are moved away and complained about.
+    fn dropped(&self, reader: &Reader<'_>, found: &mut Found) -> Vec<Dropped> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+            Err(error) => {
+                found.complaints.push(format!("the folder cannot be read: {error}"));
+                return Vec::new();
+            }
+        };
+        let mut dropped = Vec::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let path = entry.path();
+            let end = path.extension().map(|end| end.to_string_lossy().to_lowercase());
+            if name.starts_with('.') || !matches!(end.as_deref(), Some("json" | "txt" | "md")) {
+                continue;
+            }
+            match read(&path, end.as_deref() == Some("json")) {
+                Ok((message, written)) => {
+                    let key = message.key().unwrap_or_else(|| format!("file:{name}:{}", message.content));
+                    dropped.push(Dropped { path, name, written, message, key });
+                }
+                Err(Unread::Gone) => {}
+                Err(Unread::Bad { why, written }) => {
+                    let fresh = reader.now.duration_since(written).is_ok_and(|age| age < PATIENCE);
+                    if !fresh {
+                        let moved = self.reject(&path, &name);
+                        let where_to = if moved { ", and was moved to .crosier/rejected" } else { "" };
+                        found.complaints.push(format!("`{name}` was not delivered{where_to}: {why}"));
+                    }
+                }
+            }
+        }
+        dropped
+    }
+
+    fn is_old(&self, one: &Dropped, now: SystemTime) -> bool {
+        one.message.expires.is_none() && now.duration_since(one.written).is_ok_and(|age| age > self.max_age)
+    }
+
+    /// Whether this process is the one that delivers the message to the agent.
+    fn claim(&self, reader: &Reader<'_>, key: &str) -> io::Result<bool> {
+        let folder = self.marks(reader.agent);
+        fs::create_dir_all(&folder)?;
+        match OpenOptions::new().write(true).create_new(true).open(folder.join(hash(key))) {
+            Ok(_) => {
+                self.sweep(&folder, reader.now);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn marks(&self, agent: &str) -> PathBuf {
+        self.path.join(".crosier").join("delivered").join(hash(agent))
+    }
+
+    /// Marks of messages that are too old to come again.
+    fn sweep(&self, folder: &Path, now: SystemTime) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let entries: Vec<_> = entries.flatten().collect();
+        if entries.len() < MOST_MARKS {
+            return;
+        }
+        for entry in entries {
+            let written = entry.metadata().and_then(|metadata| metadata.modified());
+            let old =
+                written.is_ok_and(|written| now.duration_since(written).is_ok_and(|age| age > self.max_age));
+            if old {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// Removes a message whose time is over, with its marks.
+    fn forget(&self, one: &Dropped) {
+        let _ = fs::remove_file(&one.path);
+        let Ok(agents) = fs::read_dir(self.path.join(".crosier").join("delivered")) else { return };
+        for agent in agents.flatten() {
+            let _ = fs::remove_file(agent.path().join(hash(&one.key)));
+        }
+    }
+
+    fn reject(&self, path: &Path, name: &str) -> bool {
+        let folder = self.path.join(".crosier").join("rejected");
+        fs::create_dir_all(&folder).and_then(|()| fs::rename(path, folder.join(name))).is_ok()
+    }
+}
+
+enum Unread {
+    /// Somebody took it.
+    Gone,
+    Bad {
+        why: String,
+        written: SystemTime,
+    },
+}
+
+fn read(path: &Path, is_json: bool) -> Result<(Message, SystemTime), Unread> {
+    let bad = |why: String, written: SystemTime| Unread::Bad { why, written };
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Unread::Gone),
+        Err(error) => return Err(bad(error.to_string(), SystemTime::UNIX_EPOCH)),
+    };
+    let written = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    if !metadata.is_file() {
+        return Err(bad("it is not a regular file".to_owned(), written));
+    }
+    if metadata.len() > MOST_BYTES {
+        return Err(bad(format!("it has {} bytes, and the limit is {MOST_BYTES}", metadata.len()), written));
+    }
+    let mut bytes = Vec::new();
+    let opened = fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    match opened {
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Unread::Gone),
+        Err(error) => return Err(bad(error.to_string(), written)),
+    }
+    let text = String::from_utf8(bytes).map_err(|_| bad("it is not UTF-8".to_owned(), written))?;
+    let message = match is_json {
+        true => Message::read(&text, written).map_err(|why| bad(why, written))?,
+        false if text.trim().is_empty() => return Err(bad("it is empty".to_owned(), written)),
+        false => Message::new(text.trim_end()),
+    };
+    Ok((message, written))
+}
+
+fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,115 @@
+//! The inbox of a process: what its host pushes.
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use super::Reader;
+use super::message::Message;
+
+/// Messages that wait, and names of messages that are remembered.
+const MOST_WAITING: usize = 1_000;
+const MOST_REMEMBERED: usize = 10_000;
+
+/// An inbox that the host pushes into. Cheap to clone: clones are the same inbox.
+#[derive(Debug, Clone, Default)]
+pub struct Inbox(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// Keys that were pushed before, the oldest first.
+    order: VecDeque<String>,
+    known: HashSet<String>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    message: Message,
+    /// The agents that got it.
+    told: HashSet<String>,
+}
+
+/// The inbox has no room: nobody takes anything out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full;
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the inbox is full: {MOST_WAITING} messages wait, and nobody takes them")
+    }
+}
+
+impl std::error::Error for Full {}
+
+impl Inbox {
+    /// Puts a message in. One that was there before, by its id or its sender's number, is dropped.
+    ///
+    /// # Errors
+    /// When too many messages wait already.
+    pub fn push(&self, message: Message) -> Result<(), Full> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = message.key();
+        if key.as_ref().is_some_and(|key| state.known.contains(key)) {
+            return Ok(());
+        }
+        if state.waiting.len() >= MOST_WAITING {
+            state.drop_expired(SystemTime::now());
+            if state.waiting.len() >= MOST_WAITING {
+                return Err(Full);
+            }
+        }
+        if let Some(key) = key {
+            state.remember(key);
+        }
+        state.waiting.push_back(Waiting { message, told: HashSet::new() });
+        Ok(())
+    }
+
+    /// How many messages wait. One that is for everybody waits until it expires.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).waiting.len()
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Takes out what is for this reader, in the order it was pushed.
+    pub(super) fn take(&self, reader: &Reader<'_>) -> Vec<Message> {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.waiting.is_empty() {
+            return Vec::new();
+        }
+        state.drop_expired(reader.now);
+        let mut taken = Vec::new();
+        for waiting in &mut state.waiting {
+            if waiting.message.is_for(reader) && waiting.told.insert(reader.agent.to_owned()) {
+                taken.push(waiting.message.clone());
+            }
+        }
+        // What was for one agent only has arrived.
+        state.waiting.retain(|waiting| waiting.told.is_empty() || waiting.message.only.is_none());
+        taken
+    }
+}
+
+impl State {
+    fn drop_expired(&mut self, now: SystemTime) {
+        self.waiting.retain(|waiting| !waiting.message.is_expired(now));
+    }
+
+    fn remember(&mut self, key: String) {
+        if self.order.len() >= MOST_REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.known.insert(key);
+    }
+}

@@ -1,0 +1,63 @@
+//! Ready-made hooks for Crosier, and its permission rules.
+//!
+//! On the first day a guard-rail is three lines of configuration:
+//!
+//! ```yaml
+//! hooks:
+//!   PreToolUse:
+//!     - {type: builtin, handler: block-commands}
+//! ```
+//!
+//! A host registers them all with [`register`]. Each has its module, whose page lists its options:
+//!
+//! - [`permissions`]: rules like `Bash(git *)` that allow, ask or deny ([`rules`] is their syntax and engine).
+//! - [`block_commands`]: destructive shell commands are denied, with the reason and the safer way.
+//! - [`protect_paths`]: `.env`, keys, `.git` and the hook configuration are left alone.
+//! - [`redact_secrets`]: secrets in results and answers are masked; [`redact_secrets::Redactor`] does logs too.
+//! - [`limit_prompt`]: a prompt that is too large is denied, with the numbers.
+//! - [`audit`]: a log of every event that cannot be changed unnoticed.
+//! - [`inbox`]: content that the host or another agent pushes, delivered with the next tool result.
+//! - [`task_reminder`]: a reminder when a tool's result meets a condition.
+//! - [`context_files`]: files, such as project notes, for the model to read.
+//!
+//! [`shell`] takes a line of shell apart into the commands it can run; the guards above stand on it. This crate
+//! uses the engine's public interface only.
+
+pub mod audit;
+pub mod block_commands;
+pub mod context_files;
+mod guard;
+pub mod inbox;
+pub mod limit_prompt;
+mod option;
+mod path;
+pub mod permissions;
+mod place;
+pub mod protect_paths;
+pub mod redact_secrets;
+pub mod rules;
+pub mod shell;
+pub mod task_reminder;
+mod token;
+mod tool;
+
+use crosier::config::Loader;
+
+/// Registers every built-in hook. What `inbox` delivers comes from folders only; see [`register_with`].
+pub fn register(loader: Loader) -> Loader {
+    register_with(loader, &inbox::Inbox::default())
+}
+
+/// Registers every built-in hook, with an inbox that the host can push into.
+pub fn register_with(loader: Loader, inbox: &inbox::Inbox) -> Loader {
+    loader
+        .builtin(audit::Audit::default())
+        .builtin(block_commands::BlockCommands)
+        .builtin(context_files::ContextFiles)
+        .builtin(inbox::InboxHook::new(inbox))
+        .builtin(limit_prompt::LimitPrompt)
+        .builtin(permissions::Permissions)
+        .builtin(protect_paths::ProtectPaths)
+        .builtin(redact_secrets::RedactSecrets)
+        .builtin(task_reminder::TaskReminder)
+}

@@ -1,0 +1,300 @@
+//! Patterns for paths.
+//!
+//! `*` and `?` stay within a name, `[…]` is one character of it, `**` is any number of folders. A pattern that
+//! begins with `/` is absolute and one that begins with `~/` is in the home folder; one with a `/` elsewhere
+//! (`./src/**`, `src/*.rs`) is relative to a base folder; one without any (`.env*`, `*.pem`) is a name at any
+//! depth.
+
+use std::path::{Component, Path, PathBuf};
+
+/// How letters are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Exact,
+    /// A file system may take `.ENV` for `.env`.
+    Folded,
+}
+
+/// One compiled pattern.
+#[derive(Debug, Clone)]
+pub(crate) struct PathGlob {
+    start: Start,
+    segments: Vec<Segment>,
+    case: Case,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Start {
+    Root,
+    Home,
+    Base,
+    Anywhere,
+}
+
+#[derive(Debug, Clone)]
+enum Segment {
+    /// `**`
+    Folders,
+    Name(Vec<Part>),
+}
+
+#[derive(Debug, Clone)]
+enum Part {
+    Char(char),
+    One,
+    Many,
+    Class { negated: bool, ranges: Vec<(char, char)> },
+}
+
+impl PathGlob {
+    /// Compiles a pattern; the error says what is wrong with it.
+    pub(crate) fn new(pattern: &str, case: Case) -> Result<Self, String> {
+        let text = pattern.trim();
+        let (start, rest) = if let Some(rest) = text.strip_prefix('/') {
+            (Start::Root, rest)
+        } else if let Some(rest) = text.strip_prefix("~/") {
+            (Start::Home, rest)
+        } else if text == "~" {
+            (Start::Home, "")
+        } else if let Some(rest) = text.strip_prefix("./") {
+            (Start::Base, rest)
+        } else if text.trim_end_matches('/').contains('/') {
+            (Start::Base, text)
+        } else {
+            (Start::Anywhere, text)
+        };
+        if text.is_empty() {
+            return Err("the pattern is empty".to_owned());
+        }
+        if text.starts_with('~') && start != Start::Home {
+            return Err(format!("`{text}`: another user's home is not known here; write the path"));
+        }
+        let mut segments = Vec::new();
+        for name in rest.split('/').filter(|name| !name.is_empty() && *name != ".") {
+            match name {
+                ".." => return Err(format!("`{text}`: a pattern cannot have `..`; write where it leads")),
+                "**" => segments.push(Segment::Folders),
+                name => segments.push(Segment::Name(parts(name, case)?)),
+            }
+        }
+        Ok(Self { start, segments, case })
+    }
+
+    /// Whether it matches this absolute path.
+    pub(crate) fn matches(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
+        self.behind_start(path, base, home).iter().any(|names| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            fits(&self.segments, &names)
+        })
+    }
+
+    /// Whether it matches this absolute path, or a folder that the path is in.
+    pub(crate) fn matches_tree(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
+        let mut at = path.to_owned();
+        loop {
+            if self.matches(&at, base, home) {
+                return true;
+            }
+            if !at.pop() {
+                return false;
+            }
+        }
+    }
+
+    /// Whether it is about one name at any depth, and this is such a name.
+    pub(crate) fn matches_name(&self, name: &str) -> bool {
+        let segments: Vec<&Segment> =
+            self.segments.iter().filter(|segment| matches!(segment, Segment::Name(_))).collect();
+        let anywhere = self.start == Start::Anywhere
+            || (self.start != Start::Root && matches!(self.segments.first(), Some(Segment::Folders)));
+        match segments.as_slice() {
+            [Segment::Name(parts)] if anywhere => name_fits(parts, &self.fold(name)),
+            _ => false,
+        }
+    }
+
+    /// The names of the path behind the place where the pattern starts; none when it is not below that place.
+    fn behind_start(&self, path: &Path, base: &Path, home: Option<&Path>) -> Vec<Vec<String>> {
+        let names = |path: &Path| -> Vec<String> {
+            let name = |component: Component<'_>| match component {
+                Component::Normal(name) => Some(self.fold(&name.to_string_lossy())),
+                _ => None,
+            };
+            path.components().filter_map(name).collect()
+        };
+        let below = |folder: &Path| {
+            let (all, folder) = (names(path), names(folder));
+            all.strip_prefix(folder.as_slice()).map(<[String]>::to_vec)
+        };
+        match self.start {
+            Start::Root => vec![names(path)],
+            Start::Base => below(base).into_iter().collect(),
+            Start::Home => match home {
+                Some(home) => below(home).into_iter().collect(),
+                None => homes(path).iter().filter_map(|home| below(home)).collect(),
+            },
+            Start::Anywhere => {
+                let all = names(path);
+                (0..all.len()).map(|from| all[from..].to_vec()).collect()
+            }
+        }
+    }
+
+    fn fold(&self, name: &str) -> String {
+        match self.case {
+            Case::Exact => name.to_owned(),
+            Case::Folded => name.to_lowercase(),
+        }
+    }
+}
+
+/// Folders that are somebody's home by the look of them, for when nobody says which one is meant.
+fn homes(path: &Path) -> Vec<PathBuf> {
+    let mut names = path.components().skip(1);
+    let (first, second) = (names.next(), names.next());
+    let mut homes = vec![PathBuf::from("/root"), PathBuf::from("/~")];
+    if let (Some(Component::Normal(first)), Some(Component::Normal(second))) = (first, second)
+        && (first == "home" || first == "Users")
+    {
+        homes.push(Path::new("/").join(first).join(second));
+    }
+    homes
+}
+
+fn parts(name: &str, case: Case) -> Result<Vec<Part>, String> {
+    let folded = if case == Case::Folded { name.to_lowercase() } else { name.to_owned() };
+    let chars: Vec<char> = folded.chars().collect();
+    let mut parts = Vec::with_capacity(chars.len());
+    let mut at = 0;
+    while let Some(&c) = chars.get(at) {
+        at += 1;
+        match c {
+            '*' => parts.push(Part::Many),
+            '?' => parts.push(Part::One),
+            '[' => {
+                let negated = matches!(chars.get(at), Some('!' | '^'));
+                let first = at + usize::from(negated);
+                let length = chars.get(first + 1..).and_then(|rest| rest.iter().position(|c| *c == ']'));
+                let Some(length) = length else { return Err(format!("`[` is never closed in `{name}`")) };
+                let end = first + 1 + length;
+                let mut ranges = Vec::new();
+                let mut from = first;
+                while from < end {
+                    let is_range = from + 2 < end && chars[from + 1] == '-';
+                    let high = if is_range { chars[from + 2] } else { chars[from] };
+                    ranges.push((chars[from], high));
+                    from += if is_range { 3 } else { 1 };
+                }
+                parts.push(Part::Class { negated, ranges });
+                at = end + 1;
+            }
+            c => parts.push(Part::Char(c)),
+        }
+    }
+    Ok(parts)
+}
+
+/// `**` backs up over the last one only, as `*` does within a name: the time is bounded by both lengths.
+fn fits(segments: &[Segment], names: &[&str]) -> bool {
+    let (mut segment, mut name) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        let good = match (segments.get(segment), names.get(name)) {
+            (Some(Segment::Folders), _) => {
+                segment += 1;
+                retry = Some((segment, name));
+                continue;
+            }
+            (None, None) => return true,
+            (Some(Segment::Name(parts)), Some(one)) => name_fits(parts, one),
+            _ => false,
+        };
+        if good {
+            (segment, name) = (segment + 1, name + 1);
+            continue;
+        }
+        let Some((behind, from)) = &mut retry else { return false };
+        if *from >= names.len() {
+            return false;
+        }
+        *from += 1;
+        (segment, name) = (*behind, *from);
+    }
+}
+
+fn name_fits(parts: &[Part], name: &str) -> bool {
+    let (mut part, mut rest) = (0, name.chars());
+    let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
+    loop {
+        let next = rest.clone().next();
+        let good = match (parts.get(part), next) {
+            (Some(Part::Many), _) => {
+                part += 1;
+                retry = Some((part, rest.clone()));
+                continue;
+            }
+            (None, None) => return true,
+            (Some(Part::One), Some(_)) => true,
+            (Some(Part::Char(wanted)), Some(c)) => *wanted == c,
+            (Some(Part::Class { negated, ranges }), Some(c)) => {
+                ranges.iter().any(|(low, high)| (*low..=*high).contains(&c)) != *negated
+            }
+            _ => false,
+        };
+        if good {
+            part += 1;
+            rest.next();
+            continue;
+        }
+        let Some((behind, from)) = &mut retry else { return false };
+        if from.next().is_none() {
+            return false;
+        }
+        part = *behind;
+        rest = from.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        let glob = PathGlob::new(pattern, Case::Exact).unwrap();
+        glob.matches(Path::new(path), Path::new("/w"), Some(Path::new("/home/u")))
+    }
+
+    #[test]
+    fn patterns_start_where_they_say() {
+        for (pattern, path, good) in [
+            ("./src/**", "/w/src/a/b.rs", true),
+            ("./src/**", "/w/src", true),
+            ("./src/**", "/w/other/src/a", false),
+            ("src/*.rs", "/w/src/a.rs", true),
+            ("src/*.rs", "/w/src/a/b.rs", false),
+            ("/etc/**", "/etc/passwd", true),
+            ("/etc", "/etc/passwd", false),
+            ("~/.ssh/*", "/home/u/.ssh/id", true),
+            ("~/.ssh/*", "/home/v/.ssh/id", false),
+            (".env*", "/w/deep/.env.local", true),
+            ("*.pem", "/a/b.pem", true),
+            ("**/x/[a-c]?", "/w/q/x/b1", true),
+            ("**/x/[!a-c]?", "/w/q/x/b1", false),
+            ("a/**/b", "/w/a/b", true),
+            ("a/**/b", "/w/a/1/2/b", true),
+        ] {
+            assert_eq!(matches(pattern, path), good, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn trees_names_and_cases() {
+        let git = PathGlob::new(".git", Case::Folded).unwrap();
+        assert!(git.matches_tree(Path::new("/w/.GIT/config"), Path::new("/w"), None));
+        assert!(!git.matches_tree(Path::new("/w/git/config"), Path::new("/w"), None));
+        assert!(git.matches_name(".git") && !PathGlob::new("./x", Case::Exact).unwrap().matches_name("x"));
+        let home = PathGlob::new("~/.ssh", Case::Exact).unwrap();
+        assert!(home.matches_tree(Path::new("/Users/me/.ssh/id"), Path::new("/w"), None));
+        assert!(PathGlob::new("../x", Case::Exact).is_err() && PathGlob::new("[a", Case::Exact).is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! Paths: where they really lead, and patterns for them.
+
+mod glob;
+mod resolve;
+
+pub(crate) use glob::{Case, PathGlob};
+pub(crate) use resolve::{Places, Resolved, expand_glob, lexical};

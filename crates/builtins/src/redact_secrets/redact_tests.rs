@@ -1,0 +1,220 @@
+//! Secrets that are found, texts that are left alone, and how long it takes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier::config::Loader;
+use crosier::{Catalog, Engine, Json};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{RedactSecrets, Redactor, Style, redact};
+
+const CORPUS: &str = include_str!("../../tests/data/secrets.txt");
+
+struct Line {
+    text: String,
+    masked: String,
+    known_wrong: bool,
+    has_secret: bool,
+}
+
+fn corpus() -> Vec<Line> {
+    let lines = CORPUS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .map(|line| {
+            let line = line.replace('¦', "").replace("\\n", "\n");
+            let (known_wrong, line) = match line.strip_prefix("~ ") {
+                Some(rest) => (true, rest.to_owned()),
+                None => (false, line),
+            };
+            let (sign, text) = line.split_once(' ').unwrap();
+            let mut masked = String::new();
+            let mut inside = false;
+            for c in text.chars() {
+                match c {
+                    '«' => inside = true,
+                    '»' => inside = false,
+                    c if inside && c != '\n' => masked.push('*'),
+                    c => masked.push(c),
+                }
+            }
+            Line { text: text.replace(['«', '»'], ""), masked, known_wrong, has_secret: sign == "+" }
+        })
+        .collect()
+}
+
+#[test]
+fn the_corpus_is_masked_as_it_should_be() {
+    let redactor = Redactor::standard().unwrap();
+    let lines = corpus();
+    assert!(lines.len() >= 120, "{} lines", lines.len());
+    let (mut found, mut missed, mut wrongly) = (0, 0, 0);
+    let mut surprises = Vec::new();
+    for line in &lines {
+        let got = redactor.text(&line.text);
+        let right = got == line.masked;
+        match (line.has_secret, right) {
+            (true, true) => found += 1,
+            (true, false) => missed += 1,
+            (false, true) => {}
+            (false, false) => wrongly += 1,
+        }
+        if right == line.known_wrong {
+            let rules: Vec<Arc<str>> =
+                redactor.find(&line.text).into_iter().map(|secret| secret.rule).collect();
+            surprises.push(format!("{}\n  expected {}\n  got      {got} {rules:?}", line.text, line.masked));
+        }
+    }
+    let precision = f64::from(found) / f64::from(found + wrongly);
+    let recall = f64::from(found) / f64::from(found + missed);
+    println!("{} lines: precision {:.1} %, recall {:.1} %", lines.len(), precision * 100.0, recall * 100.0);
+    assert!(surprises.is_empty(), "{} surprises\n{}", surprises.len(), surprises.join("\n"));
+    assert!(precision >= 0.97 && recall >= 0.95);
+}
+
+#[test]
+fn the_shape_of_a_text_stays() {
+    let key = format!(
+        "-----BEGIN RSA {}-----\n{}\n{}\n-----END RSA {}-----\n",
+        "PRIVATE KEY",
+        "Ab1+".repeat(16),
+        "Cd2/".repeat(8),
+        "PRIVATE KEY"
+    );
+    let masked = redact(&key).into_owned();
+    assert_eq!(masked.lines().count(), 4);
+    assert_eq!(
+        masked.lines().map(str::len).collect::<Vec<_>>(),
+        key.lines().map(str::len).collect::<Vec<_>>()
+    );
+    assert!(!masked.contains("Ab1+") && masked.starts_with("-----BEGIN RSA"));
+    assert!(matches!(redact("nothing here"), std::borrow::Cow::Borrowed(_)));
+}
+
+#[test]
+fn labels_name_the_rule() {
+    let redactor = Redactor::with_rules(&[], &[], Style::Label).unwrap();
+    let token = format!("gh{}_{}", "p", "a1B2".repeat(9));
+    assert_eq!(redactor.text(&format!("x {token} y")), "x ghp_[redacted github-token] y");
+}
+
+#[test]
+fn json_changes_only_in_its_texts() {
+    let redactor = Redactor::standard().unwrap();
+    let token = format!("gh{}_{}", "p", "a1B2".repeat(9));
+    let mask = "*".repeat(36);
+    let masked = |json: &str| {
+        redactor.json(&Json::parse(json).unwrap(), &mut |_| {}).map(|json| json.text().to_owned())
+    };
+    assert_eq!(
+        masked(&format!(r#"{{"z": 1.50, "a":["{token}"], "n":123456789012345678901}}"#)).unwrap(),
+        format!(r#"{{"z": 1.50, "a":["ghp_{mask}"], "n":123456789012345678901}}"#)
+    );
+    assert_eq!(masked(r#"{"password": "sw0rdf1sh!"}"#).unwrap(), r#"{"password": "**********"}"#);
+    assert_eq!(
+        masked(r#"{"db_password":"sw0rdf1sh!","note":"password"}"#).unwrap(),
+        r#"{"db_password":"**********","note":"password"}"#
+    );
+    // Letters written as numbers, and a slash with a backslash.
+    let hidden = token.replace('g', "\\u0067");
+    assert_eq!(masked(&format!("[\"{hidden}\"]")).unwrap(), format!("[\"ghp_{mask}\"]"));
+    assert_eq!(masked(r#""a:\/\/b:p4ssw0rd9@host""#).unwrap(), r#""a://b:*********@host""#);
+    assert_eq!(masked(r#"{"password": 12345678}"#), None);
+    assert_eq!(masked(r#"{"a": "plain", "token_count": "100"}"#), None);
+    let deep = format!("{}\"{token}\"{}", "[".repeat(5_000), "]".repeat(5_000));
+    assert!(masked(&deep).unwrap().contains(&mask));
+}
+
+#[test]
+fn results_and_answers_are_masked() {
+    let hook = json!({"type": "builtin", "handler": "redact-secrets"});
+    let config = json!({"hooks": {"PostToolUse": [hook], "PostMessage": [hook]}}).to_string();
+    let loader = Loader::new(Catalog::default()).builtin(RedactSecrets);
+    let engine = Engine::builder().config(loader.text("h", &config, "/").load().unwrap()).build().unwrap();
+    let fire = |name: &str, input: Value| {
+        engine.fire_blocking(engine.event(name, input.to_string().as_bytes()).unwrap())
+    };
+    let token = format!("gh{}_{}", "p", "a1B2".repeat(9));
+    let outcome = fire(
+        "PostToolUse",
+        json!({"tool_name": "Bash", "tool_input": {}, "tool_response": {"stdout": token, "code": 0}}),
+    );
+    assert_eq!(
+        outcome.updated_output.unwrap().get("stdout").unwrap().plain(),
+        format!("ghp_{}", "*".repeat(36))
+    );
+    assert!(outcome.notices[0].text.contains("1 github-token") && !outcome.notices[0].text.contains("a1B2"));
+    let outcome = fire("PostMessage", json!({"output": format!("the key is {token}")}));
+    assert_eq!(outcome.updated_output.unwrap().plain(), format!("the key is ghp_{}", "*".repeat(36)));
+    assert_eq!(fire("PostMessage", json!({"output": "nothing"})).updated_output, None);
+}
+
+proptest! {
+    #[test]
+    fn any_text_keeps_its_length_and_nothing_panics(text in any::<String>()) {
+        let masked = redact(&text);
+        prop_assert_eq!(masked.chars().count(), text.chars().count());
+    }
+
+    #[test]
+    fn text_around_a_secret_stays(before in "[a-z ]{0,20}", after in "[ .,;\n][a-z ]{0,20}") {
+        let token = format!("gh{}_{}", "p", "a1B2".repeat(9));
+        let masked = redact(&format!("{before} {token}{after}")).into_owned();
+        prop_assert_eq!(masked, format!("{before} ghp_{}{after}", "*".repeat(36)));
+    }
+}
+
+/// A megabyte of what tools print: code, logs, and now and then a secret.
+fn megabyte() -> String {
+    let code = include_str!("redactor.rs");
+    let words = include_str!("rules.yaml");
+    let mut text = String::with_capacity(1 << 20);
+    let mut index = 0;
+    while text.len() < 1 << 20 {
+        text.push_str(code);
+        text.push_str(&format!(
+            "\n2026-11-15T21:45:{:02}Z INFO request id={index} user=alice path=/api/v1/items status=200\n",
+            index % 60
+        ));
+        for line in include_str!("../shell/lex.rs").lines() {
+            text.push_str(line);
+            text.push('\n');
+        }
+        if index % 4 == 0 {
+            text.push_str(words);
+        }
+        text.push_str(&format!("export TOKEN=gh{}_{}\n", "p", "a1B2".repeat(9)));
+        index += 1;
+    }
+    text
+}
+
+fn best(mut run: impl FnMut()) -> Duration {
+    (0..15)
+        .map(|_| {
+            let started = Instant::now();
+            run();
+            started.elapsed()
+        })
+        .min()
+        .unwrap()
+}
+
+/// `cargo test --release -p crosier-builtins megabyte -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn a_megabyte_takes_at_most_three_times_the_search_for_the_literals() {
+    let redactor = Redactor::standard().unwrap();
+    let text = megabyte();
+    let hits = redactor.literals().find_iter(&text).count();
+    let secrets = redactor.find(&text).len();
+    let literals = best(|| assert_eq!(redactor.literals().find_iter(&text).count(), hits));
+    let whole = best(|| assert!(!redactor.text(&text).is_empty()));
+    let ratio = whole.as_secs_f64() / literals.as_secs_f64();
+    println!(
+        "{} bytes, {hits} literals, {secrets} secrets: literals {literals:?}, redaction {whole:?}, ratio {ratio:.2}",
+        text.len()
+    );
+    assert!(ratio <= 3.0, "{ratio}");
+}

@@ -1,0 +1,85 @@
+//! Rules against files, as they are written and as they are.
+
+use crosier::Decision;
+
+use super::decide::{Case, verb};
+use super::rule::Rule;
+use super::verdict::Verdict;
+use crate::path::{PathGlob, Places, Resolved};
+use crate::tool::Access;
+
+impl<'a> Case<'a> {
+    /// Whether a rule that restricts names this file, as it is written or as it is.
+    pub(super) fn names(&self, rule: &Rule, access: Access, file: &Resolved) -> bool {
+        let Places { cwd, home } = self.places;
+        rule.files(access).is_some_and(|glob| {
+            glob.matches_tree(&file.lexical, cwd, home) || glob.matches_tree(&file.real, cwd, home)
+        })
+    }
+
+    /// The rule that allows this file, both as it is written and as it is.
+    pub(super) fn covering_file(&self, access: Access, file: &Resolved) -> Option<&'a Rule> {
+        let Places { cwd, home } = self.places;
+        self.rules.allow.iter().find(|rule| {
+            rule.files(access)
+                .is_some_and(|glob| glob.matches(&file.lexical, cwd, home) && self.really(glob, file))
+        })
+    }
+
+    /// The base of a relative pattern may be behind a symlink itself.
+    fn really(&self, glob: &PathGlob, file: &Resolved) -> bool {
+        let Places { cwd, home } = self.places;
+        let real = self.places.resolve(".").real;
+        glob.matches(&file.real, cwd, home) || glob.matches(&file.real, &real, home)
+    }
+
+    /// What the rules say about these files.
+    pub(super) fn files(&self, access: Access, paths: &[String]) -> Verdict {
+        // A search without a folder is one in the folder of the event.
+        let here = [".".to_owned()];
+        let paths = if paths.is_empty() { &here } else { paths };
+        let resolved: Vec<Resolved> = paths.iter().map(|path| self.places.resolve(path)).collect();
+        for (rules, decision) in [(&self.rules.deny, Decision::Deny), (&self.rules.ask, Decision::Ask)] {
+            for (path, file) in paths.iter().zip(&resolved) {
+                if let Some(rule) =
+                    self.some(rules).find(|rule| self.names(rule, access, file) || self.own(rule, file))
+                {
+                    let reason = format!("the rule {} {} the file `{path}`", rule.text(), verb(decision));
+                    return Verdict::new(decision, Some(rule.text()), reason);
+                }
+            }
+        }
+        if let Some(rule) = self.bare(&self.rules.allow) {
+            return self.allowed(&[rule]);
+        }
+        let mut rules = Vec::new();
+        for (path, file) in paths.iter().zip(&resolved) {
+            let own = || {
+                self.some(&self.rules.allow).find(|rule| {
+                    rule.family().is_none()
+                        && self.glob(rule).is_some_and(|glob| {
+                            glob.matches(&file.lexical, self.places.cwd, self.places.home)
+                                && self.really(glob, file)
+                        })
+                })
+            };
+            let Some(rule) = self.covering_file(access, file).or_else(own) else {
+                return Verdict::none(format!("no rule covers the file `{path}`"));
+            };
+            rules.push(rule);
+        }
+        self.allowed(&rules)
+    }
+
+    fn glob<'r>(&self, rule: &'r Rule) -> Option<&'r PathGlob> {
+        rule.pattern.as_ref()?.path.as_ref().ok()
+    }
+
+    /// Whether a rule that names the tool itself (not `Read`, `Edit` or `Write`) names this file.
+    fn own(&self, rule: &Rule, file: &Resolved) -> bool {
+        let Places { cwd, home } = self.places;
+        self.glob(rule).is_some_and(|glob| {
+            glob.matches_tree(&file.lexical, cwd, home) || glob.matches_tree(&file.real, cwd, home)
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! Rules against a line of shell: every command in it, and every file that it redirects.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use crosier::Decision;
+
+use super::command::is_risky;
+use super::decide::{Case, verb};
+use super::rule::Rule;
+use super::verdict::Verdict;
+use crate::path::Places;
+use crate::shell::{Command, Direction, Script, Word};
+use crate::token::Fit;
+use crate::tool::Access;
+
+/// More files than this in one line are not looked up.
+const MOST_FILES: usize = 2_000;
+
+impl<'a> Case<'a> {
+    /// What the rules say about these lines.
+    pub(super) fn shell(&self, scripts: &[Script]) -> Verdict {
+        let mut perhaps = None;
+        for rule in self.some(&self.rules.deny) {
+            for command in scripts.iter().flat_map(|script| &script.commands) {
+                match fit(rule, command) {
+                    Fit::Yes => {
+                        let reason = format!("the rule {} denies `{}`", rule.text(), command.show());
+                        return Verdict::new(Decision::Deny, Some(rule.text()), reason);
+                    }
+                    Fit::Perhaps if command.certain => perhaps = perhaps.or(Some((rule, command))),
+                    _ => {}
+                }
+            }
+        }
+        if let Some(verdict) = self.redirected(&self.rules.deny, Decision::Deny, scripts) {
+            return verdict;
+        }
+        if let Some((rule, command)) = perhaps {
+            let reason = format!(
+                "the rule {} could deny `{}`: parts of it are known only when it runs",
+                rule.text(),
+                command.show()
+            );
+            return Verdict::new(Decision::Ask, Some(rule.text()), reason);
+        }
+        for rule in self.some(&self.rules.ask) {
+            for command in scripts.iter().flat_map(|script| &script.commands) {
+                let fit = fit(rule, command);
+                if fit == Fit::Yes || (fit == Fit::Perhaps && command.certain) {
+                    let reason = format!("the rule {} asks about `{}`", rule.text(), command.show());
+                    return Verdict::new(Decision::Ask, Some(rule.text()), reason);
+                }
+            }
+        }
+        if let Some(verdict) = self.redirected(&self.rules.ask, Decision::Ask, scripts) {
+            return verdict;
+        }
+        if let Some(doubt) = scripts.iter().flat_map(|script| &script.doubts).next() {
+            return self.unclear(&doubt.why);
+        }
+        if let Some(rule) = self.bare(&self.rules.allow) {
+            return self.allowed(&[rule]);
+        }
+        self.covered(scripts)
+    }
+
+    /// Whether every command is covered by a rule that allows it.
+    fn covered(&self, scripts: &[Script]) -> Verdict {
+        let mut rules = Vec::new();
+        let all: Vec<_> = scripts.iter().map(|script| (script, script.folders(self.places))).collect();
+        let commands = all.iter().flat_map(|(script, folders)| {
+            script.commands.iter().enumerate().map(move |(at, command)| (*script, folders, at, command))
+        });
+        for (script, folders, at, command) in commands.filter(|(.., command)| command.certain) {
+            if command.words.is_empty() {
+                if let Some(risky) = command.assignments.iter().find(|assignment| is_risky(&assignment.name))
+                {
+                    return Verdict::none(format!("no rule covers setting `{}`", risky.name));
+                }
+            } else if !command.transparent {
+                let covering = self.some(&self.rules.allow).find(|rule| covers(rule, command));
+                let Some(rule) = covering else {
+                    return Verdict::none(format!("no rule covers `{}`", command.show()));
+                };
+                rules.push(rule);
+            }
+            for target in written(command) {
+                let covering = self.covering_target(target, &folders.of(script, at));
+                let Some(rule) = covering else {
+                    return Verdict::none("no rule covers a file that it writes to; a Write rule would");
+                };
+                rules.push(rule);
+            }
+        }
+        if rules.is_empty() { self.silent() } else { self.allowed(&rules) }
+    }
+
+    /// The rule that allows to write this file, wherever the command can run.
+    fn covering_target(&self, target: &Word, folders: &[Option<PathBuf>]) -> Option<&'a Rule> {
+        let path = target.known()?;
+        let mut covering = None;
+        for folder in folders {
+            let places = Places { cwd: folder.as_deref()?, home: self.places.home };
+            covering = Some(self.covering_file(Access::Write, &places.resolve(path))?);
+        }
+        covering
+    }
+
+    /// Rules about files that a redirection reads or writes.
+    fn redirected(&self, rules: &[Rule], decision: Decision, scripts: &[Script]) -> Option<Verdict> {
+        if !rules.iter().any(|rule| rule.files(Access::Read).or(rule.files(Access::Write)).is_some()) {
+            return None;
+        }
+        let mut seen: HashSet<(&str, Option<PathBuf>)> = HashSet::new();
+        for script in scripts {
+            let folders = script.folders(self.places);
+            for (at, command) in script.commands.iter().enumerate() {
+                for redirection in &command.redirections {
+                    let accesses: &[Access] = match redirection.direction {
+                        Direction::Read => &[Access::Read],
+                        Direction::Write => &[Access::Write],
+                        Direction::Both => &[Access::Read, Access::Write],
+                        _ => continue,
+                    };
+                    let Some(path) = redirection.target.known() else { continue };
+                    for folder in folders.of(script, at) {
+                        let here = folder.clone().unwrap_or_else(|| self.places.cwd.to_owned());
+                        if !seen.insert((path, folder)) {
+                            continue;
+                        }
+                        if seen.len() > MOST_FILES {
+                            return Some(self.unclear("it reads and writes too many files to look at"));
+                        }
+                        let file = Places { cwd: &here, home: self.places.home }.resolve(path);
+                        for access in accesses {
+                            if let Some(rule) = rules.iter().find(|rule| self.names(rule, *access, &file)) {
+                                let reason =
+                                    format!("the rule {} {} the file `{path}`", rule.text(), verb(decision));
+                                return Some(Verdict::new(decision, Some(rule.text()), reason));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+fn fit(rule: &Rule, command: &Command) -> Fit {
+    let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok());
+    pattern.map_or(Fit::No, |pattern| pattern.fits(command))
+}
+
+fn covers(rule: &Rule, command: &Command) -> bool {
+    let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok());
+    pattern.is_some_and(|pattern| pattern.covers(command))
+}
+
+/// The files that a command writes to by `>`.
+fn written(command: &Command) -> impl Iterator<Item = &Word> {
+    const SINKS: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
+    let writes = |direction: Direction| matches!(direction, Direction::Write | Direction::Both);
+    let files = command.redirections.iter().filter(move |redirection| writes(redirection.direction));
+    files
+        .map(|redirection| &redirection.target)
+        .filter(|target| !target.known().is_some_and(|text| SINKS.contains(&text)))
+}

@@ -1,0 +1,64 @@
+//! A row of words against a row of patterns for words.
+
+use super::command::PatternWord;
+use crate::token::{Token, covers, meets};
+
+/// The places in a pattern that the words so far can have led to.
+pub(super) struct States<'a> {
+    words: &'a [PatternWord],
+    open: bool,
+    now: Vec<bool>,
+    next: Vec<bool>,
+}
+
+impl<'a> States<'a> {
+    pub(super) fn new(words: &'a [PatternWord], open: bool) -> Self {
+        let mut now = vec![false; words.len() + 1];
+        now[0] = true;
+        let mut states = Self { words, open, next: now.clone(), now };
+        states.pass_any();
+        states
+    }
+
+    /// `*` can be no words at all.
+    fn pass_any(&mut self) {
+        for (at, word) in self.words.iter().enumerate() {
+            if self.now[at] && matches!(word, PatternWord::Any) {
+                self.now[at + 1] = true;
+            }
+        }
+    }
+
+    fn step(&mut self, mut takes: impl FnMut(&[Token]) -> bool) {
+        self.next.fill(false);
+        for (at, word) in self.words.iter().enumerate().filter(|(at, _)| self.now[*at]) {
+            match word {
+                PatternWord::Any => self.next[at] = true,
+                PatternWord::Tokens(tokens) => self.next[at + 1] |= takes(tokens),
+            }
+        }
+        let end = self.words.len();
+        self.next[end] |= self.now[end] && self.open;
+        std::mem::swap(&mut self.now, &mut self.next);
+        self.pass_any();
+    }
+
+    /// One word that must be taken whatever it turns out to be.
+    pub(super) fn step_covering(&mut self, word: &[Token], splits: bool) {
+        self.step(|tokens| !splits && covers(tokens, word));
+    }
+
+    /// One word that could be taken; one that splits could be many, or none.
+    pub(super) fn step_meeting(&mut self, word: &[Token], splits: bool) {
+        if splits {
+            let first = self.now.iter().position(|reached| *reached).unwrap_or(self.now.len());
+            self.now.iter_mut().skip(first).for_each(|reached| *reached = true);
+            return;
+        }
+        self.step(|tokens| meets(tokens, word));
+    }
+
+    pub(super) fn is_end(&self) -> bool {
+        self.now[self.words.len()]
+    }
+}

@@ -1,0 +1,131 @@
+//! Commands that run one for each thing they find or read: `find`, `fd`, `xargs`, `parallel`; and containers.
+
+use super::code::names_shell;
+use super::option::first_operand;
+use super::table::Carrier;
+use crate::shell::model::Input;
+use crate::shell::parser::Parser;
+use crate::shell::word::Word;
+
+impl Parser {
+    /// `find … -exec rm {} \;`, and `-delete`, which is an `rm` without its name.
+    pub(super) fn find(&mut self, at: usize, words: &[Word]) {
+        let mut from = 0;
+        while let Some(word) = words.get(from) {
+            from += 1;
+            match word.known() {
+                Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    let rest = words.get(from..).unwrap_or_default();
+                    let ends = |word: &Word| matches!(word.known(), Some(";" | "+"));
+                    let length = rest.iter().position(ends).unwrap_or(rest.len());
+                    let inner = rest[..length].iter().map(|word| word.filled("{}")).collect();
+                    self.carry(at, inner, Vec::new());
+                    from += length;
+                }
+                Some("-delete") => {
+                    self.carry(at, vec![Word::literal("rm"), Word::unknown()], Vec::new());
+                }
+                None if word.may_split() => self.unknown("what `find` does cannot be known"),
+                _ => {}
+            }
+        }
+    }
+
+    /// `fd … -x rm`
+    pub(super) fn fd(&mut self, at: usize, words: &[Word]) {
+        let runs = |word: &Word| matches!(word.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
+        if let Some(place) = words.iter().position(runs) {
+            let rest = &words[place + 1..];
+            let length = rest.iter().position(|word| word.known() == Some(";")).unwrap_or(rest.len());
+            let mut inner: Vec<Word> = rest[..length].iter().map(|word| word.filled("{}")).collect();
+            inner.push(Word::unknown());
+            self.carry(at, inner, Vec::new());
+        }
+    }
+
+    /// `xargs -n1 rm -f`: what it reads comes behind.
+    pub(super) fn xargs(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+        let from = first_operand(words, row.short, row.long);
+        let mark = replaced_mark(words.get(..from).unwrap_or_default());
+        let mut inner: Vec<Word> = words.get(from..).unwrap_or_default().to_vec();
+        if inner.is_empty() {
+            return;
+        }
+        match mark {
+            Some(mark) => inner = inner.iter().map(|word| word.filled(&mark)).collect(),
+            None => inner.push(Word::unknown()),
+        }
+        self.carry(at, inner, Vec::new());
+    }
+
+    /// `parallel rm ::: a b`; without a command each thing that it reads is one.
+    pub(super) fn parallel(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+        let from = first_operand(words, row.short, row.long);
+        let rest = words.get(from..).unwrap_or_default();
+        let is_source = |word: &Word| word.head().starts_with(":::");
+        let length = rest.iter().position(is_source).unwrap_or(rest.len());
+        let (command, things) = rest.split_at(length);
+        if !command.is_empty() {
+            let mut code: Vec<Word> = command.iter().map(|word| word.filled("{}")).collect();
+            code.push(Word::unknown());
+            self.code(at, &code);
+        } else if !things.is_empty() {
+            for thing in things.iter().filter(|thing| !is_source(thing)) {
+                self.code(at, std::slice::from_ref(thing));
+            }
+        } else if self.script.commands[at].input != Input::Inherited {
+            self.stdin_code(at);
+        }
+    }
+
+    /// `trap 'code' EXIT`
+    pub(super) fn trap(&mut self, at: usize, words: &[Word]) {
+        let from = usize::from(words.first().is_some_and(|word| word.known() == Some("--")));
+        if let Some(code) = words.get(from).filter(|_| words.len() > from + 1)
+            && !matches!(code.known(), Some("-" | "" | "-l" | "-p"))
+        {
+            self.code(at, std::slice::from_ref(code));
+        }
+    }
+
+    /// `docker exec box rm x`, `kubectl exec pod -- rm x`, `docker run image sh -c '…'`
+    pub(super) fn container(&mut self, at: usize, words: &[Word]) {
+        if let Some(dashes) = words.iter().position(|word| word.known() == Some("--")) {
+            self.carry(at, words[dashes + 1..].to_vec(), Vec::new());
+        }
+        if let Some(place) = words.iter().position(|word| word.known() == Some("exec")) {
+            let rest = &words[place + 1..];
+            let from =
+                first_operand(rest, "euwnc", &["--env", "--user", "--workdir", "--env-file", "--index"]);
+            self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
+        }
+        if let Some(place) = words.iter().position(names_shell) {
+            self.carry(at, words[place..].to_vec(), Vec::new());
+        }
+    }
+}
+
+/// The mark of `xargs -I MARK`.
+fn replaced_mark(options: &[Word]) -> Option<String> {
+    for (at, word) in options.iter().enumerate() {
+        let text = word.known()?;
+        if let Some(mark) = text.strip_prefix("--replace") {
+            let mark = mark.trim_start_matches('=');
+            return Some(if mark.is_empty() { "{}".to_owned() } else { mark.to_owned() });
+        }
+        if let Some(letters) = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
+            && let Some(place) = letters.find(['I', 'i'])
+            && letters[..place].bytes().all(|byte| b"0rtpx".contains(&byte))
+        {
+            let glued = &letters[place + 1..];
+            if letters[place..].starts_with('i') {
+                return Some(if glued.is_empty() { "{}".to_owned() } else { glued.to_owned() });
+            }
+            return match glued {
+                "" => options.get(at + 1)?.known().map(str::to_owned),
+                glued => Some(glued.to_owned()),
+            };
+        }
+    }
+    None
+}

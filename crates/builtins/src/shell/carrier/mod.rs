@@ -1,0 +1,186 @@
+//! Commands that run other commands: `sudo rm`, `find -exec`, `xargs`, `sh -c '…'`, `eval`, `ssh host '…'`.
+//!
+//! In come the commands of a line; the commands that they run are added behind them. What such a command would
+//! run and cannot be known is a doubt: a variable as a program, code from a pipe.
+
+mod code;
+mod git;
+mod list;
+mod option;
+mod table;
+
+pub(crate) use git::subcommand as git_subcommand;
+pub(in crate::shell) use option::first_operand;
+
+use self::table::{Carrier, Style, Weight};
+use super::model::{Assignment, Command};
+use super::parser::Parser;
+use super::word::{Word, assignment};
+
+/// What copying a word costs, in bytes.
+const WORD: usize = 16;
+
+/// Longer chains than this (`sudo env nice …`) are not followed.
+const MOST_LEVELS: u8 = 24;
+
+impl Parser {
+    /// Looks into every command, also into those that it adds.
+    pub(super) fn look_inside(&mut self) {
+        let mut at = 0;
+        while at < self.script.commands.len() {
+            let certain = self.script.commands[at].certain;
+            let doubts = self.script.doubts.len();
+            self.inspect(at);
+            if !certain {
+                self.script.doubts.truncate(doubts);
+            }
+            at += 1;
+        }
+    }
+
+    fn inspect(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let Some(program) = command.words.first() else { return };
+        let Some(text) = program.known() else { return self.inspect_unknown(at) };
+        if !text.is_ascii() {
+            let why = format!("the program `{}` is not written in plain letters", shown(text));
+            return self.doubt(why);
+        }
+        if let Some(other) = text.strip_prefix('=').filter(|other| !other.is_empty()) {
+            // In zsh `=rm` is the path of rm.
+            let mut words = vec![Word::literal(other)];
+            words.extend_from_slice(command.arguments());
+            self.doubt("its program begins with =");
+            return self.carry(at, words, Vec::new());
+        }
+        if command.level > MOST_LEVELS {
+            return self.doubt("too many commands run each other");
+        }
+        let name = super::model::base_name(text);
+        if let Some(row) = table::find(name) {
+            self.open(at, row);
+        }
+    }
+
+    /// A program that cannot be known; perhaps it is nothing, and the next word is the program.
+    fn inspect_unknown(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let program = &command.words[0];
+        let why = format!("the program `{}` cannot be known", shown(&program.show()));
+        let (splits, level, cost) = (program.may_split(), command.level, command.words.len() * WORD);
+        self.unknown(why);
+        if splits && cost > WORD && level <= MOST_LEVELS && self.spend(cost) {
+            let rest = self.script.commands[at].words[1..].to_vec();
+            let words = Command { words: rest, carrier: Some(at), level: level + 1, ..Command::default() };
+            self.script.commands.push(words);
+        }
+    }
+
+    /// Finds what a carrier runs.
+    fn open(&mut self, at: usize, row: &'static Carrier) {
+        if !self.spend(self.script.commands[at].words.len() * WORD) {
+            return;
+        }
+        let words = self.script.commands[at].arguments().to_vec();
+        match row.style {
+            Style::Words(operands) => self.carry_rest(at, row, &words, operands),
+            Style::Code(operands) => {
+                if !row.code.is_empty() {
+                    self.option_code(at, row, &words);
+                }
+                let from = first_operand(&words, row.short, row.long).saturating_add(operands);
+                self.code(at, words.get(from..).unwrap_or_default());
+            }
+            Style::Assigned => self.assigned(at, row, &words),
+            Style::Shell => self.shell(at, row, &words),
+            Style::Options => {
+                self.option_code(at, row, &words);
+            }
+            Style::OptionsOrWords(operands) => {
+                self.option_code(at, row, &words);
+                self.carry_rest(at, row, &words, operands);
+            }
+            Style::Stdin => self.stdin_code(at),
+            Style::Command => {
+                let asks = |word: &Word| matches!(word.known(), Some("-v" | "-V" | "-pv" | "-pV"));
+                if !words.first().is_some_and(asks) {
+                    self.carry_rest(at, row, &words, 0);
+                }
+            }
+            Style::Container => self.container(at, &words),
+            Style::Find => self.find(at, &words),
+            Style::Fd => self.fd(at, &words),
+            Style::Xargs => self.xargs(at, row, &words),
+            Style::Parallel => self.parallel(at, row, &words),
+            Style::Trap => self.trap(at, &words),
+            Style::Alias => {
+                for word in &words {
+                    if let Some(length) = assignment(word.head()) {
+                        self.code(at, &[word.after(length)]);
+                    }
+                }
+            }
+            Style::Source => self.source(at, &words),
+            Style::Git => self.git(at, &words),
+        }
+    }
+
+    /// The words behind options and operands are a command.
+    fn carry_rest(&mut self, at: usize, row: &Carrier, words: &[Word], operands: usize) {
+        let from = first_operand(words, row.short, row.long).saturating_add(operands);
+        self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), Vec::new());
+    }
+
+    /// `sudo` and `env`: assignments stand in front of the command.
+    fn assigned(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+        if !row.code.is_empty() && self.option_code(at, row, words) {
+            return;
+        }
+        let mut from = first_operand(words, row.short, row.long);
+        if words.get(from).is_some_and(|word| word.known() == Some("-")) {
+            from += 1;
+        }
+        let mut assignments = Vec::new();
+        while let Some(word) = words.get(from) {
+            let Some(length) = assignment(word.head()) else { break };
+            let name = word.head()[..length].trim_end_matches(['=', '+']).to_owned();
+            assignments.push(Assignment { name, value: word.after(length) });
+            from += 1;
+        }
+        self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), assignments);
+    }
+
+    fn carry_weighed(&mut self, at: usize, weight: Weight, words: Vec<Word>, assignments: Vec<Assignment>) {
+        if words.is_empty() && assignments.is_empty() {
+            return;
+        }
+        if weight == Weight::Transparent {
+            self.script.commands[at].transparent = !words.is_empty();
+        }
+        self.carry(at, words, assignments);
+    }
+
+    /// Adds a command that the one at `at` runs.
+    fn carry(&mut self, at: usize, words: Vec<Word>, assignments: Vec<Assignment>) {
+        if words.is_empty() && assignments.is_empty() {
+            return;
+        }
+        let carrier = &self.script.commands[at];
+        let (input, certain, level) = (carrier.input.clone(), carrier.certain, carrier.level + 1);
+        let mut all = if carrier.transparent { carrier.assignments.clone() } else { Vec::new() };
+        all.extend(assignments);
+        self.script.commands.push(Command {
+            words,
+            assignments: all,
+            input,
+            carrier: Some(at),
+            certain,
+            level,
+            ..Command::default()
+        });
+    }
+}
+
+fn shown(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(40).collect()
+}

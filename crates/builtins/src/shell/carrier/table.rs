@@ -1,0 +1,271 @@
+//! The programs that run other programs, and how their command lines are read.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// How a program says what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// The words behind its options (and so many operands) are a command.
+    Words(usize),
+    /// The words behind its options (and so many operands) are joined and are code for a shell.
+    Code(usize),
+    /// Like `Words`, with `NAME=value` in front of the command.
+    Assigned,
+    /// It is a shell: `-c CODE`, a file, or code on its standard input.
+    Shell,
+    /// The value of one of its options is code; the rest is its own business.
+    Options,
+    /// Like `Options`, and else like `Words`.
+    OptionsOrWords(usize),
+    /// It reads code from its standard input.
+    Stdin,
+    /// Behind a container's name, or behind `--`, stands a command.
+    Container,
+    Command,
+    Find,
+    Fd,
+    Xargs,
+    Parallel,
+    Trap,
+    Alias,
+    Source,
+    Git,
+}
+
+/// Whether the program changes what the other one may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Weight {
+    /// It only times, slows or detaches: what it runs says it all.
+    Transparent,
+    /// It is a command in its own right.
+    Own,
+}
+
+/// One such program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Carrier {
+    pub(super) names: &'static [&'static str],
+    pub(super) style: Style,
+    pub(super) weight: Weight,
+    /// Letters of options that take a value.
+    pub(super) short: &'static str,
+    /// Long options whose value is the next word.
+    pub(super) long: &'static [&'static str],
+    /// Options whose value is code: `-c`, `--command`.
+    pub(super) code: &'static [&'static str],
+}
+
+const fn row(names: &'static [&'static str], style: Style, weight: Weight, short: &'static str) -> Carrier {
+    Carrier { names, style, weight, short, long: &[], code: &[] }
+}
+
+impl Carrier {
+    const fn long(mut self, long: &'static [&'static str]) -> Self {
+        self.long = long;
+        self
+    }
+
+    const fn code(mut self, code: &'static [&'static str]) -> Self {
+        self.code = code;
+        self
+    }
+}
+
+use Style::{
+    Alias, Assigned, Code, Command, Container, Fd, Find, Git, Options, OptionsOrWords, Parallel, Shell,
+    Source, Stdin, Trap, Words, Xargs,
+};
+use Weight::{Own, Transparent};
+
+/// Shells, by name.
+pub(super) const SHELLS: &[&str] = &[
+    "sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "ash", "yash", "rbash", "rzsh", "fish", "csh",
+    "tcsh", "posh", "lksh", "oksh", "loksh", "osh", "hush",
+];
+
+/// Every program that is looked into.
+pub(super) static TABLE: &[Carrier] = &[
+    row(SHELLS, Shell, Own, "oO").long(&["--rcfile", "--init-file"]),
+    row(&["sudo"], Assigned, Own, "ugpCRTDhrtUcl").long(&[
+        "--user",
+        "--group",
+        "--prompt",
+        "--chdir",
+        "--chroot",
+        "--host",
+        "--role",
+        "--type",
+        "--other-user",
+        "--close-from",
+        "--command-timeout",
+    ]),
+    row(&["doas"], Assigned, Own, "uCa"),
+    row(&["env", "genv"], Assigned, Transparent, "uCP")
+        .long(&["--unset", "--chdir"])
+        .code(&["-S", "--split-string"]),
+    row(&["nohup", "setsid", "chronic", "unbuffer", "catchsegv", "eatmydata"], Words(0), Transparent, ""),
+    row(&["nice"], Words(0), Transparent, "n").long(&["--adjustment"]),
+    row(&["ionice"], Words(0), Transparent, "cnpPu").long(&["--class", "--classdata", "--pid"]),
+    row(&["time"], Words(0), Transparent, "fo").long(&["--format", "--output"]),
+    row(&["timeout"], Words(1), Transparent, "sk").long(&["--signal", "--kill-after"]),
+    row(&["stdbuf"], Words(0), Transparent, "ioe").long(&["--input", "--output", "--error"]),
+    row(&["chrt", "taskset"], Words(1), Transparent, "TPD"),
+    row(&["caffeinate"], Words(0), Transparent, "tw"),
+    row(&["exec"], Words(0), Transparent, "a"),
+    row(&["builtin", "noglob", "nocorrect", "-"], Words(0), Transparent, ""),
+    row(&["command"], Command, Transparent, ""),
+    row(&["busybox", "toybox"], Words(0), Own, ""),
+    row(&["strace", "ltrace"], Words(0), Own, "oepsSaEuPIbxX").long(&["--output", "--trace"]),
+    row(
+        &[
+            "valgrind",
+            "fakeroot",
+            "firejail",
+            "proxychains",
+            "proxychains4",
+            "torsocks",
+            "rlwrap",
+            "xvfb-run",
+            "dbus-run-session",
+            "systemd-run",
+            "systemd-inhibit",
+            "bwrap",
+            "unshare",
+            "setarch",
+            "linux32",
+            "linux64",
+            "pkexec",
+            "setpriv",
+            "daemonize",
+            "numactl",
+            "ccache",
+            "dumb-init",
+            "tini",
+            "prlimit",
+            "perf",
+        ],
+        Words(0),
+        Own,
+        "uplEno",
+    )
+    .long(&["--user", "--uid", "--unit", "--property", "--reuid", "--regid"]),
+    row(&["chroot"], Words(1), Own, "").long(&["--userspec", "--groups"]),
+    row(&["gosu", "su-exec", "runas"], Words(1), Own, ""),
+    row(&["nsenter"], Words(0), Own, "tSG").long(&["--target", "--setuid", "--setgid"]),
+    row(&["flock"], OptionsOrWords(1), Own, "wE")
+        .long(&["--timeout", "--wait", "--conflict-exit-code"])
+        .code(&["-c", "--command"]),
+    row(&["script"], Options, Own, "ToImBEO").code(&["-c", "--command"]),
+    row(&["su"], Options, Own, "gGswT").long(&["--group", "--shell"]).code(&[
+        "-c",
+        "--command",
+        "--session-command",
+    ]),
+    row(&["runuser"], OptionsOrWords(0), Own, "ugGswT").long(&["--user", "--group", "--shell"]).code(&[
+        "-c",
+        "--command",
+        "--session-command",
+    ]),
+    row(&["watch"], Code(0), Own, "nqs").long(&["--interval", "--equexit"]),
+    row(&["ssh", "slogin", "autossh", "mosh"], Code(1), Own, "bcDEeFIiJLlmOopQRSWwBM").code(&["-o"]),
+    row(&["eval"], Code(0), Own, ""),
+    row(&["at", "batch"], Stdin, Own, "qft"),
+    row(&["find"], Find, Own, ""),
+    row(&["fd", "fdfind"], Fd, Own, ""),
+    row(&["xargs", "gxargs"], Xargs, Own, "adEILnPs").long(&[
+        "--arg-file",
+        "--delimiter",
+        "--max-lines",
+        "--max-args",
+        "--max-procs",
+        "--max-chars",
+        "--replace",
+        "--process-slot-var",
+    ]),
+    row(&["parallel"], Parallel, Own, "jaNnILPSX").long(&[
+        "--jobs",
+        "--arg-file",
+        "--max-args",
+        "--colsep",
+        "--joblog",
+        "--results",
+        "--sshlogin",
+        "--delay",
+        "--timeout",
+        "--tagstring",
+        "--workdir",
+    ]),
+    row(&["trap"], Trap, Own, ""),
+    row(&["alias"], Alias, Own, ""),
+    row(&["source", "."], Source, Own, ""),
+    row(&["git"], Git, Own, "Cc"),
+    row(
+        &[
+            "docker",
+            "podman",
+            "nerdctl",
+            "kubectl",
+            "oc",
+            "lxc",
+            "lxc-attach",
+            "docker-compose",
+            "podman-compose",
+            "machinectl",
+            "vagrant",
+            "multipass",
+            "flatpak",
+            "distrobox",
+            "toolbox",
+            "tmux",
+            "screen",
+            "wsl",
+        ],
+        Container,
+        Own,
+        "",
+    ),
+    row(&["tar", "gtar", "bsdtar"], Options, Own, "fCTXbgHVKNLF").code(&[
+        "-I",
+        "--use-compress-program",
+        "--to-command",
+        "--checkpoint-action",
+        "--info-script",
+        "--new-volume-script",
+        "--rsh-command",
+        "-F",
+    ]),
+    row(&["rsync", "scp", "sftp"], Options, Own, "TBMfioPlcJFSD").code(&[
+        "-e",
+        "--rsh",
+        "--rsync-path",
+        "-o",
+    ]),
+    row(&["split"], Options, Own, "abClntN").code(&["--filter"]),
+    row(&["sort"], Options, Own, "kotTS").code(&["--compress-program"]),
+    row(&["rg"], Options, Own, "efgtTmABCMjr").code(&["--pre", "--hostname-bin"]),
+    row(&["man"], Options, Own, "CRLmMSserTP").code(&["-P", "--pager", "-H", "--html"]),
+    row(&["entr"], Words(0), Own, ""),
+    row(&["zip"], Options, Own, "bnstUx").code(&["-TT", "--unzip-command"]),
+    row(&["make", "gmake"], Options, Own, "CfIjloW").code(&["--eval"]),
+    row(&["nmap"], Options, Own, "").code(&["--script"]),
+    row(&["npx", "bunx", "pnpx"], Options, Own, "p").code(&["-c", "--call"]),
+    row(&["npm", "pnpm", "yarn"], Options, Own, "").code(&["--call", "--script-shell"]),
+    row(&["hyperfine"], Code(0), Own, "wrmPSpnicL"),
+    row(&["expect"], Options, Own, "f").code(&["-c"]),
+    row(
+        &["ld.so", "ld-linux-x86-64.so.2", "ld-linux.so.2", "ld-linux-aarch64.so.1", "ld-musl-x86_64.so.1"],
+        Words(0),
+        Own,
+        "",
+    )
+    .long(&["--library-path", "--preload", "--argv0"]),
+];
+
+/// The row of a program.
+pub(super) fn find(name: &str) -> Option<&'static Carrier> {
+    static BY_NAME: LazyLock<HashMap<&'static str, &'static Carrier>> = LazyLock::new(|| {
+        TABLE.iter().flat_map(|row| row.names.iter().map(move |name| (*name, row))).collect()
+    });
+    BY_NAME.get(name).copied()
+}

@@ -1,0 +1,269 @@
+//! Lists, pipelines and compound commands. Generous: what a shell would refuse is told as a doubt, and reading
+//! goes on behind it, so that nothing that follows is missed.
+
+use super::model::{Command, Input};
+use super::parser::Parser;
+use super::word::{Draft, Part, Piece, Word};
+
+/// What ended a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Text,
+    Paren,
+    /// `;;`, `;&` or `;;&`
+    Break,
+    Word(&'static str),
+}
+
+const RESERVED: [&str; 21] = [
+    "if", "then", "elif", "else", "fi", "for", "select", "while", "until", "do", "done", "case", "esac",
+    "function", "time", "coproc", "!", "[[", "{", "}", "((",
+];
+
+impl Parser {
+    /// Reads everything there is.
+    pub(super) fn program(&mut self) {
+        while self.list(&[]) != End::Text {}
+    }
+
+    /// Reads commands up to one of these ends, and passes it.
+    pub(super) fn list(&mut self, ends: &[End]) -> End {
+        loop {
+            self.breaks();
+            let before = self.at;
+            let end = match self.peek() {
+                None => return End::Text,
+                Some(b')') => {
+                    self.at += 1;
+                    End::Paren
+                }
+                Some(b';') if self.eat(";;&") || self.eat(";;") || self.eat(";&") => End::Break,
+                Some(b';') => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(b'&') if !self.starts("&>") => {
+                    self.at += 1;
+                    continue;
+                }
+                Some(b'|') => {
+                    if !self.eat("||") {
+                        self.at += 1;
+                        self.doubt("a | has no command in front of it");
+                    }
+                    continue;
+                }
+                Some(_) => match self.pipeline() {
+                    Some(word) => End::Word(word),
+                    None if self.at == before => {
+                        self.doubt("it is not a command");
+                        self.at += self.next_char().map_or(1, char::len_utf8);
+                        continue;
+                    }
+                    None => continue,
+                },
+            };
+            if ends.contains(&end) {
+                return end;
+            }
+            self.doubt(match end {
+                End::Paren => "a ) closes nothing".to_owned(),
+                End::Word(word) => format!("`{word}` stands where no command can"),
+                _ => "a ;; stands outside of a case".to_owned(),
+            });
+        }
+    }
+
+    /// Reads commands with pipes between them. A word that closes something ends it and is given back.
+    fn pipeline(&mut self) -> Option<&'static str> {
+        let mut before = None;
+        loop {
+            let start = self.script.commands.len();
+            let closer = self.command();
+            let range = start..self.script.commands.len();
+            if let Some(before) = before {
+                self.feed(start, &Input::Pipe(before));
+            }
+            if closer.is_some() {
+                return closer;
+            }
+            self.blanks();
+            if self.peek() != Some(b'|') || self.starts("||") {
+                return None;
+            }
+            self.at += 1;
+            self.eat("&");
+            self.breaks();
+            if range.is_empty() || matches!(self.peek(), None | Some(b'|' | b';' | b'&' | b')')) {
+                self.doubt("a | lacks a command");
+            }
+            before = Some(range);
+        }
+    }
+
+    /// Gives commands that have no input of their own this one.
+    fn feed(&mut self, start: usize, input: &Input) {
+        for command in self.script.commands.iter_mut().skip(start) {
+            if command.input == Input::Inherited {
+                command.input = input.clone();
+            }
+        }
+    }
+
+    /// Reads one command, simple or compound.
+    pub(super) fn command(&mut self) -> Option<&'static str> {
+        loop {
+            self.blanks();
+            let start = self.script.commands.len();
+            if self.peek() == Some(b'(') {
+                self.subshell();
+                self.trailing(start);
+                return None;
+            }
+            if let Some(redirection) = self.redirection() {
+                let mut command = Command { certain: self.certain, ..Command::default() };
+                command.redirections.push(redirection);
+                self.simple(command, None);
+                return None;
+            }
+            if matches!(self.peek(), None | Some(b'\n' | b';' | b'&' | b'|' | b')')) {
+                return None;
+            }
+            let draft = self.draft();
+            match reserved(&draft) {
+                Some("!") => {}
+                Some("time") => {
+                    self.blanks();
+                    while self.starts("-p ") || self.starts("-- ") {
+                        self.at += 3;
+                        self.blanks();
+                    }
+                }
+                Some(word @ ("then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "}")) => {
+                    return Some(word);
+                }
+                Some("coproc") => return self.coprocess(),
+                Some(word) => {
+                    self.deeper(|parser| parser.compound(word));
+                    self.trailing(start);
+                    return None;
+                }
+                None => {
+                    let command = Command { certain: self.certain, ..Command::default() };
+                    self.simple(command, Some(draft));
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn coprocess(&mut self) -> Option<&'static str> {
+        self.blanks();
+        if self.peek() == Some(b'(') {
+            return self.command();
+        }
+        let draft = self.draft();
+        self.blanks();
+        // `coproc NAME { … }`
+        if reserved(&draft).is_none() && matches!(self.peek(), Some(b'{' | b'(')) {
+            return self.command();
+        }
+        match reserved(&draft) {
+            Some(word) => self.deeper(|parser| parser.compound(word)),
+            None => {
+                let command = Command { certain: self.certain, ..Command::default() };
+                self.simple(command, Some(draft));
+            }
+        }
+        None
+    }
+
+    fn compound(&mut self, word: &'static str) {
+        match word {
+            "{" => self.closed_by("}", "a { is never closed"),
+            "if" => self.branches(),
+            "while" | "until" => {
+                self.closed_by("do", "a loop has no `do`");
+                self.closed_by("done", "a loop has no `done`");
+            }
+            "for" | "select" => self.for_loop(),
+            "case" => self.cases(),
+            "function" => self.function(),
+            "[[" => self.condition(),
+            _ => self.doubt(format!("`{word}` stands where no command can")),
+        }
+    }
+
+    fn closed_by(&mut self, word: &'static str, otherwise: &'static str) {
+        if self.list(&[End::Word(word)]) != End::Word(word) {
+            self.doubt(otherwise);
+        }
+    }
+
+    fn branches(&mut self) {
+        loop {
+            self.closed_by("then", "an `if` has no `then`");
+            match self.list(&[End::Word("elif"), End::Word("else"), End::Word("fi")]) {
+                End::Word("elif") => {}
+                End::Word("else") => return self.closed_by("fi", "an `if` has no `fi`"),
+                End::Word(_) => return,
+                _ => return self.doubt("an `if` has no `fi`"),
+            }
+        }
+    }
+
+    /// `( … )`, and `(( … ))`, which is arithmetic in some shells and two subshells in others.
+    fn subshell(&mut self) {
+        let arithmetic = self.is_arithmetic();
+        let (start, doubts) = (self.script.commands.len(), self.script.doubts.len());
+        self.at += 1;
+        self.deeper(|parser| {
+            if parser.list(&[End::Paren]) != End::Paren {
+                parser.doubt("a ( is never closed");
+            }
+        });
+        if arithmetic {
+            self.script.doubts.truncate(doubts);
+            for command in self.script.commands.iter_mut().skip(start) {
+                command.certain &= !is_calculation(&command.words);
+            }
+        }
+    }
+
+    /// Redirections behind a compound command hold for all of it.
+    fn trailing(&mut self, start: usize) {
+        let mut command = Command { certain: self.certain, ..Command::default() };
+        loop {
+            self.blanks();
+            let Some(redirection) = self.redirection() else { break };
+            command.redirections.push(redirection);
+        }
+        if !command.redirections.is_empty() {
+            let input = super::simple::input_of(&command.redirections);
+            self.feed(start, &input);
+            self.script.commands.push(command);
+        }
+    }
+}
+
+/// The reserved word that this is, when it was written without quotes.
+pub(super) fn reserved(draft: &Draft) -> Option<&'static str> {
+    let text = match draft.parts.as_slice() {
+        [Part::Mark('{')] => "{",
+        [Part::Mark('}')] => "}",
+        [Part::Piece(Piece::Text(_))] => draft.plain_text()?,
+        _ => return None,
+    };
+    RESERVED.into_iter().find(|word| *word == text)
+}
+
+/// Whether words in `(( … ))` are a calculation rather than a program and its arguments.
+fn is_calculation(words: &[Word]) -> bool {
+    const OPERATORS: &[char] =
+        &['=', '+', '-', '*', '/', '%', '<', '>', '!', '&', '|', '^', '~', '?', ':', ','];
+    let shown = |index: usize| words.get(index).map(Word::show).unwrap_or_default();
+    match words.len() {
+        0 | 1 => true,
+        _ => shown(1).chars().all(|c| OPERATORS.contains(&c)) || shown(0).contains(OPERATORS),
+    }
+}

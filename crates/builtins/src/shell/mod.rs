@@ -1,0 +1,65 @@
+//! A line of shell → the simple commands that it can run.
+//!
+//! In comes what a tool like `Bash` was asked to run; out goes a [`Script`]: every simple command with its
+//! words, assignments and redirections, wherever it stands (behind `;`, `&&`, `|`, in `$(…)`, in a function, in
+//! the text of a here-document, behind `sudo` or `xargs`, in the code that `sh -c` gets), and a list of doubts:
+//! why some of it cannot be known. Whoever decides by the commands must not allow what is in doubt.
+//!
+//! The grammar is that of POSIX and bash, read generously: what a shell would refuse is a doubt, and reading
+//! goes on. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is
+//! bounded: no line can make it hang or overflow.
+
+mod brace;
+mod carrier;
+mod compound;
+mod dollar;
+mod escape;
+mod lex;
+mod list;
+mod model;
+mod parser;
+mod place;
+mod simple;
+mod word;
+
+pub(crate) use carrier::git_subcommand;
+pub use model::{
+    Assignment, Body, Command, Direction, Doubt, DoubtKind, Input, Redirection, Script, base_name,
+};
+pub(crate) use place::normal;
+pub use word::{From, Piece, Unknown, Word};
+
+use parser::Parser;
+
+impl Script {
+    /// Takes a line apart.
+    #[must_use]
+    pub fn parse(line: &str) -> Self {
+        let mut parser = Parser::new(Self::default());
+        parser.nested(line.to_owned(), Parser::program);
+        parser.look_inside();
+        parser.script
+    }
+
+    /// The commands as they are written, without looking into them.
+    pub(crate) fn parse_flat(line: &str) -> Self {
+        let mut parser = Parser::new(Self::default());
+        parser.nested(line.to_owned(), Parser::program);
+        parser.script
+    }
+
+    /// A command that is started without a shell, from its words.
+    pub fn from_words<W: Into<String>>(words: impl IntoIterator<Item = W>) -> Self {
+        let words: Vec<Word> = words.into_iter().map(|word| Word::literal(word)).collect();
+        let mut parser = Parser::new(Self::default());
+        if !words.is_empty() {
+            parser.script.commands.push(Command { words, certain: true, ..Command::default() });
+        }
+        parser.look_inside();
+        parser.script
+    }
+}
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;

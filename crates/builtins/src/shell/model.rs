@@ -1,0 +1,181 @@
+//! What a line of shell comes to: its simple commands, one after the other, and what is unclear about it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use super::word::Word;
+
+/// A line of shell, taken apart.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    /// Every simple command that the line can run, wherever it stands: in substitutions, in functions, behind
+    /// `sudo`, in the text that `sh -c` gets.
+    pub commands: Vec<Command>,
+    /// Why some of it cannot be known. Empty: the commands are all there is.
+    pub doubts: Vec<Doubt>,
+    /// The texts of here-documents.
+    pub bodies: Vec<Body>,
+}
+
+/// Why a line, or a part of it, cannot be known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    /// What kind of doubt it is.
+    pub kind: DoubtKind,
+    /// Why, for people.
+    pub why: Cow<'static, str>,
+}
+
+/// What kind of doubt it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DoubtKind {
+    /// The line is not written as shells want it, or in a way that hides something.
+    Form,
+    /// What it runs is known only when it runs.
+    Value,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+/// One program with its words.
+#[derive(Debug, Clone, Default)]
+pub struct Command {
+    /// The program and its arguments, quotes gone and braces expanded. Empty when there are only assignments
+    /// or redirections.
+    pub words: Vec<Word>,
+    /// `NAME=value` in front of it.
+    pub assignments: Vec<Assignment>,
+    /// What it reads from and writes to.
+    pub redirections: Vec<Redirection>,
+    /// Where its standard input comes from.
+    pub input: Input,
+    /// The command that runs it: `sudo`, `xargs`, `sh -c`.
+    pub carrier: Option<usize>,
+    /// Whether another command stands for all that this one does: it is `time` or `nice`.
+    pub transparent: bool,
+    /// False when only some shells would run it.
+    pub certain: bool,
+    pub(super) level: u8,
+}
+
+/// `NAME=value` in front of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assignment {
+    /// The variable.
+    pub name: String,
+    /// Its value.
+    pub value: Word,
+}
+
+/// What a redirection does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// `<`
+    Read,
+    /// `>`, `>>`, `>|`, `&>`, `>&file`
+    Write,
+    /// `<>`
+    Both,
+    /// `<<`, with the place of its text in [`Script::bodies`].
+    Here(usize),
+    /// `<<<`
+    HereString,
+    /// `2>&1`, `>&-`
+    Duplicate,
+}
+
+/// One redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// What it does.
+    pub direction: Direction,
+    /// The descriptor that it is about: 0 is the standard input.
+    pub descriptor: u32,
+    /// The file, the text, or the descriptor.
+    pub target: Word,
+}
+
+/// Where the standard input of a command comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Input {
+    /// From where the line has it.
+    #[default]
+    Inherited,
+    /// From these commands, through a pipe.
+    Pipe(Range<usize>),
+    /// From a file.
+    File,
+    /// From a here-document in [`Script::bodies`].
+    Here(usize),
+    /// From a here-string.
+    Text(Word),
+}
+
+/// The text of a here-document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Body {
+    /// The text as it was written.
+    pub text: String,
+    /// Whether it is used as it was written: its mark was quoted.
+    pub literal: bool,
+}
+
+impl Script {
+    pub(super) fn doubt(&mut self, kind: DoubtKind, why: impl Into<Cow<'static, str>>) {
+        // One of a kind is enough, and a line of a million mistakes is not worth a million sentences.
+        let doubt = Doubt { kind, why: why.into() };
+        if self.doubts.len() < 16 && !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
+    }
+}
+
+impl Command {
+    /// The program, when it is known.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.words.first()?.known()
+    }
+
+    /// The program without its folder: `rm` for `/bin/rm`.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.program().map(base_name)
+    }
+
+    /// The words behind the program.
+    #[must_use]
+    pub fn arguments(&self) -> &[Word] {
+        self.words.get(1..).unwrap_or_default()
+    }
+
+    /// The command for people: on one line, not too long.
+    #[must_use]
+    pub fn show(&self) -> String {
+        const LONGEST: usize = 80;
+        let mut shown = String::new();
+        for word in &self.words {
+            if !shown.is_empty() {
+                shown.push(' ');
+            }
+            shown.extend(word.show().chars().map(|c| if c.is_control() { ' ' } else { c }).take(LONGEST + 1));
+            if shown.chars().count() > LONGEST {
+                shown = shown.chars().take(LONGEST).collect();
+                shown.push('…');
+                break;
+            }
+        }
+        shown
+    }
+}
+
+/// The last part of a path.
+#[must_use]
+pub fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

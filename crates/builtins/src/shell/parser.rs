@@ -1,0 +1,206 @@
+//! Where the parser stands in the text, and what all its parts share.
+
+use std::borrow::Cow;
+
+use super::model::{Body, DoubtKind, Script};
+
+/// Deeper nesting than this is not followed: nobody writes it, and the stack is not endless.
+const MOST_DEPTH: usize = 40;
+
+/// How much is copied at most for commands that run others, in bytes or as much.
+const BUDGET: usize = 4 << 20;
+
+/// Reads text into a [`Script`]. One pass, no backing up: the time grows with the text, and only with it.
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    pub(super) text: String,
+    pub(super) at: usize,
+    pub(super) script: Script,
+    /// Here-documents whose text begins behind the next line break.
+    pub(super) pending: Vec<Pending>,
+    /// False while something is read that only some shells would run.
+    pub(super) certain: bool,
+    depth: usize,
+    /// How much may still be copied for commands that run others.
+    budget: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Pending {
+    pub(super) body: usize,
+    pub(super) mark: String,
+    pub(super) strip_tabs: bool,
+}
+
+impl Parser {
+    pub(super) fn new(script: Script) -> Self {
+        Self { script, certain: true, budget: BUDGET, ..Self::default() }
+    }
+
+    /// Whether so much more may be copied. `sudo sudo sudo …` a million times is nobody's line.
+    pub(super) fn spend(&mut self, cost: usize) -> bool {
+        let affordable = cost <= self.budget;
+        self.budget -= cost.min(self.budget);
+        if !affordable {
+            self.doubt("too many commands run each other");
+        }
+        affordable
+    }
+
+    /// Reads all of a text, in the middle of another one or not.
+    pub(super) fn nested(&mut self, text: String, read: impl FnOnce(&mut Self)) {
+        let text = std::mem::replace(&mut self.text, text);
+        let at = std::mem::replace(&mut self.at, 0);
+        let pending = std::mem::take(&mut self.pending);
+        self.deeper(read);
+        self.unfinished();
+        self.text = text;
+        self.at = at;
+        self.pending = pending;
+    }
+
+    /// Reads something one level deeper; too deep is where reading ends.
+    pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
+        if self.depth >= MOST_DEPTH {
+            self.doubt("it is nested too deeply");
+            self.at = self.text.len();
+            return;
+        }
+        self.depth += 1;
+        read(self);
+        self.depth -= 1;
+    }
+
+    /// It is not written as it should be.
+    pub(super) fn doubt(&mut self, why: impl Into<Cow<'static, str>>) {
+        self.script.doubt(DoubtKind::Form, why);
+    }
+
+    /// It is known only when it runs.
+    pub(super) fn unknown(&mut self, why: impl Into<Cow<'static, str>>) {
+        self.script.doubt(DoubtKind::Value, why);
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn ahead(&self, distance: usize) -> Option<u8> {
+        self.text.as_bytes().get(self.at + distance).copied()
+    }
+
+    pub(super) fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn starts(&self, with: &str) -> bool {
+        self.text.as_bytes()[self.at.min(self.text.len())..].starts_with(with.as_bytes())
+    }
+
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.starts(text);
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// The next whole character, without passing it.
+    pub(super) fn next_char(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// Passes what separates words: spaces, tabs, continued lines and comments. Stands before a word, a line
+    /// break or an operator afterwards.
+    pub(super) fn blanks(&mut self) {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' => self.at += 1,
+                b'\\' if self.ahead(1) == Some(b'\n') => self.at += 2,
+                b'\r' | 0x0b | 0x0c | 0 => {
+                    self.at += 1;
+                    // A line that was written on Windows ends so; anywhere else it hides something.
+                    self.doubt("a control character stands between its words");
+                }
+                b'#' => {
+                    let bytes = &self.text.as_bytes()[self.at..];
+                    self.at += bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+                }
+                _ => break,
+            }
+        }
+    }
+
+    /// Passes blanks and line breaks.
+    pub(super) fn breaks(&mut self) {
+        self.blanks();
+        while self.peek() == Some(b'\n') {
+            self.newline();
+            self.blanks();
+        }
+    }
+
+    /// Passes a line break, and the here-documents behind it.
+    pub(super) fn newline(&mut self) {
+        self.at += 1;
+        for pending in std::mem::take(&mut self.pending) {
+            self.body(&pending);
+        }
+    }
+
+    /// The end of the text is here; nothing may be waiting for more.
+    pub(super) fn unfinished(&mut self) {
+        if !std::mem::take(&mut self.pending).is_empty() {
+            self.doubt("a here-document never ends");
+        }
+    }
+
+    /// Reads the text of a here-document up to its mark.
+    fn body(&mut self, pending: &Pending) {
+        let literal = self.script.bodies.get(pending.body).is_some_and(|body| body.literal);
+        let (mut text, mut joined) = (String::new(), String::new());
+        loop {
+            if self.at >= self.text.len() {
+                self.doubt("a here-document never ends");
+                break;
+            }
+            let rest = &self.text[self.at..];
+            let length = rest.find('\n').unwrap_or(rest.len());
+            let line = &rest[..length];
+            let shown = if pending.strip_tabs { line.trim_start_matches('\t') } else { line };
+            let ends = shown == pending.mark && joined.is_empty();
+            joined.push_str(shown);
+            self.at += (length + 1).min(rest.len());
+            if ends {
+                break;
+            }
+            // In a text that is expanded a backslash joins lines, also those that spell the mark.
+            let slashes = joined.len() - joined.trim_end_matches('\\').len();
+            if !literal && slashes % 2 == 1 {
+                joined.pop();
+                continue;
+            }
+            if joined == pending.mark {
+                self.doubt("the mark of a here-document is spread over lines");
+                break;
+            }
+            text.push_str(&joined);
+            text.push('\n');
+            joined.clear();
+        }
+        if !literal {
+            self.nested(text.clone(), Self::expansions);
+        }
+        if let Some(body) = self.script.bodies.get_mut(pending.body) {
+            body.text = text;
+        }
+    }
+
+    /// Makes room for the text of a here-document that comes later.
+    pub(super) fn expect_body(&mut self, mark: String, literal: bool, strip_tabs: bool) -> usize {
+        let body = self.script.bodies.len();
+        self.script.bodies.push(Body { text: String::new(), literal });
+        self.pending.push(Pending { body, mark, strip_tabs });
+        body
+    }
+}

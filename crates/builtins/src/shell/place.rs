@@ -1,0 +1,97 @@
+//! In which folders the commands of a line can run: `cd` moves those behind it.
+
+use std::path::{Path, PathBuf};
+
+use super::model::Script;
+use crate::path::{Places, lexical};
+
+/// More folders than this are not kept apart.
+const MOST: usize = 16;
+
+/// The folders that commands of a script can run in.
+#[derive(Debug)]
+pub(crate) struct Folders {
+    start: PathBuf,
+    /// The place of a `cd` in the script, and where it leads; none when that cannot be known.
+    moves: Vec<(usize, Option<PathBuf>)>,
+}
+
+impl Script {
+    /// Where its commands can run when it starts in this folder.
+    pub(crate) fn folders(&self, places: Places<'_>) -> Folders {
+        let mut folders = Folders { start: places.cwd.to_owned(), moves: Vec::new() };
+        for (at, command) in self.commands.iter().enumerate() {
+            if folders.moves.len() > MOST {
+                break;
+            }
+            if !matches!(command.name(), Some("cd" | "pushd" | "chdir")) {
+                continue;
+            }
+            let target =
+                command.arguments().iter().find(|word| !word.head().starts_with('-') || word.head() == "-");
+            let shown = target.map(|word| word.show().into_owned());
+            let known = match &shown {
+                None => Some("~"),
+                Some(text) if target.is_some_and(|word| word.known().is_some()) && text != "-" => {
+                    Some(text.as_str())
+                }
+                Some(text) if text.starts_with("${HOME}") && !text[7..].contains('$') => Some(text.as_str()),
+                Some(_) => None,
+            };
+            let Some(path) = known else {
+                folders.push(at, None);
+                continue;
+            };
+            for from in folders.before(at).into_iter().flatten() {
+                let places = Places { cwd: &from, home: places.home };
+                folders.push(at, Some(places.lexical(path)));
+            }
+        }
+        folders
+    }
+
+    /// The command that stands in the line itself and leads to this one.
+    fn root(&self, mut at: usize) -> usize {
+        // Carriers come before what they carry, so this ends.
+        while let Some(carrier) =
+            self.commands.get(at).and_then(|command| command.carrier).filter(|to| *to < at)
+        {
+            at = carrier;
+        }
+        at
+    }
+}
+
+impl Folders {
+    /// Keeps a folder that is new. With too many of them nobody knows where a command runs.
+    fn push(&mut self, at: usize, folder: Option<PathBuf>) {
+        let folder = if self.moves.len() < MOST { folder } else { None };
+        let known =
+            folder.as_ref() == Some(&self.start) || self.moves.iter().any(|(_, other)| *other == folder);
+        if !known {
+            self.moves.push((at, folder));
+        }
+    }
+
+    /// The folders that a command can run in; none among them: one that cannot be known.
+    pub(crate) fn of(&self, script: &Script, at: usize) -> Vec<Option<PathBuf>> {
+        self.before(script.root(at))
+    }
+
+    fn before(&self, at: usize) -> Vec<Option<PathBuf>> {
+        let mut all = vec![Some(self.start.clone())];
+        all.extend(self.moves.iter().take_while(|(place, _)| *place < at).map(|(_, folder)| folder.clone()));
+        all
+    }
+}
+
+/// A path for comparing: `/`, `/etc`, `~`, `/home/*`. Wildcards stay, `.` and `..` are taken out.
+pub(crate) fn normal(word: &str, folder: &Path) -> String {
+    let word = word.replace("${HOME}", "~");
+    if let Some(rest) = word.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        let below = lexical(&Path::new("/").join(rest.trim_start_matches('/')));
+        let below = below.to_string_lossy();
+        return if below == "/" { "~".to_owned() } else { format!("~{below}") };
+    }
+    lexical(&folder.join(&word)).to_string_lossy().into_owned()
+}

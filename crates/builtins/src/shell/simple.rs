@@ -1,0 +1,174 @@
+//! Simple commands: assignments, words, redirections.
+
+use super::brace;
+use super::model::{Assignment, Command, Direction, Input, Redirection};
+use super::parser::Parser;
+use super::word::{Draft, From, Part, Piece, Unknown, Word, assignment};
+
+impl Parser {
+    /// Reads the rest of a simple command, and keeps it.
+    pub(super) fn simple(&mut self, mut command: Command, first: Option<Draft>) {
+        let mut next = first;
+        loop {
+            let draft = match next.take() {
+                Some(draft) => draft,
+                None => {
+                    self.blanks();
+                    if let Some(redirection) = self.redirection() {
+                        command.redirections.push(redirection);
+                        continue;
+                    }
+                    match self.peek() {
+                        None | Some(b'\n' | b';' | b'&' | b'|' | b')') => break,
+                        Some(b'(') => {
+                            if command.words.len() == 1 && self.begins_function() {
+                                return self.function_body();
+                            }
+                            self.doubt("a ( stands where it cannot");
+                            self.at += 1;
+                            self.until_paren();
+                            continue;
+                        }
+                        Some(_) => self.draft(),
+                    }
+                }
+            };
+            if draft.is_untouched() {
+                // Nothing that begins a word is left to be here; move on whatever it is.
+                self.doubt("it is not a command");
+                self.at += self.next_char().map_or(1, char::len_utf8);
+                continue;
+            }
+            self.add(&mut command, draft);
+        }
+        command.input = input_of(&command.redirections);
+        self.script.commands.push(command);
+    }
+
+    /// Passes `()` behind a name.
+    fn begins_function(&mut self) -> bool {
+        let before = self.at;
+        self.at += 1;
+        self.blanks();
+        let found = self.eat(")");
+        if !found {
+            self.at = before;
+        }
+        found
+    }
+
+    fn add(&mut self, command: &mut Command, draft: Draft) {
+        if command.words.is_empty()
+            && let Some(length) = draft.assignment()
+        {
+            let word = draft.finish();
+            let name = word.head()[..length].trim_end_matches(['=', '+']);
+            let name = name.split('[').next().unwrap_or(name).to_owned();
+            command.assignments.push(Assignment { name, value: word.after(length) });
+            return;
+        }
+        let is_ifs = |part: &Part| matches!(part, Part::Piece(Piece::Unknown(Unknown { from: From::Variable(name), splits: true })) if &**name == "IFS");
+        if draft.parts.iter().any(is_ifs) {
+            let groups = draft.parts.split(is_ifs).filter(|parts| !parts.is_empty());
+            let groups: Vec<Vec<Part>> = groups.map(<[Part]>::to_vec).collect();
+            groups.into_iter().for_each(|parts| self.expand(command, parts));
+        } else if draft.marks > 1 {
+            self.expand(command, draft.parts);
+        } else {
+            command.words.push(draft.finish());
+        }
+    }
+
+    fn expand(&mut self, command: &mut Command, parts: Vec<Part>) {
+        match brace::expand(parts) {
+            Some(words) => command.words.extend(words),
+            None => {
+                self.doubt("its braces make too many words");
+                command.words.push(Word::unknown());
+            }
+        }
+    }
+
+    /// Reads a redirection, if one is here.
+    pub(super) fn redirection(&mut self) -> Option<Redirection> {
+        let rest = self.rest().as_bytes();
+        let prefix = match rest.first()? {
+            b'0'..=b'9' => rest.iter().take_while(|byte| byte.is_ascii_digit()).count(),
+            b'{' => {
+                let name =
+                    rest.iter().skip(1).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+                let length = name.count() + 2;
+                if length > 2 && rest.get(length - 1) == Some(&b'}') { length } else { 0 }
+            }
+            _ => 0,
+        };
+        let rest = rest.get(prefix..)?;
+        let process = prefix == 0 && rest.get(1) == Some(&b'(');
+        let is_operator = match rest.first()? {
+            b'<' | b'>' => !process,
+            b'&' => prefix == 0 && rest.get(1) == Some(&b'>'),
+            _ => false,
+        };
+        if !is_operator {
+            return None;
+        }
+        let number = self.rest().get(..prefix).and_then(|digits| digits.parse().ok());
+        self.at += prefix;
+        let operator = OPERATORS.into_iter().find(|operator| self.starts(operator))?;
+        self.at += operator.len();
+        let usual = if operator.starts_with('<') { 0 } else { 1 };
+        // `{name}>` gets a descriptor of its own.
+        let descriptor = number.unwrap_or(if prefix > 0 { u32::MAX } else { usual });
+        self.blanks();
+        let draft = self.draft();
+        if draft.is_untouched() {
+            self.doubt("a redirection has no file");
+        }
+        let target = draft.finish();
+        let direction = match operator {
+            "<<" | "<<-" => {
+                let literal = !target.is_plain();
+                if target.known().is_none() {
+                    self.doubt("the mark of a here-document cannot be known");
+                }
+                let mark = target.show().into_owned();
+                Direction::Here(self.expect_body(mark, literal, operator == "<<-"))
+            }
+            "<<<" => Direction::HereString,
+            "<&" | ">&" if is_descriptor(&target) => Direction::Duplicate,
+            "<" | "<&" => Direction::Read,
+            "<>" => Direction::Both,
+            _ => Direction::Write,
+        };
+        Some(Redirection { direction, descriptor, target })
+    }
+}
+
+const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">|", ">&", ">"];
+
+/// `1`, `-` or `1-`.
+fn is_descriptor(word: &Word) -> bool {
+    word.known().is_some_and(|text| text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+impl Draft {
+    /// The length of `NAME=` when it begins so, unquoted.
+    fn assignment(&self) -> Option<usize> {
+        let Some(Part::Piece(Piece::Text(text))) = self.parts.first() else { return None };
+        assignment(text).filter(|length| *length <= self.plain)
+    }
+}
+
+/// Where the standard input comes from with these redirections: the last one counts.
+pub(super) fn input_of(redirections: &[Redirection]) -> Input {
+    let input = |redirection: &Redirection| match redirection.direction {
+        // From another descriptor, about which nothing is known here; from itself, nothing changes.
+        Direction::Duplicate if redirection.target.known() != Some("0") => Some(Input::File),
+        Direction::Read | Direction::Both => Some(Input::File),
+        Direction::Here(body) => Some(Input::Here(body)),
+        Direction::HereString => Some(Input::Text(redirection.target.clone())),
+        Direction::Write | Direction::Duplicate => None,
+    };
+    let of_stdin = redirections.iter().rev().filter(|redirection| redirection.descriptor == 0);
+    of_stdin.map(input).next().flatten().unwrap_or_default()
+}
