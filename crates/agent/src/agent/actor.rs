@@ -188,6 +188,9 @@ impl Actor {
     /// Adds a message, to the transcript first: a hook may read it.
     pub(super) fn say(&mut self, message: Message) -> Result<(), SessionError> {
         self.transcript.push(&Record::Message { message: message.clone() })?;
+        if let Some(witness) = &self.parts.witness {
+            witness.said(&self.id, &message);
+        }
         self.messages.push(message);
         Ok(())
     }

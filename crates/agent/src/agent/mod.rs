@@ -23,7 +23,7 @@ mod turn;
 mod write;
 
 pub use actor::{Actor, End};
-pub use parts::{AgentHooks, Fired, Interrupt, Ledger, Parts, Settings};
+pub use parts::{AgentHooks, Fired, Interrupt, Ledger, Parts, Settings, Witness};
 pub use person::{Person, Question};
 pub use team::{Member, Task, TaskEnd, run_team};
 

@@ -11,6 +11,7 @@ use crosier::{Engine, Event, Hook, Json, Outcome};
 use tokio::sync::watch;
 
 use super::Person;
+use crate::conversation::Message;
 use crate::model::Model;
 use crate::permission::Permissions;
 use crate::session::Session;
@@ -56,6 +57,15 @@ pub struct Fired {
     pub input: Json,
     /// The outcome.
     pub outcome: Json,
+}
+
+/// Told what happens in a session, while it happens. It must not block.
+pub trait Witness: Send + Sync {
+    /// Something was said in the conversation of an agent.
+    fn said(&self, agent_id: &str, message: &Message);
+
+    /// An event was fired.
+    fn fired(&self, fired: &Fired);
 }
 
 /// Set when somebody pressed Ctrl-C.
@@ -116,6 +126,8 @@ pub struct Parts {
     pub screen: Mutex<(View, Box<dyn Renderer>)>,
     /// Every fire in order, when somebody wants to know.
     pub recorder: Option<Mutex<Vec<Fired>>>,
+    /// Told what happens, while it happens.
+    pub witness: Option<Arc<dyn Witness>>,
     /// Numbers agents.
     pub next_agent: AtomicU64,
 }
@@ -140,9 +152,16 @@ impl Parts {
     }
 
     pub(super) fn keep(&self, event: &Event, outcome: &Outcome) {
+        if self.recorder.is_none() && self.witness.is_none() {
+            return;
+        }
+        let input = event.wire().ok().and_then(|wire| Json::parse(wire).ok()).unwrap_or_default();
+        let fired = Fired { event: event.name(), input, outcome: outcome.to_json() };
+        if let Some(witness) = &self.witness {
+            witness.fired(&fired);
+        }
         if let Some(recorder) = &self.recorder {
-            let input = event.wire().ok().and_then(|wire| Json::parse(wire).ok()).unwrap_or_default();
-            lock(recorder).push(Fired { event: event.name(), input, outcome: outcome.to_json() });
+            lock(recorder).push(fired);
         }
     }
 

@@ -102,6 +102,7 @@ impl Stage {
             interrupt,
             screen: Mutex::new((View::default(), Box::new(Blind))),
             recorder: Some(Mutex::default()),
+            witness: None,
             next_agent: AtomicU64::new(1),
         });
         let mut actor = Actor::main(Arc::clone(&parts), Vec::new()).unwrap();
