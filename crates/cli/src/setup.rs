@@ -41,7 +41,8 @@ fn with_files(files: &[PathBuf]) -> Loader {
 
 /// A loader that knows everything that this program lets a configuration name.
 pub(crate) fn loader() -> Loader {
-    Loader::new(Catalog::default())
+    // Registering costs nothing: a built-in reads its data and compiles its patterns when a hook names it.
+    crosier_builtins::register(Loader::new(Catalog::default()))
 }
 
 /// The hooks of configuration files, ready to run.

@@ -5,6 +5,7 @@ use crosier::protocol::event::TABLE;
 use serde_json::{Map, Value, json};
 
 use super::{about, or_null, properties, root, with};
+use crate::setup;
 
 const ABOUT: &str = "Hooks for AI agents. Outside `hooks` sections every key belongs to somebody else. \
                      `crosier check` finds what a schema cannot.";
@@ -85,14 +86,41 @@ fn hook() -> Value {
     let says = ["type", "command", "argv", "run", "reply", "then", "delay", "fail"];
     let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
     let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
+    let mut all = vec![one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")];
+    all.extend(builtins());
     closed(
         keys(&HOOK_KEYS),
         json!({
             "anyOf": says,
             "dependentRequired": { "handler": ["type"] },
-            "allOf": [one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")],
+            "allOf": all,
         }),
     )
+}
+
+/// The ready-made hooks of this program, each with its options: first which there are, then what each knows.
+fn builtins() -> Vec<Value> {
+    let loader = setup::loader();
+    let choices: Vec<Value> =
+        loader.builtins().map(|builtin| about(json!({ "const": builtin.name() }), builtin.about())).collect();
+    let which = json!({
+        "if": { "properties": { "type": { "const": "builtin" } }, "required": ["type"] },
+        "then": { "properties": { "handler": { "oneOf": choices } }, "required": ["handler"] },
+    });
+    let each = loader.builtins().map(|builtin| {
+        let known = builtin.options().iter().map(|option| (option.name, about(json!({}), option.about)));
+        let options = json!({
+            "type": ["object", "null"],
+            "properties": properties(known),
+            "additionalProperties": false,
+        });
+        let named = json!({ "type": { "const": "builtin" }, "handler": { "const": builtin.name() } });
+        json!({
+            "if": { "properties": named, "required": ["type", "handler"] },
+            "then": { "properties": { "options": options } },
+        })
+    });
+    std::iter::once(which).chain(each).collect()
 }
 
 /// A mapping with these keys and no others, but for `x-…`.

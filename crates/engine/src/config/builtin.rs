@@ -187,6 +187,10 @@ impl Builtins {
         self.0.push(Arc::new(builtin));
     }
 
+    pub(super) fn all(&self) -> impl Iterator<Item = &dyn Builtin> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
     /// Makes the hook that a configuration names.
     pub(super) fn make(
         &self,

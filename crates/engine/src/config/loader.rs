@@ -129,6 +129,11 @@ impl Loader {
         self
     }
 
+    /// The ready-made hooks that a configuration may name, in the order they were registered.
+    pub fn builtins(&self) -> impl Iterator<Item = &dyn Builtin> {
+        self.builtins.all()
+    }
+
     /// Also looks for what is allowed but probably not meant, on disk too. Off by default: a host that loads its
     /// configuration for every event has no time for it.
     pub fn lint(mut self) -> Self {

@@ -49,7 +49,14 @@ fn typical_mistakes_in_a_configuration_do_not_fit() {
         "the same without a mistake",
     );
     fits(&validator, &json!({"hooks": {"pre:tool:shell": [{"run": "/log info x"}]}, "ui": 3}), "a point");
+    let builtin = json!({"type": "builtin", "handler": "block-commands", "options": {"except": ["x"]}});
+    fits(&validator, &hook(builtin), "a built-in");
+    fits(&validator, &hook(json!({"type": "builtin", "handler": "protect-paths"})), "a built-in as it is");
     for bad in [
+        hook(json!({"type": "builtin", "handler": "block-comands"})),
+        hook(json!({"type": "builtin"})),
+        hook(json!({"type": "builtin", "handler": "block-commands", "options": {"exept": ["x"]}})),
+        hook(json!({"type": "builtin", "handler": "block-commands", "options": ["x"]})),
         hook(json!({"comand": "x"})),
         hook(json!({"command": "x", "timeout": "soon"})),
         hook(json!({"command": "x", "timeout": 0})),
