@@ -5,6 +5,7 @@
 pub mod agent;
 pub mod conversation;
 pub mod history;
+mod http;
 pub mod mcp;
 pub mod model;
 pub mod permission;

@@ -6,16 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
 use serde_json::{Map, Value};
 
 use super::config::Handshake;
 use super::connection::{Connection, Connector, McpError, McpFuture, RemoteTool, Reply};
 use super::sdk::{self, Opening, Openings, Session};
+use crate::http;
 
 /// How long it may take to reach the server's machine.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,10 +29,7 @@ pub(super) struct HttpConnector {
 
 impl HttpConnector {
     pub(super) fn new(url: &str, headers: &[(String, String)], handshake: Handshake) -> Result<Self, String> {
-        let parsed = reqwest::Url::parse(url).map_err(|error| format!("its address is none: {error}"))?;
-        if !matches!(parsed.scheme(), "http" | "https") {
-            return Err(format!("its address begins with `{}:`, not with http: or https:", parsed.scheme()));
-        }
+        let client = http::client(&http::address(url)?, CONNECT_TIMEOUT)?.pool_max_idle_per_host(0);
         let mut named = HashMap::new();
         for (name, value) in headers {
             let bad = |what: &str| format!("the header `{name}` has {what} that cannot be sent");
@@ -44,36 +39,13 @@ impl HttpConnector {
             named.insert(key, value);
         }
         let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(named);
-        Ok(Self { client: client(&parsed)?, config, openings: Openings::new(handshake) })
+        Ok(Self { client: http::build(client)?, config, openings: Openings::new(handshake) })
     }
 
     async fn open(&self, opening: Opening) -> Result<HttpConnection, McpError> {
         let transport = StreamableHttpClientTransport::with_client(self.client.clone(), self.config.clone());
         sdk::open(transport, opening).await.map(|session| HttpConnection { session })
     }
-}
-
-/// A client that reads no environment: no proxy but what is said here, and certificates of the system.
-fn client(url: &reqwest::Url) -> Result<reqwest::Client, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let wrong = |error: rustls::Error| format!("no secure connection can be set up: {error}");
-    let builder =
-        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
-    // Without TLS the system's certificates are not needed, and a machine may have none.
-    let tls = if url.scheme() == "https" {
-        builder.with_platform_verifier().map_err(wrong)?.with_no_client_auth()
-    } else {
-        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
-    };
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .no_proxy()
-        // Headers may be secrets: they go to this server and to no other.
-        .redirect(Policy::none())
-        .connect_timeout(CONNECT_TIMEOUT)
-        .pool_max_idle_per_host(0)
-        .build()
-        .map_err(|error| format!("no HTTP client can be set up: {error}"))
 }
 
 impl Connector for HttpConnector {

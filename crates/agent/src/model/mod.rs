@@ -1,14 +1,27 @@
 //! Models behind one small trait.
 //!
 //! In comes a conversation and the tools that may be called; out comes one turn: words, tool calls, and why the
-//! model stopped. A model knows nothing of hooks.
+//! model stopped. A model knows nothing of hooks. `scripted` reads its answers from a file; `service` asks a service
+//! over HTTP, in one of two languages (`wire`). Never: an environment that is read, a key that is shown.
 
+mod config;
+mod error;
+mod key;
+mod refusal;
 mod scripted;
+mod service;
+mod sse;
+mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
 
+pub use config::{OnRetry, Retry, ServiceConfig};
+pub use error::ModelError;
+pub use key::Key;
 pub use scripted::Scripted;
+pub use service::Service;
+pub use wire::Wire;
 
 use crate::conversation::{Block, Message};
 use crate::tool::ToolSpec;
@@ -35,6 +48,8 @@ pub enum StopReason {
     ToolUse,
     /// It ran out of tokens.
     MaxTokens,
+    /// It does not want to answer this, or its service does not let it.
+    Refused,
 }
 
 /// What a turn cost.
@@ -55,43 +70,6 @@ pub struct Turn {
     pub stop: StopReason,
     /// What it cost.
     pub usage: Usage,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// There is no key to call it with.
-    #[error("no key for {provider}: set {variable}")]
-    NoKey {
-        /// Whose model it is.
-        provider: &'static str,
-        /// Where the key is looked for.
-        variable: &'static str,
-    },
-    /// The service refused.
-    #[error("the model's service answered {status}: {message}")]
-    Refused {
-        /// The HTTP status.
-        status: u16,
-        /// What it said.
-        message: String,
-    },
-    /// The service could not be reached, also after retries.
-    #[error("the model's service could not be reached: {detail}")]
-    Unreachable {
-        /// What went wrong.
-        detail: String,
-    },
-    /// The answer is not one that can be understood.
-    #[error("the model's answer cannot be understood: {detail}")]
-    Garbled {
-        /// What is wrong with it.
-        detail: String,
-    },
-    /// The script of turns is over.
-    #[error("the script has no more turns")]
-    OutOfTurns,
 }
 
 /// A future of a model.

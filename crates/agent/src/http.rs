@@ -1,0 +1,53 @@
+//! The one place that sets up HTTP clients, for models and for MCP servers.
+//!
+//! In comes an address; out comes the builder of a client for it. Never: an environment that is read, a proxy that
+//! nobody named, a redirect that is followed with a secret in a header.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, ClientBuilder, Url};
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+/// An address that can be called.
+pub(crate) fn address(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("its address is none: {error}"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!("its address begins with `{other}:`, not with http: or https:")),
+    }
+}
+
+/// A client that reads no environment: no proxy, and the certificates of the system.
+pub(crate) fn client(url: &Url, connect_timeout: Duration) -> Result<ClientBuilder, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let wrong = |error: rustls::Error| format!("no secure connection can be set up: {error}");
+    let builder =
+        ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().map_err(wrong)?;
+    // Without TLS the system's certificates are not needed, and a machine may have none.
+    let tls = if url.scheme() == "https" {
+        builder.with_platform_verifier().map_err(wrong)?.with_no_client_auth()
+    } else {
+        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+    };
+    let client = Client::builder().tls_backend_preconfigured(tls).no_proxy();
+    // Headers may be secrets: they go to this server and to no other.
+    Ok(client.redirect(Policy::none()).connect_timeout(connect_timeout))
+}
+
+/// The client, when it is complete.
+pub(crate) fn build(builder: ClientBuilder) -> Result<Client, String> {
+    builder.build().map_err(|error| format!("no HTTP client can be set up: {error}"))
+}
+
+/// What is at the bottom of an error: the layers above it only say that something went wrong.
+pub(crate) fn cause(error: &reqwest::Error) -> String {
+    let mut deepest: &dyn std::error::Error = error;
+    while let Some(next) = deepest.source() {
+        deepest = next;
+    }
+    // An address can hold a secret; the layer that is asked here is beneath the one that names it.
+    if std::ptr::addr_eq(deepest, error) { "the request failed".to_owned() } else { deepest.to_string() }
+}

@@ -1,0 +1,150 @@
+//! The languages that services speak: a request becomes JSON, server-sent events become an answer.
+//!
+//! Nothing here touches a network. What an answer holds that this program does not know is skipped, as the
+//! services ask their callers to do; what it holds that makes no sense is an error.
+
+mod anthropic;
+mod draft;
+mod openai;
+
+use serde_json::Value;
+
+use super::sse::Event;
+use super::{ModelError, ModelRequest, OnText, Turn};
+
+/// A language that services speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// The Messages API of Anthropic.
+    Anthropic,
+    /// Chat completions as OpenAI has them, and many others after it.
+    OpenAi,
+}
+
+impl Wire {
+    /// The provider whose language it is.
+    #[must_use]
+    pub fn provider(self) -> &'static str {
+        match self {
+            Self::Anthropic => "Anthropic",
+            Self::OpenAi => "OpenAI",
+        }
+    }
+
+    /// Where hosts usually keep the key.
+    #[must_use]
+    pub fn key_variable(self) -> &'static str {
+        match self {
+            Self::Anthropic => "ANTHROPIC_API_KEY",
+            Self::OpenAi => "OPENAI_API_KEY",
+        }
+    }
+
+    /// The provider's own service.
+    #[must_use]
+    pub fn home(self) -> &'static str {
+        match self {
+            Self::Anthropic => "https://api.anthropic.com",
+            Self::OpenAi => "https://api.openai.com/v1",
+        }
+    }
+
+    /// Where requests go, at a service that is there.
+    pub(super) fn endpoint(self, base_url: &str) -> String {
+        let base = base_url.trim_end_matches('/');
+        match self {
+            // With and without the version: both are written.
+            Self::Anthropic => format!("{}/v1/messages", base.trim_end_matches("/v1")),
+            Self::OpenAi => format!("{base}/chat/completions"),
+        }
+    }
+
+    /// The header that carries the key, and what stands before the key in it.
+    pub(super) fn key_header(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Anthropic => ("x-api-key", ""),
+            Self::OpenAi => ("authorization", "Bearer "),
+        }
+    }
+
+    /// Headers that are always the same.
+    pub(super) fn headers(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
+            Self::OpenAi => &[],
+        }
+    }
+
+    /// The request as JSON.
+    pub(super) fn body(
+        self,
+        model: &str,
+        request: &ModelRequest<'_>,
+        home: Home,
+    ) -> Result<Vec<u8>, ModelError> {
+        let body = match self {
+            Self::Anthropic => serde_json::to_vec(&anthropic::body(model, request)),
+            Self::OpenAi => serde_json::to_vec(&openai::body(model, request, home)),
+        };
+        body.map_err(|error| ModelError::Setup { why: format!("the request cannot be written: {error}") })
+    }
+
+    /// An answer that has not begun.
+    pub(super) fn answer(self, max_tokens: u32) -> Box<dyn Answer> {
+        match self {
+            Self::Anthropic => Box::new(anthropic::Answering::new(max_tokens)),
+            Self::OpenAi => Box::new(openai::Answering::new(max_tokens)),
+        }
+    }
+}
+
+/// Whether a service is the provider's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    Provider,
+    Elsewhere,
+}
+
+/// Whether there is more to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    More,
+    Over,
+}
+
+/// An answer while it comes.
+pub(super) trait Answer: Send {
+    /// Takes one event.
+    fn take(&mut self, event: &Event, on_text: OnText<'_>) -> Result<Step, ModelError>;
+
+    /// Whether part of the answer has come: then nobody may be asked again.
+    fn has_begun(&self) -> bool;
+
+    /// Whether the answer is whole even if the stream ends here without saying so.
+    fn is_whole(&self) -> bool;
+
+    /// The answer.
+    fn finish(self: Box<Self>) -> Result<Turn, ModelError>;
+}
+
+fn parse(event: &Event) -> Result<Value, ModelError> {
+    serde_json::from_str(&event.data)
+        .map_err(|error| garbled(format!("an event is not JSON ({error}): {}", start(&event.data))))
+}
+
+fn garbled(detail: impl Into<String>) -> ModelError {
+    ModelError::Garbled { detail: detail.into() }
+}
+
+/// The error that an event carries.
+fn gave_up(error: &Value) -> ModelError {
+    let text = |key: &str| error.get(key).and_then(Value::as_str);
+    let kind = text("type").or_else(|| text("code")).unwrap_or("error").to_owned();
+    let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
+    ModelError::GaveUp { kind, message }
+}
+
+/// The beginning of something that may be long.
+fn start(text: &str) -> String {
+    text.chars().take(200).collect()
+}
