@@ -8,50 +8,11 @@ use crosier::payload::{
 use crosier::{ActionGate, Gates, PendingContext};
 
 use super::MAIN;
+use super::end::End;
+use super::means::Means;
 use super::parts::Parts;
 use crate::conversation::Message;
 use crate::session::{Record, SessionError, Transcript};
-
-/// How an agent ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum End {
-    /// The model had no more to do.
-    Done,
-    /// A hook did not let the prompt through.
-    Denied(String),
-    /// A hook stopped the loop.
-    Halted(String),
-    /// A person stopped it.
-    Interrupted,
-    /// The model did not answer, or the disk is full.
-    Failed(String),
-    /// It had its turns.
-    OutOfTurns,
-}
-
-impl End {
-    /// The word that SessionEnd carries.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Denied(_) => "denied",
-            Self::Halted(_) => "halted",
-            Self::Interrupted => "interrupt",
-            Self::Failed(_) => "error",
-            Self::OutOfTurns => "max_turns",
-        }
-    }
-
-    /// What more there is to say.
-    #[must_use]
-    pub fn reason(&self) -> &str {
-        match self {
-            Self::Denied(reason) | Self::Halted(reason) | Self::Failed(reason) => reason,
-            Self::Done | Self::Interrupted | Self::OutOfTurns => "",
-        }
-    }
-}
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +26,16 @@ pub(super) enum Kind {
 pub struct Actor {
     pub(super) parts: Arc<Parts>,
     pub(super) id: String,
-    pub(super) agent_type: String,
     pub(super) kind: Kind,
     pub(super) depth: usize,
+    pub(super) means: Means,
     pub(super) messages: Vec<Message>,
     pub(super) pending: PendingContext,
     pub(super) transcript: Transcript,
     pub(super) resumes: usize,
     pub(super) compact_over: usize,
+    /// Why a hook wants the loop to stop, at whichever event it said so.
+    pub(super) halted: Option<String>,
     phase: &'static str,
 }
 
@@ -82,32 +45,32 @@ impl Actor {
     /// # Errors
     /// When its transcript cannot be opened.
     pub fn main(parts: Arc<Parts>, messages: Vec<Message>) -> Result<Self, SessionError> {
-        Self::new(parts, MAIN.to_owned(), MAIN.to_owned(), Kind::Main, 0, messages)
+        let means = Means::all(&parts, MAIN, "");
+        Ok(Self { messages, ..Self::new(parts, MAIN.to_owned(), Kind::Main, 0, means)? })
     }
 
     pub(super) fn new(
         parts: Arc<Parts>,
         id: String,
-        agent_type: String,
         kind: Kind,
         depth: usize,
-        messages: Vec<Message>,
+        means: Means,
     ) -> Result<Self, SessionError> {
         let transcript = Transcript::open(parts.session.transcript_path(&id))?;
         let compact_over = parts.settings.compact_over;
-        let (pending, phase) = (PendingContext::default(), "setup");
         Ok(Self {
             parts,
             id,
-            agent_type,
             kind,
             depth,
-            messages,
-            pending,
+            means,
+            messages: Vec::new(),
+            pending: PendingContext::default(),
             transcript,
             resumes: 0,
             compact_over,
-            phase,
+            halted: None,
+            phase: "setup",
         })
     }
 
@@ -119,49 +82,74 @@ impl Actor {
 
     /// Begins the session: `source` says how (`startup`, `resume`, `clear`), `trigger` why (`init`, `maintenance`).
     pub async fn begin(&mut self, source: &str, trigger: &str) {
-        let model = Some(self.parts.model.name().to_owned());
-        let agent_type = Some(self.agent_type.clone());
-        let start = SessionStart { source: source.to_owned(), agent_type, model, ..Default::default() };
-        self.fire(start).await;
+        self.start_session(source).await;
         self.fire(Setup { trigger: trigger.to_owned(), ..Default::default() }).await;
         self.enter_phase("working").await;
+    }
+
+    pub(super) async fn start_session(&mut self, source: &str) {
+        let model = Some(self.parts.model.name().to_owned());
+        let agent_type = Some(self.means.agent_type.clone());
+        self.fire(SessionStart { source: source.to_owned(), agent_type, model, ..Default::default() }).await;
     }
 
     /// Takes a prompt and works until there is nothing more to do.
     pub async fn prompt(&mut self, prompt: &str) -> End {
         self.enter_phase("working").await;
         self.resumes = 0;
-        let outcome = self.fire(UserPromptSubmit { prompt: prompt.to_owned(), ..Default::default() }).await;
-        let end = match outcome.prompt_gate() {
-            ActionGate::Halt(halt) => End::Halted(halt.reason),
-            ActionGate::Deny(refusal) => {
-                self.note("denied", &format!("prompt: {}", refusal.reason)).await;
-                End::Denied(refusal.reason.to_string())
-            }
-            ActionGate::Go(_) => match self.say(Message::user(prompt)) {
-                Ok(()) => {
-                    self.show(format!("you: {prompt}")).await;
-                    self.work().await
-                }
-                Err(error) => End::Failed(error.to_string()),
-            },
+        let end = match self.accept(prompt).await {
+            Ok(()) => self.work().await,
+            Err(end) => end,
         };
-        self.enter_phase("waiting").await;
+        // It has stopped the loop; the next prompt is a new one.
+        self.halted = None;
         end
+    }
+
+    async fn accept(&mut self, prompt: &str) -> Result<(), End> {
+        self.check()?;
+        let outcome = self.fire(UserPromptSubmit { prompt: prompt.to_owned(), ..Default::default() }).await;
+        match outcome.prompt_gate() {
+            ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
+            ActionGate::Deny(refusal) => {
+                self.note("denied", &format!("prompt: {} ({})", refusal.reason, refusal.by)).await;
+                return Err(End::Denied(refusal.reason.to_string()));
+            }
+            ActionGate::Go(_) => {}
+        }
+        self.say(Message::user(prompt)).map_err(|error| End::Failed(error.to_string()))?;
+        self.show(format!("you: {prompt}")).await;
+        Ok(())
+    }
+
+    /// Waits for a person, and tells them so. For a host that takes more than one prompt.
+    pub async fn wait(&mut self) {
+        self.enter_phase("waiting").await;
+        self.notify("idle_prompt", "waiting for your input").await;
     }
 
     /// Forgets the conversation.
     pub async fn clear(&mut self) {
         self.messages.clear();
         let _ = self.transcript.push(&Record::Cleared { why: "clear".to_owned() });
-        self.fire(SessionStart { source: "clear".to_owned(), ..Default::default() }).await;
+        self.start_session("clear").await;
     }
 
     /// Ends the session. Always fires, also after an interrupt.
     pub async fn finish(&mut self, end: &End) {
         self.enter_phase("done").await;
-        self.note("end", &format!("{} {}", end.word(), end.reason())).await;
+        self.leave_context();
+        self.note("end", format!("{} {}", end.word(), end.reason()).trim_end()).await;
         self.fire(SessionEnd { reason: end.word().to_owned(), ..Default::default() }).await;
+    }
+
+    /// Context that no model call will get any more is not lost in silence.
+    pub(super) fn leave_context(&mut self) {
+        for line in self.pending.lines() {
+            let (what, text) = ("context without a model call".to_owned(), line.clone());
+            let _ = self.transcript.push(&Record::Note { what, text });
+        }
+        self.pending = PendingContext::default();
     }
 
     /// Goes to another phase, if hooks let it.
@@ -170,18 +158,26 @@ impl Actor {
             return;
         }
         let from = self.phase.to_owned();
-        let outcome =
-            self.fire(PreSessionPhase { from: from.clone(), to: to.to_owned(), ..Default::default() }).await;
-        match outcome.action_gate() {
+        let event = PreSessionPhase { from: from.clone(), to: to.to_owned(), ..Default::default() };
+        let why = match self.fire(event).await.action_gate() {
             ActionGate::Go(_) => {
                 self.phase = to;
                 self.parts.change_view(|view| to.clone_into(&mut view.phase));
                 self.fire(PostSessionPhase { from, to: to.to_owned(), ..Default::default() }).await;
+                return;
             }
-            ActionGate::Deny(refusal) => {
-                self.show(format!("stays in phase {from}: {} ({})", refusal.reason, refusal.by)).await;
-            }
-            ActionGate::Halt(halt) => self.show(format!("stays in phase {from}: {}", halt.reason)).await,
+            ActionGate::Deny(refusal) => format!("{} ({})", refusal.reason, refusal.by),
+            ActionGate::Halt(halt) => halt.reason,
+        };
+        self.note("phase denied", &format!("stays {from}, not {to}: {why}")).await;
+    }
+
+    /// What stops the loop, if anything does.
+    pub(super) fn check(&mut self) -> Result<(), End> {
+        match self.halted.take() {
+            _ if self.parts.interrupt.is_set() => Err(End::Interrupted),
+            Some(reason) => Err(End::Halted(reason)),
+            None => Ok(()),
         }
     }
 

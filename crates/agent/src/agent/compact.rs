@@ -1,9 +1,10 @@
 //! A conversation that grew too long is replaced by a summary of itself.
 
-use crosier::payload::{PreCompact, SessionStart};
+use crosier::payload::PreCompact;
 use crosier::{ActionGate, Gates};
 
-use super::actor::{Actor, End};
+use super::actor::Actor;
+use super::end::End;
 use crate::conversation::{Block, Message, Role};
 use crate::session::Record;
 
@@ -15,9 +16,21 @@ impl Actor {
         if self.size() <= self.compact_over {
             return Ok(());
         }
+        self.compact("auto").await
+    }
+
+    /// Shortens the conversation now; `trigger` says who wants it (`manual`, `auto`).
+    ///
+    /// # Errors
+    /// Why the loop cannot go on.
+    pub async fn compact(&mut self, trigger: &str) -> Result<(), End> {
         self.enter_phase("compacting").await;
-        let compacted = self.compact("auto").await;
+        let compacted = self.shorten(trigger).await;
         self.enter_phase("working").await;
+        // Done again only when there is clearly more to shorten: what is left may be long by itself.
+        if self.size() > self.compact_over {
+            self.compact_over = self.size() + self.size() / 5;
+        }
         compacted
     }
 
@@ -33,15 +46,13 @@ impl Actor {
             .sum()
     }
 
-    async fn compact(&mut self, trigger: &str) -> Result<(), End> {
+    async fn shorten(&mut self, trigger: &str) -> Result<(), End> {
         let event =
             PreCompact { trigger: trigger.to_owned(), custom_instructions: None, ..Default::default() };
         let instructions = match self.fire(event).await.action_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ActionGate::Deny(refusal) => {
-                self.note("not compacted", &refusal.reason).await;
-                // Asked again only when there is clearly more to compact.
-                self.compact_over = self.size() + self.size() / 5;
+                self.note("not compacted", &format!("{} ({})", refusal.reason, refusal.by)).await;
                 return Ok(());
             }
             ActionGate::Go(instructions) => instructions.map(|json| json.plain().into_owned()),
@@ -50,19 +61,17 @@ impl Actor {
             Some(more) if !more.is_empty() => format!("{INSTRUCTIONS}\n{more}"),
             _ => INSTRUCTIONS.to_owned(),
         };
-        // What the model is in the middle of stays: a tool result must follow its call.
-        let newest = self.messages.pop();
         let turn = self.ask_model(&system).await?;
         let summary = Message { role: Role::Assistant, content: turn.content }.words();
+        // What the model has not answered yet stays word for word.
+        let next = self.newest();
+        let next = if next.is_empty() { "Go on.".to_owned() } else { next };
         let _ = self.transcript.push(&Record::Cleared { why: "compact".to_owned() });
         self.messages.clear();
-        let failed = |error: crate::session::SessionError| End::Failed(error.to_string());
-        let newest = newest.map(|message| message.words()).filter(|words| !words.is_empty());
-        let next = newest.unwrap_or_else(|| "Go on.".to_owned());
         self.say(Message::user(format!("Summary of the conversation so far:\n{summary}\n\n{next}")))
-            .map_err(failed)?;
+            .map_err(|error| End::Failed(error.to_string()))?;
         self.show("compacted the conversation".to_owned()).await;
-        self.fire(SessionStart { source: "compact".to_owned(), ..Default::default() }).await;
+        self.start_session("compact").await;
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Firing an event for an agent, and drawing the screen, which is an event too.
 
+use std::time::Instant;
+
 use crosier::payload::{Notification, PreViewRender};
-use crosier::{Base, Event, Gates, NoticeKind, Outcome, Payload};
+use crosier::{Base, Event, Gates, Json, NoticeKind, Outcome, Payload};
 
 use super::actor::Actor;
+use super::witness::Fired;
 use crate::view::View;
-
-/// The last lines that the screen keeps.
-const MAX_LINES: usize = 500;
 
 impl Actor {
     /// What every event of this agent says.
@@ -22,16 +22,12 @@ impl Actor {
         }
     }
 
-    /// Fires an event: its context waits for the next model call, its notices go to whom they are for.
+    /// Fires an event: its context waits for the next model call, its halt for the next look at it, and its
+    /// notices go to whom they are for.
     pub(super) async fn fire<P: Payload>(&mut self, payload: P) -> Outcome {
         let outcome = self.fire_quietly(payload).await;
-        for notice in &outcome.notices {
-            match notice.kind {
-                NoticeKind::Log => {
-                    tracing::info!(hook = %notice.hook, level = %notice.level, "{}", notice.text)
-                }
-                NoticeKind::Notify => self.notify("hook", &notice.text).await,
-            }
+        for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Notify) {
+            self.notify("hook", &notice.text).await;
         }
         let denied = outcome.is_denied().then_some("denied");
         let did = denied.or_else(|| outcome.halt.as_ref().map(|_| "halted"));
@@ -39,16 +35,28 @@ impl Actor {
             (did, outcome.by.as_ref().or(outcome.halt.as_ref().map(|halt| &halt.by)))
         {
             let line = format!("{} {did} by {by}", outcome.event.name);
-            self.parts.change_view(|view| view.decisions.push(line));
+            self.parts.change_view(|view| view.decide(line));
         }
         outcome
     }
 
     async fn fire_quietly<P: Payload>(&mut self, payload: P) -> Outcome {
         let event = Event::from(payload.with_base(self.base()));
+        let started = Instant::now();
         let outcome = self.parts.engine.fire(&event).await;
-        self.parts.keep(&event, &outcome);
+        let took = started.elapsed();
         self.pending.collect(&outcome);
+        if let Some(halt) = &outcome.halt {
+            self.halted.get_or_insert_with(|| halt.reason.clone());
+        }
+        for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Log) {
+            tracing::info!(hook = %notice.hook, level = %notice.level, "{}", notice.text);
+        }
+        if let Some(witness) = &self.parts.witness {
+            let input = event.wire().ok().and_then(|wire| Json::parse(wire).ok()).unwrap_or_default();
+            let (agent_id, outcome) = (self.id.clone(), outcome.clone());
+            witness.fired(&Fired { agent_id, event: event.name(), input, outcome, took });
+        }
         outcome
     }
 
@@ -66,12 +74,7 @@ impl Actor {
 
     /// Adds a line to the screen and draws it, as hooks want it to be drawn.
     pub(super) async fn show(&mut self, line: String) {
-        let view = self.parts.change_view(|view| {
-            view.lines.push(line);
-            if view.lines.len() > MAX_LINES {
-                view.lines.remove(0);
-            }
-        });
+        let view = self.parts.change_view(|view| view.add(line));
         let outcome = self.fire_quietly(PreViewRender { view: view.to_json(), ..Default::default() }).await;
         let drawn = match outcome.action_gate() {
             crosier::ActionGate::Go(Some(changed)) => View::from_json(&changed).unwrap_or(view),

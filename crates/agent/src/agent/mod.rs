@@ -13,19 +13,26 @@
 
 mod actor;
 mod compact;
+mod end;
 mod fire;
+mod interrupt;
+mod means;
 mod parts;
 mod person;
 mod spawn;
 mod team;
 mod tools;
 mod turn;
+mod witness;
 mod write;
 
-pub use actor::{Actor, End};
-pub use parts::{AgentHooks, Fired, Interrupt, Ledger, Parts, Settings, Witness};
+pub use actor::Actor;
+pub use end::End;
+pub use interrupt::Interrupt;
+pub use parts::{AgentHooks, Parts, Settings};
 pub use person::{Person, Question};
-pub use team::{Member, Task, TaskEnd, run_team};
+pub use team::{Member, Task, TaskEnd, TeamEnd};
+pub use witness::{Fired, Recording, Witness};
 
 /// The agent that is nobody's subagent.
 pub const MAIN: &str = "main";

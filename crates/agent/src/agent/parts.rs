@@ -1,37 +1,24 @@
 //! What agents of one session share.
 
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crosier::{Engine, Event, Hook, Json, Outcome};
-use tokio::sync::watch;
+use crosier::{Engine, Scope};
 
-use super::Person;
-use crate::conversation::Message;
+use super::{Interrupt, Person, Witness};
+use crate::history::History;
 use crate::model::Model;
 use crate::permission::Permissions;
 use crate::session::Session;
 use crate::tool::Tool;
-use crate::view::{Renderer, View};
+use crate::view::{Blind, Renderer, View};
 
-/// The hooks of a kind of agent, made anew for each agent: they live as long as it does.
-pub type AgentHooks = dyn Fn(&str) -> Vec<Hook> + Send + Sync;
+/// The scope of an agent, from its id and its type; made anew for each agent, it lives as long as that does.
+pub type AgentHooks = dyn Fn(&str, &str) -> Scope + Send + Sync;
 
-/// Where file writes are kept: the shadow repository.
-pub trait Ledger: Send + Sync {
-    /// Keeps one write and gives the id of its commit back.
-    fn record<'a>(
-        &'a self,
-        path: &'a str,
-        content: &'a str,
-    ) -> Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
-}
-
-/// Numbers that a loop goes by.
+/// Numbers and words that a loop goes by.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The instructions of every model call.
@@ -48,58 +35,6 @@ pub struct Settings {
     pub tool_timeout: Duration,
 }
 
-/// One fire, as it went: for demonstrations and tests.
-#[derive(Debug, Clone)]
-pub struct Fired {
-    /// The event's name.
-    pub event: &'static str,
-    /// The whole event, as hooks got it.
-    pub input: Json,
-    /// The outcome.
-    pub outcome: Json,
-}
-
-/// Told what happens in a session, while it happens. It must not block.
-pub trait Witness: Send + Sync {
-    /// Something was said in the conversation of an agent.
-    fn said(&self, agent_id: &str, message: &Message);
-
-    /// An event was fired.
-    fn fired(&self, fired: &Fired);
-}
-
-/// Set when somebody pressed Ctrl-C.
-#[derive(Debug, Clone)]
-pub struct Interrupt {
-    sender: Arc<watch::Sender<bool>>,
-}
-
-impl Default for Interrupt {
-    fn default() -> Self {
-        Self { sender: Arc::new(watch::Sender::new(false)) }
-    }
-}
-
-impl Interrupt {
-    /// Interrupts every agent of the session.
-    pub fn set(&self) {
-        self.sender.send_replace(true);
-    }
-
-    /// Whether it is set.
-    #[must_use]
-    pub fn is_set(&self) -> bool {
-        *self.sender.borrow()
-    }
-
-    /// Comes back when it is set.
-    pub async fn wait(&self) {
-        let mut receiver = self.sender.subscribe();
-        // The sender is held by `self`, so it cannot be gone.
-        let _ = receiver.wait_for(|set| *set).await;
-    }
-}
-
 /// What agents of one session share.
 pub struct Parts {
     /// Runs the hooks.
@@ -112,24 +47,20 @@ pub struct Parts {
     pub permissions: Permissions,
     /// Where transcripts are.
     pub session: Session,
-    /// Numbers to go by.
+    /// Numbers and words to go by.
     pub settings: Settings,
     /// Who can be asked.
     pub person: Option<Arc<dyn Person>>,
     /// Where file writes are kept.
-    pub ledger: Option<Arc<dyn Ledger>>,
-    /// The hooks of each kind of agent.
+    pub history: Option<Arc<dyn History>>,
+    /// The hooks of each agent.
     pub agent_hooks: Option<Box<AgentHooks>>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// The screen and who draws it.
-    pub screen: Mutex<(View, Box<dyn Renderer>)>,
-    /// Every fire in order, when somebody wants to know.
-    pub recorder: Option<Mutex<Vec<Fired>>>,
     /// Told what happens, while it happens.
     pub witness: Option<Arc<dyn Witness>>,
-    /// Numbers agents.
-    pub next_agent: AtomicU64,
+    screen: Mutex<(View, Box<dyn Renderer>)>,
+    next_agent: AtomicU64,
 }
 
 impl std::fmt::Debug for Parts {
@@ -143,25 +74,47 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Parts {
-    pub(super) fn tool(&self, name: &str) -> Option<Arc<dyn Tool>> {
-        self.tools.iter().find(|tool| tool.spec().name == name).cloned()
+    /// The least that an agent needs; nobody to ask, no history, no screen.
+    #[must_use]
+    pub fn new(
+        engine: Engine,
+        model: Arc<dyn Model>,
+        tools: Vec<Arc<dyn Tool>>,
+        session: Session,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            engine,
+            model,
+            tools,
+            permissions: Permissions::default(),
+            session,
+            settings,
+            person: None,
+            history: None,
+            agent_hooks: None,
+            interrupt: Interrupt::default(),
+            witness: None,
+            screen: Mutex::new((View::default(), Box::new(Blind))),
+            next_agent: AtomicU64::new(1),
+        }
+    }
+
+    /// Has the screen drawn, beginning with this view.
+    #[must_use]
+    pub fn with_screen(mut self, view: View, renderer: Box<dyn Renderer>) -> Self {
+        self.screen = Mutex::new((view, renderer));
+        self
     }
 
     pub(super) fn next_agent(&self) -> u64 {
         self.next_agent.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn keep(&self, event: &Event, outcome: &Outcome) {
-        if self.recorder.is_none() && self.witness.is_none() {
-            return;
-        }
-        let input = event.wire().ok().and_then(|wire| Json::parse(wire).ok()).unwrap_or_default();
-        let fired = Fired { event: event.name(), input, outcome: outcome.to_json() };
-        if let Some(witness) = &self.witness {
-            witness.fired(&fired);
-        }
-        if let Some(recorder) = &self.recorder {
-            lock(recorder).push(fired);
+    pub(super) fn scope(&self, agent_id: &str, agent_type: &str) -> Scope {
+        match &self.agent_hooks {
+            Some(make) => make(agent_id, agent_type),
+            None => Scope::new(agent_id),
         }
     }
 
@@ -174,11 +127,5 @@ impl Parts {
 
     pub(super) fn draw(&self, view: &View) {
         lock(&self.screen).1.draw(view);
-    }
-
-    /// Every fire so far, in order.
-    #[must_use]
-    pub fn fires(&self) -> Vec<Fired> {
-        self.recorder.as_ref().map(|recorder| lock(recorder).clone()).unwrap_or_default()
     }
 }

@@ -1,14 +1,15 @@
 //! A team: several agents on one list of tasks.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crosier::payload::{TaskCompleted, TeammateIdle};
-use crosier::{Gates, Scope, WorkGate};
+use crosier::{Gates, WorkGate};
 
-use super::actor::{Actor, End, Kind};
-use super::parts::Parts;
-use crate::conversation::{Message, Role};
+use super::actor::Actor;
+use super::end::End;
+use super::means::Means;
+use super::spawn::Subagent;
 
 /// How often a hook may reopen a task, or keep an idle teammate working.
 const MAX_TRIES: usize = 3;
@@ -40,10 +41,23 @@ pub struct TaskEnd {
     pub id: String,
     /// Who did it.
     pub by: String,
+    /// How the work on it ended.
+    pub end: End,
     /// The last words about it.
     pub result: String,
     /// How often a hook reopened it.
     pub reopened: usize,
+}
+
+/// What became of a team's work.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TeamEnd {
+    /// The tasks that were worked on, in the order in which they ended.
+    pub tasks: Vec<TaskEnd>,
+    /// The tasks that nobody was left for.
+    pub open: Vec<Task>,
+    /// Members that could not join, and why.
+    pub absent: Vec<(String, String)>,
 }
 
 /// A task on the list, with the feedback of hooks that reopened it.
@@ -52,92 +66,149 @@ struct Open {
     feedback: Vec<String>,
 }
 
+/// The list that everybody of the team sees.
 struct Board {
     open: VecDeque<Open>,
-    done: Vec<TaskEnd>,
+    working: Vec<(Task, String)>,
+    done: Vec<(Task, TaskEnd)>,
 }
 
-/// Runs a team until the list is empty. All members work at once.
-pub async fn run_team(parts: &Arc<Parts>, team: &str, members: &[Member], tasks: Vec<Task>) -> Vec<TaskEnd> {
-    let open = tasks.into_iter().map(|task| Open { task, feedback: Vec::new() }).collect();
-    let board = Mutex::new(Board { open, done: Vec::new() });
-    let work = members.iter().map(|member| work(parts, team, member, &board));
-    futures_util::future::join_all(work).await;
-    board.into_inner().unwrap_or_else(PoisonError::into_inner).done
-}
+type Shared<'a> = &'a Mutex<Board>;
 
-async fn work(parts: &Arc<Parts>, team: &str, member: &Member, board: &Mutex<Board>) {
-    let hooks = parts.agent_hooks.as_ref().map(|make| make(&member.agent_type)).unwrap_or_default();
-    let Ok(_scope) = parts.engine.enter(Scope::new(member.name.as_str()).hooks(hooks)) else { return };
-    let actor = Actor::new(
-        Arc::clone(parts),
-        member.name.clone(),
-        member.agent_type.clone(),
-        Kind::Subagent,
-        1,
-        Vec::new(),
-    );
-    let Ok(mut actor) = actor else { return };
-    let mut kept_working = 0;
-    loop {
-        let next = lock(board).open.pop_front();
-        match next {
-            Some(open) => actor.do_task(team, open, board).await,
-            None => {
-                let idle = TeammateIdle {
-                    teammate_name: member.name.clone(),
-                    team_name: team.to_owned(),
-                    ..Default::default()
-                };
-                match actor.fire(idle).await.work_gate() {
-                    WorkGate::KeepWorking(refusal) if kept_working < MAX_TRIES => {
-                        kept_working += 1;
-                        actor.note("kept working", &format!("{}: {}", member.name, refusal.reason)).await;
-                        if actor.say(Message::user(&*refusal.reason)).is_ok() {
-                            actor.work().await;
-                        }
-                    }
-                    WorkGate::KeepWorking(_) | WorkGate::Done | WorkGate::Halt(_) => return,
-                }
-            }
-        }
-    }
-}
-
-fn lock(board: &Mutex<Board>) -> std::sync::MutexGuard<'_, Board> {
+fn lock(board: Shared<'_>) -> MutexGuard<'_, Board> {
     board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Board {
+    /// For the screen: a line each.
+    fn lines(&self) -> Vec<String> {
+        let done = self.done.iter().map(|(task, end)| match end.end {
+            End::Done => format!("[x] {} ({})", task.subject, end.by),
+            ref other => format!("[!] {} ({}: {})", task.subject, end.by, other.word()),
+        });
+        let working = self.working.iter().map(|(task, who)| format!("[~] {} ({who})", task.subject));
+        let open = self.open.iter().map(|open| format!("[ ] {}", open.task.subject));
+        done.chain(working).chain(open).collect()
+    }
+}
+
 impl Actor {
-    async fn do_task(&mut self, team: &str, mut open: Open, board: &Mutex<Board>) {
-        let Task { id, subject, description } = open.task.clone();
-        let feedback: String = open.feedback.iter().map(|line| format!("\nStill open: {line}")).collect();
-        if self.say(Message::user(format!("{subject}\n{description}{feedback}"))).is_err() {
-            return;
+    /// Runs a team until its list is empty. All members work at once, each in its own scope.
+    pub async fn run_team(&mut self, team: &str, members: &[Member], tasks: Vec<Task>) -> TeamEnd {
+        let open = tasks.into_iter().map(|task| Open { task, feedback: Vec::new() }).collect();
+        let board = Mutex::new(Board { open, working: Vec::new(), done: Vec::new() });
+        let mut end = TeamEnd::default();
+        let mut present = Vec::new();
+        for member in members {
+            match self.join_team(member).await {
+                Ok(teammate) => present.push(teammate),
+                Err(why) => {
+                    self.note("absent", &format!("{}: {why}", member.name)).await;
+                    end.absent.push((member.name.clone(), why));
+                }
+            }
         }
-        let end = self.work().await;
+        let work = present.into_iter().map(|teammate| work(teammate, team, &board));
+        for mut actor in futures_util::future::join_all(work).await {
+            self.pending.append(&mut actor.pending);
+        }
+        let board = board.into_inner().unwrap_or_else(PoisonError::into_inner);
+        end.tasks = board.done.into_iter().map(|(_, end)| end).collect();
+        end.open = board.open.into_iter().map(|open| open.task).collect();
+        end
+    }
+
+    async fn join_team(&mut self, member: &Member) -> Result<Subagent, String> {
+        let means = Means::all(&self.parts, &member.agent_type, "");
+        let means = self.may_spawn(&member.name, means).await.map_err(|error| error.message)?;
+        let started = Subagent::start(&self.parts, member.name.clone(), self.depth + 1, means).await;
+        started.map_err(|error| error.message)
+    }
+}
+
+async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
+    let mut kept_working = 0;
+    let end = loop {
+        if let Err(end) = teammate.actor.check() {
+            break end;
+        }
+        let next = {
+            let mut board = lock(board);
+            let next = board.open.pop_front();
+            board.working.extend(next.iter().map(|open| (open.task.clone(), teammate.actor.id.clone())));
+            next
+        };
+        if let Some(open) = next {
+            do_task(&mut teammate, team, open, board).await;
+            continue;
+        }
+        let (teammate_name, team_name) = (teammate.actor.id.clone(), team.to_owned());
+        let idle = TeammateIdle { teammate_name, team_name, ..Default::default() };
+        match teammate.actor.fire(idle).await.work_gate() {
+            WorkGate::KeepWorking(refusal) if kept_working < MAX_TRIES => {
+                kept_working += 1;
+                let text = format!("{}: {} ({})", teammate.actor.id, refusal.reason, refusal.by);
+                teammate.actor.note("kept working", &text).await;
+                teammate.work(&refusal.reason).await;
+            }
+            WorkGate::KeepWorking(refusal) => {
+                let text = format!("{} wanted {} to work on once too often", refusal.by, teammate.actor.id);
+                teammate.actor.note("stopped", &text).await;
+                break End::Done;
+            }
+            WorkGate::Done => break End::Done,
+            WorkGate::Halt(halt) => break End::Halted(halt.reason),
+        }
+    };
+    teammate.leave(end).await.into_actor()
+}
+
+async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Shared<'_>) {
+    let Task { id, subject, description } = open.task.clone();
+    show_board(teammate, board, &format!("{} takes {subject}", teammate.actor.id)).await;
+    let feedback: String = open.feedback.iter().map(|line| format!("\nStill open: {line}")).collect();
+    let end = teammate.work(&format!("{subject}\n{description}{feedback}")).await;
+    let by = teammate.actor.id.clone();
+    if end == End::Done {
         let completed = TaskCompleted {
             task_id: id.clone(),
             task_subject: subject.clone(),
             task_description: Some(description),
-            teammate_name: Some(self.id.clone()),
+            teammate_name: Some(by.clone()),
             team_name: Some(team.to_owned()),
             ..Default::default()
         };
-        let gate = if end == End::Done { self.fire(completed).await.work_gate() } else { WorkGate::Done };
-        match gate {
-            WorkGate::KeepWorking(refusal) if open.feedback.len() < MAX_TRIES => {
-                self.note("task reopened", &format!("{subject}: {}", refusal.reason)).await;
+        if let WorkGate::KeepWorking(refusal) = teammate.actor.fire(completed).await.work_gate() {
+            if open.feedback.len() < MAX_TRIES {
+                let text = format!("{subject}: {} ({})", refusal.reason, refusal.by);
                 open.feedback.push(refusal.reason.to_string());
-                lock(board).open.push_front(open);
+                {
+                    let mut board = lock(board);
+                    board.working.retain(|(task, _)| task.id != id);
+                    board.open.push_front(open);
+                }
+                teammate.actor.note("task reopened", &text).await;
+                return;
             }
-            _ => {
-                let last = self.messages.iter().rfind(|message| message.role == Role::Assistant);
-                let result = last.map(Message::words).unwrap_or_default();
-                let task_end = TaskEnd { id, by: self.id.clone(), result, reopened: open.feedback.len() };
-                lock(board).done.push(task_end);
-                self.notify("task_completed", &format!("{subject}: {}", end.word())).await;
-            }
+            let text = format!("{subject}: reopened {MAX_TRIES} times already, although {}", refusal.reason);
+            teammate.actor.note("task closed", &text).await;
         }
     }
+    let result = teammate.last_words();
+    let message = format!("{subject}: {}", end.word());
+    let task_end = TaskEnd { id: id.clone(), by, end, result, reopened: open.feedback.len() };
+    {
+        let mut board = lock(board);
+        board.working.retain(|(task, _)| task.id != id);
+        board.done.push((open.task, task_end));
+    }
+    show_board(teammate, board, &format!("{} is done with {subject}", teammate.actor.id)).await;
+    teammate.actor.notify("task_completed", &message).await;
+}
+
+/// The list has changed: the screen shows it.
+async fn show_board(teammate: &mut Subagent, board: Shared<'_>, line: &str) {
+    let lines = lock(board).lines();
+    teammate.actor.parts.change_view(|view| view.tasks = lines);
+    teammate.actor.show(line.to_owned()).await;
 }

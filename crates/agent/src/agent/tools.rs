@@ -5,15 +5,38 @@ use std::sync::Arc;
 use crosier::payload::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
 use crosier::{Gates, Json, OutputGate, PermissionGate, ResultGate, Strategy, ToolGate};
 
-use super::actor::{Actor, End};
+use super::actor::Actor;
+use super::end::End;
 use super::person::Question;
-use super::spawn::TASK;
 use crate::conversation::{Block, Message, Role};
 use crate::permission::{HookSays, PermissionMode, Ruling};
-use crate::tool::{Risk, Tool, ToolContext, ToolError};
+use crate::tool::{Risk, Task, Tool, ToolContext, ToolError};
 
 /// What stands in for an output that a hook hides.
 const SUPPRESSED: &str = "[output suppressed by hook]";
+
+/// A call as the model made it.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    id: String,
+    name: String,
+    input: Json,
+}
+
+impl Call {
+    pub(super) fn of(block: Block) -> Option<Self> {
+        match block {
+            Block::ToolUse { id, name, input } => Some(Self { id, name, input }),
+            Block::Text { .. } | Block::ToolResult { .. } => None,
+        }
+    }
+
+    /// Every call gets a result, also one that was not reached: a model's service insists on it.
+    fn not_run(self) -> Block {
+        let content = "not run: the loop was stopped before it".to_owned();
+        Block::ToolResult { tool_use_id: self.id, content, is_error: true }
+    }
+}
 
 /// One call that was let through.
 struct Ready {
@@ -28,62 +51,75 @@ enum Prepared {
     Refused { id: String, reason: String },
 }
 
-type Call = (String, String, Json);
 type Ran = Result<Json, ToolError>;
 
+/// Which calls of one turn may run together: those that only read, and subagents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Company {
+    Readers,
+    Subagents,
+}
+
 impl Actor {
-    /// Runs the calls of one turn. Neighbours that only read run together; hooks always run in order.
+    /// Runs the calls of one turn. Neighbours that only read run together, and so do subagents; hooks of this
+    /// agent always run in the order of the calls.
     pub(super) async fn call_tools(&mut self, calls: Vec<Call>) -> Result<(), End> {
         let mut results = Vec::with_capacity(calls.len());
         let mut messages = Vec::new();
-        let mut halted = None;
+        let mut end = self.check().err();
         let mut calls = calls.into_iter().peekable();
-        while let Some(call) = calls.next() {
+        while end.is_none() {
+            let Some(call) = calls.next() else { break };
+            let company = self.company(&call);
             let mut batch = vec![call];
-            while self.reads(&batch[0].1) && calls.peek().is_some_and(|(_, name, _)| self.reads(name)) {
+            while company.is_some() && calls.peek().is_some_and(|next| self.company(next) == company) {
                 batch.extend(calls.next());
             }
-            let mut prepared = Vec::with_capacity(batch.len());
-            for call in batch {
-                prepared.push(self.prepare(call).await?);
-            }
-            let ran = self.run_batch(&prepared).await;
+            let prepared = match self.prepare_all(&batch).await {
+                Ok(prepared) => prepared,
+                Err(stopped) => {
+                    results.extend(batch.into_iter().map(Call::not_run));
+                    end = Some(stopped);
+                    break;
+                }
+            };
+            let ran = self.run_batch(&prepared, company).await;
             for (prepared, ran) in prepared.into_iter().zip(ran) {
                 let (block, gate) = self.after(prepared, ran).await;
                 results.push(block);
                 messages.extend(gate.inject.into_iter().map(|injected| injected.content));
-                halted = halted.or(gate.halt);
             }
-            if halted.is_some() || self.parts.interrupt.is_set() {
-                break;
-            }
+            end = self.check().err();
         }
-        // Every call gets a result, also one that was not reached: a model's service insists on it.
-        for (id, ..) in calls {
-            let content = "not run: the loop was stopped before it".to_owned();
-            results.push(Block::ToolResult { tool_use_id: id, content, is_error: true });
-        }
+        results.extend(calls.map(Call::not_run));
         let failed = |error: crate::session::SessionError| End::Failed(error.to_string());
         self.say(Message { role: Role::User, content: results }).map_err(failed)?;
         for content in messages {
             self.say(Message::user(content)).map_err(failed)?;
         }
-        match halted {
-            Some(halt) => Err(End::Halted(halt.reason)),
-            None if self.parts.interrupt.is_set() => Err(End::Interrupted),
-            None => Ok(()),
+        end.map_or(Ok(()), Err)
+    }
+
+    fn company(&self, call: &Call) -> Option<Company> {
+        match self.means.tool(&call.name) {
+            Some(_) if call.name == Task::NAME => Some(Company::Subagents),
+            Some(tool) if tool.risk() == Risk::Read => Some(Company::Readers),
+            _ => None,
         }
     }
 
-    fn reads(&self, name: &str) -> bool {
-        self.parts.tool(name).is_some_and(|tool| tool.risk() == Risk::Read)
+    async fn prepare_all(&mut self, batch: &[Call]) -> Result<Vec<Prepared>, End> {
+        let mut prepared = Vec::with_capacity(batch.len());
+        for call in batch {
+            prepared.push(self.prepare(call.clone()).await?);
+        }
+        Ok(prepared)
     }
 
     /// Hooks and permission.
-    async fn prepare(&mut self, (id, name, input): Call) -> Result<Prepared, End> {
-        let Some(tool) = self.parts.tool(&name) else {
-            let names: Vec<String> = self.parts.tools.iter().map(|tool| tool.spec().name.clone()).collect();
-            let near = crosier::protocol::nearest::nearest(&name, names.iter().map(String::as_str));
+    async fn prepare(&mut self, Call { id, name, input }: Call) -> Result<Prepared, End> {
+        let Some(tool) = self.means.tool(&name).cloned() else {
+            let near = crosier::protocol::nearest::nearest(&name, self.means.names());
             let near = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
             return Ok(Prepared::Refused { id, reason: format!("there is no tool {name}{near}") });
         };
@@ -169,25 +205,62 @@ impl Actor {
         Ok(Prepared::Ready(Ready { id, tool, input }))
     }
 
-    async fn run_batch(&mut self, batch: &[Prepared]) -> Vec<Option<Ran>> {
-        if let [Prepared::Ready(ready)] = batch {
-            return vec![Some(self.run_one(ready).await)];
-        }
-        let parts = Arc::clone(&self.parts);
-        let runs = batch.iter().map(|prepared| async {
-            match prepared {
-                Prepared::Ready(ready) => Some(run_tool(&parts, ready).await),
+    async fn run_batch(&mut self, batch: &[Prepared], company: Option<Company>) -> Vec<Option<Ran>> {
+        let ready: Vec<&Ready> = batch
+            .iter()
+            .filter_map(|prepared| match prepared {
+                Prepared::Ready(ready) => Some(ready),
                 Prepared::Refused { .. } => None,
+            })
+            .collect();
+        for ready in &ready {
+            self.show(format!("{} runs {}", self.id, ready.tool.spec().name)).await;
+        }
+        let ran = match company {
+            Some(Company::Subagents) => self.run_subagents(&ready).await,
+            Some(Company::Readers) => {
+                let parts = Arc::clone(&self.parts);
+                futures_util::future::join_all(ready.iter().map(|ready| run_tool(&parts, ready))).await
+            }
+            None => {
+                let mut ran = Vec::with_capacity(ready.len());
+                for ready in ready {
+                    ran.push(self.run_one(ready).await);
+                }
+                ran
+            }
+        };
+        let mut ran = ran.into_iter();
+        let in_order = batch.iter().map(|prepared| match prepared {
+            Prepared::Ready(_) => ran.next(),
+            Prepared::Refused { .. } => None,
+        });
+        in_order.collect()
+    }
+
+    /// They start in order, work at once, and are seen off in order.
+    async fn run_subagents(&mut self, ready: &[&Ready]) -> Vec<Ran> {
+        let mut hired = Vec::with_capacity(ready.len());
+        for ready in ready {
+            hired.push(self.hire(&ready.input).await);
+        }
+        let work = hired.into_iter().map(|subagent| async {
+            match subagent {
+                Ok(subagent) => Ok(subagent.run().await),
+                Err(error) => Err(error),
             }
         });
-        futures_util::future::join_all(runs).await
+        let mut ran = Vec::with_capacity(ready.len());
+        for gone in futures_util::future::join_all(work).await {
+            ran.push(match gone {
+                Ok(gone) => self.see_off(gone).await,
+                Err(error) => Err(error),
+            });
+        }
+        ran
     }
 
     async fn run_one(&mut self, ready: &Ready) -> Ran {
-        self.show(format!("{} runs {}", self.id, ready.tool.spec().name)).await;
-        if ready.tool.spec().name == TASK {
-            return self.spawn(&ready.input).await;
-        }
         let context = context(&self.parts);
         match ready.tool.write(&ready.input, &context) {
             Some(Ok(write)) => self.write_file(write).await,

@@ -1,12 +1,14 @@
 //! Turn after turn: compaction, the model, its tools, and the wish to stop.
 
-use crosier::payload::{PostMessage, PreMessage, Stop, SubagentStop};
+use crosier::payload::{PostMessage, PreMessage, Stop};
 use crosier::{ActionGate, Gates, Outcome, OutputGate, StopGate};
 
-use super::actor::{Actor, End, Kind};
+use super::actor::{Actor, Kind};
+use super::end::End;
+use super::tools::Call;
 use crate::conversation::{Block, Message, Role};
 use crate::model::{ModelRequest, Turn};
-use crate::tool::ToolSpec;
+use crate::session::Record;
 
 /// A hook that never lets the loop stop is not let go on for ever.
 const MAX_RESUMES: usize = 8;
@@ -20,24 +22,16 @@ impl Actor {
     }
 
     async fn turns(&mut self) -> Result<End, End> {
-        for _ in 0..self.parts.settings.max_turns {
-            if self.parts.interrupt.is_set() {
-                return Err(End::Interrupted);
-            }
+        for _ in 0..self.means.max_turns {
+            self.check()?;
             self.compact_if_needed().await?;
             let turn = self.turn().await?;
-            let calls: Vec<(String, String, crosier::Json)> = turn
-                .content
-                .iter()
-                .filter_map(|block| match block {
-                    Block::ToolUse { id, name, input } => Some((id.clone(), name.clone(), input.clone())),
-                    Block::Text { .. } | Block::ToolResult { .. } => None,
-                })
-                .collect();
+            let calls = turn.content.into_iter().filter_map(Call::of).collect::<Vec<_>>();
             if !calls.is_empty() {
                 self.call_tools(calls).await?;
                 continue;
             }
+            self.check()?;
             if let Some(end) = self.stop().await? {
                 return Ok(end);
             }
@@ -54,11 +48,19 @@ impl Actor {
         });
         match outcome.await.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
-            ActionGate::Deny(refusal) => return Err(End::Denied(refusal.reason.to_string())),
+            ActionGate::Deny(refusal) => {
+                self.note("denied", &format!("message: {} ({})", refusal.reason, refusal.by)).await;
+                return Err(End::Denied(refusal.reason.to_string()));
+            }
             ActionGate::Go(None) => {}
-            ActionGate::Go(Some(prompt)) => self.replace_newest(&prompt.plain()),
+            ActionGate::Go(Some(prompt)) => self.replace_newest(&prompt.plain())?,
         }
-        let system = self.pending.apply(&self.parts.settings.system_prompt);
+        if !self.pending.is_empty() {
+            // The system prompt is not part of the conversation: what hooks add to it is written down here.
+            let (what, text) = ("context".to_owned(), self.pending.lines().join("\n"));
+            let _ = self.transcript.push(&Record::Note { what, text });
+        }
+        let system = self.pending.apply(&self.means.system_prompt);
         let mut turn = self.ask_model(&system).await?;
         let words = Message { role: Role::Assistant, content: turn.content.clone() }.words();
         let outcome = self.fire(PostMessage {
@@ -77,15 +79,12 @@ impl Actor {
         if !said.is_empty() {
             self.show(format!("{}: {said}", self.id)).await;
         }
-        match gate.halt {
-            Some(halt) => Err(End::Halted(halt.reason)),
-            None => Ok(turn),
-        }
+        Ok(turn)
     }
 
     pub(super) async fn ask_model(&mut self, system: &str) -> Result<Turn, End> {
         let parts = std::sync::Arc::clone(&self.parts);
-        let tools: Vec<ToolSpec> = parts.tools.iter().map(|tool| tool.spec().clone()).collect();
+        let tools = self.means.specs();
         let request = ModelRequest {
             system,
             messages: &self.messages,
@@ -100,10 +99,15 @@ impl Actor {
         }
     }
 
-    /// What the model has not seen yet: the words or the tool results of the newest message.
-    fn newest(&self) -> String {
-        let Some(message) = self.messages.last() else { return String::new() };
-        let parts = message.content.iter().filter_map(|block| match block {
+    /// Where the messages begin that the model has not seen yet.
+    fn unseen(&self) -> usize {
+        self.messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1)
+    }
+
+    /// What the model has not seen yet: words and tool results.
+    pub(super) fn newest(&self) -> String {
+        let blocks = self.messages.iter().skip(self.unseen()).flat_map(|message| &message.content);
+        let parts = blocks.filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),
             Block::ToolResult { content, .. } => Some(content.as_str()),
             Block::ToolUse { .. } => None,
@@ -111,45 +115,43 @@ impl Actor {
         parts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Puts a hook's text in place of what the model has not seen yet. Tool results keep their ids; the first
-    /// one carries the text.
-    fn replace_newest(&mut self, text: &str) {
-        let Some(message) = self.messages.last_mut() else { return };
-        let has_results = message.content.iter().any(|block| matches!(block, Block::ToolResult { .. }));
+    /// Puts a hook's text in place of what the model has not seen yet, in the transcript too: what a hook hid
+    /// must not come back with a resumed session. Tool results keep their ids; the first block carries the text.
+    fn replace_newest(&mut self, text: &str) -> Result<(), End> {
+        let unseen = self.messages.split_off(self.unseen());
+        let count = unseen.len();
         let mut text = Some(text.to_owned());
-        message.content.retain_mut(|block| match block {
-            // Every call needs its result: what is over says where its text went.
-            Block::ToolResult { content, .. } => {
-                *content = text.take().unwrap_or_else(|| "(see above)".to_owned());
-                true
+        let replace = |block: Block| match block {
+            Block::Text { .. } => text.take().map(|text| Block::Text { text }),
+            Block::ToolResult { tool_use_id, is_error, .. } => {
+                // Every call needs its result: what is over says where its text went.
+                let content = text.take().unwrap_or_else(|| "(see above)".to_owned());
+                Some(Block::ToolResult { tool_use_id, content, is_error })
             }
-            Block::Text { text: words } => match text.take().filter(|_| !has_results) {
-                Some(new) => {
-                    *words = new;
-                    true
-                }
-                None => false,
-            },
-            Block::ToolUse { .. } => true,
-        });
+            Block::ToolUse { .. } => Some(block),
+        };
+        let mut replace = replace;
+        let messages: Vec<Message> = unseen
+            .into_iter()
+            .map(|Message { role, content }| Message {
+                role,
+                content: content.into_iter().filter_map(&mut replace).collect(),
+            })
+            .filter(|message| !message.content.is_empty())
+            .collect();
+        self.messages.extend(messages.iter().cloned());
+        let record = Record::Replaced { count, messages };
+        self.transcript.push(&record).map_err(|error| End::Failed(error.to_string()))
     }
 
     /// The model wants to stop. `None`: a hook wants it to go on.
     async fn stop(&mut self) -> Result<Option<End>, End> {
-        let stop_hook_active = self.resumes > 0;
         let outcome: Outcome = match self.kind {
-            Kind::Main => self.fire(Stop { stop_hook_active, ..Default::default() }).await,
-            Kind::Subagent => {
-                let transcript = self.transcript.path().display().to_string();
-                self.fire(SubagentStop {
-                    agent_id: self.id.clone(),
-                    agent_type: self.agent_type.clone(),
-                    agent_transcript_path: Some(transcript),
-                    stop_hook_active,
-                    ..Default::default()
-                })
-                .await
+            Kind::Main => {
+                let stop_hook_active = self.resumes > 0;
+                self.fire(Stop { stop_hook_active, ..Default::default() }).await
             }
+            Kind::Subagent => self.fire_stop().await,
         };
         match outcome.stop_gate() {
             StopGate::Halt(halt) => Err(End::Halted(halt.reason)),

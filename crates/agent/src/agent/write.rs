@@ -1,42 +1,58 @@
 //! Every file that the agent writes: hooks, the write, the shadow commit, hooks.
 
-use std::path::Path;
-
 use crosier::payload::{PostGitWrite, PreGitWrite};
 use crosier::{ActionGate, Gates, Json};
 
 use super::actor::Actor;
-use crate::tool::{FileWrite, ToolError};
+use crate::history::HistoryError;
+use crate::tool::{FileWrite, ToolError, Workspace};
 
 impl Actor {
     pub(super) async fn write_file(&mut self, write: FileWrite) -> Result<Json, ToolError> {
-        let event =
-            PreGitWrite { path: write.path.clone(), content: write.content.clone(), ..Default::default() };
+        let FileWrite { path, content, mut report } = write;
+        let event = PreGitWrite { path: path.clone(), content: content.clone(), ..Default::default() };
         let content = match self.fire(event).await.action_gate() {
             ActionGate::Halt(halt) => return Err(ToolError::new(halt.reason)),
-            ActionGate::Deny(refusal) => return Err(ToolError::new(refusal.reason.to_string())),
-            ActionGate::Go(None) => write.content,
-            ActionGate::Go(Some(content)) => content.plain().into_owned(),
-        };
-        let file = self.parts.settings.workspace.join(&write.path);
-        put(&file, &content).map_err(|error| ToolError::new(format!("{}: {error}", write.path)))?;
-        if let Some(ledger) = self.parts.ledger.clone() {
-            match ledger.record(&write.path, &content).await {
-                Ok(commit) => {
-                    self.fire(PostGitWrite { path: write.path, commit, ..Default::default() }).await;
-                }
-                // The file is written; that its history is not must not be silent.
-                Err(why) => self.note("no history", &why).await,
+            ActionGate::Deny(refusal) => {
+                self.note("not written", &format!("{path}: {} ({})", refusal.reason, refusal.by)).await;
+                return Err(ToolError::new(refusal.reason.to_string()));
             }
+            ActionGate::Go(None) => content,
+            ActionGate::Go(Some(new)) => {
+                // What the model thinks is in the file is not: it must not build on that.
+                report.push_str("; a hook changed what was written");
+                new.plain().into_owned()
+            }
+        };
+        let commit = match self.parts.history.clone() {
+            None => self.put(&path, content).await.map(|()| None)?,
+            Some(history) => {
+                let message = format!("{} wrote {path}", self.id);
+                match history.write(&path, content.as_bytes(), &message).await {
+                    Ok(commit) => Some(commit),
+                    // The file is written; that its history is not must not be silent.
+                    Err(HistoryError::NotKept { why, .. }) => {
+                        self.note("no history", &format!("{path}: {why}")).await;
+                        None
+                    }
+                    Err(error) => return Err(ToolError::new(error.to_string())),
+                }
+            }
+        };
+        if let Some(commit) = commit {
+            let commit = commit.as_str().to_owned();
+            self.fire(PostGitWrite { path, commit, ..Default::default() }).await;
         }
-        Ok(Json::from(write.report))
+        Ok(Json::from(report))
     }
-}
 
-/// Writes a file as a whole or not at all.
-fn put(file: &Path, content: &str) -> std::io::Result<()> {
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
+    /// Writes it without a history.
+    async fn put(&self, path: &str, content: String) -> Result<(), ToolError> {
+        let (root, path) = (self.parts.settings.workspace.clone(), path.to_owned());
+        let write = move || Workspace::open(&root)?.write(&path, content.as_bytes());
+        match tokio::task::spawn_blocking(write).await {
+            Ok(written) => Ok(written?),
+            Err(_) => Err(ToolError::new("the write broke off; this is a bug of Crosier")),
+        }
     }
-    std::fs::write(file, content)
 }

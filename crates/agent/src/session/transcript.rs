@@ -13,7 +13,7 @@ use crate::conversation::Message;
 
 /// What a transcript holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "record", rename_all = "snake_case")]
+#[serde(tag = "record", rename_all = "snake_case", try_from = "FlatRecord")]
 pub enum Record {
     /// A message of the conversation.
     Message {
@@ -25,6 +25,13 @@ pub enum Record {
         /// Why: `clear` or `compact`.
         why: String,
     },
+    /// The newest messages, as a hook left them.
+    Replaced {
+        /// How many of the newest messages are gone.
+        count: usize,
+        /// What stands in their place.
+        messages: Vec<Message>,
+    },
     /// Something for readers: a denial, a rewrite, a phase, the end.
     Note {
         /// What kind of thing.
@@ -32,6 +39,40 @@ pub enum Record {
         /// In words.
         text: String,
     },
+}
+
+/// A record as it is read: not by its tag, which would buffer it; see the blocks of a message.
+#[derive(Deserialize)]
+struct FlatRecord {
+    record: String,
+    message: Option<Message>,
+    why: Option<String>,
+    count: Option<usize>,
+    messages: Option<Vec<Message>>,
+    what: Option<String>,
+    text: Option<String>,
+}
+
+impl TryFrom<FlatRecord> for Record {
+    type Error = String;
+
+    fn try_from(flat: FlatRecord) -> Result<Self, String> {
+        let kind = flat.record;
+        let lacks = |field: &str| format!("a record `{kind}` lacks `{field}`");
+        match kind.as_str() {
+            "message" => Ok(Self::Message { message: flat.message.ok_or_else(|| lacks("message"))? }),
+            "cleared" => Ok(Self::Cleared { why: flat.why.ok_or_else(|| lacks("why"))? }),
+            "replaced" => Ok(Self::Replaced {
+                count: flat.count.ok_or_else(|| lacks("count"))?,
+                messages: flat.messages.ok_or_else(|| lacks("messages"))?,
+            }),
+            "note" => Ok(Self::Note {
+                what: flat.what.ok_or_else(|| lacks("what"))?,
+                text: flat.text.ok_or_else(|| lacks("text"))?,
+            }),
+            other => Err(format!("there is no record `{other}`")),
+        }
+    }
 }
 
 /// Appends records to a file; each is on disk, as far as other processes can see, when `push` is back.
@@ -80,6 +121,10 @@ impl Transcript {
             match serde_json::from_str(&line.map_err(failed)?) {
                 Ok(Record::Message { message }) => messages.push(message),
                 Ok(Record::Cleared { .. }) => messages.clear(),
+                Ok(Record::Replaced { count, messages: new }) => {
+                    messages.truncate(messages.len().saturating_sub(count));
+                    messages.extend(new);
+                }
                 Ok(Record::Note { .. }) | Err(_) => {}
             }
         }
@@ -98,7 +143,9 @@ mod tests {
         let transcript = Transcript::open(path.clone()).unwrap();
         transcript.push(&Record::Message { message: Message::user("old") }).unwrap();
         transcript.push(&Record::Cleared { why: "clear".into() }).unwrap();
-        transcript.push(&Record::Message { message: Message::user("new") }).unwrap();
+        transcript.push(&Record::Message { message: Message::user("my key is 1234") }).unwrap();
+        let hidden = vec![Message::user("new")];
+        transcript.push(&Record::Replaced { count: 1, messages: hidden }).unwrap();
         std::fs::OpenOptions::new()
             .append(true)
             .open(&path)

@@ -14,6 +14,7 @@ pub(crate) mod output;
 mod pattern;
 mod read;
 mod set;
+mod task;
 mod walk;
 pub mod workspace;
 mod write;
@@ -33,6 +34,7 @@ pub use glob::Glob;
 pub use grep::Grep;
 pub use read::Read;
 pub use set::{NameTaken, ToolSet};
+pub use task::Task;
 pub use workspace::{Workspace, WorkspaceError};
 pub use write::Write;
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Bash, Edit, Glob, Grep, Read, Tool, ToolSpec, Write};
+use super::{Bash, Edit, Glob, Grep, Read, Task, Tool, ToolSpec, Write};
 
 /// Tools by name. A clone is a list of references.
 #[derive(Clone, Default)]
@@ -26,7 +26,7 @@ impl ToolSet {
         Self::default()
     }
 
-    /// Bash, Read, Write, Edit, Glob and Grep.
+    /// Bash, Read, Write, Edit, Glob, Grep and Task.
     #[must_use]
     pub fn standard(bash: Bash) -> Self {
         let tools: Vec<Arc<dyn Tool>> = vec![
@@ -36,6 +36,7 @@ impl ToolSet {
             Arc::new(Edit::new()),
             Arc::new(Glob::new()),
             Arc::new(Grep::new()),
+            Arc::new(Task::new()),
         ];
         Self { tools }
     }

@@ -6,6 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The last lines that a view keeps of each kind.
+const MAX_LINES: usize = 500;
+
 /// What a person sees.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -16,6 +19,8 @@ pub struct View {
     pub phase: String,
     /// What was said and done last, a line each.
     pub lines: Vec<String>,
+    /// How many lines before them are gone.
+    pub scrolled: usize,
     /// The tasks of a team, a line each.
     pub tasks: Vec<String>,
     /// What hooks decided, a line each.
@@ -52,16 +57,33 @@ impl<W: std::io::Write + Send> Lines<W> {
 
 impl<W: std::io::Write + Send> Renderer for Lines<W> {
     fn draw(&mut self, view: &View) {
-        for line in view.lines.iter().skip(self.drawn) {
+        for line in view.lines.iter().skip(self.drawn.saturating_sub(view.scrolled)) {
             // A reader that went away does not stop the agent.
             let _ = writeln!(self.out, "{line}");
         }
-        self.drawn = view.lines.len().max(self.drawn);
+        self.drawn = (view.scrolled + view.lines.len()).max(self.drawn);
         let _ = self.out.flush();
     }
 }
 
 impl View {
+    /// Adds a line; the oldest goes when there are too many.
+    pub fn add(&mut self, line: String) {
+        self.lines.push(line);
+        if self.lines.len() > MAX_LINES {
+            self.lines.remove(0);
+            self.scrolled += 1;
+        }
+    }
+
+    /// Adds a decision; the oldest goes when there are too many.
+    pub fn decide(&mut self, line: String) {
+        self.decisions.push(line);
+        if self.decisions.len() > MAX_LINES {
+            self.decisions.remove(0);
+        }
+    }
+
     /// The view as JSON, as hooks see it.
     #[must_use]
     pub fn to_json(&self) -> crosier::Json {
@@ -72,5 +94,24 @@ impl View {
     #[must_use]
     pub fn from_json(json: &crosier::Json) -> Option<Self> {
         serde_json::from_str(json.text()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_is_drawn_once_also_when_old_ones_scroll_away() {
+        let mut view = View::default();
+        let mut lines = Lines::new(Vec::new());
+        for number in 0..MAX_LINES + 20 {
+            view.add(format!("{number}"));
+            lines.draw(&view);
+        }
+        let drawn = String::from_utf8(lines.out).unwrap();
+        let wanted: String = (0..MAX_LINES + 20).map(|number| format!("{number}\n")).collect();
+        assert_eq!(drawn, wanted);
+        assert_eq!((view.lines.len(), view.scrolled), (MAX_LINES, 20));
     }
 }

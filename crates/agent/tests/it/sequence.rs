@@ -1,145 +1,18 @@
 //! The loop with a scripted model: which events fire, in which order, and that what hooks say has its effect.
 
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use crosier::payload::{
     PermissionRequest, PostMessage, PostToolUse, PreAgentSpawn, PreCompact, PreMessage, PreToolUse,
     SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit,
 };
-use crosier::{Engine, Hook, Json, Reply, Strategy};
-use crosier_agent::agent::{Actor, End, Interrupt, Parts, Settings};
-use crosier_agent::conversation::{Block, Message};
-use crosier_agent::model::Scripted;
-use crosier_agent::permission::{PermissionMode, Permissions};
+use crosier::{Hook, Reply, Strategy};
+use crosier_agent::agent::End;
+use crosier_agent::permission::PermissionMode;
 use crosier_agent::session::Session;
-use crosier_agent::tool::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
-use crosier_agent::view::{Blind, View};
 use serde_json::json;
 
-/// Gives its input back; fails when told to; `Task` is the loop's own.
-struct Echo {
-    spec: ToolSpec,
-    risk: Risk,
-    interrupt: Option<Interrupt>,
-}
-
-impl Echo {
-    fn named(name: &str, risk: Risk) -> Self {
-        let spec = ToolSpec { name: name.into(), description: String::new(), input_schema: json!({}).into() };
-        Self { spec, risk, interrupt: None }
-    }
-}
-
-impl Tool for Echo {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-    fn risk(&self) -> Risk {
-        self.risk
-    }
-    fn run<'a>(&'a self, input: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
-        Box::pin(async move {
-            if let Some(interrupt) = &self.interrupt {
-                interrupt.set();
-                std::future::pending::<()>().await;
-            }
-            match input.get("fail") {
-                Some(why) => Err(ToolError::new(why.plain())),
-                None => Ok(input.clone()),
-            }
-        })
-    }
-}
-
-struct Stage {
-    folder: tempfile::TempDir,
-    hooks: Vec<Hook>,
-    script: &'static str,
-    compact_over: usize,
-    mode: PermissionMode,
-    interrupting: bool,
-}
-
-impl Stage {
-    fn new(script: &'static str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mode = PermissionMode::BypassPermissions;
-        Self { folder, hooks: Vec::new(), script, compact_over: usize::MAX, mode, interrupting: false }
-    }
-
-    fn hook(mut self, hook: Hook) -> Self {
-        self.hooks.push(hook);
-        self
-    }
-
-    async fn play(self, prompt: &str) -> Played {
-        let interrupt = Interrupt::default();
-        let mut shell = Echo::named("Bash", Risk::Execute);
-        shell.interrupt = self.interrupting.then(|| interrupt.clone());
-        let parts = Arc::new(Parts {
-            engine: Engine::builder().hooks(self.hooks).build().unwrap(),
-            model: Arc::new(Scripted::parse("script", self.script).unwrap()),
-            tools: vec![
-                Arc::new(shell),
-                Arc::new(Echo::named("Read", Risk::Read)),
-                Arc::new(Echo::named("Task", Risk::Read)),
-            ],
-            permissions: Permissions { mode: self.mode, ..Permissions::default() },
-            session: Session::begin(self.folder.path()).unwrap(),
-            settings: Settings {
-                system_prompt: "Be brief.".into(),
-                workspace: self.folder.path().to_owned(),
-                max_turns: 30,
-                max_tokens: 100,
-                compact_over: self.compact_over,
-                tool_timeout: Duration::from_secs(5),
-            },
-            person: None,
-            ledger: None,
-            agent_hooks: None,
-            interrupt,
-            screen: Mutex::new((View::default(), Box::new(Blind))),
-            recorder: Some(Mutex::default()),
-            witness: None,
-            next_agent: AtomicU64::new(1),
-        });
-        let mut actor = Actor::main(Arc::clone(&parts), Vec::new()).unwrap();
-        actor.begin("startup", "init").await;
-        let end = actor.prompt(prompt).await;
-        actor.finish(&end).await;
-        Played { messages: actor.messages().to_vec(), parts, end, _folder: self.folder }
-    }
-}
-
-struct Played {
-    parts: Arc<Parts>,
-    end: End,
-    messages: Vec<Message>,
-    _folder: tempfile::TempDir,
-}
-
-impl Played {
-    /// The events in order, without the screen and the phases, which surround everything.
-    fn events(&self) -> Vec<&'static str> {
-        let fires = self.parts.fires().into_iter().map(|fired| fired.event);
-        fires
-            .filter(|event| !["PreViewRender", "PreSessionPhase", "PostSessionPhase"].contains(event))
-            .collect()
-    }
-
-    fn results(&self) -> Vec<(String, bool)> {
-        let blocks = self.messages.iter().flat_map(|message| &message.content);
-        let results = blocks.filter_map(|block| match block {
-            Block::ToolResult { content, is_error, .. } => Some((content.clone(), *is_error)),
-            _ => None,
-        });
-        results.collect()
-    }
-}
-
-const ONE_CALL: &str = "- tools: [{name: Bash, input: {command: ls}}]\n- say: done\n";
+use super::stage::{ONE_CALL, Stage};
 
 #[tokio::test]
 async fn an_allowed_call_runs_between_its_hooks() {
@@ -205,9 +78,11 @@ async fn rewritten_input_output_and_prompt_are_really_used() {
     .play("go")
     .await;
     assert_eq!(played.results(), [("replaced\nnote".to_owned(), false)]);
-    let words: Vec<String> =
-        played.messages.iter().map(Message::words).filter(|words| !words.is_empty()).collect();
-    assert_eq!(words, ["rewritten prompt", "hey", "[redacted]"]);
+    assert_eq!(played.words(), ["rewritten prompt", "hey", "[redacted]"]);
+    // What a hook hid does not come back with the session.
+    let sessions = played.folder.path().join("sessions");
+    let (_, messages) = Session::resume(&sessions, played.parts.session.id()).unwrap();
+    assert_eq!(messages, played.messages);
 }
 
 #[tokio::test]
@@ -321,7 +196,10 @@ async fn a_long_conversation_is_compacted_with_the_instructions_of_a_hook() {
         .await;
     assert_eq!(played.end, End::Done);
     assert_eq!(*starts.lock().unwrap(), ["startup", "compact"]);
-    assert!(played.messages[0].words().contains("a summary"));
+    // What the model has not answered yet is not summarised away.
+    let words = played.messages[0].words();
+    assert!(words.contains("a summary") && words.contains("long long text"), "{words}");
+    assert!(played.heard.lock().unwrap()[1].0.ends_with("keep the names"));
 }
 
 #[tokio::test]
@@ -330,7 +208,7 @@ async fn an_interrupt_is_told_to_hooks_and_still_ends_the_session() {
     stage.interrupting = true;
     let played = stage.play("go").await;
     assert_eq!(played.end, End::Interrupted);
-    let fires = played.parts.fires();
+    let fires = played.fires();
     let failure = fires.iter().find(|fired| fired.event == "PostToolUseFailure").unwrap();
     assert_eq!(failure.input.get("is_interrupt").unwrap().text(), "true");
     assert_eq!(played.events().last(), Some(&"SessionEnd"));
@@ -338,9 +216,38 @@ async fn an_interrupt_is_told_to_hooks_and_still_ends_the_session() {
 
 #[tokio::test]
 async fn context_goes_into_the_next_system_prompt_once() {
-    // The scripted model does not show its system prompt; the pending context is the engine's, tested there.
     let start = Hook::on(SessionStart).callback(|_: &SessionStart| Reply::none().context("note"));
-    let played = Stage::new("- say: done\n").hook(start).play("go").await;
-    let start = &played.parts.fires()[0];
-    assert_eq!(start.outcome.get("context").unwrap().text(), r#"["note"]"#);
+    let tool = Hook::on(PreToolUse).callback(|_: &PreToolUse| Reply::none().context("careful"));
+    let stop = Hook::on(Stop).callback(|_: &Stop| Reply::none().context("too late"));
+    let played = Stage::new(ONE_CALL).hook(start).hook(tool).hook(stop).play("go").await;
+    let heard: Vec<String> = played.heard.lock().unwrap().iter().map(|(system, _)| system.clone()).collect();
+    assert_eq!(heard, ["Be brief.\n\nnote", "Be brief.\n\ncareful"]);
+    assert_eq!(
+        played.notes("main"),
+        ["context: note", "context: careful", "context without a model call: too late", "end: done"]
+    );
+}
+
+#[tokio::test]
+async fn a_denied_phase_is_reported_and_not_entered() {
+    let deny = Hook::on(crosier::payload::PreSessionPhase)
+        .named("gate")
+        .matching("done")
+        .callback(|_: &crosier::payload::PreSessionPhase| Reply::deny("not yet"));
+    let played = Stage::new("- say: hi\n").hook(deny).play("go").await;
+    assert_eq!(played.field("PreSessionPhase", "to"), ["working", "done"]);
+    assert_eq!(played.field("PostSessionPhase", "to"), ["working"]);
+    assert_eq!(played.notes("main"), ["phase denied: stays working, not done: not yet (gate)", "end: done"]);
+}
+
+#[tokio::test]
+async fn a_person_is_told_that_the_agent_waits() {
+    let (mut actor, played) = Stage::new("- {say: hi, repeat: true}\n").enter().await;
+    actor.begin("startup", "init").await;
+    actor.prompt("one").await;
+    actor.wait().await;
+    actor.prompt("two").await;
+    actor.finish(&End::Done).await;
+    assert_eq!(played.field("Notification", "notification_type"), ["idle_prompt"]);
+    assert_eq!(played.field("PreSessionPhase", "to"), ["working", "waiting", "working", "done"]);
 }

@@ -221,7 +221,7 @@ async fn inputs_that_hooks_could_have_read_otherwise_are_refused() {
         lab.error("Read", json!({"path": "a", "file_path": "b"})).await,
         "unknown key `file_path` in the input; there are `path`, `offset`, `limit`"
     );
-    for tool in ["Bash", "Read", "Write", "Edit", "Glob", "Grep"] {
+    for tool in ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "Task"] {
         assert!(lab.error(tool, json!([1])).await.contains("must be an object"), "{tool}");
         assert!(lab.error(tool, json!({})).await.contains("the input needs"), "{tool}");
     }
@@ -247,12 +247,12 @@ async fn a_missing_workspace_is_an_error_for_every_tool() {
 fn a_set_keeps_order_and_refuses_a_second_tool_of_a_name() {
     let mut tools = ToolSet::standard(Bash::new(Vec::new()));
     let names = |tools: &ToolSet| tools.specs().into_iter().map(|spec| spec.name).collect::<Vec<_>>();
-    assert_eq!(names(&tools), ["Bash", "Read", "Write", "Edit", "Glob", "Grep"]);
+    assert_eq!(names(&tools), ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "Task"]);
     let error = tools.add(Arc::new(Read::new())).unwrap_err();
     assert_eq!(error.to_string(), "there is already a tool with the name `Read`");
     assert_eq!(
         names(&tools.only(|name| name != "Bash" && name != "Edit")),
-        ["Read", "Write", "Glob", "Grep"]
+        ["Read", "Write", "Glob", "Grep", "Task"]
     );
     for spec in tools.specs() {
         assert!(spec.input_schema.get("properties").is_some(), "{}", spec.name);

@@ -20,6 +20,17 @@ impl PendingContext {
         self.lines.is_empty()
     }
 
+    /// What waits, in order.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// Takes over what waits elsewhere: an agent that is done leaves its context to the one that sent it.
+    pub fn append(&mut self, other: &mut Self) {
+        self.lines.append(&mut other.lines);
+    }
+
     /// The prompt with everything that waits behind it. Nothing waits afterwards.
     #[must_use]
     pub fn apply(&mut self, prompt: &str) -> String {
@@ -49,5 +60,15 @@ mod tests {
         pending.collect(&outcome(SessionStart, &["c"]));
         assert_eq!(pending.apply("You are helpful."), "You are helpful.\n\na\nb\nc");
         assert_eq!(pending.apply("You are helpful."), "You are helpful.");
+    }
+
+    #[test]
+    fn context_can_be_handed_on() {
+        let (mut parent, mut child) = (PendingContext::default(), PendingContext::default());
+        parent.collect(&outcome(SessionStart, &["a"]));
+        child.collect(&outcome(SessionStart, &["b"]));
+        parent.append(&mut child);
+        assert_eq!(parent.lines(), ["a", "b"]);
+        assert!(child.is_empty());
     }
 }

@@ -1,0 +1,42 @@
+//! How an agent ended.
+
+/// How an agent ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The model had no more to do.
+    Done,
+    /// A hook did not let the prompt through.
+    Denied(String),
+    /// A hook stopped the loop.
+    Halted(String),
+    /// A person stopped it.
+    Interrupted,
+    /// The model did not answer, or the disk is full.
+    Failed(String),
+    /// It had its turns.
+    OutOfTurns,
+}
+
+impl End {
+    /// The word that SessionEnd carries.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Denied(_) => "denied",
+            Self::Halted(_) => "halted",
+            Self::Interrupted => "interrupt",
+            Self::Failed(_) => "error",
+            Self::OutOfTurns => "max_turns",
+        }
+    }
+
+    /// What more there is to say.
+    #[must_use]
+    pub fn reason(&self) -> &str {
+        match self {
+            Self::Denied(reason) | Self::Halted(reason) | Self::Failed(reason) => reason,
+            Self::Done | Self::Interrupted | Self::OutOfTurns => "",
+        }
+    }
+}

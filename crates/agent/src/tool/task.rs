@@ -1,0 +1,59 @@
+//! Task: a subagent with a conversation of its own.
+
+use crosier::Json;
+use serde_json::json;
+
+use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
+
+/// Starts a subagent. The loop knows it by its name and runs the subagent itself: what that does goes through
+/// hooks and permissions call by call, so that the start alone is no risk.
+#[derive(Debug)]
+pub struct Task(ToolSpec);
+
+impl Task {
+    /// The name that the loop knows it by.
+    pub const NAME: &'static str = "Task";
+
+    /// The tool.
+    #[must_use]
+    pub fn new() -> Self {
+        let description = "Starts a subagent, with a conversation of its own and the same tools, and gives its last \
+            words back. Several calls in one answer run at once.";
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "prompt": {"type": "string", "description": "what it is to do; it sees nothing else of this conversation"},
+                "agent_type": {"type": "string", "description": "what kind of agent it is, in a word; `general` when left out"},
+            },
+            "required": ["prompt"],
+            "additionalProperties": false,
+        });
+        Self(ToolSpec {
+            name: Self::NAME.to_owned(),
+            description: description.to_owned(),
+            input_schema: Json::from(schema),
+        })
+    }
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Tool for Task {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    fn risk(&self) -> Risk {
+        Risk::Read
+    }
+
+    fn run<'a>(&'a self, _: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
+        Box::pin(async {
+            Err(ToolError::new("subagents are run by an agent's loop, and there is none here"))
+        })
+    }
+}
