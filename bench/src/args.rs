@@ -10,7 +10,7 @@ Measures Crosier against the floor of the machine.
   cargo run --release -p bench -- [OPTIONS]
 
   --quick        few rounds and wide intervals: shows that it works, proves nothing
-  --only NAME    only this suite, or suites with a goal of this name (G1 … G10); may be given several times
+  --only NAME    only this suite, or suites with a goal of this name (G1 … G11); may be given several times
   --json FILE    write what was found to this file too
   --chart FILE   measure nothing; draw bench/results/chart.svg from this JSON
   --list         name the suites

@@ -1,5 +1,6 @@
 //! What is measured. Each suite makes its own set-up and adds rows and curves.
 
+mod builtins;
 mod callback;
 mod cli;
 mod command;
@@ -40,6 +41,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "cli", goals: &["G8"], run: cli::run },
     Suite { name: "deadline", goals: &["G9"], run: deadline::run },
     Suite { name: "parallel", goals: &["G10"], run: parallel::run },
+    Suite { name: "builtins", goals: &["G11"], run: builtins::run },
     Suite { name: "journey", goals: &[], run: journey::run },
     Suite { name: "growth", goals: &[], run: growth::run },
     Suite { name: "payload", goals: &[], run: payload::run },

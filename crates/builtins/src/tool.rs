@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::shell::Script;
 
 /// What a tool does with files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Access {
     Read,
     Write,

@@ -141,7 +141,7 @@ impl Actor {
             ToolGate::Allow(new) => (HookSays::Allow, new.unwrap_or(input)),
             ToolGate::Proceed(new) => (HookSays::Nothing, new.unwrap_or(input)),
         };
-        match self.parts.permissions.rule(&name, tool.risk(), &input, &hook) {
+        match self.rule(&name, tool.risk(), &input, &hook) {
             Ruling::Allow => Ok(Prepared::Ready(Ready { id, tool, input })),
             Ruling::Deny(reason) => {
                 self.note("denied", &format!("{name}: {reason}")).await;
@@ -149,6 +149,10 @@ impl Actor {
             }
             Ruling::Ask(why) => self.ask(id, &name, tool, input, why).await,
         }
+    }
+
+    fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookSays) -> Ruling {
+        self.parts.permissions.rule(name, risk, input, &self.parts.settings.workspace, hook)
     }
 
     /// The last layer: hooks on the request, then a person.
@@ -173,8 +177,7 @@ impl Actor {
             PermissionGate::Ask(new) => (new.unwrap_or(input), true),
         };
         // Another input is another question to the rules: an allow never beats a deny rule.
-        if let Ruling::Deny(reason) = self.parts.permissions.rule(name, tool.risk(), &input, &HookSays::Allow)
-        {
+        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
             return refused(reason);
         }
         if must_ask {

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 1 | `plan` mode | deny whatever changes something |
 //! | 2 | disabled tools | deny |
-//! | 3 | deny rules | deny |
+//! | 3 | deny rules | deny; where one could hold and nobody can say (`$X -rf /`), a person must decide: on to 9 |
 //! | 4 | a hook's `ask` | a person must decide: on to 9 |
 //! | 5 | `bypassPermissions` mode, a hook's `allow`, allowed tools, allow rules | allow |
 //! | 6 | ask rules | a person must decide: on to 9 |
@@ -13,11 +13,14 @@
 //! | 9 | PermissionRequest hooks, then a person; nobody there, or `dontAsk` | the answer; deny |
 //!
 //! In come a tool call and what its hooks said; out goes a [`Ruling`]. A hook's allow skips the question to a
-//! person, never a deny rule.
+//! person, never a deny rule. Rules are those of [`crosier_builtins::rules`]: `Bash(git *)` is about every command
+//! in a line of shell, wherever it stands.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use crosier::{Json, Matcher};
+use crosier::{Decision, Json, Matcher};
+use crosier_builtins::rules::Rules;
 
 use crate::tool::Risk;
 
@@ -62,25 +65,6 @@ impl PermissionMode {
     }
 }
 
-/// What a rule says about a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RuleSays {
-    /// Deny, because.
-    Deny(String),
-    /// Ask a person, because.
-    Ask(String),
-    /// Allow.
-    Allow,
-    /// Nothing.
-    Nothing,
-}
-
-/// Rules like `Bash(git *)`, however they are written down.
-pub trait RuleBook: Send + Sync {
-    /// What the rules say about this call.
-    fn consult(&self, tool: &str, input: &Json) -> RuleSays;
-}
-
 /// The host's own say, before anybody is asked.
 pub type Callback = dyn Fn(&str, &Json) -> Option<bool> + Send + Sync;
 
@@ -93,8 +77,8 @@ pub struct Permissions {
     pub disabled: Vec<Matcher>,
     /// Tools that always run.
     pub allowed: Vec<Matcher>,
-    /// The rules.
-    pub rules: Option<Arc<dyn RuleBook>>,
+    /// The rules; none say nothing.
+    pub rules: Rules,
     /// The host's own say.
     pub callback: Option<Arc<Callback>>,
 }
@@ -128,86 +112,38 @@ pub enum Ruling {
 }
 
 impl Permissions {
-    /// Layers 1 to 8; 9 is the loop's, because it fires an event and asks a person.
+    /// Layers 1 to 8 for a call in this folder; 9 is the loop's, because it fires an event and asks a person.
     #[must_use]
-    pub fn rule(&self, tool: &str, risk: Risk, input: &Json, hook: &HookSays) -> Ruling {
+    pub fn rule(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookSays) -> Ruling {
         if self.mode == PermissionMode::Plan && risk > Risk::Read {
             return Ruling::Deny(format!("{tool} changes something, and this is plan mode"));
         }
         if self.disabled.iter().any(|matcher| matcher.matches(tool)) {
             return Ruling::Deny(format!("the tool {tool} is disabled"));
         }
-        let rules = self.rules.as_ref().map_or(RuleSays::Nothing, |rules| rules.consult(tool, input));
-        if let RuleSays::Deny(why) = rules {
-            return Ruling::Deny(why);
+        let rules = self.rules.decide(tool, input, folder);
+        if rules.is_denied() {
+            return Ruling::Deny(rules.reason);
+        }
+        if rules.perhaps_denied {
+            return Ruling::Ask(rules.reason);
         }
         if let HookSays::Ask(why) = hook {
             return Ruling::Ask(why.clone().unwrap_or_else(|| "a hook wants a person to decide".to_owned()));
         }
         let listed = self.allowed.iter().any(|matcher| matcher.matches(tool));
-        let allowed = self.mode == PermissionMode::BypassPermissions || *hook == HookSays::Allow || listed;
-        match rules {
-            _ if allowed => Ruling::Allow,
-            RuleSays::Allow => Ruling::Allow,
-            RuleSays::Ask(why) => Ruling::Ask(why),
-            RuleSays::Deny(_) | RuleSays::Nothing if self.mode.allows(risk) => Ruling::Allow,
-            RuleSays::Deny(_) | RuleSays::Nothing => {
-                match self.callback.as_ref().and_then(|say| say(tool, input)) {
-                    Some(true) => Ruling::Allow,
-                    Some(false) => Ruling::Deny(format!("the host does not allow {tool}")),
-                    None => Ruling::Ask(format!("{tool} needs permission")),
-                }
-            }
+        if self.mode == PermissionMode::BypassPermissions || *hook == HookSays::Allow || listed {
+            return Ruling::Allow;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Deny;
-    impl RuleBook for Deny {
-        fn consult(&self, tool: &str, _: &Json) -> RuleSays {
-            if tool == "Bash" { RuleSays::Deny("rule Bash(rm *)".into()) } else { RuleSays::Nothing }
+        match rules.decision {
+            Some(Decision::Allow) => Ruling::Allow,
+            Some(Decision::Ask | Decision::Deny) => Ruling::Ask(rules.reason),
+            None if self.mode.allows(risk) => Ruling::Allow,
+            None => match self.callback.as_ref().and_then(|say| say(tool, input)) {
+                Some(true) => Ruling::Allow,
+                Some(false) => Ruling::Deny(format!("the host does not allow {tool}")),
+                None => Ruling::Ask(format!("{tool} needs permission")),
+            },
         }
-    }
-
-    fn rule(permissions: &Permissions, tool: &str, risk: Risk, hook: HookSays) -> Ruling {
-        permissions.rule(tool, risk, &Json::null(), &hook)
-    }
-
-    #[test]
-    fn a_hooks_allow_skips_the_question_but_never_a_deny_rule() {
-        let permissions = Permissions { rules: Some(Arc::new(Deny)), ..Permissions::default() };
-        assert_eq!(rule(&permissions, "Write", Risk::Edit, HookSays::Allow), Ruling::Allow);
-        assert!(matches!(rule(&permissions, "Bash", Risk::Execute, HookSays::Allow), Ruling::Deny(_)));
-        let bypass = Permissions { mode: PermissionMode::BypassPermissions, ..permissions };
-        assert!(matches!(rule(&bypass, "Bash", Risk::Execute, HookSays::Nothing), Ruling::Deny(_)));
-    }
-
-    #[test]
-    fn modes_allow_by_risk() {
-        let of = |mode| Permissions { mode, ..Permissions::default() };
-        let table = [
-            (PermissionMode::Default, [true, false, false]),
-            (PermissionMode::AcceptEdits, [true, true, false]),
-            (PermissionMode::BypassPermissions, [true, true, true]),
-            (PermissionMode::DontAsk, [true, false, false]),
-        ];
-        for (mode, allowed) in table {
-            for (risk, allowed) in [Risk::Read, Risk::Edit, Risk::Execute].into_iter().zip(allowed) {
-                let ruling = rule(&of(mode), "T", risk, HookSays::Nothing);
-                assert_eq!(ruling == Ruling::Allow, allowed, "{mode:?} {risk:?}");
-            }
-        }
-        let plan = of(PermissionMode::Plan);
-        assert!(matches!(rule(&plan, "T", Risk::Edit, HookSays::Allow), Ruling::Deny(_)));
-    }
-
-    #[test]
-    fn a_hooks_ask_is_asked_even_where_everything_is_allowed() {
-        let bypass = Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };
-        assert!(matches!(rule(&bypass, "T", Risk::Read, HookSays::Ask(None)), Ruling::Ask(_)));
     }
 }

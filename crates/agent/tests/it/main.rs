@@ -10,6 +10,7 @@ mod model_answer;
 mod model_failure;
 mod model_retry;
 mod model_server;
+mod permission;
 mod sequence;
 mod sequence_agents;
 mod sequence_halt;

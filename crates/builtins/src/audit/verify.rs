@@ -38,6 +38,8 @@ pub struct Problem {
     pub line: u64,
     /// Where the line begins, in bytes.
     pub offset: u64,
+    /// The number that the record there should have.
+    pub record: u64,
     /// What is wrong.
     pub flaw: Flaw,
 }
@@ -58,9 +60,22 @@ pub enum Flaw {
     },
 }
 
+impl Flaw {
+    /// One word for programs.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::NotARecord => "not_a_record",
+            Self::Changed => "changed",
+            Self::Broken { .. } => "broken",
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {} (byte {}): ", self.file.display(), self.line, self.offset)?;
+        let Self { line, offset, record, .. } = self;
+        write!(f, "{}, line {line}, record {record} (byte {offset}): ", self.file.display())?;
         match &self.flaw {
             Flaw::NotARecord => f.write_str("this is not a record"),
             Flaw::Changed => f.write_str("this record was changed after it was written"),
@@ -164,7 +179,9 @@ impl Walk<'_> {
             Some((line, offset, _)) => (line, offset, Flaw::NotARecord),
             None => (number, at, flaw),
         };
-        self.verified.problem = Some(Problem { file: path.to_owned(), line: number, offset: at, flaw });
+        let record = self.seq + 1;
+        self.verified.problem =
+            Some(Problem { file: path.to_owned(), line: number, offset: at, record, flaw });
         Ok(())
     }
 

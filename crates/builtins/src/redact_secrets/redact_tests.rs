@@ -1,7 +1,6 @@
-//! Secrets that are found, texts that are left alone, and how long it takes.
+//! Secrets that are found, and texts that are left alone.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crosier::config::Loader;
 use crosier::{Catalog, Engine, Json};
@@ -163,58 +162,4 @@ proptest! {
         let masked = redact(&format!("{before} {token}{after}")).into_owned();
         prop_assert_eq!(masked, format!("{before} ghp_{}{after}", "*".repeat(36)));
     }
-}
-
-/// A megabyte of what tools print: code, logs, and now and then a secret.
-fn megabyte() -> String {
-    let code = include_str!("redactor.rs");
-    let words = include_str!("rules.yaml");
-    let mut text = String::with_capacity(1 << 20);
-    let mut index = 0;
-    while text.len() < 1 << 20 {
-        text.push_str(code);
-        text.push_str(&format!(
-            "\n2026-11-15T21:45:{:02}Z INFO request id={index} user=alice path=/api/v1/items status=200\n",
-            index % 60
-        ));
-        for line in include_str!("../shell/lex.rs").lines() {
-            text.push_str(line);
-            text.push('\n');
-        }
-        if index % 4 == 0 {
-            text.push_str(words);
-        }
-        text.push_str(&format!("export TOKEN=gh{}_{}\n", "p", "a1B2".repeat(9)));
-        index += 1;
-    }
-    text
-}
-
-fn best(mut run: impl FnMut()) -> Duration {
-    (0..15)
-        .map(|_| {
-            let started = Instant::now();
-            run();
-            started.elapsed()
-        })
-        .min()
-        .unwrap()
-}
-
-/// `cargo test --release -p crosier-builtins megabyte -- --ignored --nocapture`
-#[test]
-#[ignore = "a measurement"]
-fn a_megabyte_takes_at_most_three_times_the_search_for_the_literals() {
-    let redactor = Redactor::standard().unwrap();
-    let text = megabyte();
-    let hits = redactor.literals().find_iter(&text).count();
-    let secrets = redactor.find(&text).len();
-    let literals = best(|| assert_eq!(redactor.literals().find_iter(&text).count(), hits));
-    let whole = best(|| assert!(!redactor.text(&text).is_empty()));
-    let ratio = whole.as_secs_f64() / literals.as_secs_f64();
-    println!(
-        "{} bytes, {hits} literals, {secrets} secrets: literals {literals:?}, redaction {whole:?}, ratio {ratio:.2}",
-        text.len()
-    );
-    assert!(ratio <= 3.0, "{ratio}");
 }

@@ -130,7 +130,10 @@ impl<'a> Case<'a> {
         match allowed {
             Some(rule) if !stricter => self.allowed(&[rule]),
             None if !stricter && !self.has_patterns(&self.rules.allow) => self.silent(),
-            _ => Verdict::new(Decision::Ask, None, format!("a person has to decide: {why}")),
+            _ => Verdict {
+                perhaps_denied: self.has_patterns(&self.rules.deny),
+                ..Verdict::new(Decision::Ask, None, format!("a person has to decide: {why}"))
+            },
         }
     }
 

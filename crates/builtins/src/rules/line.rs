@@ -42,7 +42,7 @@ impl<'a> Case<'a> {
                 rule.text(),
                 command.show()
             );
-            return Verdict::new(Decision::Ask, Some(rule.text()), reason);
+            return Verdict::perhaps(Some(rule.text()), reason);
         }
         for rule in self.some(&self.rules.ask) {
             for command in scripts.iter().flat_map(|script| &script.commands) {
@@ -112,7 +112,8 @@ impl<'a> Case<'a> {
         if !rules.iter().any(|rule| rule.files(Access::Read).or(rule.files(Access::Write)).is_some()) {
             return None;
         }
-        let mut seen: HashSet<(&str, Option<PathBuf>)> = HashSet::new();
+        let mut seen: HashSet<(&str, Option<PathBuf>, &[Access])> = HashSet::new();
+        let mut perhaps = None;
         for script in scripts {
             let folders = script.folders(self.places);
             for (at, command) in script.commands.iter().enumerate() {
@@ -123,10 +124,14 @@ impl<'a> Case<'a> {
                         Direction::Both => &[Access::Read, Access::Write],
                         _ => continue,
                     };
-                    let Some(path) = redirection.target.known() else { continue };
+                    let Some(path) = redirection.target.known() else {
+                        let could = |access: &Access| rules.iter().find(|rule| rule.files(*access).is_some());
+                        perhaps = perhaps.or_else(|| accesses.iter().find_map(could));
+                        continue;
+                    };
                     for folder in folders.of(script, at) {
                         let here = folder.clone().unwrap_or_else(|| self.places.cwd.to_owned());
-                        if !seen.insert((path, folder)) {
+                        if !seen.insert((path, folder, accesses)) {
                             continue;
                         }
                         if seen.len() > MOST_FILES {
@@ -144,7 +149,15 @@ impl<'a> Case<'a> {
                 }
             }
         }
-        None
+        let rule = perhaps?;
+        let reason = format!(
+            "the rule {} could be about a file that it redirects: its name is known only when it runs",
+            rule.text()
+        );
+        Some(match decision {
+            Decision::Deny => Verdict::perhaps(Some(rule.text()), reason),
+            Decision::Ask | Decision::Allow => Verdict::new(Decision::Ask, Some(rule.text()), reason),
+        })
     }
 }
 

@@ -14,15 +14,22 @@ pub struct Verdict {
     pub rule: Option<Arc<str>>,
     /// Why, for people.
     pub reason: String,
+    /// Whether it is ask because nobody can say that no deny rule holds. Only a person should overrule that.
+    pub perhaps_denied: bool,
 }
 
 impl Verdict {
     pub(super) fn new(decision: Decision, rule: Option<&Arc<str>>, reason: impl Into<String>) -> Self {
-        Self { decision: Some(decision), rule: rule.cloned(), reason: reason.into() }
+        Self { decision: Some(decision), rule: rule.cloned(), reason: reason.into(), perhaps_denied: false }
+    }
+
+    /// Ask, because a deny rule could hold.
+    pub(super) fn perhaps(rule: Option<&Arc<str>>, reason: impl Into<String>) -> Self {
+        Self { perhaps_denied: true, ..Self::new(Decision::Ask, rule, reason) }
     }
 
     pub(super) fn none(reason: impl Into<String>) -> Self {
-        Self { decision: None, rule: None, reason: reason.into() }
+        Self { decision: None, rule: None, reason: reason.into(), perhaps_denied: false }
     }
 
     /// Whether the call may happen without asking.

@@ -1,5 +1,6 @@
 //! The commands, one file or folder each, and their table.
 
+mod audit;
 mod check;
 mod completions;
 mod doctor;
@@ -50,6 +51,7 @@ pub(crate) static TABLE: &[Row] = &[
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
+    row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",
         "Print a JSON Schema: of the configuration, an event, a reply or an outcome",

@@ -18,12 +18,15 @@ fn every_help_ends_with_an_example() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 11, "{commands:?}");
+    assert_eq!(commands.len(), 12, "{commands:?}");
     for command in commands {
         let help = lab.run(&[command, "--help"]).exits(0).stdout;
         ends_well(&help, command);
         // The short form and the long way round are the same.
         assert_eq!(help, lab.run(&["help", command]).exits(0).stdout, "{command}");
+    }
+    for part in ["verify", "show", "stats"] {
+        ends_well(&lab.run(&["audit", part, "--help"]).exits(0).stdout, part);
     }
 }
 

@@ -6,6 +6,7 @@
     reason = "a test that fails says so by panicking, and has no door of its own to the environment"
 )]
 
+mod audit;
 mod background;
 mod bad_configs;
 mod case;
