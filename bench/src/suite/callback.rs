@@ -68,14 +68,14 @@ async fn await_all(callbacks: &[(Arc<str>, Callback)], event: &Event) {
 
 pub(super) fn fire_sync(engine: &Engine, event: &Event, count: usize) {
     for _ in 0..count {
-        black_box(engine.fire_blocking(event));
+        black_box(&engine.fire_blocking(event));
     }
 }
 
 pub(super) fn fire_async(runtime: &Runtime, engine: &Engine, event: &Event, count: usize) {
     runtime.block_on(async {
         for _ in 0..count {
-            black_box(engine.fire(event).await);
+            black_box(&engine.fire(event).await);
         }
     });
 }

@@ -10,7 +10,7 @@
 //!           registry ◄── config, scripts
 //! ```
 //!
-//! - `engine`: the builder and `fire`; the only file that sees all rooms, and the only loop.
+//! - `engine`: the builder, `fire` and the walk; the only room that sees all others, and the only loop.
 //! - `registry`: the hooks there are, an immutable value. [`Hook::on`] begins one.
 //! - `plan`: the ordered hooks for one event, as a value.
 //! - `run`: callbacks and processes; the only room with threads, processes and tokio.

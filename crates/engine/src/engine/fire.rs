@@ -1,23 +1,24 @@
-//! `fire`: one event, all rooms in order. The only loop over a plan.
+//! The engine as its host sees it: fire, register, listen.
 
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use crosier_protocol::{
-    Capability, Catalog, Defaults, Event, EventError, Failure, Ignored, Notice, NoticeKind, Outcome,
+    Capability, Catalog, Defaults, Event, EventError, Failure, Notice, NoticeKind, Outcome,
 };
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
-use crate::fold::{Fold, Part};
+use super::walk::Walk;
 use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
 use crate::plan::{Explained, Plan, Planner};
-use crate::registry::{Entry, Handler, Hook, Layer, Limits, Mode, RegisterError, Registry, SwitchError};
-use crate::run::{self, BackgroundJob, Deferred, Host, Launcher, Means, PythonInfo, Setting};
+use crate::registry::{Entry, Handler, Hook, Layer, Limits, RegisterError, Registry, SwitchError};
+use crate::run::{self, Deferred, Host, Launcher, Means, PythonInfo};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
 #[derive(Debug, Clone)]
@@ -71,22 +72,38 @@ impl Shared {
         Ok(result)
     }
 
-    /// The plan for this event; none when the event belongs to another engine.
-    fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
-        self.limits.catalog.knows(event.kind()).then(|| self.planner.load().plan(event))
+    /// The plan for this event; none when nothing is to be run, and then the outcome is complete.
+    fn plan(&self, event: &Event, outcome: &mut Outcome) -> Option<Arc<Plan>> {
+        if !self.limits.catalog.knows(event.kind()) {
+            say_foreign(event, outcome);
+            return None;
+        }
+        let plan = self.planner.load().plan(event);
+        if plan.is_empty() {
+            self.add_waiting_context(event, outcome);
+            return None;
+        }
+        Some(plan)
+    }
+
+    /// Adds what hooks in the background left for this event.
+    pub(super) fn add_waiting_context(&self, event: &Event, outcome: &mut Outcome) {
+        if event.kind().may.has(Capability::Context)
+            && let Some(lines) = self.deferred.take(event)
+        {
+            outcome.context.extend(lines);
+        }
     }
 }
 
-/// The outcome of an event that no hook of this engine can be on: nobody minds, and that is not hidden.
-fn foreign(event: &Event) -> Outcome {
+/// No hook of this engine can be on such an event: nobody minds, and that is not hidden.
+fn say_foreign(event: &Event, outcome: &mut Outcome) {
     tracing::warn!(event = event.name(), "an event of another engine was fired");
     let text = format!(
         "no hook ran: the event `{}` belongs to another engine; add its row to this one's builder",
         event.name()
     );
-    let mut outcome = Outcome::new(event.kind().clone());
     outcome.notices.push(Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() });
-    outcome
 }
 
 impl Engine {
@@ -105,93 +122,31 @@ impl Engine {
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
-        if plan.is_empty() {
-            return self.nobody(&event);
+        let mut outcome = Outcome::new(event.kind().clone());
+        if let Some(plan) = self.0.plan(&event, &mut outcome) {
+            let mut walk = Walk::new(&self.0, &plan, event, Means::Threads, &mut outcome);
+            if !walk.now() {
+                walk.on().await;
+            }
         }
-        self.walk(event, &plan, Means::Threads).await
+        outcome
     }
 
     /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
     /// without a runtime unless an async callback needs one.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let Some(plan) = self.0.plan(&event) else { return foreign(&event) };
-        if plan.is_empty() {
-            return self.nobody(&event);
-        }
-        let walk = self.walk(event, &plan, Means::InPlace);
-        if plan.needs_runtime() { run::block_on_runtime(walk) } else { run::block_on(walk) }
-    }
-
-    /// The outcome of an event that no hook wants: nothing, but for context that waited for it.
-    fn nobody(&self, event: &Event) -> Outcome {
         let mut outcome = Outcome::new(event.kind().clone());
-        if event.kind().may.has(Capability::Context)
-            && let Some(lines) = self.0.deferred.take(event)
-        {
-            outcome.context = lines;
-        }
+        self.fire_into(event, &mut outcome);
         outcome
     }
 
-    /// The one pass: for each stage run and fold, until the plan or the walk is over.
-    async fn walk(&self, event: Event, plan: &Plan, means: Means) -> Outcome {
-        let shared = &*self.0;
-        let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
-        let mut fold = Fold::new(event, plan.hooks().len() + plan.observers().len());
-        if fold.event().kind().may.has(Capability::Context)
-            && let Some(lines) = shared.deferred.take(fold.event())
-        {
-            fold.add_context(lines);
-        }
-        for stage in plan.stages() {
-            match stage {
-                hooks if fold.is_over() => hooks.iter().for_each(|hook| fold.skip(hook)),
-                [hook] if hook.mode == Mode::Background => self.leave(hook, &mut fold),
-                [hook] => {
-                    let ran = match run::now(hook, fold.event(), &setting) {
-                        Some(ran) => ran,
-                        None => run::later(hook, fold.event(), &setting).await,
-                    };
-                    fold.take(hook, Part::of(hook), ran.answer, ran.duration);
-                }
-                hooks => {
-                    let all = run::together(hooks, fold.event(), &setting).await;
-                    for (hook, ran) in hooks.iter().zip(all) {
-                        fold.take(hook, Part::of(hook), ran.answer, ran.duration);
-                    }
-                }
-            }
-        }
-        if !plan.observers().is_empty() {
-            let settled = fold.settled_event();
-            for hook in plan.observers() {
-                let ran = run::later(hook, &settled, &setting).await;
-                fold.take(hook, Part::of(hook), ran.answer, ran.duration);
-            }
-        }
-        fold.finish()
-    }
-
-    /// Starts a hook that the event does not wait for.
-    fn leave(&self, hook: &Arc<Entry>, fold: &mut Fold) {
-        let shared = &*self.0;
-        let started = match &shared.launcher {
-            Some(launch) => {
-                launch(&BackgroundJob { hook: Arc::clone(&hook.name), event: fold.event().clone() })
-            }
-            None => run::start_in_background(hook, fold.event(), &shared.host, &shared.bus, &shared.deferred),
-        };
-        match started {
-            Err(failure) => fold.take(hook, Part::of(hook), failure.into(), None),
-            Ok(()) => {
-                let nowhere = shared.launcher.as_ref().map(|_| Ignored {
-                    effect: Capability::Context.word().to_owned(),
-                    why: "the host ends before this hook does, so its context has nowhere to go".to_owned(),
-                });
-                fold.leave(hook, nowhere);
-            }
+    fn fire_into(&self, event: Event, outcome: &mut Outcome) {
+        let Some(plan) = self.0.plan(&event, outcome) else { return };
+        let mut walk = Walk::new(&self.0, &plan, event, Means::InPlace, outcome);
+        if !walk.now() {
+            let on = pin!(walk.on());
+            if plan.needs_runtime() { run::block_on_runtime(on) } else { run::block_on(on) }
         }
     }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod fire;
 mod scope;
+mod walk;
 
 pub use builder::Builder;
 pub use fire::Engine;

@@ -32,16 +32,16 @@ impl Part {
 
 /// One walk through a plan.
 #[derive(Debug)]
-pub(crate) struct Fold {
+pub(crate) struct Fold<'a> {
     pub(super) event: Event,
-    pub(super) outcome: Outcome,
+    /// In the caller's place for it: an outcome is too large to be handed on from room to room.
+    pub(super) outcome: &'a mut Outcome,
     pub(super) rewritten: Option<Json>,
     over: bool,
 }
 
-impl Fold {
-    pub(crate) fn new(event: Event, planned: usize) -> Self {
-        let mut outcome = Outcome::new(event.kind().clone());
+impl<'a> Fold<'a> {
+    pub(crate) fn new(event: Event, outcome: &'a mut Outcome, planned: usize) -> Self {
         outcome.reports.reserve_exact(planned);
         Self { event, outcome, rewritten: None, over: false }
     }
@@ -98,30 +98,19 @@ impl Fold {
         self.outcome.reports.push(report);
     }
 
-    /// Adds context that a background hook left behind earlier.
-    pub(crate) fn add_context(&mut self, lines: Vec<String>) {
-        self.outcome.context.extend(lines);
-    }
-
     /// The event as an observer sees it: with the outcome in it.
-    pub(crate) fn settled_event(&mut self) -> Event {
-        self.settle();
+    pub(crate) fn settled_event(&self) -> Event {
         self.event.with_extra("outcome", self.outcome.to_json())
     }
 
-    /// All reports in one answer.
-    pub(crate) fn finish(mut self) -> Outcome {
-        self.settle();
-        self.outcome
-    }
-
-    fn settle(&mut self) {
-        let outcome = &mut self.outcome;
+    /// Ends the walk: what was collected becomes what the host acts on.
+    pub(crate) fn settle(&mut self) {
+        let outcome = &mut *self.outcome;
         // A halt beats a resume, and what is denied is not run with another input.
         if outcome.halt.is_some() {
             outcome.resume = None;
         }
-        let value = if outcome.is_denied() { None } else { self.rewritten.clone() };
+        let value = if outcome.is_denied() { None } else { self.rewritten.take() };
         match self.event.kind().rewrites {
             Some((Phase::Pre, _)) => outcome.updated_input = value,
             Some((Phase::Post, _)) => outcome.updated_output = value,

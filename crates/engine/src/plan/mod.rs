@@ -53,8 +53,14 @@ impl Plan {
 
     /// The stages of the walk: one hook, or several that run together.
     pub fn stages(&self) -> impl Iterator<Item = &[Arc<Entry>]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter().copied()).map(|(start, end)| &self.hooks[start..end])
+        (0..).map_while(|at| self.stage(at))
+    }
+
+    /// The stage at this place.
+    pub(crate) fn stage(&self, at: usize) -> Option<&[Arc<Entry>]> {
+        let end = *self.ends.get(at)?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        self.hooks.get(start..end)
     }
 
     /// The hooks of the walk, in order.

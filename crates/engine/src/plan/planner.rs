@@ -51,23 +51,23 @@ impl Planner {
     /// The plan for this event.
     pub(crate) fn plan(&self, event: &Event) -> Arc<Plan> {
         let place = event.kind().index();
-        let value = event.matcher_value();
-        let cache = match event.agent_id() {
-            _ if self.scopes.is_empty() => &self.base,
-            Some(agent) => self.scopes.get(agent).unwrap_or(&self.base),
-            None => &self.all,
+        let cache = match self.scopes.is_empty() {
+            true => &self.base,
+            false => match event.agent_id() {
+                Some(agent) => self.scopes.get(agent).unwrap_or(&self.base),
+                None => &self.all,
+            },
         };
         let view = || View::of(&self.registry, event.agent_id(), place);
         let any = cache.any(place, || {
             let view = view();
             (!view.is_selective()).then(|| view.plan(None))
         });
-        match (any, value) {
-            (Some(plan), _) => plan,
-            (None, Some(value)) => cache.value(place, value, || view().plan(Some(value))),
+        any.unwrap_or_else(|| match event.matcher_value() {
+            Some(value) => cache.value(place, value, || view().plan(Some(value))),
             // A row of a host may leave its value out; match-all hooks still run.
-            (None, None) => Arc::new(view().plan(None)),
-        }
+            None => Arc::new(view().plan(None)),
+        })
     }
 
     /// The plan for this event, and why the other hooks are not in it.

@@ -46,10 +46,13 @@ pub(crate) struct Deferred {
 
 impl Deferred {
     /// What waits for this event's session and agent.
+    #[inline]
     pub(crate) fn take(&self, event: &Event) -> Option<Vec<String>> {
-        if self.waiting.load(Ordering::Acquire) == 0 {
-            return None;
-        }
+        if self.waiting.load(Ordering::Acquire) == 0 { None } else { self.take_of(event) }
+    }
+
+    #[cold]
+    fn take_of(&self, event: &Event) -> Option<Vec<String>> {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = lines.remove(&owner(event));
         self.waiting.store(lines.len(), Ordering::Release);

@@ -5,17 +5,16 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crosier_protocol::{Answer, Failure, FailureKind};
-use futures_util::FutureExt;
 
 use super::thread::spawn;
 use super::{Means, moment_in};
 use crate::registry::{BoxFuture, Call};
 
-type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
+pub(super) type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
 type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
 /// Calls it here and now.
@@ -23,42 +22,55 @@ pub(super) fn inline(code: &Arc<Code>, call: Call<'_>) -> Answer {
     catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(panicked)
 }
 
-/// Polls it, and drops it at its deadline. The timer is armed only when the first poll is not enough.
-pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Duration) -> Answer {
-    let future = match catch_unwind(AssertUnwindSafe(|| code(call))) {
+/// Calls it and polls it once: its answer, or what is to be waited for.
+pub(super) fn begin(
+    code: &Arc<AsyncCode>,
+    call: Call<'_>,
+    context: &mut Context<'_>,
+) -> Result<Answer, BoxFuture> {
+    let mut future = match catch_unwind(AssertUnwindSafe(|| code(call))) {
         Ok(future) => future,
-        Err(panic) => return panicked(panic),
+        Err(panic) => return Ok(panicked(panic)),
     };
-    // The code's own box is all the room that is needed: what catches its panics wraps it in place.
-    let mut future = AssertUnwindSafe(future).catch_unwind();
-    let first = poll_fn(|context| Poll::Ready(future.poll_unpin(context))).await;
-    let ended = match first {
-        Poll::Ready(ended) => Some(ended),
-        Poll::Pending => match catch_unwind(|| tokio::time::sleep(timeout)) {
-            Ok(sleep) => {
-                let mut sleep = pin!(sleep);
-                // The code goes first: an answer at the last moment counts.
-                poll_fn(|context| match future.poll_unpin(context) {
-                    Poll::Ready(ended) => Poll::Ready(Some(ended)),
-                    Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
-                })
-                .await
-            }
-            Err(_) => {
-                return Failure::error(
-                    "an async callback that waits needs a tokio runtime with its clock on",
-                )
-                .into();
-            }
-        },
-    };
-    // What the code holds is dropped now; a panic there is not worth more than the answer.
-    discard(future);
-    match ended {
-        Some(Ok(answer)) => answer,
-        Some(Err(panic)) => panicked(panic),
-        None => late(timeout),
+    match poll(&mut future, context) {
+        Poll::Ready(answer) => {
+            // What the code holds is dropped now; a panic there is not worth more than the answer.
+            discard(future);
+            Ok(answer)
+        }
+        Poll::Pending => Err(future),
     }
+}
+
+/// Waits for what has begun, and drops it at its deadline.
+pub(super) async fn rest(mut future: BoxFuture, timeout: Duration) -> Answer {
+    let Ok(sleep) = catch_unwind(|| tokio::time::sleep(timeout)) else {
+        discard(future);
+        return Failure::error("an async callback that waits needs a tokio runtime with its clock on").into();
+    };
+    let mut sleep = pin!(sleep);
+    // The code goes first: an answer at the last moment counts.
+    let answer = poll_fn(|context| match poll(&mut future, context) {
+        Poll::Pending => sleep.as_mut().poll(context).map(|()| late(timeout)),
+        ready => ready,
+    })
+    .await;
+    discard(future);
+    answer
+}
+
+/// Calls it and waits for it. The timer is armed only when the first poll is not enough.
+pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Duration) -> Answer {
+    match poll_fn(|context| Poll::Ready(begin(code, call, context))).await {
+        Ok(answer) => answer,
+        Err(future) => rest(future, timeout).await,
+    }
+}
+
+/// Polls the code. It is not to be polled again when it has answered or panicked.
+fn poll(future: &mut BoxFuture, context: &mut Context<'_>) -> Poll<Answer> {
+    catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)))
+        .unwrap_or_else(|panic| Poll::Ready(panicked(panic)))
 }
 
 /// Calls it on a thread of its own. A late answer is dropped; the thread cannot be.

@@ -18,13 +18,14 @@ mod thread;
 mod worker;
 
 use std::sync::Arc;
+use std::task::Context;
 use std::time::{Duration, Instant};
 
 use crosier_protocol::{Answer, Event, Failure};
 use futures_util::{StreamExt, stream};
 
 use crate::message::Bus;
-use crate::registry::{Call, Callback, Entry, Handler};
+use crate::registry::{BoxFuture, Call, Callback, Entry, Handler};
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
@@ -60,10 +61,61 @@ pub(crate) struct Setting<'a> {
     pub(crate) host: &'a Arc<Host>,
 }
 
-/// Runs a hook that needs no waiting: an inline callback. The hot path: no future, no clock, no message
-/// unless somebody asked for them.
-pub(crate) fn now(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Option<Ran> {
-    let Handler::Callback(Callback::Inline(code)) = &hook.handler else { return None };
+/// What came of a hook that was begun.
+pub(crate) enum Begun {
+    /// It is done.
+    Ran(Ran),
+    /// An async callback that is to be waited for, for so long.
+    Waits(BoxFuture, Run),
+    /// It was not begun: it takes more than a call.
+    Not,
+}
+
+/// Begins a hook that needs no more than a call: an inline callback, and where there is somebody to wake an
+/// async one, which is mostly done at once too. The hot path: no timer, no clock, no message unless somebody
+/// asked for them.
+pub(crate) fn begin(
+    hook: &Entry,
+    event: &Event,
+    setting: &Setting<'_>,
+    context: Option<&mut Context<'_>>,
+) -> Begun {
+    match (&hook.handler, context) {
+        (Handler::Callback(Callback::Inline(code)), _) => Begun::Ran(inline(hook, code, event, setting)),
+        (Handler::Callback(Callback::Async(code)), Some(context))
+            if !setting.timing && !setting.bus.is_heard() =>
+        {
+            let mut run = Run::first(hook);
+            let mut call = Call { event, hook: &hook.name, second: false };
+            let mut answer = callback::begin(code, call, context);
+            if let Some(timeout) = answer.as_ref().ok().and_then(wants_again) {
+                (run, call.second) = (Run { second: true, timeout }, true);
+                answer = callback::begin(code, call, context).map(only_once);
+            }
+            match answer {
+                Ok(answer) => Begun::Ran(Ran { answer, duration: None }),
+                Err(future) => Begun::Waits(future, run),
+            }
+        }
+        _ => Begun::Not,
+    }
+}
+
+/// Waits for an async callback that was begun.
+pub(crate) async fn rest(hook: &Entry, event: &Event, future: BoxFuture, run: Run) -> Ran {
+    let mut answer = callback::rest(future, run.timeout).await;
+    if run.second {
+        answer = only_once(answer);
+    } else if let (Some(timeout), Handler::Callback(Callback::Async(code))) =
+        (wants_again(&answer), &hook.handler)
+    {
+        let call = Call { event, hook: &hook.name, second: true };
+        answer = only_once(callback::polled(code, call, timeout).await);
+    }
+    Ran { answer, duration: None }
+}
+
+fn inline(hook: &Entry, code: &Arc<callback::Code>, event: &Event, setting: &Setting<'_>) -> Ran {
     let telling = Telling::start(setting.bus, hook, event);
     let started = setting.timing.then(Instant::now);
     let mut answer = callback::inline(code, Call { event, hook: &hook.name, second: false });
@@ -73,12 +125,12 @@ pub(crate) fn now(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Option<
     if let Some(telling) = telling {
         telling.end(&answer);
     }
-    Some(Ran { answer, duration: started.map(|started| started.elapsed()) })
+    Ran { answer, duration: started.map(|started| started.elapsed()) }
 }
 
 /// Runs any hook to its end: its answer, or the answer of the second run that it asked for.
 pub(crate) async fn later(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Ran {
-    if let Some(ran) = now(hook, event, setting) {
+    if let Begun::Ran(ran) = begin(hook, event, setting, None) {
         return ran;
     }
     // A process is slow enough for its time to be always taken.
@@ -110,7 +162,7 @@ pub(crate) async fn together(hooks: &[Arc<Entry>], event: &Event, setting: &Sett
 
 /// One of at most two runs of a hook.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+pub(crate) struct Run {
     second: bool,
     timeout: Duration,
 }

@@ -32,10 +32,13 @@ pub(super) struct Said {
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Telling {
+    #[inline]
     pub(super) fn start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Option<Self> {
-        if !bus.is_heard() {
-            return None;
-        }
+        bus.is_heard().then(|| Self::tell_start(bus, hook, event))
+    }
+
+    #[cold]
+    fn tell_start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Self {
         let about = Message {
             hook_id: format!("hook-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into(),
             hook_name: Arc::clone(&hook.name),
@@ -44,7 +47,7 @@ impl Telling {
             moment: Moment::Started,
         };
         bus.send(&about);
-        Some(Self { bus: Arc::clone(bus), about, said: Said::default(), cancelled: false, over: false })
+        Self { bus: Arc::clone(bus), about, said: Said::default(), cancelled: false, over: false }
     }
 
     fn send(&self, moment: Moment) {

@@ -71,6 +71,7 @@ impl Event {
     }
 
     /// The event's row.
+    #[inline]
     #[must_use]
     pub fn kind(&self) -> &Kind {
         &self.0.kind
@@ -83,6 +84,7 @@ impl Event {
     }
 
     /// The value that matchers run on.
+    #[inline]
     #[must_use]
     pub fn matcher_value(&self) -> Option<&str> {
         match &self.0.body {
@@ -92,6 +94,7 @@ impl Event {
     }
 
     /// Says what missing base fields are completed with. The first call counts.
+    #[inline]
     pub fn complete(&self, defaults: &Arc<Defaults>) {
         if self.0.defaults.get().is_none() {
             let _ = self.0.defaults.set(Arc::clone(defaults));
@@ -100,11 +103,16 @@ impl Event {
 
     /// The same event, completed with these. Also when somebody has looked at its JSON before: what was
     /// made without them is made anew.
+    #[inline]
     #[must_use]
     pub fn completed(self, defaults: &Arc<Defaults>) -> Self {
-        let seen_incomplete = self.0.defaults.get().is_none() && self.0.wire.get().is_some();
-        let event =
-            if seen_incomplete { self.with_body(self.0.body.clone(), self.0.extra.clone()) } else { self };
+        if self.0.defaults.get().is_some() {
+            return self;
+        }
+        let event = match self.0.wire.get() {
+            Some(_) => self.with_body(self.0.body.clone(), self.0.extra.clone()),
+            None => self,
+        };
         event.complete(defaults);
         event
     }
@@ -131,6 +139,7 @@ impl Event {
     }
 
     /// The agent that this happens in.
+    #[inline]
     #[must_use]
     pub fn agent_id(&self) -> Option<&str> {
         match &self.0.body {

@@ -1,0 +1,130 @@
+//! One walk through a plan: for each stage run and fold, until the plan or the walk is over. The only loop.
+//!
+//! In comes a frozen event and its plan; out goes the outcome, in the place that the caller has for it. The walk
+//! goes on by itself as long as no hook has to be waited for: a fire of plain callbacks makes no future.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use crosier_protocol::{Capability, Event, Ignored, Outcome};
+
+use super::fire::Shared;
+use crate::fold::{Fold, Part};
+use crate::plan::Plan;
+use crate::registry::{BoxFuture, Entry, Mode};
+use crate::run::{self, BackgroundJob, Begun, Means, Ran, Run, Setting};
+
+pub(super) struct Walk<'a> {
+    shared: &'a Shared,
+    plan: &'a Plan,
+    setting: Setting<'a>,
+    fold: Fold<'a>,
+    /// The next stage.
+    at: usize,
+}
+
+/// Where the walk has to wait.
+enum Next<'a> {
+    /// For the hooks of a stage, none of which has begun.
+    Stage(&'a [Arc<Entry>]),
+    /// For an async callback that has begun.
+    Begun(&'a Entry, BoxFuture, Run),
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        plan: &'a Plan,
+        event: Event,
+        means: Means,
+        outcome: &'a mut Outcome,
+    ) -> Self {
+        let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
+        shared.add_waiting_context(&event, outcome);
+        let fold = Fold::new(event, outcome, plan.hooks().len() + plan.observers().len());
+        Self { shared, plan, setting, fold, at: 0 }
+    }
+
+    /// Walks as far as no hook has to be waited for. False when one has to be.
+    pub(super) fn now(&mut self) -> bool {
+        if self.next_to_await(None).is_some() || !self.plan.observers().is_empty() {
+            return false;
+        }
+        self.fold.settle();
+        true
+    }
+
+    /// Walks to the end.
+    pub(super) async fn on(&mut self) {
+        while let Some(next) = poll_fn(|context| Poll::Ready(self.next_to_await(Some(context)))).await {
+            let (event, setting) = (self.fold.event(), &self.setting);
+            match next {
+                Next::Begun(hook, future, run) => {
+                    let ran = run::rest(hook, event, future, run).await;
+                    self.take(hook, ran);
+                }
+                Next::Stage([hook]) => {
+                    let ran = run::later(hook, event, setting).await;
+                    self.take(hook, ran);
+                }
+                Next::Stage(hooks) => {
+                    let all = run::together(hooks, event, setting).await;
+                    hooks.iter().zip(all).for_each(|(hook, ran)| self.take(hook, ran));
+                }
+            }
+            self.at += 1;
+        }
+        self.fold.settle();
+        if !self.plan.observers().is_empty() {
+            let settled = self.fold.settled_event();
+            for hook in self.plan.observers() {
+                let ran = run::later(hook, &settled, &self.setting).await;
+                self.take(hook, ran);
+            }
+        }
+    }
+
+    /// Goes through the stages that take no waiting, up to one that does.
+    fn next_to_await(&mut self, mut context: Option<&mut Context<'_>>) -> Option<Next<'a>> {
+        let plan = self.plan;
+        while let Some(stage) = plan.stage(self.at) {
+            match stage {
+                hooks if self.fold.is_over() => hooks.iter().for_each(|hook| self.fold.skip(hook)),
+                [hook] if hook.mode == Mode::Background => self.leave(hook),
+                [hook] => match run::begin(hook, self.fold.event(), &self.setting, context.as_deref_mut()) {
+                    Begun::Ran(ran) => self.take(hook, ran),
+                    Begun::Waits(future, run) => return Some(Next::Begun(hook, future, run)),
+                    Begun::Not => return Some(Next::Stage(stage)),
+                },
+                _ => return Some(Next::Stage(stage)),
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn take(&mut self, hook: &Entry, ran: Ran) {
+        self.fold.take(hook, Part::of(hook), ran.answer, ran.duration);
+    }
+
+    /// Starts a hook that the event does not wait for.
+    fn leave(&mut self, hook: &Arc<Entry>) {
+        let Shared { host, bus, deferred, launcher, .. } = self.shared;
+        let event = self.fold.event();
+        let started = match launcher {
+            Some(launch) => launch(&BackgroundJob { hook: Arc::clone(&hook.name), event: event.clone() }),
+            None => run::start_in_background(hook, event, host, bus, deferred),
+        };
+        match started {
+            Err(failure) => self.take(hook, Ran { answer: failure.into(), duration: None }),
+            Ok(()) => {
+                let nowhere = launcher.as_ref().map(|_| Ignored {
+                    effect: Capability::Context.word().to_owned(),
+                    why: "the host ends before this hook does, so its context has nowhere to go".to_owned(),
+                });
+                self.fold.leave(hook, nowhere);
+            }
+        }
+    }
+}
