@@ -1,0 +1,302 @@
+//! `docs/events.md`: generated from the event table, with an example of each event that is really fired.
+
+use std::fmt::Write;
+use std::fs;
+
+use crosier::protocol::event::{EventRow, TABLE};
+use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
+use serde_json::Value;
+
+use super::repository;
+
+/// An event, its payload, and a reply that makes sense there.
+const EXAMPLES: [(&str, &str, &str); 24] = [
+    (
+        "Setup",
+        r#"{"trigger": "init"}"#,
+        r#"{"systemMessage": "The database of this project is called shop."}"#,
+    ),
+    (
+        "SessionStart",
+        r#"{"source": "startup", "model": "opus"}"#,
+        r#"{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Today is release day."}}"#,
+    ),
+    (
+        "SessionEnd",
+        r#"{"reason": "logout"}"#,
+        r#"{"continue": false, "stopReason": "the machine goes down"}"#,
+    ),
+    (
+        "UserPromptSubmit",
+        r#"{"prompt": "deploy it"}"#,
+        r#"{"decision": "block", "reason": "Nobody deploys on a Friday."}"#,
+    ),
+    (
+        "PreMessage",
+        r#"{"prompt": "Fix the bug."}"#,
+        r#"{"modify": {"prompt": "[Project: shop]\nFix the bug."}}"#,
+    ),
+    ("PostMessage", r#"{"output": "The key is abc123."}"#, r#"{"modify": {"output": "The key is ******."}}"#),
+    (
+        "PreToolUse",
+        r#"{"tool_name": "Bash", "tool_input": {"command": "rm -r build"}}"#,
+        r#"{"updated_input": {"command": "mv build /tmp/trash"}, "systemMessage": "Files are moved to the trash here."}"#,
+    ),
+    (
+        "PermissionRequest",
+        r#"{"tool_name": "Bash", "tool_input": {"command": "git status"}}"#,
+        r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}"#,
+    ),
+    (
+        "PostToolUse",
+        r#"{"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "3 warnings"}"#,
+        r#"{"inject": {"content": "Warnings count as errors in CI.", "strategy": "tool_result"}}"#,
+    ),
+    (
+        "PostToolUseFailure",
+        r#"{"tool_name": "WebFetch", "tool_input": {"url": "http://x.test"}, "error": "no route to host"}"#,
+        r#"{"systemMessage": "This machine has no network; use the files in vendor/."}"#,
+    ),
+    (
+        "PreCompact",
+        r#"{"trigger": "auto", "custom_instructions": null}"#,
+        r#"{"modify": {"custom_instructions": "Keep every file name."}}"#,
+    ),
+    ("Stop", r#"{"stop_hook_active": false}"#, r#"{"decision": "block", "reason": "Two tests still fail."}"#),
+    (
+        "SubagentStart",
+        r#"{"agent_id": "a1", "agent_type": "reviewer"}"#,
+        r#"{"systemMessage": "Write the review to REVIEW.md."}"#,
+    ),
+    (
+        "SubagentStop",
+        r#"{"agent_id": "a1", "agent_type": "reviewer"}"#,
+        r#"{"decision": "block", "reason": "There is no REVIEW.md yet."}"#,
+    ),
+    (
+        "PreAgentSpawn",
+        r#"{"agent_id": "a2", "agent_type": "coder", "config": {"model": "opus", "turns": 500}}"#,
+        r#"{"modify": {"config": {"model": "opus", "turns": 50}}}"#,
+    ),
+    (
+        "PostAgentComplete",
+        r#"{"agent_id": "a2", "agent_type": "coder", "result": "done"}"#,
+        r#"{"continue": false, "stopReason": "one agent was enough"}"#,
+    ),
+    (
+        "PreSessionPhase",
+        r#"{"from": "plan", "to": "build"}"#,
+        r#"{"abort": true, "reason": "The plan has no tests in it."}"#,
+    ),
+    (
+        "PostSessionPhase",
+        r#"{"from": "plan", "to": "build"}"#,
+        r#"{"continue": false, "stopReason": "only a plan was wanted"}"#,
+    ),
+    (
+        "PreGitWrite",
+        r#"{"path": "src/a.rs", "content": "fn a() {}"}"#,
+        r#"{"modify": {"content": "// Licensed under MIT.\nfn a() {}"}}"#,
+    ),
+    (
+        "PostGitWrite",
+        r#"{"path": "src/a.rs", "commit": "4f2a9c1"}"#,
+        r#"{"continue": false, "stopReason": "the change that was waited for is there"}"#,
+    ),
+    (
+        "PreViewRender",
+        r#"{"view": {"title": "shop", "status": "working"}}"#,
+        r#"{"modify": {"view": {"title": "shop (staging)", "status": "working"}}}"#,
+    ),
+    (
+        "Notification",
+        r#"{"message": "Waiting for you", "notification_type": "idle_prompt"}"#,
+        r#"{"systemMessage": "The person was told that you wait."}"#,
+    ),
+    (
+        "TeammateIdle",
+        r#"{"teammate_name": "ada", "team_name": "backend"}"#,
+        r#"{"decision": "block", "reason": "Task 7 is open: take it."}"#,
+    ),
+    (
+        "TaskCompleted",
+        r#"{"task_id": "7", "task_subject": "Add the index", "teammate_name": "ada"}"#,
+        r#"{"decision": "block", "reason": "The migration has no test."}"#,
+    ),
+];
+
+const HEAD: &str = "# Events
+
+<!-- Generated from the event table by a test; `CROSIER_GENERATE=1 cargo test -p crosier-cli docs` writes it. -->
+
+Every event, what a hook gets, and what it may do about it. `crosier events` prints the same table, and
+`crosier events --json` for programs. In a configuration an event goes by its name or by its point alias;
+`pre:tool:shell` is `pre:tool` with the matcher `shell`.
+
+## What every hook gets
+
+One JSON object: these fields, then the payload of the event, then whatever else the host added, untouched.
+
+| field | |
+|---|---|
+| `session_id` | the session; made up when the host gives none |
+| `transcript_path` | where the conversation is written, or `\"\"` |
+| `cwd` | the folder that the agent works in |
+| `permission_mode` | as the host has it; may be absent |
+| `hook_event_name`, `hook_type` | the event, twice: the second is MassGen's name for it |
+| `agent_id` | the agent that it happens in; null outside an agent |
+| `orchestrator_id` | who leads the agents, or `\"\"` |
+| `timestamp` | RFC 3339, UTC |
+
+## What a hook may do
+
+";
+
+const EFFECTS: &str = "
+An effect that an event does not allow is never applied and never silent: the report lists it under `ignored`.
+`halt` (`continue: false`) is allowed everywhere.
+
+In the examples, *input* is the payload, *reply* is what a hook answers, and *outcome* is what the host gets, without
+the parts that are empty.
+";
+
+fn effect(capability: Capability) -> &'static str {
+    match capability {
+        Capability::Deny => {
+            "it does not happen; the reason goes to the model (or to the teammate, or the person)"
+        }
+        Capability::Ask => "a person decides",
+        Capability::Allow => "it happens without asking a person",
+        Capability::Rewrite => "another value takes the place of the one field that the event lets go",
+        Capability::Context => "text for the next model call",
+        Capability::Inject => "text at the end of the tool result, or a message after it",
+        Capability::Suppress => "the output is hidden",
+        Capability::Resume => "the loop goes on although it wants to stop",
+        Capability::Interrupt => "denied, and the whole loop stops",
+        Capability::Permissions => "`updatedPermissions` is handed to the host",
+    }
+}
+
+fn may(row: &EventRow) -> String {
+    let words: Vec<String> = row
+        .may
+        .iter()
+        .map(|capability| match (capability, row.rewrites) {
+            (Capability::Rewrite, Some((_, field))) => format!("rewrite `{field}`"),
+            (capability, _) => capability.word().to_owned(),
+        })
+        .collect();
+    if words.is_empty() { "–".to_owned() } else { words.join(", ") }
+}
+
+fn section(page: &mut String, row: &EventRow, input: &str, reply: &str) {
+    let alias = row.alias.map(|alias| format!(" (`{alias}`)")).unwrap_or_default();
+    writeln!(page, "\n### {}{alias}\n\n{}{}.\n", row.name, row.about[..1].to_uppercase(), &row.about[1..])
+        .unwrap();
+    page.push_str("| payload | | |\n|---|---|---|\n");
+    for field in row.fields {
+        let optional = match (field.required, field.default) {
+            (true, _) => String::new(),
+            (false, Some(default)) => format!(", {default} when absent"),
+            (false, None) if field.about.contains("derived") => String::new(),
+            (false, None) => ", may be absent".to_owned(),
+        };
+        let kind = match field.kind {
+            FieldKind::Any => "any JSON",
+            kind => kind.wanted(),
+        };
+        let values = match field.values {
+            [] => String::new(),
+            values => format!(": {}", values.join(", ")),
+        };
+        writeln!(page, "| `{}` | {kind}{optional} | {}{values} |", field.name, field.about).unwrap();
+    }
+    let matcher = match row.matcher {
+        Some(field) => format!("Matchers run on `{field}`."),
+        None => "It takes no matcher.".to_owned(),
+    };
+    let answer = match row.rewrites {
+        Some((Phase::Pre, _)) => " A rewrite is `updated_input` in the outcome.",
+        Some(_) => " A rewrite is `updated_output` in the outcome.",
+        None => "",
+    };
+    let may = match may(row) {
+        nothing if nothing == "–" => "nothing but halt".to_owned(),
+        may => may,
+    };
+    writeln!(page, "\n{matcher} A hook may: {may}.{answer}\n").unwrap();
+    let outcome = fired(row, input, reply);
+    writeln!(page, "```text\ninput    {input}\nreply    {reply}\noutcome  {outcome}\n```").unwrap();
+}
+
+/// What really comes of it, without what is empty. Nothing of the reply may be ignored.
+fn fired(row: &EventRow, input: &str, reply: &str) -> Value {
+    let kind = Catalog::default().find(row.name).unwrap();
+    let answer =
+        Reply::decode(reply.as_bytes(), &kind).unwrap_or_else(|failure| panic!("{}: {failure:?}", row.name));
+    let hook = Hook::on_event(kind).named("example").callback(move |_| answer.clone());
+    let engine = Engine::builder().hook(hook).build().unwrap();
+    let event =
+        engine.event(row.name, input.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", row.name));
+    let outcome: Value = engine.fire_blocking(event).to_json().to_value().unwrap();
+    let report = &outcome["reports"][0];
+    assert_eq!(
+        (&report["failure"], &report["ignored"]),
+        (&Value::Null, &Value::Array(vec![])),
+        "{}",
+        row.name
+    );
+    let is_empty = |value: &Value| {
+        value.is_null() || *value == Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)
+    };
+    let told = outcome
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(key, value)| !is_empty(value) && !["event", "reports"].contains(&key.as_str()));
+    let told: Value = Value::Object(told.map(|(key, value)| (key.clone(), value.clone())).collect());
+    assert!(told.as_object().is_some_and(|told| !told.is_empty()), "{}: the reply does nothing", row.name);
+    told
+}
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    page.push_str("| effect | |\n|---|---|\n");
+    for capability in Capability::ALL {
+        writeln!(page, "| {} | {} |", capability.word(), effect(capability)).unwrap();
+    }
+    page.push_str(EFFECTS);
+    page.push_str("\n## The table\n\n| event | point alias | matcher | a hook may |\n|---|---|---|---|\n");
+    let code = |text: Option<&str>| text.map(|text| format!("`{text}`")).unwrap_or_default();
+    for row in &TABLE {
+        let link = row.name.to_lowercase()
+            + &row.alias.map(|alias| format!("-{}", alias.replace(':', ""))).unwrap_or_default();
+        writeln!(
+            page,
+            "| [{}](#{link}) | {} | {} | {} |",
+            row.name,
+            code(row.alias),
+            code(row.matcher),
+            may(row)
+        )
+        .unwrap();
+    }
+    page.push_str("\n## One by one\n");
+    for (row, (name, input, reply)) in TABLE.iter().zip(EXAMPLES) {
+        assert_eq!(row.name, name, "the examples are in the order of the table");
+        section(&mut page, row, input, reply);
+    }
+    page
+}
+
+#[test]
+fn the_page_of_events_is_what_the_table_says_and_what_happens() {
+    let path = repository().join("docs/events.md");
+    let page = page();
+    if std::env::var_os("CROSIER_GENERATE").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &page).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "{} is out of date: run this test with CROSIER_GENERATE=1", path.display());
+}

@@ -1,0 +1,93 @@
+//! What the documentation shows is what happens: its files, configurations, commands and links.
+
+mod events;
+mod example;
+mod markdown;
+mod play;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use play::Play;
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every document with its name from the top of the repository.
+fn documents() -> Vec<(String, String)> {
+    let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "ARCHITECTURE.md".to_owned()];
+    for entry in fs::read_dir(repository().join("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if Path::new(&name).extension().is_some_and(|end| end == "md") {
+            names.push(format!("docs/{name}"));
+        }
+    }
+    names.sort_unstable();
+    names
+        .into_iter()
+        .map(|name| (name.clone(), fs::read_to_string(repository().join(name)).unwrap()))
+        .collect()
+}
+
+/// A document begins in the repository: what it names of it is there.
+fn borrow_repository(folder: &Path) {
+    for name in ["examples", "spec"] {
+        std::os::unix::fs::symlink(repository().join(name), folder.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn every_command_and_configuration_of_the_documents_works() {
+    let documents = documents();
+    // The documents share nothing, so they are played side by side.
+    let commands: usize = std::thread::scope(|scope| {
+        let plays: Vec<_> = documents
+            .iter()
+            .map(|(name, text)| {
+                scope.spawn(move || {
+                    let folder = tempfile::tempdir().unwrap();
+                    borrow_repository(folder.path());
+                    Play::new(name, folder.path()).all(text)
+                })
+            })
+            .collect();
+        plays.into_iter().map(|play| play.join().unwrap_or_else(|why| std::panic::resume_unwind(why))).sum()
+    });
+    assert!(commands > 25, "only {commands} commands were found");
+}
+
+#[test]
+fn every_rust_block_is_a_doctest() {
+    let library = fs::read_to_string(repository().join("crates/engine/src/lib.rs")).unwrap();
+    for (name, text) in documents() {
+        let has_rust = markdown::blocks(&text).iter().any(|block| block.language == "rust");
+        let is_included = library.contains(&format!("include_str!(\"../../../{name}\")"));
+        assert!(
+            !has_rust || is_included,
+            "{name} has Rust that nobody compiles: include it in the engine's lib.rs"
+        );
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    for (name, text) in documents() {
+        let from = repository().join(&name);
+        for target in markdown::links(&text) {
+            assert!(
+                from.with_file_name("").join(&target).exists(),
+                "{name} links to {target}, which is not there"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_index_names_every_page() {
+    let index = fs::read_to_string(repository().join("docs/README.md")).unwrap();
+    for (name, _) in documents() {
+        let Some(page) = name.strip_prefix("docs/").filter(|page| *page != "README.md") else { continue };
+        assert!(index.contains(&format!("]({page})")), "docs/README.md does not link to {page}");
+    }
+}
