@@ -51,7 +51,8 @@ pub use registry::{
 };
 pub use run::{BackgroundJob, Launcher, PythonInfo, mechanism};
 
-/// The examples of the README are run as tests.
+/// The Rust of the README and the guide is run as tests; the rest of them is played by a test of the command line.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/embedding.md")]
+struct Guide;

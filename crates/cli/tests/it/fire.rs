@@ -152,3 +152,18 @@ fn notices_are_for_people_and_go_to_stderr() {
     assert_eq!(ran.stderr, "warn: take care\ninfo: look here\n");
     assert_eq!(ran.json()["notices"][1]["kind"], "notify");
 }
+
+#[test]
+fn a_hook_that_fails_and_is_passed_over_is_told_to_people_unless_it_is_to_be_quiet() {
+    let lab = Lab::with(
+        "hooks:
+          PreToolUse:
+            - {name: loud, fail: timeout}
+            - {name: quiet, fail: timeout, on_error: skip}",
+    );
+    let ran = lab.feed(&["fire", "PreToolUse", "--exit-code"], BASH).exits(0);
+    assert_eq!(ran.stderr, "warn: hook loud failed (timeout) and was passed over\n");
+    let lab = Lab::with("hooks: {PreToolUse: [{name: closed, fail: timeout, on_error: abort}]}");
+    let ran = lab.feed(&["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
+    assert_eq!(ran.stderr, "hook closed failed (timeout), and is set to abort when it fails\n");
+}

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Capability, Catalog, Decision, Event, Kind, Outcome};
+use crosier::{Capability, Catalog, Decision, Event, Kind, OnError, Outcome};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -74,6 +74,7 @@ impl Run for FireArgs {
         for notice in &outcome.notices {
             print::note(&format!("{}: {}", notice.level, print::plain(&notice.text)));
         }
+        warn_of_failures(&hooks.engine, &outcome);
         print::data(outcome.to_json().text()).map_err(|failed| match failed.message.as_str() {
             "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
             _ => failed,
@@ -142,6 +143,20 @@ fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
         }
     }
     Ok(input)
+}
+
+/// A hook that failed and was passed over is told to people too: a host that only looks at the exit code would
+/// never know. The detail is in the outcome alone; it can quote what the hook printed.
+fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
+    for report in &outcome.reports {
+        let Some(failure) = &report.failure else { continue };
+        let is_told = engine.entry(&report.hook).is_none_or(|entry| entry.on_error == OnError::Log);
+        let has_denied = outcome.by_failure && outcome.by.as_deref() == Some(&*report.hook);
+        if is_told && !has_denied && report.decision.is_none() {
+            let name = print::one_line(&report.hook);
+            print::note(&format!("warn: hook {name} failed ({}) and was passed over", failure.kind));
+        }
+    }
 }
 
 /// What a host that knows nothing but exit codes is told: 2 when what was about to happen must not happen.

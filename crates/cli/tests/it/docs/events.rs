@@ -154,7 +154,7 @@ One JSON object: these fields, then the payload of the event, then whatever else
 
 const EFFECTS: &str = "
 An effect that an event does not allow is never applied and never silent: the report lists it under `ignored`.
-`halt` (`continue: false`) is allowed everywhere.
+`halt` (`continue: false`) is allowed everywhere. [replies.md](replies.md) has the grammar.
 
 In the examples, *input* is the payload, *reply* is what a hook answers, and *outcome* is what the host gets, without
 the parts that are empty.
