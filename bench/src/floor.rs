@@ -4,11 +4,13 @@
 //! pipes, one write, reads until the end, one wait. No poll, no deadline, no limit: nothing that a hook engine
 //! needs, so that nothing it adds is hidden.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::{MemfdFlags, memfd_create};
 
 /// A command without a hook engine.
 #[derive(Debug, Clone)]
@@ -45,7 +47,19 @@ impl Raw {
 
     /// Runs it to its end and gives back what it wrote.
     pub(crate) fn run(&self, input: &str) -> Result<Vec<u8>> {
-        let mut child = self.command().spawn().context("the raw command could not be started")?;
+        self.end(&mut self.command(), input)
+    }
+
+    /// The same, with a file in memory as its input instead of a pipe.
+    pub(crate) fn run_from_memory(&self, input: &str) -> Result<Vec<u8>> {
+        let mut file = File::from(memfd_create("event", MemfdFlags::CLOEXEC)?);
+        file.write_all(input.as_bytes())?;
+        file.rewind()?;
+        self.end(self.command().stdin(file), "")
+    }
+
+    fn end(&self, command: &mut Command, input: &str) -> Result<Vec<u8>> {
+        let mut child = command.spawn().context("the raw command could not be started")?;
         let mut written = Vec::new();
         let mut complaints = Vec::new();
         if let Some(mut stdin) = child.stdin.take() {
