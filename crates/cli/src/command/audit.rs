@@ -129,7 +129,7 @@ impl VerifyArgs {
             None => lines.push(format!("{}: {records}, the chain holds", self.of.file.display())),
             Some(problem) => {
                 lines.push(print::one_line(&problem.to_string()));
-                lines.push(format!("{records} before it are as they were written"));
+                lines.push(format!("{records} before it: as written"));
             }
         }
         if let Some(first) = verified.begins_at {

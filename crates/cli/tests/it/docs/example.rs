@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{markdown, play::Play, repository};
 
-fn folders() -> Vec<PathBuf> {
+pub(super) fn folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = fs::read_dir(repository().join("examples"))
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -14,6 +14,15 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Every document, and the README of every example, with its name from the top of the repository.
+fn pages() -> Vec<(String, String)> {
+    let readmes = example::folders().into_iter().map(|folder| {
+        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+        (format!("examples/{name}/README.md"), fs::read_to_string(folder.join("README.md")).unwrap())
+    });
+    documents().into_iter().chain(readmes).collect()
+}
+
 /// Every document with its name from the top of the repository.
 fn documents() -> Vec<(String, String)> {
     let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "ARCHITECTURE.md".to_owned()];
@@ -72,7 +81,7 @@ fn every_rust_block_is_a_doctest() {
 
 #[test]
 fn every_link_leads_somewhere() {
-    for (name, text) in documents() {
+    for (name, text) in pages() {
         let from = repository().join(&name);
         for target in markdown::links(&text) {
             assert!(
@@ -89,5 +98,17 @@ fn the_index_names_every_page() {
     for (name, _) in documents() {
         let Some(page) = name.strip_prefix("docs/").filter(|page| *page != "README.md") else { continue };
         assert!(index.contains(&format!("]({page})")), "docs/README.md does not link to {page}");
+    }
+}
+
+#[test]
+fn the_page_of_the_command_line_has_every_command() {
+    let page = fs::read_to_string(repository().join("docs/command-line.md")).unwrap();
+    let help = crate::lab::Lab::new().run(&["--help"]).exits(0).stdout;
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    for line in list.lines().take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap();
+        let is_there = name == "help" || page.contains(&format!("`crosier {name}"));
+        assert!(is_there, "docs/command-line.md has no row for `crosier {name}`");
     }
 }
