@@ -1,13 +1,10 @@
 //! `docs/events.md`: generated from the event table, with an example of each event that is really fired.
 
 use std::fmt::Write;
-use std::fs;
 
 use crosier::protocol::event::{EventRow, TABLE};
 use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
 use serde_json::Value;
-
-use super::repository;
 
 /// An event, its payload, and a reply that makes sense there.
 const EXAMPLES: [(&str, &str, &str); 24] = [
@@ -291,12 +288,5 @@ fn page() -> String {
 
 #[test]
 fn the_page_of_events_is_what_the_table_says_and_what_happens() {
-    let path = repository().join("docs/events.md");
-    let page = page();
-    if std::env::var_os("CROSIER_GENERATE").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &page).unwrap();
-    }
-    let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "{} is out of date: run this test with CROSIER_GENERATE=1", path.display());
+    super::is_up_to_date("docs/events.md", &page());
 }

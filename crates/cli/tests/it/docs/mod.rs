@@ -1,5 +1,6 @@
 //! What the documentation shows is what happens: its files, configurations, commands and links.
 
+mod configuration;
 mod events;
 mod example;
 mod markdown;
@@ -37,6 +38,16 @@ fn documents() -> Vec<(String, String)> {
         .into_iter()
         .map(|name| (name.clone(), fs::read_to_string(repository().join(name)).unwrap()))
         .collect()
+}
+
+/// A generated page is as it was generated; CROSIER_GENERATE=1 writes it.
+fn is_up_to_date(name: &str, page: &str) {
+    let path = repository().join(name);
+    if std::env::var_os("CROSIER_GENERATE").is_some() {
+        fs::write(&path, page).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "{name} is out of date: run this test with CROSIER_GENERATE=1");
 }
 
 /// A document begins in the repository: what it names of it is there.

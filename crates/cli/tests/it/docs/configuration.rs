@@ -1,0 +1,106 @@
+//! `docs/configuration.md`: generated from the tables of keys that the loader itself uses.
+
+use std::fmt::Write;
+
+use crosier::config::keys::{EVENT_KEYS, GROUP_KEYS, HOOK_KEYS, Holds, Key, SECTION_KEYS};
+
+const HEAD: &str = r#"# Configuration
+
+<!-- Generated from the tables of keys by a test; `CROSIER_GENERATE=1 cargo test -p crosier-cli docs` writes it. -->
+
+YAML or JSON. `crosier check` reports every problem at once, with line, column and the nearest right word; a file with
+an error loads nothing. `crosier schema config` prints the JSON Schema for editors. The whole at a glance, with the
+files it names in its folder: a guard, `guard.sh`:
+
+```sh
+#!/bin/sh
+# No opinion, about anything.
+exit 0
+```
+
+a policy, `policy.py`:
+
+```python
+def check(event):
+    return None
+```
+
+and `crosier.yaml`:
+
+```yaml
+hooks:
+  error_behavior: log              # for every hook that does not say on_error
+  timeout: 5000                    # for every hook that names none; a bare number HERE is milliseconds
+  PreToolUse:
+    - name: guard                  # the flat form
+      matcher: "Bash|shell"
+      command: ./guard.sh
+      timeout: 60                  # a bare number on a hook is SECONDS; "1500ms", "2s", "1m" say it outright
+      priority: 10
+      on_error: abort
+    - {name: policy, type: python, handler: policy.check}
+    - {name: files, type: builtin, handler: protect-paths, options: {also_no_write: ["*.lock"]}}
+    - matcher: "Write"             # Claude Code's nested form: one matcher, several hooks
+      hooks:
+        - {type: command, command: ./guard.sh}
+  "pre:message":                   # a point alias is a name too
+    - run: '/log debug "Sending: $prompt"'
+agents:
+  - id: reviewer
+    hooks:
+      PreToolUse:
+        - {name: read-only, matcher: "Write|Edit", run: '/deny "a reviewer only reads"'}
+      PostToolUse: {override: true, hooks: []}
+permissions: {shellExec: ask}      # what /perms check looks up
+```
+
+- Relative paths are relative to the file, and that is also where hooks run.
+- Every key may be written in camel case (`onError`). `x-…` keys are free. A name is used once per scope; a hook without
+  one is called by its place, `PreToolUse[1]`.
+- Outside `hooks`, keys that Crosier does not know belong to somebody else and are left alone. Those it knows are
+  `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of `.arma` files) and
+  `permissions` (`NAME: allow | ask | deny`).
+- What a hook runs: `command` (a line for `sh -c`), `argv` (no shell), `run` (a script line), or `type` with `handler`: a
+  file that need not be executable, a Python function, a built-in.
+"#;
+
+fn holds(key: &Key) -> String {
+    match key.holds {
+        Holds::Text => "text".to_owned(),
+        Holds::Word(words) if words.len() > 6 => "a kind of failure".to_owned(),
+        Holds::Word(words) => words.join(", "),
+        Holds::Bool => "true or false".to_owned(),
+        Holds::Integer => "a whole number".to_owned(),
+        Holds::Count => "a number from 1 on".to_owned(),
+        Holds::Seconds => "a time, in seconds".to_owned(),
+        Holds::Milliseconds => "a time, in milliseconds".to_owned(),
+        Holds::Texts => "a list of texts".to_owned(),
+        Holds::Argv => "a program and its arguments".to_owned(),
+        Holds::Variables => "names and values".to_owned(),
+        Holds::Hooks => "a list of hooks".to_owned(),
+        Holds::Any => "anything".to_owned(),
+    }
+}
+
+fn page() -> String {
+    let mut page = HEAD.to_owned();
+    let tables: [(&str, &[Key]); 4] = [
+        ("Of a hook", &HOOK_KEYS),
+        ("Directly under `hooks`, beside the events", &SECTION_KEYS),
+        ("Of an event, in the form `{override, hooks}`", &EVENT_KEYS),
+        ("Of a group, in the nested form", &GROUP_KEYS),
+    ];
+    for (title, keys) in tables {
+        writeln!(page, "\n## {title}\n\n| key | holds | |\n|---|---|---|").unwrap();
+        for key in keys {
+            let about = key.about.replace('|', "\\|");
+            writeln!(page, "| `{}` | {} | {about} |", key.name, holds(key)).unwrap();
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_of_the_configuration_is_what_the_tables_say() {
+    super::is_up_to_date("docs/configuration.md", &page());
+}
