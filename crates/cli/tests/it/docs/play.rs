@@ -20,7 +20,9 @@ const CARGO: &str = r#"#!/bin/sh
 case "$*" in
   "run --release -- "*) shift 3; exec crosier "$@" ;;
   "run -- "*) shift 2; exec crosier "$@" ;;
-  "run --example "*) exec "$EXAMPLES/$3" ;;
+  "run --example "*)
+    [ -x "$EXAMPLES/$3" ] || { echo "$3 is not built: run the tests without --test"; exit 1; }
+    exec "$EXAMPLES/$3" ;;
   "test --workspace" | "install --path crates/cli") exit 0 ;;
 esac
 echo "the stand-in does not know: cargo $*" >&2
