@@ -54,11 +54,23 @@ fn named(line: &str) -> Option<String> {
     (!name.is_empty() && !name.contains(' ')).then(|| name.to_owned())
 }
 
-/// Where the relative links of a text lead, without their anchors.
-pub(super) fn links(text: &str) -> Vec<String> {
+/// Where the links inside the repository lead: a file (empty: the same one) and an anchor (empty: its top).
+pub(super) fn links(text: &str) -> Vec<(String, String)> {
     let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
-    let own = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
-    own.map(|target| target.split('#').next().unwrap_or(target).to_owned()).collect()
+    let own = targets.filter(|target| !target.contains("://"));
+    own.map(|target| target.split_once('#').unwrap_or((target, "")))
+        .map(|(file, anchor)| (file.to_owned(), anchor.to_owned()))
+        .collect()
+}
+
+/// The anchors of a text's headings, as they are made where it is read.
+pub(super) fn anchors(text: &str) -> Vec<String> {
+    let headings =
+        text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    headings
+        .map(|heading| heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .collect()
 }
 
 #[test]
@@ -75,4 +87,7 @@ fn a_block_has_a_language_a_mark_and_the_name_that_stands_before_it() {
         [block("yaml", "", Some("a.yaml"), "x: 1\n", 3), block("json", "reply=Stop", None, "{\n  }\n", 8)];
     assert_eq!(blocks(text), wanted);
     assert_eq!(named("run `crosier check` first:"), None);
+    assert_eq!(anchors("# The `a:b` (one)\ntext"), ["the-ab-one"]);
+    let wanted = [("a.md".to_owned(), "top".to_owned()), (String::new(), "x".to_owned())];
+    assert_eq!(links("[a](a.md#top) [b](https://b) [c](#x)"), wanted);
 }

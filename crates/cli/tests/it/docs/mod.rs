@@ -93,12 +93,13 @@ fn every_rust_block_is_a_doctest() {
 #[test]
 fn every_link_leads_somewhere() {
     for (name, text) in pages() {
-        let from = repository().join(&name);
-        for target in markdown::links(&text) {
-            assert!(
-                from.with_file_name("").join(&target).exists(),
-                "{name} links to {target}, which is not there"
-            );
+        let page = repository().join(&name);
+        for (file, anchor) in markdown::links(&text) {
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(&file) };
+            assert!(target.exists(), "{name} links to {file}, which is not there");
+            let is_there = anchor.is_empty()
+                || markdown::anchors(&fs::read_to_string(&target).unwrap()).contains(&anchor);
+            assert!(is_there, "{name} links to {file}#{anchor}, which has no such heading");
         }
     }
 }
