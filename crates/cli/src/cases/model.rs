@@ -192,3 +192,7 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
         expect: expect?,
     })
 }
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

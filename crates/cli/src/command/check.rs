@@ -1,9 +1,11 @@
-//! `crosier check`: every problem of every file, and nothing is run.
+//! `crosier check`: every problem of every file. No hook is run; the modules of python hooks are imported.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use crosier::config::Named;
 use crosier::config::tree::{Problem, Problems, Severity};
+use crosier::{Engine, PythonInfo};
 use serde_json::{Value, json};
 
 use super::Run;
@@ -23,6 +25,9 @@ Example:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     config: ConfigArgs,
+    /// Do not import python modules: for machines that do not have what they need
+    #[arg(long)]
+    no_import: bool,
     /// Fail on warnings too
     #[arg(long)]
     strict: bool,
@@ -34,7 +39,7 @@ pub(crate) struct CheckArgs {
 impl Run for CheckArgs {
     fn run(&self) -> Result {
         let files = setup::files(&self.config.config)?;
-        let found = look(&files)?;
+        let found = look(&files, !self.no_import)?;
         if self.json {
             print::data(&format!("{:#}", as_json(&files, &found)))?;
         } else {
@@ -55,19 +60,25 @@ pub(crate) struct Found {
     pub(crate) problems: Problems,
     /// None when the files cannot be used.
     pub(crate) hooks: Option<usize>,
+    /// The interpreters of the python hooks that can be called, with how many each has.
+    pub(crate) pythons: Vec<(PythonInfo, usize)>,
 }
 
-/// Reads the files and their states.
-pub(crate) fn look(files: &[PathBuf]) -> std::result::Result<Found, Failed> {
+/// Reads the files and their states, and imports what python hooks name.
+pub(crate) fn look(files: &[PathBuf], import: bool) -> std::result::Result<Found, Failed> {
     let states = state::read_all(files);
+    let mut pythons = Vec::new();
     let (problems, hooks) = match (setup::lint(files), states) {
         (Ok(config), Ok(states)) => {
             let mut problems = config.warnings.clone();
             problems.extend(states.iter().flat_map(|state| state.stale(&config, files)));
-            let hooks = config.places.len();
+            let places = config.places.clone();
             // What the loader does not see, the registry does.
-            setup::build(setup::builder(config))?;
-            (problems, Some(hooks))
+            let engine = setup::build(setup::builder(config))?;
+            if import {
+                problems.extend(import_all(&engine, &places, &mut pythons));
+            }
+            (problems, Some(places.len()))
         }
         (Ok(config), Err(mut broken)) => {
             broken.extend(config.warnings);
@@ -79,7 +90,37 @@ pub(crate) fn look(files: &[PathBuf]) -> std::result::Result<Found, Failed> {
             (problems, None)
         }
     };
-    Ok(Found { problems, hooks })
+    Ok(Found { problems, hooks, pythons })
+}
+
+/// Imports every python function. One that cannot be called is a problem at its hook: it would deny every event.
+fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, usize)>) -> Problems {
+    let mut problems = Problems::default();
+    for (entry, imported) in engine.warm() {
+        match imported {
+            Ok(info) => match pythons.iter_mut().find(|(known, _)| *known == info) {
+                Some((_, hooks)) => *hooks += 1,
+                None => pythons.push((info, 1)),
+            },
+            Err(failure) => {
+                let is_here = |place: &&Named| {
+                    let at = place.source.position(place.span.start);
+                    entry.origin.as_ref().is_some_and(|origin| {
+                        (&*origin.file, origin.line, origin.column)
+                            == (place.source.name.as_str(), at.line, at.column)
+                    })
+                };
+                let Some(place) = places.iter().find(is_here) else { continue };
+                let message = format!(
+                    "the hook `{}` cannot be called ({}): {}",
+                    entry.name, failure.kind, failure.detail
+                );
+                let help = "`crosier doctor` shows the interpreter; `--no-import` leaves python alone";
+                problems.push(Problem::error(&place.source, place.span, message).with_help(help));
+            }
+        }
+    }
+    problems
 }
 
 fn text(files: &[PathBuf], found: &Found) -> String {

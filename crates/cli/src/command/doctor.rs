@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use crosier::payload::PreToolUse;
+use crosier::{Engine, Hook, PythonSpec};
 use serde_json::{Value, json};
 
 use super::{Run, check};
@@ -14,7 +16,7 @@ use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
 use crate::paint::{Paint, Tone};
 use crate::setup::{DEFAULT_CONFIG, count};
-use crate::{environment, print, state};
+use crate::{environment, print, setup, state};
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -97,6 +99,7 @@ fn examine(named: &[PathBuf]) -> Vec<Finding> {
         Finding::new("exits", Judged::Fine, format!("noticed by {}", crosier::mechanism())),
         shell(),
         program("python3", "python hooks cannot run"),
+        worker(),
         program("git", "only hooks that call it miss it"),
     ];
     let default = PathBuf::from(DEFAULT_CONFIG);
@@ -109,7 +112,7 @@ fn examine(named: &[PathBuf]) -> Vec<Finding> {
         findings.push(Finding::new("config", Judged::Missing, says));
         return findings;
     }
-    findings.push(configuration(&files));
+    findings.extend(configuration(&files));
     for file in &files {
         findings.extend(watched("config", file));
         findings.extend(switched_off(file));
@@ -146,6 +149,38 @@ fn program(name: &'static str, without: &str) -> Finding {
     }
 }
 
+/// Starts a worker as a python hook would, with a function that every Python has.
+fn worker() -> Finding {
+    let name = "worker";
+    if environment::find("python3").is_none() {
+        return Finding::new(name, Judged::Missing, "not started: there is no python3");
+    }
+    let Some(spec) = PythonSpec::new("json.loads", "/") else {
+        return Finding::new(name, Judged::Odd, "not started");
+    };
+    let hook = Hook::on(PreToolUse).timeout(PATIENCE).python(spec);
+    let engine = match setup::build(Engine::builder().environment(environment::all()).hook(hook)) {
+        Ok(engine) => engine,
+        Err(failed) => return Finding::new(name, Judged::Odd, failed.message),
+    };
+    let started = Instant::now();
+    match engine.warm().pop() {
+        Some((_, Ok(python))) => {
+            let says = format!(
+                "{}, Python {}, answers after {:.0?}",
+                python.executable,
+                python.version,
+                started.elapsed()
+            );
+            Finding::new(name, Judged::Fine, says)
+        }
+        Some((_, Err(failure))) => {
+            Finding::new(name, Judged::Odd, format!("does not answer: {}", failure.detail))
+        }
+        None => Finding::new(name, Judged::Odd, "was not started"),
+    }
+}
+
 /// The first line that a program says to `--version`.
 fn version(path: &Path) -> std::result::Result<String, String> {
     let mut child = Command::new(path)
@@ -175,24 +210,30 @@ fn version(path: &Path) -> std::result::Result<String, String> {
     }
 }
 
-fn configuration(files: &[PathBuf]) -> Finding {
+fn configuration(files: &[PathBuf]) -> Vec<Finding> {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let names = names.join(", ");
-    let found = match check::look(files) {
+    let finding = |judged, says: String| Finding::new("config", judged, format!("{names}: {says}"));
+    let found = match check::look(files, true) {
         Ok(found) => found,
-        Err(failed) => return Finding::new("config", Judged::Odd, format!("{names}: {}", failed.message)),
+        Err(failed) => return vec![finding(Judged::Odd, failed.message)],
     };
     let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
-    if errors > 0 {
-        let says = format!("{names}: {}; `crosier check` shows them", count(errors, "error"));
-        return Finding::new("config", Judged::Odd, says);
-    }
     let hooks = count(found.hooks.unwrap_or_default(), "hook");
-    if warnings > 0 {
-        let says = format!("{names}: {hooks}, {}; `crosier check` shows them", count(warnings, "warning"));
-        return Finding::new("config", Judged::Odd, says);
-    }
-    Finding::new("config", Judged::Fine, format!("{names}: {hooks}, no problems"))
+    let mut findings = vec![match (errors, warnings) {
+        (0, 0) => finding(Judged::Fine, format!("{hooks}, no problems")),
+        (0, _) => finding(
+            Judged::Odd,
+            format!("{hooks}, {}; `crosier check` shows them", count(warnings, "warning")),
+        ),
+        _ => finding(Judged::Odd, format!("{}; `crosier check` shows them", count(errors, "error"))),
+    }];
+    findings.extend(found.pythons.iter().map(|(python, hooks)| {
+        let hooks = count(*hooks, "python hook");
+        let says = format!("{hooks} imported by {}, {}", python.executable, python.version);
+        Finding::new("config", Judged::Fine, says)
+    }));
+    findings
 }
 
 /// Who else could change a file that decides what is denied.

@@ -54,6 +54,26 @@ fn json_has_every_part_of_a_problem() {
     assert_eq!((found["hooks"].clone(), found["errors"].as_u64()), (Value::Null, Some(1)));
 }
 
+#[test]
+fn python_functions_are_imported_and_one_that_is_not_there_is_an_error_at_its_hook() {
+    let lab = Lab::with(
+        "hooks:\n  Stop:\n    - {type: python, handler: guard.check}\n    - {type: python, handler: guard.chek}\n",
+    );
+    lab.write(
+        "guard.py",
+        "open('imported', 'w').close()\ndef check(event): raise SystemExit('it was called')",
+    );
+    let ran = lab.run(&["check"]).exits(78);
+    ran.says("crosier.yaml:4:").says("the hook `Stop[2]` cannot be called (import)").says("chek");
+    assert!(ran.stdout.ends_with("crosier.yaml: 2 hooks, 1 error\n"), "{}", ran.stdout);
+    assert!(lab.path("imported").exists());
+    lab.write("guard.py", "def check(event): pass\nchek = check");
+    lab.run(&["check"]).exits(0).says("2 hooks, no problems");
+    lab.write("guard.py", "def check(:");
+    lab.run(&["check"]).exits(78).says("guard.py:1");
+    lab.run(&["check", "--no-import"]).exits(0).says("2 hooks, no problems");
+}
+
 const HOOKS: &str = "
 hooks:
   timeout: 5000

@@ -14,6 +14,18 @@ fn doctor_names_what_hooks_will_find() {
 }
 
 #[test]
+fn doctor_starts_a_worker_and_imports_python_hooks() {
+    let lab = Lab::with(
+        "hooks: {Stop: [{type: python, handler: guard.check}, {type: python, handler: guard.check}]}",
+    );
+    lab.write("guard.py", "def check(event): pass");
+    let ran = lab.run(&["doctor"]).exits(0);
+    ran.says("ok  worker").says("answers after ").says("2 python hooks imported by ");
+    lab.write("guard.py", "import missing_here");
+    lab.run(&["doctor"]).exits(1).says("2 errors; `crosier check` shows them");
+}
+
+#[test]
 fn doctor_without_a_configuration_is_no_alarm() {
     Lab::new().run(&["doctor"]).exits(0).says("--  config").says("there is no crosier.yaml");
 }
