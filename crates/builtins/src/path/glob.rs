@@ -3,7 +3,8 @@
 //! `*` and `?` stay within a name, `[…]` is one character of it, `**` is any number of folders. A pattern that
 //! begins with `/` is absolute and one that begins with `~/` is in the home folder; one with a `/` elsewhere
 //! (`./src/**`, `src/*.rs`) is relative to a base folder; one without any (`.env*`, `*.pem`) is a name at any
-//! depth.
+//! depth. One that begins with `**/` is anywhere for who forbids, and below the base folder for who allows: neither
+//! may get less than what was meant.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -28,6 +29,8 @@ enum Start {
     Root,
     Home,
     Base,
+    /// `**/…`
+    Roaming,
     Anywhere,
 }
 
@@ -58,6 +61,8 @@ impl PathGlob {
             (Start::Home, "")
         } else if let Some(rest) = text.strip_prefix("./") {
             (Start::Base, rest)
+        } else if text.starts_with("**/") {
+            (Start::Roaming, text)
         } else if text.trim_end_matches('/').contains('/') {
             (Start::Base, text)
         } else {
@@ -80,19 +85,32 @@ impl PathGlob {
         Ok(Self { start, segments, case })
     }
 
-    /// Whether it matches this absolute path.
+    /// The same pattern, with `**/…` meaning anywhere.
+    pub(crate) fn anywhere(mut self) -> Self {
+        if self.start == Start::Roaming {
+            self.start = Start::Root;
+        }
+        self
+    }
+
+    /// Whether it matches this absolute path: for who allows.
     pub(crate) fn matches(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
-        self.behind_start(path, base, home).iter().any(|names| {
+        self.matches_from(self.start, path, base, home)
+    }
+
+    fn matches_from(&self, start: Start, path: &Path, base: &Path, home: Option<&Path>) -> bool {
+        self.behind(start, path, base, home).iter().any(|names| {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             fits(&self.segments, &names)
         })
     }
 
-    /// Whether it matches this absolute path, or a folder that the path is in.
+    /// Whether it matches this absolute path, or a folder that the path is in: for who forbids.
     pub(crate) fn matches_tree(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
+        let start = if self.start == Start::Roaming { Start::Root } else { self.start };
         let mut at = path.to_owned();
         loop {
-            if self.matches(&at, base, home) {
+            if self.matches_from(start, &at, base, home) {
                 return true;
             }
             if !at.pop() {
@@ -114,7 +132,7 @@ impl PathGlob {
     }
 
     /// The names of the path behind the place where the pattern starts; none when it is not below that place.
-    fn behind_start(&self, path: &Path, base: &Path, home: Option<&Path>) -> Vec<Vec<String>> {
+    fn behind(&self, start: Start, path: &Path, base: &Path, home: Option<&Path>) -> Vec<Vec<String>> {
         let names = |path: &Path| -> Vec<String> {
             let name = |component: Component<'_>| match component {
                 Component::Normal(name) => Some(self.fold(&name.to_string_lossy())),
@@ -126,9 +144,9 @@ impl PathGlob {
             let (all, folder) = (names(path), names(folder));
             all.strip_prefix(folder.as_slice()).map(<[String]>::to_vec)
         };
-        match self.start {
+        match start {
             Start::Root => vec![names(path)],
-            Start::Base => below(base).into_iter().collect(),
+            Start::Base | Start::Roaming => below(base).into_iter().collect(),
             Start::Home => match home {
                 Some(home) => below(home).into_iter().collect(),
                 None => homes(path).iter().filter_map(|home| below(home)).collect(),
@@ -293,6 +311,13 @@ mod tests {
         assert!(git.matches_tree(Path::new("/w/.GIT/config"), Path::new("/w"), None));
         assert!(!git.matches_tree(Path::new("/w/git/config"), Path::new("/w"), None));
         assert!(git.matches_name(".git") && !PathGlob::new("./x", Case::Exact).unwrap().matches_name("x"));
+        // Who forbids forbids it anywhere, who allows allows it here.
+        let keys = PathGlob::new("**/.aws/keys", Case::Exact).unwrap();
+        let elsewhere = Path::new("/home/u/.aws/keys");
+        assert!(keys.matches_tree(elsewhere, Path::new("/w"), None));
+        assert!(!keys.matches(elsewhere, Path::new("/w"), None));
+        assert!(keys.matches(Path::new("/w/a/.aws/keys"), Path::new("/w"), None));
+        assert!(keys.anywhere().matches(elsewhere, Path::new("/w"), None));
         let home = PathGlob::new("~/.ssh", Case::Exact).unwrap();
         assert!(home.matches_tree(Path::new("/Users/me/.ssh/id"), Path::new("/w"), None));
         assert!(PathGlob::new("../x", Case::Exact).is_err() && PathGlob::new("[a", Case::Exact).is_err());

@@ -13,8 +13,8 @@
 //! - `except`: patterns of files that are free (default: `.env.example` and the like, `*.pub`). Never the
 //!   configuration itself.
 //!
-//! A pattern without `/` is a name at any depth; one that begins with `./` is relative to the configuration;
-//! `~/` is the home folder; `**` is any number of folders. A pattern that fits a folder holds for all in it.
+//! A pattern without `/` is a name at any depth, and so is one that begins with `**/`; one that begins with `./` is
+//! relative to the configuration; `~/` is the home folder; `**` is any number of folders. A pattern that fits a folder holds for all in it.
 //!
 //! On `PreToolUse`, `PermissionRequest` and `PreGitWrite`. What a command reads without naming it (`grep -r x .`,
 //! a program of its own) is not seen: this is a guard-rail, not a sandbox.
@@ -153,7 +153,7 @@ fn protected(request: &mut BuiltinRequest<'_>) -> Option<Protected> {
         let mut found = Vec::with_capacity(texts.len());
         for text in texts {
             match PathGlob::new(&text, Case::Folded) {
-                Ok(glob) => found.push((text, glob)),
+                Ok(glob) => found.push((text, glob.anywhere())),
                 Err(why) => {
                     request.complain(
                         key,
