@@ -6,7 +6,7 @@
 //! depth. One that begins with `**/` is anywhere for who forbids, and below the base folder for who allows: neither
 //! may get less than what was meant.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 /// How letters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,28 +95,29 @@ impl PathGlob {
 
     /// Whether it matches this absolute path: for who allows.
     pub(crate) fn matches(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
-        self.matches_from(self.start, path, base, home)
+        self.matches_names(&Names::new(path, self.case), &Names::new(base, self.case), home)
     }
 
-    fn matches_from(&self, start: Start, path: &Path, base: &Path, home: Option<&Path>) -> bool {
-        self.behind(start, path, base, home).iter().any(|names| {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            fits(&self.segments, &names)
-        })
+    /// The same for names that are compared with many patterns.
+    pub(crate) fn matches_names(&self, path: &Names, base: &Names, home: Option<&Path>) -> bool {
+        let home = home.map(|home| Names::new(home, self.case));
+        self.fits(self.start, &path.0, &base.0, home.as_ref())
     }
 
     /// Whether it matches this absolute path, or a folder that the path is in: for who forbids.
     pub(crate) fn matches_tree(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
-        let start = if self.start == Start::Roaming { Start::Root } else { self.start };
-        let mut at = path.to_owned();
-        loop {
-            if self.matches_from(start, &at, base, home) {
-                return true;
-            }
-            if !at.pop() {
-                return false;
-            }
+        self.matches_tree_names(&Names::new(path, self.case), &Names::new(base, self.case), home)
+    }
+
+    /// The same for names that are compared with many patterns.
+    pub(crate) fn matches_tree_names(&self, path: &Names, base: &Names, home: Option<&Path>) -> bool {
+        let names = path.0.as_slice();
+        if let (Start::Anywhere, [Segment::Name(parts)]) = (self.start, self.segments.as_slice()) {
+            return names.iter().any(|name| name_fits(parts, name));
         }
+        let start = if self.start == Start::Roaming { Start::Root } else { self.start };
+        let home = home.map(|home| Names::new(home, self.case));
+        (0..=names.len()).rev().any(|end| self.fits(start, &names[..end], &base.0, home.as_ref()))
     }
 
     /// Whether it is about one name at any depth, and this is such a name.
@@ -126,62 +127,61 @@ impl PathGlob {
         let anywhere = self.start == Start::Anywhere
             || (self.start != Start::Root && matches!(self.segments.first(), Some(Segment::Folders)));
         match segments.as_slice() {
-            [Segment::Name(parts)] if anywhere => name_fits(parts, &self.fold(name)),
+            [Segment::Name(parts)] if anywhere => name_fits(parts, &self.case.fold(name)),
             _ => false,
         }
     }
 
-    /// The names of the path behind the place where the pattern starts; none when it is not below that place.
-    fn behind(&self, start: Start, path: &Path, base: &Path, home: Option<&Path>) -> Vec<Vec<String>> {
-        let names = |path: &Path| -> Vec<String> {
-            let name = |component: Component<'_>| match component {
-                Component::Normal(name) => Some(self.fold(&name.to_string_lossy())),
-                _ => None,
-            };
-            path.components().filter_map(name).collect()
-        };
-        let below = |folder: &Path| {
-            let (all, folder) = (names(path), names(folder));
-            all.strip_prefix(folder.as_slice()).map(<[String]>::to_vec)
-        };
+    /// Whether the names behind the place where the pattern starts fit it.
+    fn fits(&self, start: Start, names: &[String], base: &[String], home: Option<&Names>) -> bool {
+        let behind = |from: usize| fits(&self.segments, &names[from..]);
+        let below = |folder: &[String]| names.starts_with(folder) && behind(folder.len());
         match start {
-            Start::Root => vec![names(path)],
-            Start::Base | Start::Roaming => below(base).into_iter().collect(),
+            Start::Root => behind(0),
+            Start::Base | Start::Roaming => below(base),
             Start::Home => match home {
-                Some(home) => below(home).into_iter().collect(),
-                None => homes(path).iter().filter_map(|home| below(home)).collect(),
+                Some(home) => below(&home.0),
+                None => home_length(names).is_some_and(behind),
             },
-            Start::Anywhere => {
-                let all = names(path);
-                (0..all.len()).map(|from| all[from..].to_vec()).collect()
-            }
-        }
-    }
-
-    fn fold(&self, name: &str) -> String {
-        match self.case {
-            Case::Exact => name.to_owned(),
-            Case::Folded => name.to_lowercase(),
+            Start::Anywhere => (0..names.len()).any(behind),
         }
     }
 }
 
-/// Folders that are somebody's home by the look of them, for when nobody says which one is meant.
-fn homes(path: &Path) -> Vec<PathBuf> {
-    let mut names = path.components().skip(1);
-    let (first, second) = (names.next(), names.next());
-    let mut homes = vec![PathBuf::from("/root"), PathBuf::from("/~")];
-    if let (Some(Component::Normal(first)), Some(Component::Normal(second))) = (first, second)
-        && (first == "home" || first == "Users")
-    {
-        homes.push(Path::new("/").join(first).join(second));
+/// The names of an absolute path, ready to be compared.
+#[derive(Debug, Clone)]
+pub(crate) struct Names(Vec<String>);
+
+impl Names {
+    pub(crate) fn new(path: &Path, case: Case) -> Self {
+        let name = |component: Component<'_>| match component {
+            Component::Normal(name) => Some(case.fold(&name.to_string_lossy())),
+            _ => None,
+        };
+        Self(path.components().filter_map(name).collect())
     }
-    homes
+}
+
+impl Case {
+    fn fold(self, name: &str) -> String {
+        match self {
+            Self::Exact => name.to_owned(),
+            Self::Folded => name.to_lowercase(),
+        }
+    }
+}
+
+/// How many names are somebody's home by the look of them, for when nobody says which one is meant.
+fn home_length(names: &[String]) -> Option<usize> {
+    match names.first()?.as_str() {
+        "root" | "~" => Some(1),
+        "home" | "Users" | "users" if names.len() > 1 => Some(2),
+        _ => None,
+    }
 }
 
 fn parts(name: &str, case: Case) -> Result<Vec<Part>, String> {
-    let folded = if case == Case::Folded { name.to_lowercase() } else { name.to_owned() };
-    let chars: Vec<char> = folded.chars().collect();
+    let chars: Vec<char> = case.fold(name).chars().collect();
     let mut parts = Vec::with_capacity(chars.len());
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
@@ -213,7 +213,7 @@ fn parts(name: &str, case: Case) -> Result<Vec<Part>, String> {
 }
 
 /// `**` backs up over the last one only, as `*` does within a name: the time is bounded by both lengths.
-fn fits(segments: &[Segment], names: &[&str]) -> bool {
+fn fits(segments: &[Segment], names: &[String]) -> bool {
     let (mut segment, mut name) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     loop {

@@ -3,5 +3,5 @@
 mod glob;
 mod resolve;
 
-pub(crate) use glob::{Case, PathGlob};
+pub(crate) use glob::{Case, Names, PathGlob};
 pub(crate) use resolve::{Places, Resolved, expand_glob, lexical};

@@ -88,8 +88,12 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
 
 /// Follows links in a path of which the end does not exist.
 fn walk(path: &Path, links: usize) -> PathBuf {
-    let mut at = PathBuf::new();
-    for component in path.components() {
+    // Most of it is there: only what is behind the longest part that is has to be looked at name by name.
+    let components: Vec<Component<'_>> = path.components().collect();
+    let real = |count: usize| fs::canonicalize(components[..count].iter().collect::<PathBuf>()).ok();
+    let there = (1..components.len()).rev().find_map(|count| Some((count, real(count)?)));
+    let (count, mut at) = there.unwrap_or_default();
+    for component in &components[count..] {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {

@@ -28,7 +28,7 @@ use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply};
 
 use crate::guard::{self, Ruling, ToolCall};
-use crate::path::{Case, PathGlob, Places, Resolved};
+use crate::path::{Case, Names, PathGlob, Places, Resolved};
 use crate::tool::{self, Access, Subject};
 
 /// The built-in hook.
@@ -107,7 +107,7 @@ const EXCEPT: &[&str] = &[
 /// Which files are protected how.
 #[derive(Debug)]
 pub(crate) struct Protected {
-    base: PathBuf,
+    base: Names,
     no_read: Vec<(String, PathGlob)>,
     no_write: Vec<(String, PathGlob)>,
     except: Vec<PathGlob>,
@@ -176,7 +176,13 @@ fn protected(request: &mut BuiltinRequest<'_>) -> Option<Protected> {
     state.push(".state.json");
     let mut own = vec![file, PathBuf::from(state)];
     own.extend(own.clone().iter().filter_map(|path| std::fs::canonicalize(path).ok()));
-    fine.map(|()| Protected { base: request.folder().to_owned(), no_read, no_write, except, own })
+    fine.map(|()| Protected {
+        base: Names::new(request.folder(), Case::Folded),
+        no_read,
+        no_write,
+        except,
+        own,
+    })
 }
 
 /// A file that is about to be committed.
@@ -213,16 +219,21 @@ impl Protected {
 
     /// Why this file must be left alone, if it must.
     pub(crate) fn objection(&self, shown: &str, access: Access, file: &Resolved) -> Option<String> {
-        let both = [&file.lexical, &file.real];
-        if access == Access::Write && both.iter().any(|path| self.own.iter().any(|own| same(own, path))) {
+        let paths = [&file.lexical, &file.real];
+        if access == Access::Write && paths.iter().any(|path| self.own.iter().any(|own| same(own, path))) {
             return Some(format!(
                 "`{shown}` is the hook configuration itself; nobody changes it but the person"
             ));
         }
-        let matches = |glob: &PathGlob| both.iter().any(|path| glob.matches_tree(path, &self.base, None));
+        let both: Vec<Names> = paths[..if file.lexical == file.real { 1 } else { 2 }]
+            .iter()
+            .map(|path| Names::new(path, Case::Folded))
+            .collect();
+        let matches =
+            |glob: &PathGlob| both.iter().any(|path| glob.matches_tree_names(path, &self.base, None));
         // An exception must hold for the file both as it is written and as it is.
-        let free = |path: &Path| self.except.iter().any(|glob| glob.matches(path, &self.base, None));
-        if both.iter().all(|path| free(path)) {
+        let free = |path: &Names| self.except.iter().any(|glob| glob.matches_names(path, &self.base, None));
+        if both.iter().all(free) {
             return None;
         }
         if let Some((pattern, _)) = self.no_read.iter().find(|(_, glob)| matches(glob)) {

@@ -30,11 +30,9 @@ const READERS: &[&str] = &[
     "cmp",
     "comm",
     "od",
-    "xxd",
     "hexdump",
     "strings",
     "sort",
-    "uniq",
     "cut",
     "tr",
     "awk",
@@ -55,7 +53,6 @@ const READERS: &[&str] = &[
     "column",
     "paste",
     "join",
-    "view",
     "bat",
     "zcat",
     "zless",
@@ -64,8 +61,6 @@ const READERS: &[&str] = &[
     "pushd",
     "du",
     "tree",
-    "find",
-    "fd",
     "file",
     "stat",
     "ls",
@@ -77,11 +72,6 @@ const READERS: &[&str] = &[
     ".",
     "readlink",
     "realpath",
-    "python",
-    "python3",
-    "node",
-    "ruby",
-    "perl",
 ];
 /// Programs that only handle names.
 const NAMERS: &[&str] = &[
@@ -204,12 +194,15 @@ fn words(command: &Command) -> Vec<(Word, Access)> {
     }
     let name = command.name().unwrap_or_default();
     if !NAMERS.contains(&name) {
-        let in_place = |word: &Word| {
-            let head = word.head();
-            head.starts_with("-i") || head.starts_with("--in-place") || head == "--output" || head == "-o"
+        let arguments = command.arguments();
+        let reads = match name {
+            "find" | "fd" => !arguments.iter().any(acts),
+            // `-Ei`, `-ni.bak`: the letter may stand among others.
+            "sed" => {
+                !arguments.iter().any(|word| is_short(word, 'i') || word.head().starts_with("--in-place"))
+            }
+            _ => READERS.contains(&name) && !arguments.iter().any(|word| writes(name, word)),
         };
-        let reads = READERS.contains(&name) && !command.arguments().iter().any(in_place);
-        let reads = reads || (name == "sed" && !command.arguments().iter().any(in_place));
         let access = if reads { Access::Read } else { Access::Write };
         // The program itself may be a protected file too.
         found.extend(command.words.iter().map(|word| (word.clone(), access)));
@@ -217,6 +210,27 @@ fn words(command: &Command) -> Vec<(Word, Access)> {
     // `GIT_DIR=.git`, `--file=.env` in a variable.
     found.extend(command.assignments.iter().map(|assignment| (assignment.value.clone(), Access::Read)));
     found
+}
+
+/// Whether this is an option with which a program that reads writes.
+fn writes(program: &str, word: &Word) -> bool {
+    let options: &[&str] = match program {
+        "sort" | "tree" | "less" | "base64" => &["-o", "-O", "--output", "--log-file", "--LOG-FILE"],
+        "awk" | "gawk" | "yq" => &["-i", "--in-place", "--inplace", "--include"],
+        _ => &[],
+    };
+    options.iter().any(|option| word.head().starts_with(option))
+}
+
+/// Options with which a program that finds files does something to them.
+fn acts(word: &Word) -> bool {
+    let starts = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
+    word.known().is_none() || starts.iter().any(|option| word.head().starts_with(option))
+}
+
+/// Whether it is a group of short options with this letter in it.
+fn is_short(word: &Word, letter: char) -> bool {
+    word.head().strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
 }
 
 /// A word as a path, and its parts that can be one: `--file=.env`, `of=.env`, `@.env`, `host:.env`, `-f.env`.

@@ -184,6 +184,10 @@ impl Parser {
         let is_plain = length > 0 && (self.peek() == Some(b'}') || &*name == "IFS");
         while let Some(byte) = self.peek() {
             match byte {
+                b'@' if self.starts("@P}") => {
+                    self.at += 1;
+                    self.doubt("${…@P} runs what the variable holds");
+                }
                 b'}' => {
                     self.at += 1;
                     return if is_plain { From::Variable(name) } else { From::Other };

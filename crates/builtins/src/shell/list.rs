@@ -43,13 +43,19 @@ impl Parser {
                     continue;
                 }
                 Some(b'&') if !self.starts("&>") => {
-                    self.at += 1;
+                    match self.eat("&&") {
+                        true => self.needs_command("a && lacks a command"),
+                        false => self.at += 1,
+                    }
                     continue;
                 }
                 Some(b'|') => {
-                    if !self.eat("||") {
-                        self.at += 1;
-                        self.doubt("a | has no command in front of it");
+                    match self.eat("||") {
+                        true => self.needs_command("a || lacks a command"),
+                        false => {
+                            self.at += 1;
+                            self.doubt("a | has no command in front of it");
+                        }
                     }
                     continue;
                 }
@@ -71,6 +77,14 @@ impl Parser {
                 End::Word(word) => format!("`{word}` stands where no command can"),
                 _ => "a ;; stands outside of a case".to_owned(),
             });
+        }
+    }
+
+    /// Behind an operator that joins commands something has to follow.
+    fn needs_command(&mut self, why: &'static str) {
+        self.breaks();
+        if matches!(self.peek(), None | Some(b'|' | b';' | b'&' | b')')) && !self.starts("&>") {
+            self.doubt(why);
         }
     }
 

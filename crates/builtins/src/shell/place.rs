@@ -75,7 +75,12 @@ impl Folders {
 
     /// The folders that a command can run in; none among them: one that cannot be known.
     pub(crate) fn of(&self, script: &Script, at: usize) -> Vec<Option<PathBuf>> {
-        self.before(script.root(at))
+        let root = script.root(at);
+        let mut all = self.before(root);
+        // Behind a `cd` in the same code: `sh -c 'cd / && rm -rf *'`.
+        let beside = |place: usize| place >= root && place < at && script.root(place) == root;
+        all.extend(self.moves.iter().filter(|(place, _)| beside(*place)).map(|(_, folder)| folder.clone()));
+        all
     }
 
     fn before(&self, at: usize) -> Vec<Option<PathBuf>> {
@@ -88,7 +93,14 @@ impl Folders {
 /// A path for comparing: `/`, `/etc`, `~`, `/home/*`. Wildcards stay, `.` and `..` are taken out.
 pub(crate) fn normal(word: &str, folder: &Path) -> String {
     let word = word.replace("${HOME}", "~");
-    if let Some(rest) = word.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+    // `~+` is the folder itself.
+    let word = match word.strip_prefix("~+").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
+        Some(rest) => format!("{}{rest}", folder.display()),
+        None => word,
+    };
+    // Somebody else's home is a home too.
+    if let Some(rest) = word.strip_prefix('~').filter(|rest| !rest.starts_with('-')) {
+        let rest = rest.find('/').map_or("", |slash| &rest[slash..]);
         let below = lexical(&Path::new("/").join(rest.trim_start_matches('/')));
         let below = below.to_string_lossy();
         return if below == "/" { "~".to_owned() } else { format!("~{below}") };

@@ -58,6 +58,9 @@ impl Parser {
     }
 
     fn add(&mut self, command: &mut Command, draft: Draft) {
+        // `let 'a[$(rm x)]'`: some commands count with their words, and a place in an array is run as code.
+        let hidden: Vec<String> = draft.parts.iter().filter_map(counted).collect();
+        hidden.into_iter().for_each(|text| self.latent(text));
         if command.words.is_empty()
             && let Some(length) = draft.assignment()
         {
@@ -77,6 +80,16 @@ impl Parser {
         } else {
             command.words.push(draft.finish());
         }
+    }
+
+    /// Text that is code once somebody counts or expands it again: what it would run is looked at.
+    pub(super) fn latent(&mut self, text: String) {
+        let doubts = self.script.doubts.len();
+        let certain = std::mem::replace(&mut self.certain, false);
+        self.nested(text, Self::expansions);
+        self.certain = certain;
+        self.script.doubts.truncate(doubts);
+        self.unknown("a text with a substitution in it could be run");
     }
 
     fn expand(&mut self, command: &mut Command, parts: Vec<Part>) {
@@ -144,6 +157,14 @@ impl Parser {
     }
 }
 
+/// A part of a word with a substitution in the place of an array.
+fn counted(part: &Part) -> Option<String> {
+    match part {
+        Part::Piece(Piece::Text(text)) if text.contains("[$(") || text.contains("[`") => Some(text.clone()),
+        _ => None,
+    }
+}
+
 const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">|", ">&", ">"];
 
 /// `1`, `-` or `1-`.
@@ -164,7 +185,11 @@ pub(super) fn input_of(redirections: &[Redirection]) -> Input {
     let input = |redirection: &Redirection| match redirection.direction {
         // From another descriptor, about which nothing is known here; from itself, nothing changes.
         Direction::Duplicate if redirection.target.known() != Some("0") => Some(Input::File),
-        Direction::Read | Direction::Both => Some(Input::File),
+        Direction::Read => Some(match redirection.target.pieces() {
+            [Piece::Unknown(Unknown { from: From::Process(range), .. })] => Input::Pipe(range.clone()),
+            _ => Input::File,
+        }),
+        Direction::Both => Some(Input::File),
         Direction::Here(body) => Some(Input::Here(body)),
         Direction::HereString => Some(Input::Text(redirection.target.clone())),
         Direction::Write | Direction::Duplicate => None,

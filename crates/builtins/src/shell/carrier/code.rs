@@ -1,11 +1,11 @@
 //! Code for a shell: in a word, in a here-document, through a pipe.
 
 use super::MOST_LEVELS;
-use super::option::{first_operand, values};
+use super::option::{takes_next, values};
 use super::table::{Carrier, SHELLS};
 use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
-use crate::shell::word::Word;
+use crate::shell::word::{From, Piece, Unknown, Word};
 
 /// What is known of code that comes through a pipe or a file.
 enum Origin {
@@ -20,12 +20,63 @@ impl Parser {
         if words.is_empty() {
             return;
         }
-        let text: Vec<_> = words.iter().map(Word::show).collect();
-        let text = text.join(" ");
-        if words.iter().any(|word| word.known().is_none()) {
-            self.unknown("code that is made when the line runs cannot be known");
+        let mut text = String::new();
+        for word in words {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            match self.spelled(word) {
+                Some(known) => text.push_str(&known),
+                None => {
+                    text.push_str(&word.show());
+                    self.unknown("code that is made when the line runs cannot be known");
+                }
+            }
         }
         self.code_text(at, text);
+    }
+
+    /// The word, when it is known or made of what is plainly printed: `"$(echo ls)"`.
+    fn spelled(&self, word: &Word) -> Option<String> {
+        let mut text = String::new();
+        for piece in word.pieces() {
+            match piece {
+                Piece::Text(known) => text.push_str(known),
+                Piece::Unknown(Unknown { from: From::Output(range), .. }) => {
+                    match self.origin(&Input::Pipe(range.clone()), 0) {
+                        Origin::Text(printed) => text.push_str(printed.trim_end_matches('\n')),
+                        Origin::None | Origin::Unknown => return None,
+                    }
+                }
+                Piece::Unknown(_) | Piece::Many | Piece::One => return None,
+            }
+        }
+        Some(text)
+    }
+
+    /// Code that a command runs perhaps: enough to forbid it, not enough to ask for more.
+    pub(super) fn perhaps_code(&mut self, at: usize, word: &Word) {
+        let certain = std::mem::replace(&mut self.script.commands[at].certain, false);
+        let doubts = self.script.doubts.len();
+        self.code(at, std::slice::from_ref(word));
+        self.script.doubts.truncate(doubts);
+        self.script.commands[at].certain = certain;
+    }
+
+    /// A file of commands that a shell reads: `<(…)` is one whose text may be plain to see.
+    pub(super) fn file_code(&mut self, at: usize, file: &Word) {
+        let process = file.unknowns().find_map(|unknown| match &unknown.from {
+            From::Process(range) => Some(Input::Pipe(range.clone())),
+            _ => None,
+        });
+        match process.map(|input| self.origin(&input, 0)) {
+            Some(Origin::Text(text)) => self.code_text(at, text),
+            Some(Origin::None | Origin::Unknown) => {
+                self.unknown("code that comes through a pipe cannot be known");
+            }
+            None if file.known().is_none() => self.unknown("the file of commands cannot be known"),
+            None => {}
+        }
     }
 
     pub(super) fn code_text(&mut self, at: usize, text: String) {
@@ -74,23 +125,22 @@ impl Parser {
 
     /// `bash -lc CODE`, `bash FILE`, `bash` with code on its standard input.
     pub(super) fn shell(&mut self, at: usize, row: &Carrier, words: &[Word]) {
-        let from = first_operand(words, row.short, row.long);
-        let options = &words[..from.min(words.len())];
+        let from = behind_options(words, row);
+        let options = &words[..from];
         let has_code = options.iter().any(|word| {
             let text = word.head();
             text == "--command" || (text.len() > 1 && !text.starts_with("--") && text[1..].contains('c'))
         });
         let unknown = options.iter().any(|word| word.known().is_none());
-        // `+o option` is an option too.
-        let mut rest = words.get(from..).unwrap_or_default();
-        while rest.first().is_some_and(|word| word.head().starts_with('+')) {
-            rest = rest.get(2..).unwrap_or_default();
+        for file in values(options, row.long, "") {
+            self.file_code(at, &file);
         }
+        let rest = words.get(from..).unwrap_or_default();
         match rest.first() {
             Some(code) if has_code || unknown => self.code(at, std::slice::from_ref(code)),
             Some(file) if is_stdin(file) || has_flag(options, 's') => self.stdin_code(at),
             Some(file) if file.known().is_none() => {
-                self.unknown("the file that a shell runs cannot be known");
+                self.file_code(at, file);
                 if file.may_split() {
                     // Perhaps it is an option, and the code comes behind it.
                     let uncertain = rest.get(1).cloned();
@@ -106,8 +156,8 @@ impl Parser {
     pub(super) fn source(&mut self, at: usize, words: &[Word]) {
         match words.first() {
             Some(file) if is_stdin(file) => self.stdin_code(at),
-            Some(file) if file.known().is_none() => self.unknown("the file of commands cannot be known"),
-            _ => {}
+            Some(file) => self.file_code(at, file),
+            None => {}
         }
     }
 
@@ -118,6 +168,14 @@ impl Parser {
             Origin::None => {}
             Origin::Text(text) => self.code_text(at, text),
             Origin::Unknown => self.unknown("code that comes through a pipe cannot be known"),
+        }
+    }
+
+    /// What the command reads from its standard input, when that is plain to see.
+    pub(super) fn stdin_text(&self, at: usize) -> Option<String> {
+        match self.origin(&self.script.commands[at].input, 0) {
+            Origin::Text(text) => Some(text),
+            Origin::None | Origin::Unknown => None,
         }
     }
 
@@ -162,6 +220,27 @@ impl Parser {
             _ => Origin::Unknown,
         }
     }
+}
+
+/// Where the first word stands behind the options of a shell, which begin with `-` or `+`.
+fn behind_options(words: &[Word], row: &Carrier) -> usize {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let head = word.head();
+        if head.len() < 2 || !head.starts_with(['-', '+']) {
+            break;
+        }
+        at += 1;
+        if word.known() == Some("--") {
+            break;
+        }
+        let takes = match head.strip_prefix('+') {
+            Some(letters) => letters.ends_with(['o', 'O']),
+            None => takes_next(word, row.short, row.long),
+        };
+        at += usize::from(takes);
+    }
+    at.min(words.len())
 }
 
 fn has_flag(options: &[Word], flag: char) -> bool {

@@ -1,9 +1,10 @@
 //! Commands that run one for each thing they find or read: `find`, `fd`, `xargs`, `parallel`; and containers.
 
+use super::WORD;
 use super::code::names_shell;
 use super::option::first_operand;
 use super::table::Carrier;
-use crate::shell::model::Input;
+use crate::shell::model::{Command, Input};
 use crate::shell::parser::Parser;
 use crate::shell::word::Word;
 
@@ -51,11 +52,42 @@ impl Parser {
         if inner.is_empty() {
             return;
         }
+        self.xargs_of_text(at, &inner, mark.as_deref());
         match mark {
             Some(mark) => inner = inner.iter().map(|word| word.filled(&mark)).collect(),
             None => inner.push(Word::unknown()),
         }
         self.carry(at, inner, Vec::new());
+    }
+
+    /// What `xargs` runs when what it reads is plain to see: `echo / | xargs rm -rf`. Enough to forbid it; how it
+    /// splits its input depends on its options, so it is not enough to allow.
+    fn xargs_of_text(&mut self, at: usize, inner: &[Word], mark: Option<&str>) {
+        const MOST_LINES: usize = 8;
+        let Some(text) = self.stdin_text(at) else { return };
+        let level = self.script.commands[at].level + 1;
+        let mut commands = Vec::new();
+        match mark {
+            Some(mark) => {
+                for line in text.split(['\n', '\0']).filter(|line| !line.is_empty()).take(MOST_LINES) {
+                    let filled = |word: &Word| match word.known() {
+                        Some(text) => Word::literal(text.replace(mark, line)),
+                        None => word.clone(),
+                    };
+                    commands.push(inner.iter().map(filled).collect());
+                }
+            }
+            None => {
+                let read = text.split_whitespace().map(Word::literal);
+                commands.push(inner.iter().cloned().chain(read).collect());
+            }
+        }
+        for words in commands {
+            let words: Vec<Word> = words;
+            if self.spend(text.len() + words.len() * WORD) {
+                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+            }
+        }
     }
 
     /// `parallel rm ::: a b`; without a command each thing that it reads is one.

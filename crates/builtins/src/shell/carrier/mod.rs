@@ -12,13 +12,41 @@ mod table;
 pub(crate) use git::subcommand as git_subcommand;
 pub(in crate::shell) use option::first_operand;
 
+use self::option::values;
 use self::table::{Carrier, Style, Weight};
 use super::model::{Assignment, Command};
 use super::parser::Parser;
-use super::word::{Word, assignment};
+use super::word::{Piece, Word, assignment};
 
 /// What copying a word costs, in bytes.
 const WORD: usize = 16;
+
+/// Where a command can begin among the words of a program that hides it.
+const MOST_PLACES: usize = 16;
+
+/// Variables that programs run.
+const CODE_VARIABLES: [&str; 20] = [
+    "BROWSER",
+    "EDITOR",
+    "FCEDIT",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_PROXY_COMMAND",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "RSYNC_RSH",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "VISUAL",
+];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
 const MOST_LEVELS: u8 = 24;
@@ -39,6 +67,7 @@ impl Parser {
     }
 
     fn inspect(&mut self, at: usize) {
+        self.inspect_values(at);
         let command = &self.script.commands[at];
         let Some(program) = command.words.first() else { return };
         let Some(text) = program.known() else { return self.inspect_unknown(at) };
@@ -59,6 +88,37 @@ impl Parser {
         let name = super::model::base_name(text);
         if let Some(row) = table::find(name) {
             self.open(at, row);
+        }
+    }
+
+    /// Variables whose value is code, and values that are code once they are expanded again.
+    fn inspect_values(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        if command.level > MOST_LEVELS {
+            return;
+        }
+        let mut values = command.assignments.clone();
+        if matches!(command.name(), Some("export" | "declare" | "typeset" | "readonly" | "local")) {
+            values.extend(command.arguments().iter().filter_map(|word| {
+                let length = assignment(word.head())?;
+                let name = word.head()[..length].trim_end_matches(['=', '+']).to_owned();
+                Some(Assignment { name, value: word.after(length) })
+            }));
+        }
+        for Assignment { name, value } in values {
+            if !self.spend(value.show().len()) {
+                return;
+            }
+            if value.pieces().iter().any(hides_code) {
+                self.unknown("a text with a substitution in it could be run");
+            }
+            match name.as_str() {
+                // Expanded before every prompt, or before every command that is traced.
+                "PS0" | "PS1" | "PS2" | "PS4" => self.latent(value.show().into_owned()),
+                "BASH_ENV" | "ENV" => self.file_code(at, &value),
+                name if CODE_VARIABLES.contains(&name) => self.perhaps_code(at, &value),
+                _ => {}
+            }
         }
     }
 
@@ -121,7 +181,34 @@ impl Parser {
                 }
             }
             Style::Source => self.source(at, &words),
+            Style::Hash => {
+                // `hash -p /bin/rm ls`: from now on `ls` is rm.
+                if let [flag, path, _, ..] = words.as_slice()
+                    && flag.known() == Some("-p")
+                {
+                    self.unknown("it changes what a name runs");
+                    self.carry(at, vec![path.clone(), Word::unknown()], Vec::new());
+                }
+            }
+            Style::Somewhere => self.somewhere(at, row, &words),
             Style::Git => self.git(at, &words),
+        }
+    }
+
+    /// Somewhere among its words begins a command, or one of them is code: enough to forbid what it would run.
+    fn somewhere(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+        let level = self.script.commands[at].level + 1;
+        for value in values(words, row.code, row.short) {
+            self.perhaps_code(at, &value);
+        }
+        for from in 0..words.len().min(MOST_PLACES) {
+            let Some(text) = words[from].known().filter(|text| !text.starts_with('-')) else { continue };
+            if text.contains([' ', ';']) {
+                self.perhaps_code(at, &words[from]);
+            } else if self.spend((words.len() - from) * WORD) {
+                let words = words[from..].to_vec();
+                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+            }
         }
     }
 
@@ -179,6 +266,11 @@ impl Parser {
             ..Command::default()
         });
     }
+}
+
+/// Whether a part of a word is text that would be a substitution if it were read again.
+fn hides_code(piece: &Piece) -> bool {
+    matches!(piece, Piece::Text(text) if text.contains("$(") || text.contains('`'))
 }
 
 fn shown(text: &str) -> String {

@@ -19,7 +19,7 @@ pub(in crate::shell) fn first_operand(words: &[Word], short: &str, long: &[&str]
 }
 
 /// Whether the value of this option is the next word.
-fn takes_next(word: &Word, short: &str, long: &[&str]) -> bool {
+pub(super) fn takes_next(word: &Word, short: &str, long: &[&str]) -> bool {
     let Some(text) = word.known() else { return false };
     if text.starts_with("--") {
         // GNU programs take any beginning of a long option that is not ambiguous.
