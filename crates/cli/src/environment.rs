@@ -24,3 +24,14 @@ pub(crate) fn find(program: &str) -> Option<PathBuf> {
     };
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(is_program)
 }
+
+/// Where programs are looked for.
+pub(crate) fn path() -> OsString {
+    std::env::var_os("PATH").unwrap_or_default()
+}
+
+/// How wide lines for a person may be: as wide as the terminal, else so that they can be read.
+pub(crate) fn width() -> usize {
+    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    columns.filter(|&columns| columns > 0).map_or(100, |columns| columns.clamp(40, 160))
+}

@@ -3,6 +3,7 @@
 //! `main` is the only place that ends the process. Every command gives back an [`Exit`]; a usage error is 64
 //! and a bug is 70, never 2 by accident: in a hook's world 2 means "deny".
 
+mod agent;
 mod args;
 mod cases;
 mod command;

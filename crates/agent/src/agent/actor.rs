@@ -103,6 +103,14 @@ impl Actor {
         };
         // It has stopped the loop; the next prompt is a new one.
         self.halted = None;
+        match &end {
+            // A denial was noted where it happened.
+            End::Done | End::Denied(_) => {}
+            End::Halted(reason) => self.note("halted", reason).await,
+            End::Interrupted => self.note("interrupted", "by a person").await,
+            End::Failed(reason) => self.note("error", reason).await,
+            End::OutOfTurns => self.note("stopped", "it had all its turns").await,
+        }
         end
     }
 

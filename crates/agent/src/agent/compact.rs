@@ -61,6 +61,8 @@ impl Actor {
             Some(more) if !more.is_empty() => format!("{INSTRUCTIONS}\n{more}"),
             _ => INSTRUCTIONS.to_owned(),
         };
+        let (what, text) = ("compacting".to_owned(), system.clone());
+        let _ = self.transcript.push(&Record::Note { what, text });
         let turn = self.ask_model(&system).await?;
         let summary = Message { role: Role::Assistant, content: turn.content }.words();
         // What the model has not answered yet stays word for word.

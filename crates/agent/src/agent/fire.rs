@@ -16,7 +16,7 @@ impl Actor {
             session_id: Some(self.parts.session.id().to_owned()),
             transcript_path: Some(self.transcript.path().display().to_string()),
             cwd: Some(self.parts.settings.workspace.display().to_string()),
-            permission_mode: Some(self.parts.permissions.mode.word().to_owned()),
+            permission_mode: Some(self.parts.with_permissions(|now| now.mode.word().to_owned())),
             agent_id: Some(self.id.clone()),
             ..Base::default()
         }

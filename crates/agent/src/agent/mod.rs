@@ -18,6 +18,7 @@ mod fire;
 mod interrupt;
 mod means;
 mod parts;
+mod permit;
 mod person;
 mod spawn;
 mod team;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crosier::{Engine, Scope};
+use crosier::{Engine, Json, Scope};
 
 use super::{Interrupt, Person, Witness};
 use crate::history::History;
@@ -59,6 +59,8 @@ pub struct Parts {
     pub interrupt: Interrupt,
     /// Told what happens, while it happens.
     pub witness: Option<Arc<dyn Witness>>,
+    /// The permissions with what hooks have added, once they have.
+    learned: Mutex<Option<Permissions>>,
     screen: Mutex<(View, Box<dyn Renderer>)>,
     next_agent: AtomicU64,
 }
@@ -95,16 +97,25 @@ impl Parts {
             agent_hooks: None,
             interrupt: Interrupt::default(),
             witness: None,
+            learned: Mutex::default(),
             screen: Mutex::new((View::default(), Box::new(Blind))),
             next_agent: AtomicU64::new(1),
         }
     }
 
     /// Has the screen drawn, beginning with this view.
-    #[must_use]
-    pub fn with_screen(mut self, view: View, renderer: Box<dyn Renderer>) -> Self {
+    pub fn set_screen(&mut self, view: View, renderer: Box<dyn Renderer>) {
         self.screen = Mutex::new((view, renderer));
-        self
+    }
+
+    /// The permissions as they are now.
+    pub(super) fn with_permissions<T>(&self, ask: impl FnOnce(&Permissions) -> T) -> T {
+        ask(lock(&self.learned).as_ref().unwrap_or(&self.permissions))
+    }
+
+    /// Adds what a hook teaches. Gives back what could not be done.
+    pub(super) fn learn(&self, updates: &Json) -> Vec<String> {
+        lock(&self.learned).get_or_insert_with(|| self.permissions.clone()).update(updates)
     }
 
     pub(super) fn next_agent(&self) -> u64 {

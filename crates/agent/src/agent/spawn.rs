@@ -11,7 +11,7 @@ use super::end::End;
 use super::means::Means;
 use super::parts::Parts;
 use crate::conversation::{Message, Role};
-use crate::tool::ToolError;
+use crate::tool::{Task, ToolError};
 
 /// Subagents of subagents of subagents are enough.
 const MAX_DEPTH: usize = 3;
@@ -40,9 +40,7 @@ impl Gone {
 impl Actor {
     /// Hooks on the spawn; then the subagent has its scope and has started.
     pub(super) async fn hire(&mut self, input: &Json) -> Result<Subagent, ToolError> {
-        let text = |key: &str| input.get(key).and_then(|value| value.as_str().map(|text| text.into_owned()));
-        let prompt = text("prompt").ok_or_else(|| ToolError::new("Task needs a `prompt`"))?;
-        let agent_type = text("agent_type").unwrap_or_else(|| "general".to_owned());
+        let (prompt, agent_type) = Task::read(input)?;
         if self.depth >= MAX_DEPTH {
             return Err(ToolError::new(format!("subagents are at most {MAX_DEPTH} deep")));
         }

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crosier::payload::{PermissionRequest, PostToolUse, PostToolUseFailure, PreToolUse};
-use crosier::{Gates, Json, OutputGate, PermissionGate, ResultGate, Strategy, ToolGate};
+use crosier::payload::{PostToolUse, PostToolUseFailure, PreToolUse};
+use crosier::{Gates, Json, OutputGate, ResultGate, Strategy, ToolGate};
 
 use super::actor::Actor;
 use super::end::End;
-use super::person::Question;
 use crate::conversation::{Block, Message, Role};
-use crate::permission::{HookSays, PermissionMode, Ruling};
+use crate::permission::{HookSays, Ruling};
 use crate::tool::{Risk, Task, Tool, ToolContext, ToolError};
 
 /// What stands in for an output that a hook hides.
@@ -39,14 +38,14 @@ impl Call {
 }
 
 /// One call that was let through.
-struct Ready {
-    id: String,
-    tool: Arc<dyn Tool>,
-    input: Json,
+pub(super) struct Ready {
+    pub(super) id: String,
+    pub(super) tool: Arc<dyn Tool>,
+    pub(super) input: Json,
 }
 
 /// A call that will run, or what the model reads instead.
-enum Prepared {
+pub(super) enum Prepared {
     Ready(Ready),
     Refused { id: String, reason: String },
 }
@@ -149,63 +148,6 @@ impl Actor {
             }
             Ruling::Ask(why) => self.ask(id, &name, tool, input, why).await,
         }
-    }
-
-    fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookSays) -> Ruling {
-        self.parts.permissions.rule(name, risk, input, &self.parts.settings.workspace, hook)
-    }
-
-    /// The last layer: hooks on the request, then a person.
-    async fn ask(
-        &mut self,
-        id: String,
-        name: &str,
-        tool: Arc<dyn Tool>,
-        input: Json,
-        why: String,
-    ) -> Result<Prepared, End> {
-        let event =
-            PermissionRequest { tool_name: name.to_owned(), tool_input: input.clone(), ..Default::default() };
-        let refused = |reason: String| Ok(Prepared::Refused { id: id.clone(), reason });
-        let (input, must_ask) = match self.fire(event).await.permission_gate() {
-            PermissionGate::Interrupt(halt) => return Err(End::Halted(halt.reason)),
-            PermissionGate::Deny(refusal) => {
-                self.note("denied", &format!("{name}: {} ({})", refusal.reason, refusal.by)).await;
-                return refused(refusal.reason.to_string());
-            }
-            PermissionGate::Allow { input: new, .. } => (new.unwrap_or(input), false),
-            PermissionGate::Ask(new) => (new.unwrap_or(input), true),
-        };
-        // Another input is another question to the rules: an allow never beats a deny rule.
-        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
-            return refused(reason);
-        }
-        if must_ask {
-            let person =
-                self.parts.person.clone().filter(|_| self.parts.permissions.mode != PermissionMode::DontAsk);
-            let Some(person) = person else {
-                let reason = format!("{why}, and nobody is there to be asked");
-                self.note("denied", &format!("{name}: {reason}")).await;
-                return refused(reason);
-            };
-            self.notify("permission_prompt", &format!("{name} needs permission: {why}")).await;
-            let question = Question {
-                agent_id: self.id.clone(),
-                tool: name.to_owned(),
-                input: input.text().to_owned(),
-                why,
-            };
-            let interrupt = self.parts.interrupt.clone();
-            let allowed = tokio::select! {
-                biased;
-                () = interrupt.wait() => return Err(End::Interrupted),
-                allowed = person.allows(&question) => allowed,
-            };
-            if !allowed {
-                return refused(format!("the person did not allow {name}"));
-            }
-        }
-        Ok(Prepared::Ready(Ready { id, tool, input }))
     }
 
     async fn run_batch(&mut self, batch: &[Prepared], company: Option<Company>) -> Vec<Option<Ran>> {

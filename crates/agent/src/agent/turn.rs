@@ -49,6 +49,7 @@ impl Actor {
         match outcome.await.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ActionGate::Deny(refusal) => {
+                self.withhold()?;
                 self.note("denied", &format!("message: {} ({})", refusal.reason, refusal.by)).await;
                 return Err(End::Denied(refusal.reason.to_string()));
             }
@@ -115,27 +116,43 @@ impl Actor {
         parts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Puts a hook's text in place of what the model has not seen yet, in the transcript too: what a hook hid
-    /// must not come back with a resumed session. Tool results keep their ids; the first block carries the text.
+    /// Puts a hook's text in place of what the model has not seen yet. The first block carries it; tool results
+    /// keep their ids, and what is over says where its text went.
     fn replace_newest(&mut self, text: &str) -> Result<(), End> {
-        let unseen = self.messages.split_off(self.unseen());
-        let count = unseen.len();
         let mut text = Some(text.to_owned());
-        let replace = |block: Block| match block {
+        self.change_newest(|block| match block {
             Block::Text { .. } => text.take().map(|text| Block::Text { text }),
             Block::ToolResult { tool_use_id, is_error, .. } => {
-                // Every call needs its result: what is over says where its text went.
                 let content = text.take().unwrap_or_else(|| "(see above)".to_owned());
                 Some(Block::ToolResult { tool_use_id, content, is_error })
             }
             Block::ToolUse { .. } => Some(block),
-        };
-        let mut replace = replace;
+        })
+    }
+
+    /// Takes out what the model was not allowed to see, so that the next message does not bring it along.
+    fn withhold(&mut self) -> Result<(), End> {
+        self.change_newest(|block| match block {
+            Block::Text { .. } => None,
+            // Every call needs its result. Not the reason: its words could be the very ones that a hook minds.
+            Block::ToolResult { tool_use_id, .. } => {
+                let content = "Error: withheld by a hook".to_owned();
+                Some(Block::ToolResult { tool_use_id, content, is_error: true })
+            }
+            Block::ToolUse { .. } => Some(block),
+        })
+    }
+
+    /// Changes what the model has not seen yet, in the transcript too: what a hook hid must not come back with a
+    /// resumed session.
+    fn change_newest(&mut self, mut change: impl FnMut(Block) -> Option<Block>) -> Result<(), End> {
+        let unseen = self.messages.split_off(self.unseen());
+        let count = unseen.len();
         let messages: Vec<Message> = unseen
             .into_iter()
             .map(|Message { role, content }| Message {
                 role,
-                content: content.into_iter().filter_map(&mut replace).collect(),
+                content: content.into_iter().filter_map(&mut change).collect(),
             })
             .filter(|message| !message.content.is_empty())
             .collect();

@@ -16,6 +16,8 @@
 //! person, never a deny rule. Rules are those of [`crosier_builtins::rules`]: `Bash(git *)` is about every command
 //! in a line of shell, wherever it stands.
 
+mod update;
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -79,6 +79,27 @@ impl Session {
         &self.id
     }
 
+    /// What its transcripts hold, by agent: the main one first, the others by name.
+    ///
+    /// # Errors
+    /// When one cannot be read.
+    pub fn transcripts(&self) -> Result<Vec<(String, String)>, SessionError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| SessionError::Io { path, error }
+        };
+        let mut all = Vec::new();
+        for entry in std::fs::read_dir(&self.folder).map_err(failed(&self.folder))? {
+            let path = entry.map_err(failed(&self.folder))?.path();
+            let Some(name) = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".jsonl")) else {
+                continue;
+            };
+            all.push((name.to_owned(), std::fs::read_to_string(&path).map_err(failed(&path))?));
+        }
+        all.sort_unstable_by(|(a, _), (b, _)| (a != "main", a).cmp(&(b != "main", b)));
+        Ok(all)
+    }
+
     /// The transcript of one of its agents.
     #[must_use]
     pub fn transcript_path(&self, agent_id: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 use crosier::Json;
 use serde_json::json;
 
+use super::arguments::Arguments;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// Starts a subagent. The loop knows it by its name and runs the subagent itself: what that does goes through
@@ -36,6 +37,16 @@ impl Task {
     }
 }
 
+impl Task {
+    /// The prompt and the type of a subagent.
+    pub(crate) fn read(input: &Json) -> Result<(String, String), ToolError> {
+        let arguments = Arguments::read(input, &["prompt", "agent_type"])?;
+        let prompt = arguments.text("prompt")?.into_owned();
+        let agent_type = arguments.optional_text("agent_type")?;
+        Ok((prompt, agent_type.map_or_else(|| "general".to_owned(), |text| text.into_owned())))
+    }
+}
+
 impl Default for Task {
     fn default() -> Self {
         Self::new()
@@ -51,8 +62,9 @@ impl Tool for Task {
         Risk::Read
     }
 
-    fn run<'a>(&'a self, _: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
+    fn run<'a>(&'a self, input: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
         Box::pin(async {
+            Self::read(input)?;
             Err(ToolError::new("subagents are run by an agent's loop, and there is none here"))
         })
     }

@@ -134,6 +134,23 @@ async fn what_must_be_asked_is_denied_when_nobody_is_there_unless_a_hook_allows_
 }
 
 #[tokio::test]
+async fn permissions_that_a_hook_adds_are_not_asked_for_again() {
+    let script = "- tools: [{name: Bash, input: {command: git status}}]\n\
+                  - tools: [{name: Bash, input: {command: git log}}]\n- say: done\n";
+    let mut stage = Stage::new(script);
+    stage.mode = PermissionMode::Default;
+    let rule = json!({"toolName": "Bash", "ruleContent": "git *"});
+    let updates = json!([{"type": "addRules", "behavior": "allow", "rules": [rule]}, {"type": "dance"}]);
+    let allow = Hook::on(PermissionRequest).callback(move |_: &PermissionRequest| {
+        Reply::allow("fine").with(|effects| effects.permissions = Some(updates.clone().into()))
+    });
+    let played = stage.hook(allow).play("go").await;
+    assert!(played.results().iter().all(|(_, is_error)| !is_error), "{:?}", played.results());
+    assert_eq!(played.field("PermissionRequest", "tool_input"), [r#"{"command":"git status"}"#]);
+    assert!(played.notes("main").contains(&"ignored: `dance` is not an update that this agent knows".into()));
+}
+
+#[tokio::test]
 async fn a_subagent_lives_in_its_own_scope_between_its_events() {
     let script = "- {when: go, tools: [{name: Task, input: {prompt: look, agent_type: scout}}]}\n\
                   - {when: look harder, say: found it}\n- {when: found it, say: done}\n";

@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod completions;
+mod demo;
 mod doctor;
 mod events;
 mod explain;
@@ -43,6 +44,7 @@ trait Run: Args {
 
 /// Every command, in the order of the help.
 pub(crate) static TABLE: &[Row] = &[
+    row::<demo::DemoArgs>("demo", "Watch a scripted agent and its hooks: every event, no key, no network"),
     row::<fire::FireArgs>("fire", "Fire one event: its JSON on stdin, the outcome as JSON on stdout"),
     row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
     row::<list::ListArgs>("list", "List the hooks"),

@@ -12,6 +12,7 @@ mod bad_configs;
 mod case;
 mod check;
 mod corpus;
+mod demo;
 mod docs;
 mod exit_status;
 mod explain;

@@ -1,0 +1,81 @@
+//! Whether a call may run: the layers of permissions, hooks on the request, a person.
+
+use std::sync::Arc;
+
+use crosier::payload::PermissionRequest;
+use crosier::{Gates, Json, PermissionGate};
+
+use super::actor::Actor;
+use super::end::End;
+use super::person::Question;
+use super::tools::{Prepared, Ready};
+use crate::permission::{HookSays, PermissionMode, Ruling};
+use crate::tool::{Risk, Tool};
+
+impl Actor {
+    pub(super) fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookSays) -> Ruling {
+        let folder = &self.parts.settings.workspace;
+        self.parts.with_permissions(|now| now.rule(name, risk, input, folder, hook))
+    }
+
+    /// The last layer: hooks on the request, then a person.
+    pub(super) async fn ask(
+        &mut self,
+        id: String,
+        name: &str,
+        tool: Arc<dyn Tool>,
+        input: Json,
+        why: String,
+    ) -> Result<Prepared, End> {
+        let event =
+            PermissionRequest { tool_name: name.to_owned(), tool_input: input.clone(), ..Default::default() };
+        let refused = |reason: String| Ok(Prepared::Refused { id: id.clone(), reason });
+        let (input, must_ask) = match self.fire(event).await.permission_gate() {
+            PermissionGate::Interrupt(halt) => return Err(End::Halted(halt.reason)),
+            PermissionGate::Deny(refusal) => {
+                self.note("denied", &format!("{name}: {} ({})", refusal.reason, refusal.by)).await;
+                return refused(refusal.reason.to_string());
+            }
+            PermissionGate::Allow { input: new, permissions } => {
+                if let Some(updates) = permissions {
+                    self.note("permissions", updates.text()).await;
+                    for problem in self.parts.learn(&updates) {
+                        self.note("ignored", &problem).await;
+                    }
+                }
+                (new.unwrap_or(input), false)
+            }
+            PermissionGate::Ask(new) => (new.unwrap_or(input), true),
+        };
+        // Another input is another question to the rules: an allow never beats a deny rule.
+        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
+            return refused(reason);
+        }
+        if must_ask {
+            let is_silent = self.parts.with_permissions(|now| now.mode == PermissionMode::DontAsk);
+            let person = self.parts.person.clone().filter(|_| !is_silent);
+            let Some(person) = person else {
+                let reason = format!("{why}, and nobody is there to be asked");
+                self.note("denied", &format!("{name}: {reason}")).await;
+                return refused(reason);
+            };
+            self.notify("permission_prompt", &format!("{name} needs permission: {why}")).await;
+            let question = Question {
+                agent_id: self.id.clone(),
+                tool: name.to_owned(),
+                input: input.text().to_owned(),
+                why,
+            };
+            let interrupt = self.parts.interrupt.clone();
+            let allowed = tokio::select! {
+                biased;
+                () = interrupt.wait() => return Err(End::Interrupted),
+                allowed = person.allows(&question) => allowed,
+            };
+            if !allowed {
+                return refused(format!("the person did not allow {name}"));
+            }
+        }
+        Ok(Prepared::Ready(Ready { id, tool, input }))
+    }
+}

@@ -1,0 +1,111 @@
+//! `crosier demo`: a whole agent session in a few seconds, with every event and every effect.
+//!
+//! The hooks, the model's answers and the files to work on are embedded; they are written to a temporary folder
+//! that is removed at the end. Nothing else is touched, and nothing is sent anywhere.
+
+mod play;
+mod stage;
+
+use std::io;
+use std::sync::Arc;
+
+use clap::Args;
+use crosier_agent::agent::{Interrupt, Recording};
+use serde_json::{Value, json};
+
+use super::Run;
+use crate::agent::stop;
+use crate::agent::tally::Tally;
+use crate::agent::timeline::{Detail, Look, Timeline};
+use crate::exit::{Exit, Failed, Result};
+use crate::paint::{Paint, Tone};
+use crate::print;
+use stage::Stage;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An agent with a scripted model tidies up a small project while hooks watch it: commands, a Python
+function, script lines and built-ins deny, ask, allow, rewrite, inject, hide, resume and stop it. All 24
+events fire. Under each event stand the hooks that ran, how long they took, and what they did (→).
+
+No network, no key, no set-up; everything happens in a temporary folder. Without python3 or git on the
+PATH the demo runs too, and says what it left out.
+
+Example:
+  crosier demo                      # the timeline, then a table of all events
+  crosier demo --json | jq '.fires[] | select(.event == \"PreToolUse\") | .outcome.decision'
+  crosier demo --keep               # look at the hooks afterwards: the folder stays"
+)]
+pub(crate) struct DemoArgs {
+    /// Print one JSON object: every fire with its input and outcome, the transcript, a summary by event
+    #[arg(long)]
+    json: bool,
+    /// Leave the folder with the hooks, the workspace and the transcript behind, and say where it is
+    #[arg(long)]
+    keep: bool,
+}
+
+impl Run for DemoArgs {
+    fn run(&self) -> Result {
+        let mut stage = Stage::build()?;
+        let interrupt = Interrupt::default();
+        let ended = if self.json { json(&stage, &interrupt) } else { timeline(&stage, &interrupt) };
+        if self.keep {
+            let folder = stage.keep();
+            print::note(&format!("the demo's folder is {}", folder.display()));
+        }
+        ended
+    }
+}
+
+fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
+    let recording = Arc::new(Recording::default());
+    let witness = Arc::clone(&recording);
+    let played = stop::interruptible(interrupt, || {
+        play::play(stage, interrupt, |parts| {
+            parts.witness = Some(witness);
+        })
+    })??;
+    let mut tally = Tally::default();
+    let mut fires = Vec::new();
+    for fired in recording.fires() {
+        tally.add(&fired.outcome);
+        let value = |json: &crosier::Json| json.to_value().unwrap_or_default();
+        let (input, outcome) = (value(&fired.input), value(&fired.outcome.to_json()));
+        fires.push(json!({"event": fired.event, "input": input, "outcome": outcome}));
+    }
+    let whole: Value = json!({"fires": fires, "transcript": played.transcript, "summary": tally.to_json()});
+    print::data(&format!("{whole:#}"))?;
+    for missing in stage.left_out() {
+        print::note(&format!("crosier: {missing}"));
+    }
+    Ok(Exit::Done)
+}
+
+fn timeline(stage: &Stage, interrupt: &Interrupt) -> Result {
+    let look = Look { paint: Paint::stdout(), width: crate::environment::width(), detail: Detail::Full };
+    let timeline = Timeline::new(Box::new(io::stdout()), look, interrupt.clone());
+    timeline.say(Tone::Strong, "Crosier: an agent, its hooks, and everything that happens between them");
+    for missing in stage.left_out() {
+        timeline.say(Tone::Warning, &missing);
+    }
+    let (witness, renderer) = (timeline.clone(), timeline.clone());
+    let played = stop::interruptible(interrupt, || {
+        play::play(stage, interrupt, |parts| {
+            parts.witness = Some(Arc::new(witness));
+            parts.set_screen(play::view(), Box::new(renderer));
+        })
+    });
+    if let Ok(Err(failed)) = played {
+        return Err(failed);
+    }
+    // Nobody is there to be told that nobody is there.
+    if !timeline.is_read() {
+        return Err(Failed::new(Exit::Failed, ""));
+    }
+    timeline.summarise();
+    for missing in stage.left_out() {
+        timeline.say(Tone::Warning, &missing);
+    }
+    played.map(|_| Exit::Done)
+}

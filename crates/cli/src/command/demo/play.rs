@@ -1,0 +1,136 @@
+//! The session of a demo: what the person types, and what happens in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier_agent::agent::{Actor, End, Interrupt, Member, Parts, Settings, Task};
+use crosier_agent::history::{HistoryConfig, ShadowGit};
+use crosier_agent::model::Scripted;
+use crosier_agent::permission::{PermissionMode, Permissions};
+use crosier_agent::session::Session;
+use crosier_agent::tool::{Bash, ToolSet};
+use crosier_agent::view::View;
+use serde_json::Value;
+
+use super::stage::{MODEL, Stage};
+use crate::agent::scopes;
+use crate::exit::{Exit, Failed};
+use crate::{environment, setup};
+
+/// The conversation is shortened when it is longer; the log of the demo is.
+const COMPACT_OVER: usize = 6_000;
+
+/// What is left of a session.
+#[derive(Debug)]
+pub(crate) struct Played {
+    /// What every transcript holds, the main agent's first, each line with its `agent_id`.
+    pub(crate) transcript: Vec<Value>,
+}
+
+/// How the screen begins.
+pub(crate) fn view() -> View {
+    View { title: "crosier demo".to_owned(), phase: "setup".to_owned(), ..View::default() }
+}
+
+/// Plays the whole session.
+pub(crate) fn play(
+    stage: &Stage,
+    interrupt: &Interrupt,
+    watch: impl FnOnce(&mut Parts),
+) -> Result<Played, Failed> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| failed("a runtime", &error))?;
+    runtime.block_on(async {
+        let mut parts = parts(stage).await?;
+        parts.interrupt = interrupt.clone();
+        watch(&mut parts);
+        let parts = Arc::new(parts);
+        // So that the first Python hook does not pay for the start of its worker.
+        let engine = parts.engine.clone();
+        let _ = tokio::task::spawn_blocking(move || engine.warm()).await;
+        let mut actor =
+            Actor::main(Arc::clone(&parts), Vec::new()).map_err(|error| failed("a session", &error))?;
+        let end = session(&mut actor).await;
+        actor.finish(&end).await;
+        Ok(Played { transcript: transcript(&parts)? })
+    })
+}
+
+async fn parts(stage: &Stage) -> Result<Parts, Failed> {
+    let mut config = setup::load(&stage.configs())?;
+    let agent_hooks = scopes::take(&mut config);
+    let engine = setup::build(setup::builder(config).folder(stage.workspace()))?;
+    let model = Scripted::parse("model.yaml", MODEL).map_err(|problems| setup::bad("script", &problems))?;
+    let session = Session::begin(&stage.path("sessions")).map_err(|error| failed("a session", &error))?;
+    let settings = Settings {
+        system_prompt: "You tidy up small projects.".to_owned(),
+        workspace: stage.workspace(),
+        max_turns: 30,
+        max_tokens: 1_000,
+        compact_over: COMPACT_OVER,
+        tool_timeout: Duration::from_secs(30),
+    };
+    let tools = ToolSet::standard(Bash::new(environment::all())).to_vec();
+    let mut parts = Parts::new(engine, Arc::new(model), tools, session, settings);
+    parts.permissions = Permissions { mode: PermissionMode::AcceptEdits, ..Permissions::default() };
+    parts.agent_hooks = Some(agent_hooks);
+    if stage.has_git {
+        let mut config = HistoryConfig::new(stage.workspace(), stage.path("history"));
+        config.search_path = environment::path();
+        let history = ShadowGit::open(config).await.map_err(|error| failed("a history", &error))?;
+        parts.history = Some(Arc::new(history));
+    }
+    Ok(parts)
+}
+
+/// What happens, one thing after the other.
+async fn session(actor: &mut Actor) -> End {
+    actor.begin("startup", "init").await;
+    let end = actor.prompt("tidy up").await;
+    if end == End::Interrupted {
+        return end;
+    }
+    // Once the hooks do not let it wait.
+    actor.wait().await;
+    let task = |id: &str, subject: &str| Task {
+        id: id.to_owned(),
+        subject: subject.to_owned(),
+        description: "before the evening".to_owned(),
+    };
+    let member = |name: &str| Member { name: name.to_owned(), agent_type: "teammate".to_owned() };
+    let tasks = vec![task("1", "sort the photos"), task("2", "water the plants")];
+    actor.run_team("household", &[member("ann"), member("bob")], tasks).await;
+    if let Err(end) = actor.compact("manual").await {
+        return end;
+    }
+    actor.wait().await;
+    let mut end = End::Done;
+    for prompt in
+        ["read the log", "my password is hunter2", "write a poem about plants", "clean up everything"]
+    {
+        end = actor.prompt(prompt).await;
+        if end == End::Interrupted {
+            return end;
+        }
+    }
+    end
+}
+
+fn transcript(parts: &Parts) -> Result<Vec<Value>, Failed> {
+    let unreadable = |error: &dyn std::fmt::Display| failed("the transcript back", &error);
+    let mut records = Vec::new();
+    for (agent_id, text) in parts.session.transcripts().map_err(|error| unreadable(&error))? {
+        for line in text.lines() {
+            let mut record: Value = serde_json::from_str(line).map_err(|error| unreadable(&error))?;
+            if let Some(record) = record.as_object_mut() {
+                record.shift_insert(0, "agent_id".to_owned(), Value::from(agent_id.clone()));
+            }
+            records.push(record);
+        }
+    }
+    Ok(records)
+}
+
+fn failed(what: &str, error: &dyn std::fmt::Display) -> Failed {
+    Failed::new(Exit::Failed, format!("the demo needs {what} and got none: {error}"))
+}
