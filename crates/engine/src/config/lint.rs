@@ -75,8 +75,9 @@ pub(super) fn hook(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, on_err
 
 /// A shell line: data pasted into it is refused, a script that is not there is suspicious.
 pub(super) fn shell_line(sheet: &mut Sheet<'_>, line: &str, span: Span, folder: &Path) -> Option<()> {
+    let pastes = line.contains("${") || line.contains("{{");
     for pasted in ["${tool_input", "${tool_response", "${tool_output", "${prompt", "{{"] {
-        if line.contains(pasted) {
+        if pastes && line.contains(pasted) {
             let message = format!("`{pasted}…` in a command: event data is never pasted into a shell line");
             let help =
                 "the event is JSON on the hook's stdin; small values are in $CROSIER_TOOL_NAME and the like";

@@ -260,6 +260,12 @@ impl Engine {
         self.0.planner.load().registry.entries().cloned().collect()
     }
 
+    /// Whether any hook would run for this event.
+    #[must_use]
+    pub fn is_wanted(&self, event: &Event) -> bool {
+        self.catalog().knows(event.kind()) && !self.0.planner.load().plan(event).is_empty()
+    }
+
     /// What would run for this event and why, and what would not.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Explained {

@@ -6,17 +6,48 @@
 
 mod clock;
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crosier_protocol::{Defaults, Event};
 
 /// What the engine completes events with.
 pub(crate) fn defaults(session_id: Option<String>, cwd: String) -> Arc<Defaults> {
-    let session_id = session_id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let session_id = session_id.unwrap_or_else(new_session_id);
     Arc::new(Defaults { session_id, cwd, now: clock::now })
+}
+
+/// A name that no other session has (UUID, version 7). It is no secret: the seeds of the standard library's hashers
+/// are random enough, and at hand without a visit to the system's own source.
+fn new_session_id() -> String {
+    let random = || RandomState::new().hash_one(()).to_le_bytes();
+    let mut bytes = [0; 10];
+    let halves = random().into_iter().chain(random());
+    bytes.iter_mut().zip(halves).for_each(|(byte, random)| *byte = random);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let now = u64::try_from(now).unwrap_or(u64::MAX);
+    uuid::Builder::from_unix_timestamp_millis(now, &bytes).into_uuid().to_string()
 }
 
 /// Freezes an event.
 pub(crate) fn ingest(event: impl Into<Event>, defaults: &Arc<Defaults>) -> Event {
     event.into().completed(defaults)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn sessions_have_names_of_their_own_that_say_when() {
+        let names: HashSet<String> = (0..1_000).map(|_| new_session_id()).collect();
+        assert_eq!(names.len(), 1_000);
+        for name in names {
+            let id = uuid::Uuid::parse_str(&name).unwrap();
+            assert_eq!((id.get_version_num(), id.get_variant()), (7, uuid::Variant::RFC4122));
+        }
+    }
 }

@@ -79,7 +79,11 @@ impl Run for FireArgs {
             "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
             _ => failed,
         })?;
-        Ok(if self.exit_code { verdict(&outcome) } else { Exit::Done })
+        let exit = if self.exit_code { verdict(&outcome) } else { Exit::Done };
+        // The process ends here: what is in memory need not be taken apart, but no worker may stay.
+        hooks.engine.shut_down();
+        std::mem::forget(hooks);
+        Ok(exit)
     }
 }
 
@@ -98,13 +102,13 @@ impl FireArgs {
             None => Ok(engine.fire_blocking(event)),
             Some(path) => messages::to_file(engine, path, || engine.fire_blocking(event)),
         };
-        let outcome = if engine.explain(event).plan.is_empty() {
-            // Nothing will run that a signal could leave behind.
-            fire()?
-        } else {
+        let outcome = if engine.is_wanted(event) {
             let signals = early.map_or_else(Signals::watch, Ok)?;
             signals.kill(engine);
             signals.during("the hooks that ran were killed", fire)??
+        } else {
+            // Nothing will run that a signal could leave behind.
+            fire()?
         };
         if self.trace {
             trace::after(&outcome);

@@ -6,19 +6,29 @@
 //! report must never become a panic.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The mark some editors put at the start of a file; it is no part of the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// A text together with the name by which people know it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Source {
     /// The name as shown to people, usually a path.
     pub name: String,
     /// The whole text.
     pub text: String,
+    /// Where each line but the first begins, found once: every hook is asked for its line.
+    breaks: OnceLock<Box<[usize]>>,
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.text) == (&other.name, &other.text)
+    }
+}
+
+impl Eq for Source {}
 
 /// A range of bytes in a text: `start` is in it, `end` is not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,20 +65,20 @@ impl Span {
 impl Source {
     /// Makes a source that nodes and problems can share.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self { name: name.into(), text: text.into(), breaks: OnceLock::new() })
     }
 
     /// Tells line and column of a byte offset.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
-        let bytes = self.text.as_bytes();
-        let breaks = bytes
-            .iter()
-            .enumerate()
-            .take(offset)
-            .filter(|&(at, &byte)| is_break(byte, bytes.get(at + 1).copied()))
-            .count();
+        let breaks = self.breaks.get_or_init(|| {
+            let bytes = self.text.as_bytes();
+            let after_break =
+                |(at, &byte): (usize, &u8)| is_break(byte, bytes.get(at + 1).copied()).then_some(at + 1);
+            bytes.iter().enumerate().filter_map(after_break).collect()
+        });
+        let breaks = breaks.partition_point(|&start| start <= offset);
         let line = self.line_at(offset);
         let before = self.text.get(line.start..offset).unwrap_or_default();
         Position { line: breaks + 1, column: before.chars().count() + 1 }
