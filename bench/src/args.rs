@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 pub(crate) const HELP: &str = "\
-Measures Crosier against the floor of the machine.
+Measures Crosier against the floor of the machine and against its peers.
 
   cargo run --release -p bench -- [OPTIONS]
 
@@ -13,6 +13,8 @@ Measures Crosier against the floor of the machine.
   --only NAME    only this suite, or suites with a goal of this name (G1 … G11); may be given several times
   --json FILE    write what was found to this file too
   --chart FILE   measure nothing; draw bench/results/chart.svg from this JSON
+  --no-peers     leave out other hook systems
+  --peers DIR    the folder that bench/peers/install.sh filled (else BENCH_PEERS, else they are left out)
   --list         name the suites
 ";
 
@@ -22,6 +24,8 @@ pub(crate) struct Args {
     pub(crate) only: Vec<String>,
     pub(crate) json: Option<PathBuf>,
     pub(crate) chart: Option<PathBuf>,
+    pub(crate) no_peers: bool,
+    pub(crate) peers: Option<PathBuf>,
     pub(crate) list: bool,
     pub(crate) help: bool,
     /// We are a process that a suite started: its name and its words.
@@ -39,6 +43,8 @@ impl Args {
                 "--only" => args.only.push(value()?),
                 "--json" => args.json = Some(value()?.into()),
                 "--chart" => args.chart = Some(value()?.into()),
+                "--no-peers" => args.no_peers = true,
+                "--peers" => args.peers = Some(value()?.into()),
                 "--list" => args.list = true,
                 "--help" | "-h" => args.help = true,
                 "--part" => {

@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -18,6 +18,8 @@ pub(crate) struct Raw {
     program: String,
     args: Vec<String>,
     path: String,
+    folder: Option<PathBuf>,
+    env: Vec<(String, String)>,
 }
 
 impl Raw {
@@ -26,7 +28,20 @@ impl Raw {
             program: program.as_ref().display().to_string(),
             args: args.iter().map(|&word| word.to_owned()).collect(),
             path: path.to_owned(),
+            folder: None,
+            env: Vec::new(),
         }
+    }
+
+    /// In this folder.
+    pub(crate) fn in_folder(self, folder: &Path) -> Self {
+        Self { folder: Some(folder.to_owned()), ..self }
+    }
+
+    /// With one more variable.
+    pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.env.push((name.to_owned(), value.into()));
+        self
     }
 
     pub(crate) fn shell(line: &str, path: &str) -> Self {
@@ -39,9 +54,13 @@ impl Raw {
             .args(&self.args)
             .env_clear()
             .env("PATH", &self.path)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
         command
     }
 

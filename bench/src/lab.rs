@@ -22,6 +22,8 @@ pub(crate) struct Lab {
     pub(crate) path: String,
     /// The interpreter itself, not a shim in front of it: a shim would flatter us sixfold.
     pub(crate) python: Option<PathBuf>,
+    /// Where other hook systems are installed.
+    pub(crate) peers: Option<PathBuf>,
     cli: OnceCell<PathBuf>,
 }
 
@@ -40,7 +42,7 @@ impl Findings {
 }
 
 impl Lab {
-    pub(crate) fn new(budget: Budget) -> Result<Self> {
+    pub(crate) fn new(budget: Budget, peers: Option<PathBuf>) -> Result<Self> {
         let path = variable("PATH").unwrap_or_else(|| "/usr/bin:/bin".to_owned());
         let real = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok();
         let real = real.filter(|output| output.status.success());
@@ -50,6 +52,7 @@ impl Lab {
             folder: tempfile::tempdir().context("no scratch folder")?,
             path,
             python: python.filter(|python| python.is_absolute()),
+            peers,
             cli: OnceCell::new(),
         })
     }

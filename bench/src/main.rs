@@ -22,7 +22,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
 
-use args::{Args, HELP};
+use args::{Args, HELP, variable};
 use lab::{Findings, Lab};
 use machine::{Machine, Noise};
 use measure::Budget;
@@ -61,7 +61,8 @@ fn measure_all(args: &Args) -> Result<ExitCode> {
             "bench: this is a debug build; its numbers mean nothing. Use `cargo run --release -p bench`."
         );
     }
-    let lab = Lab::new(Budget { quick: args.quick })?;
+    let peers = args.peers.clone().or_else(|| variable("BENCH_PEERS").map(PathBuf::from));
+    let lab = Lab::new(Budget { quick: args.quick }, peers.filter(|_| !args.no_peers))?;
     let machine = Machine::look(lab.python.as_deref());
     let mut noise = vec![Noise::listen("before")];
     let mut findings = Findings::default();

@@ -13,6 +13,7 @@ mod matcher;
 mod memory;
 mod parallel;
 mod payload;
+mod peers;
 mod python;
 mod registration;
 mod soak;
@@ -49,6 +50,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "registration", goals: &[], run: registration::run },
     Suite { name: "memory", goals: &[], run: memory::run },
     Suite { name: "counts", goals: &[], run: counts::run },
+    Suite { name: "peers", goals: &[], run: peers::run },
     Suite { name: "soak", goals: &[], run: soak::run },
 ];
 
@@ -67,6 +69,7 @@ pub(crate) fn part(words: &[String]) -> Result<()> {
         [name, callbacks, way, count] if name == "fires" => {
             counts::fires(callbacks.parse()?, way, count.parse()?)
         }
+        [name, work, hooks] if name == "ours" => peers::ours(work, hooks.parse()?),
         [name, how] if name == "counts" => counts::compare(how == "accept"),
         _ => bail!("no such part: {words:?}"),
     }
