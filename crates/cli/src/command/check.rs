@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use crosier::config::Named;
 use crosier::config::tree::{Problem, Problems, Severity};
-use crosier::{Engine, PythonInfo};
+use crosier::{Engine, Entry, PythonInfo};
 use serde_json::{Value, json};
 
 use super::Run;
@@ -103,14 +103,9 @@ fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, 
                 None => pythons.push((info, 1)),
             },
             Err(failure) => {
-                let is_here = |place: &&Named| {
-                    let at = place.source.position(place.span.start);
-                    entry.origin.as_ref().is_some_and(|origin| {
-                        (&*origin.file, origin.line, origin.column)
-                            == (place.source.name.as_str(), at.line, at.column)
-                    })
-                };
-                let Some(place) = places.iter().find(is_here) else { continue };
+                // No failure is lost: one whose hook is not found stands at the first one.
+                let is_here = |place: &&Named| is_of(&entry, place);
+                let Some(place) = places.iter().find(is_here).or(places.first()) else { continue };
                 let message = format!(
                     "the hook `{}` cannot be called ({}): {}",
                     entry.name, failure.kind, failure.detail
@@ -121,6 +116,20 @@ fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, 
         }
     }
     problems
+}
+
+/// Whether a hook was written at this place. A hook with a name stands where its name does.
+fn is_of(entry: &Entry, place: &Named) -> bool {
+    let Some(name) = &place.name else {
+        let at = place.source.position(place.span.start);
+        return entry.origin.as_ref().is_some_and(|origin| {
+            (&*origin.file, origin.line, origin.column) == (place.source.name.as_str(), at.line, at.column)
+        });
+    };
+    match &place.agent {
+        None => entry.scope.is_none() && entry.name == *name,
+        Some(agent) => *entry.name == format!("{agent}/{name}"),
+    }
 }
 
 fn text(files: &[PathBuf], found: &Found) -> String {

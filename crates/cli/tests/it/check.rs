@@ -74,6 +74,17 @@ fn python_functions_are_imported_and_one_that_is_not_there_is_an_error_at_its_ho
     lab.run(&["check", "--no-import"]).exits(0).says("2 hooks, no problems");
 }
 
+#[test]
+fn a_python_hook_with_a_name_is_imported_like_any_other() {
+    let lab = Lab::with(
+        "hooks: {Stop: [{name: base, type: python, handler: nowhere.check}]}
+agents: [{id: a1, hooks: {Stop: [{name: own, type: python, handler: nowhere.check}]}}]",
+    );
+    let ran = lab.run(&["check"]).exits(78);
+    ran.says("crosier.yaml:1:23: error: the hook `base` cannot be called (import)");
+    ran.says("crosier.yaml:2:41: error: the hook `a1/own` cannot be called (import)");
+}
+
 const HOOKS: &str = "
 hooks:
   timeout: 5000
