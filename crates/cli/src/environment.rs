@@ -35,3 +35,13 @@ pub(crate) fn width() -> usize {
     let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
     columns.filter(|&columns| columns > 0).map_or(100, |columns| columns.clamp(40, 160))
 }
+
+/// One variable; an empty one is none.
+pub(crate) fn text(name: &str) -> Option<String> {
+    std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
+}
+
+/// A folder that a variable names; only an absolute one counts.
+pub(crate) fn folder(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}

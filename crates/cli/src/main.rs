@@ -11,6 +11,7 @@ mod describe;
 mod environment;
 mod exit;
 mod paint;
+mod place;
 mod print;
 mod schema;
 mod setup;

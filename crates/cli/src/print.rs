@@ -7,11 +7,18 @@ use crate::exit::{Exit, Failed};
 
 /// Data on stdout. A reader that went away has seen enough: that is a failure, but not worth a word.
 pub(crate) fn data(text: &str) -> Result<(), Failed> {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    write(&[text.as_bytes(), end.as_bytes()])
+}
+
+/// Data on stdout, byte for byte.
+pub(crate) fn bytes(data: &[u8]) -> Result<(), Failed> {
+    write(&[data])
+}
+
+fn write(parts: &[&[u8]]) -> Result<(), Failed> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| match text.ends_with('\n') {
-        true => Ok(()),
-        false => stdout.write_all(b"\n"),
-    });
+    let written = parts.iter().try_for_each(|part| stdout.write_all(part));
     written.and_then(|()| stdout.flush()).map_err(|error| match error.kind() {
         io::ErrorKind::BrokenPipe => Failed::new(Exit::Failed, ""),
         _ => Failed::new(Exit::Failed, format!("the result could not be written: {error}")),

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crosier::config::{Config, Loader, tree::Problems};
 use crosier::{Builder, Catalog, Engine};
+use crosier_agent::agent::AgentHooks;
 
+use crate::agent::scopes;
 use crate::exit::{Exit, Failed};
 use crate::{environment, state};
 
@@ -23,6 +25,11 @@ pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
         return Err(Failed::new(Exit::BadConfig, message));
     }
     Ok(vec![default.to_owned()])
+}
+
+/// The named files, or the default one if it is there.
+pub(crate) fn files_if_any(named: &[PathBuf]) -> Vec<PathBuf> {
+    files(named).unwrap_or_default()
 }
 
 /// Reads the files; what is wrong is said in full.
@@ -61,12 +68,26 @@ impl Hooks {
 
 /// The hooks of these files, with what was switched off from the command line left out.
 pub(crate) fn hooks(files: &[PathBuf], more: impl FnOnce(Builder) -> Builder) -> Result<Hooks, Failed> {
-    let mut config = load(files)?;
+    hooks_of(load(files)?, files, more)
+}
+
+fn hooks_of(
+    mut config: Config,
+    files: &[PathBuf],
+    more: impl FnOnce(Builder) -> Builder,
+) -> Result<Hooks, Failed> {
     let states = state::read_all(files).map_err(|problems| bad("state", &problems))?;
     let places = std::mem::take(&mut config.places);
     let engine = build(more(builder(config)))?;
     let switched_off = state::apply(&states, &places, files, &engine);
     Ok(Hooks { engine, switched_off })
+}
+
+/// The same for a session, in which agents come and go: their hooks are apart.
+pub(crate) fn session(files: &[PathBuf]) -> Result<(Engine, Box<AgentHooks>), Failed> {
+    let mut config = load(files)?;
+    let agents = scopes::take(&mut config);
+    Ok((hooks_of(config, files, |builder| builder)?.engine, agents))
 }
 
 /// An engine in the current folder and with our environment.

@@ -42,6 +42,7 @@ pub use gate::{
     ActionGate, Gates, OutputGate, PendingContext, PermissionGate, Refusal, ResultGate, StopGate, ToolGate,
     WorkGate,
 };
+pub use ingest::timestamp;
 pub use message::{Ended, Heard, Listener, Message, Moment};
 pub use plan::{Explained, Plan, Standing};
 pub use registry::{
@@ -49,7 +50,7 @@ pub use registry::{
     Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, PythonSpec, RegisterError,
     SwitchError, Takes, Typed, Untyped,
 };
-pub use run::{BackgroundJob, Launcher, PythonInfo, mechanism};
+pub use run::{BackgroundJob, Launcher, PythonInfo, is_held_back, mechanism};
 
 /// The Rust of the README and the guide is run as tests; the rest of them is played by a test of the command line.
 #[cfg(doctest)]

@@ -3,12 +3,17 @@
 //! In come records of what happens; out goes a JSONL file that is written *before* the hook that may read it, so
 //! that `transcript_path` is true. A session can be read back and resumed.
 
+mod list;
+mod mend;
 mod transcript;
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+pub use list::{Listed, list};
 pub use transcript::{Record, Transcript};
 
+use crate::agent::MAIN;
 use crate::conversation::Message;
 
 /// One session.
@@ -16,6 +21,17 @@ use crate::conversation::Message;
 pub struct Session {
     id: String,
     folder: PathBuf,
+}
+
+/// A session that goes on.
+#[derive(Debug)]
+pub struct Resumed {
+    /// The session.
+    pub session: Session,
+    /// The conversation so far. Every call has its result.
+    pub messages: Vec<Message>,
+    /// How many lines of the transcript are no records, and left out.
+    pub unreadable: usize,
 }
 
 /// Why a session cannot be opened or written.
@@ -51,7 +67,9 @@ impl Session {
     pub fn begin(sessions: &Path) -> Result<Self, SessionError> {
         let id = uuid::Uuid::now_v7().to_string();
         let folder = sessions.join(&id);
-        std::fs::create_dir_all(&folder).map_err(|error| SessionError::Io { path: folder.clone(), error })?;
+        // What was said is nobody else's business.
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(|error| SessionError::Io { path: folder.clone(), error })?;
         Ok(Self { id, folder })
     }
 
@@ -59,7 +77,7 @@ impl Session {
     ///
     /// # Errors
     /// When there is no such session, or its transcript cannot be read.
-    pub fn resume(sessions: &Path, id: &str) -> Result<(Self, Vec<Message>), SessionError> {
+    pub fn resume(sessions: &Path, id: &str) -> Result<Resumed, SessionError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if id.is_empty() || !id.chars().all(plain) {
             return Err(SessionError::BadId(id.to_owned()));
@@ -69,8 +87,8 @@ impl Session {
             return Err(SessionError::Unknown { id: id.to_owned(), folder: sessions.to_owned() });
         }
         let session = Self { id: id.to_owned(), folder };
-        let messages = Transcript::read(&session.transcript_path("main"))?;
-        Ok((session, messages))
+        let (messages, unreadable) = Transcript::read(&session.transcript_path(MAIN))?;
+        Ok(Resumed { session, messages: mend::mend(messages), unreadable })
     }
 
     /// Its id.

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -88,8 +88,20 @@ impl Transcript {
     /// # Errors
     /// When the file cannot be opened.
     pub fn open(path: PathBuf) -> Result<Self, SessionError> {
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
-        let file = file.map_err(|error| SessionError::Io { path: path.clone(), error })?;
+        let open = || -> std::io::Result<File> {
+            let mut file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(&path)?;
+            let mut last = [b'\n'];
+            let length = file.metadata()?.len();
+            if length > 0 {
+                file.read_exact_at(&mut last, length - 1)?;
+            }
+            if last != *b"\n" {
+                // A line that was cut off must not take the next one with it.
+                file.write_all(b"\n")?;
+            }
+            Ok(file)
+        };
+        let file = open().map_err(|error| SessionError::Io { path: path.clone(), error })?;
         Ok(Self { path, file: Mutex::new(file) })
     }
 
@@ -113,22 +125,24 @@ impl Transcript {
         write().map_err(|error| SessionError::Io { path: self.path.clone(), error })
     }
 
-    /// The conversation that a transcript leads to. A last line that was cut off is left out.
-    pub(super) fn read(path: &Path) -> Result<Vec<Message>, SessionError> {
+    /// The conversation that a transcript leads to, and how many of its lines are no records: a line can be cut
+    /// off when the machine stops.
+    pub(super) fn read(path: &Path) -> Result<(Vec<Message>, usize), SessionError> {
         let failed = |error| SessionError::Io { path: path.to_owned(), error };
-        let mut messages = Vec::new();
-        for line in BufReader::new(File::open(path).map_err(failed)?).lines() {
-            match serde_json::from_str(&line.map_err(failed)?) {
+        let (mut messages, mut unreadable) = (Vec::new(), 0);
+        for line in BufReader::new(File::open(path).map_err(failed)?).split(b'\n') {
+            match serde_json::from_slice(&line.map_err(failed)?) {
                 Ok(Record::Message { message }) => messages.push(message),
                 Ok(Record::Cleared { .. }) => messages.clear(),
                 Ok(Record::Replaced { count, messages: new }) => {
                     messages.truncate(messages.len().saturating_sub(count));
                     messages.extend(new);
                 }
-                Ok(Record::Note { .. }) | Err(_) => {}
+                Ok(Record::Note { .. }) => {}
+                Err(_) => unreadable += 1,
             }
         }
-        Ok(messages)
+        Ok((messages, unreadable))
     }
 }
 
@@ -150,8 +164,13 @@ mod tests {
             .append(true)
             .open(&path)
             .unwrap()
-            .write_all(b"{\"record\":\"mess")
+            .write_all(b"{\"record\":\"mess\xc3")
             .unwrap();
-        assert_eq!(Transcript::read(&path).unwrap(), [Message::user("new")]);
+        assert_eq!(Transcript::read(&path).unwrap(), (vec![Message::user("new")], 1));
+        // What is said after the cut is not lost with it.
+        let transcript = Transcript::open(path.clone()).unwrap();
+        transcript.push(&Record::Message { message: Message::user("next") }).unwrap();
+        let both = vec![Message::user("new"), Message::user("next")];
+        assert_eq!(Transcript::read(&path).unwrap(), (both, 1));
     }
 }

@@ -81,7 +81,7 @@ async fn rewritten_input_output_and_prompt_are_really_used() {
     assert_eq!(played.words(), ["rewritten prompt", "hey", "[redacted]"]);
     // What a hook hid does not come back with the session.
     let sessions = played.folder.path().join("sessions");
-    let (_, messages) = Session::resume(&sessions, played.parts.session.id()).unwrap();
+    let messages = Session::resume(&sessions, played.parts.session.id()).unwrap().messages;
     assert_eq!(messages, played.messages);
 }
 

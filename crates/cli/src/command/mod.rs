@@ -8,9 +8,11 @@ mod doctor;
 mod events;
 mod explain;
 mod fire;
+mod history;
 mod list;
 #[cfg(debug_assertions)]
 mod panic;
+mod run;
 mod schema;
 mod switch;
 mod test;
@@ -53,6 +55,8 @@ pub(crate) static TABLE: &[Row] = &[
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
+    row::<run::RunArgs>("run", "Run the agent: a prompt, a model, tools, and the hooks of this folder"),
+    row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
     row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",

@@ -19,9 +19,18 @@ mod explain;
 mod fire;
 mod forgotten;
 mod help;
+mod history;
 mod lab;
 mod machine;
+#[expect(dead_code, reason = "the tests of the agent use the rest of it")]
+#[path = "../../../agent/tests/it/model_server.rs"]
+mod model_server;
 mod record;
+mod run_lab;
+mod run_person;
+mod run_service;
+mod run_session;
+mod run_signal;
 mod schema;
 mod seeds;
 mod signal;

@@ -1,10 +1,16 @@
-//! The present as RFC 3339 in UTC, to the millisecond.
+//! A time as RFC 3339 in UTC, to the millisecond.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) fn now() -> String {
+    timestamp(SystemTime::now())
+}
+
+/// A time as events carry it: RFC 3339, UTC, to the millisecond.
+#[must_use]
+pub fn timestamp(time: SystemTime) -> String {
     // A clock before 1970 is broken; an event must still be delivered.
-    rfc3339(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis()))
+    rfc3339(time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis()))
 }
 
 /// Days are counted in eras of 400 years, which all have the same length, with years that begin in March,

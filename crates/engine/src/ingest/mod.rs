@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use clock::timestamp;
 use crosier_protocol::{Defaults, Event};
 
 /// What the engine completes events with.

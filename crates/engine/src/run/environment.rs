@@ -107,8 +107,10 @@ fn is_carried(name: &OsStr, value: &OsStr) -> bool {
     !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
 }
 
-/// Whether a variable looks like a credential, or changes what programs load.
-fn is_held_back(name: &OsStr) -> bool {
+/// Whether a variable looks like a credential, or changes what programs load. No hook inherits such a one unless
+/// its configuration names it; hosts may want the same for what they start themselves.
+#[must_use]
+pub fn is_held_back(name: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let credential = ["_KEY", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end))
         || ["PASSWORD", "CREDENTIAL"].iter().any(|part| name.contains(part));

@@ -29,6 +29,7 @@ use crate::registry::{BoxFuture, Call, Callback, Entry, Handler};
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
+pub use environment::is_held_back;
 pub(crate) use executor::{block_on, block_on_runtime};
 pub(crate) use host::Host;
 pub use os::mechanism;

@@ -1,0 +1,67 @@
+//! Ctrl-C: the first one stops the agent in good order, the second one leaves at once.
+
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crosier::Engine;
+use crosier_agent::agent::Interrupt;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use crate::exit::{Exit, Failed};
+use crate::print;
+
+const ALL: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+/// So long may hooks take to be killed before the process leaves without them.
+const LAST_MOMENT: Duration = Duration::from_millis(200);
+
+/// Which signal came.
+#[derive(Debug)]
+pub(super) struct Seen(Arc<AtomicUsize>);
+
+impl Seen {
+    /// Its number; that of Ctrl-C when somebody else interrupted.
+    pub(super) fn number(&self) -> u8 {
+        u8::try_from(self.0.load(Ordering::SeqCst)).ok().filter(|&number| number > 0).unwrap_or(2)
+    }
+}
+
+/// Watches until the process ends.
+pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Failed> {
+    let cannot = |error: io::Error| {
+        Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
+    };
+    let seen = Arc::new(AtomicUsize::new(0));
+    let (mut bell, rope) = io::pipe().map_err(cannot)?;
+    let rope = OwnedFd::from(rope);
+    for signal in ALL {
+        let number = usize::try_from(signal).unwrap_or_default();
+        // Remembered before the bell rings: who wakes up finds the number.
+        signal_hook::flag::register_usize(signal, Arc::clone(&seen), number).map_err(cannot)?;
+        let rope = rope.try_clone().map_err(cannot)?;
+        signal_hook::low_level::pipe::register(signal, rope).map_err(cannot)?;
+    }
+    let (interrupt, engine, number) = (interrupt.clone(), engine.clone(), Seen(Arc::clone(&seen)));
+    let listen = move || {
+        let mut wait = || bell.read_exact(&mut [0]).is_ok();
+        if !wait() {
+            return;
+        }
+        interrupt.set();
+        print::note("stopping; Ctrl-C again leaves at once");
+        if wait() {
+            engine.shut_down();
+            std::thread::sleep(LAST_MOMENT);
+            leave(128 + i32::from(number.number()));
+        }
+    };
+    std::thread::Builder::new().spawn(listen).map_err(cannot)?;
+    Ok(Seen(seen))
+}
+
+#[expect(clippy::disallowed_methods, reason = "somebody wants to leave at once, and main is busy")]
+fn leave(code: i32) {
+    std::process::exit(code);
+}

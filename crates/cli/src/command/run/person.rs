@@ -1,0 +1,179 @@
+//! The person at the terminal, who is asked.
+//!
+//! What would run is shown whole and as it is: nothing in it can steer the terminal, and what a terminal would not
+//! show is escaped.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::future::Future;
+use std::io::{IsTerminal, Write as _};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crosier_agent::agent::{Person, Question};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// The tool of which every use is another.
+const BASH: &str = "Bash";
+/// So many lines of something that is written are shown; commands are shown whole.
+const LINES: usize = 40;
+
+/// A person at a terminal.
+#[derive(Debug, Default)]
+pub(super) struct Terminal {
+    /// One question at a time.
+    turn: tokio::sync::Mutex<()>,
+    always: Mutex<HashSet<String>>,
+}
+
+impl Terminal {
+    /// Somebody who can be asked, when there is a terminal to ask at.
+    pub(super) fn find() -> Option<Arc<Self>> {
+        let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        is_there.then(Arc::default)
+    }
+
+    /// What was always allowed need not be asked. (What a hook wants to be asked is asked every time.)
+    pub(super) fn says(&self, tool: &str, input: &str) -> Option<bool> {
+        let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
+        always.contains(&sort(tool, input)).then_some(true)
+    }
+}
+
+impl Person for Terminal {
+    fn allows<'a>(&'a self, question: &'a Question) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            let _turn = self.turn.lock().await;
+            let mut text = shown(question);
+            let always = if question.tool == BASH { "this command" } else { &escaped(&question.tool) };
+            loop {
+                let prompt = format!("{text}Allow it? [y]es, [n]o, [a]lways {always}: ");
+                match ask(prompt).await.as_deref().map(str::trim) {
+                    Some("y" | "Y" | "yes") => return true,
+                    Some("a" | "A" | "always") => {
+                        let mut all = self.always.lock().unwrap_or_else(PoisonError::into_inner);
+                        all.insert(sort(&question.tool, &question.input));
+                        return true;
+                    }
+                    Some("n" | "N" | "no") | None => return false,
+                    Some(_) => text = String::new(),
+                }
+            }
+        })
+    }
+}
+
+/// What "always" is about: a command means that command and no other; any other tool means the tool.
+fn sort(tool: &str, input: &str) -> String {
+    if tool == BASH { format!("{tool} {input}") } else { tool.to_owned() }
+}
+
+/// The question, for reading.
+fn shown(question: &Question) -> String {
+    let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "\n{} wants to run {}: {}",
+        escaped(&question.agent_id),
+        escaped(&question.tool),
+        escaped(&question.why)
+    );
+    match (&question.tool[..], input.as_object()) {
+        (BASH, Some(entries)) => {
+            for (key, value) in entries {
+                lines(&mut text, key, value, usize::MAX);
+            }
+        }
+        (_, Some(entries)) => {
+            for (key, value) in entries {
+                lines(&mut text, key, value, LINES);
+            }
+        }
+        (_, None) => lines(&mut text, "input", &Value::from(&*question.input), LINES),
+    }
+    text
+}
+
+fn lines(text: &mut String, key: &str, value: &Value, most: usize) {
+    let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (count, key) = (value.split('\n').count(), escaped(key));
+    if count == 1 {
+        let _ = writeln!(text, "  {key}: {}", escaped(&value));
+        return;
+    }
+    let _ = writeln!(text, "  {key}:");
+    for line in value.split('\n').take(most) {
+        let _ = writeln!(text, "    {}", escaped(line));
+    }
+    if count > most {
+        let _ = writeln!(text, "    … {} more lines", count - most);
+    }
+}
+
+/// Text on one line in which everything is seen that is there.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let hidden = c.is_control()
+            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+            || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        match hidden {
+            true => out.extend(c.escape_default()),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
+/// A line of the person; none when there will be none. The thread that reads is not waited for: a read cannot be
+/// stopped, and the process may end meanwhile.
+async fn ask(prompt: String) -> Option<String> {
+    let (told, answer) = oneshot::channel();
+    let read = move || {
+        let mut stderr = std::io::stderr().lock();
+        let _ = stderr.write_all(prompt.as_bytes()).and_then(|()| stderr.flush());
+        drop(stderr);
+        let mut line = String::new();
+        let read = std::io::stdin().read_line(&mut line).ok().filter(|&length| length > 0);
+        let _ = told.send(read.map(|_| line));
+    };
+    std::thread::Builder::new().spawn(read).ok()?;
+    answer.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(tool: &str, input: &str) -> Question {
+        let (agent_id, why) = ("main".to_owned(), "it needs permission".to_owned());
+        Question { agent_id, tool: tool.to_owned(), input: input.to_owned(), why }
+    }
+
+    #[test]
+    fn nothing_is_hidden_and_nothing_steers_the_terminal() {
+        let input = r#"{"command": "ls\u001b[2K\rrm -rf / \u202e #\u200b"}"#;
+        let text = shown(&question("Bash", input));
+        assert!(text.contains(r"command: ls\u{1b}[2K\rrm -rf / \u{202e} #\u{200b}"), "{text}");
+        assert!(!text.contains(['\u{1b}', '\r', '\u{202e}', '\u{200b}']));
+        let text = shown(&question("evil\u{7}", "no json \u{1b}"));
+        assert!(text.contains(r"evil\u{7}") && text.contains(r"no json \u{1b}"), "{text}");
+    }
+
+    #[test]
+    fn a_command_is_shown_whole_and_a_file_is_not() {
+        let many = "x\n".repeat(100);
+        let input = serde_json::json!({"command": many, "content": many}).to_string();
+        assert_eq!(shown(&question("Bash", &input)).matches("    x\n").count(), 200);
+        let text = shown(&question("Write", &input));
+        assert!(text.contains("… 61 more lines"), "{text}");
+    }
+
+    #[test]
+    fn always_is_about_one_command_or_one_tool() {
+        assert_ne!(sort("Bash", "1"), sort("Bash", "2"));
+        assert_eq!(sort("Write", "1"), sort("Write", "2"));
+    }
+}

@@ -1,0 +1,84 @@
+//! What is said about a run: its progress, its lines of JSON, its end.
+
+use std::io::{IsTerminal, Write};
+
+use crosier_agent::agent::{End, Fired, Interrupt, Witness};
+use crosier_agent::conversation::{Message, Role};
+use serde_json::json;
+
+use crate::agent::timeline::{Detail, Look, Timeline};
+use crate::exit::{Exit, Failed, Result};
+use crate::paint::Paint;
+use crate::{environment, print};
+
+/// What happens, for a person, on stderr.
+pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
+    let stderr = std::io::stderr();
+    let look = Look { paint: Paint::of(&stderr), width: environment::width(), detail: Detail::Effects };
+    Timeline::new(Box::new(stderr), look, interrupt.clone())
+}
+
+/// Every message and every event, on stdout, a line of JSON each.
+#[derive(Debug)]
+pub(super) struct Lines;
+
+impl Witness for Lines {
+    fn said(&self, agent_id: &str, message: &Message) {
+        line(&json!({"type": "message", "agent_id": agent_id, "message": message}));
+    }
+
+    fn fired(&self, fired: &Fired) {
+        let took = (fired.took.as_secs_f64() * 1e6).round() / 1e3;
+        // Put together as text: numbers of the payload keep their digits.
+        let (agent, event) = (json!(fired.agent_id), json!(fired.event));
+        let (input, outcome) = (fired.input.text(), fired.outcome.to_json());
+        let text = format!(
+            r#"{{"type":"event","agent_id":{agent},"event":{event},"input":{input},"outcome":{outcome},"took_ms":{took}}}"#
+        );
+        write(&text);
+    }
+}
+
+fn line(value: &serde_json::Value) {
+    write(&value.to_string());
+}
+
+/// A reader that went away does not stop the agent.
+fn write(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+}
+
+/// The last words: the answer for whoever reads stdout, the id of the session for a person.
+pub(super) fn finish(
+    json: bool,
+    end: &End,
+    id: &str,
+    messages: &[Message],
+) -> std::result::Result<(), Failed> {
+    if json {
+        line(&json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id}));
+        return Ok(());
+    }
+    let answer = messages.last().filter(|message| message.role == Role::Assistant).map(Message::words);
+    // At a terminal the answer has been seen already, as the last line of what happened.
+    let is_seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    if let Some(answer) = answer.filter(|answer| !answer.is_empty() && !is_seen) {
+        print::data(&answer)?;
+    }
+    print::note(&format!("session {id}"));
+    Ok(())
+}
+
+/// How the process ends.
+pub(super) fn exit(end: &End) -> Result {
+    let failed = |message: String| Err(Failed::new(Exit::Failed, print::plain(&message)));
+    match end {
+        End::Done => Ok(Exit::Done),
+        End::Denied(reason) => failed(format!("a hook denied it: {reason}")),
+        End::Halted(reason) => failed(format!("a hook stopped the agent: {reason}")),
+        End::Failed(reason) => failed(reason.clone()),
+        End::OutOfTurns => failed("the agent had its turns and was not done; see --max-turns".to_owned()),
+        End::Interrupted => failed("interrupted".to_owned()),
+    }
+}

@@ -1,0 +1,77 @@
+//! Where the agent keeps what must outlive it: sessions, and the history of what it wrote.
+//!
+//! `--state-dir`, or `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`. Never in the folder that is worked in:
+//! what an agent can write must not be its own record.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use crosier_agent::history::{HistoryConfig, HistoryError, ShadowGit};
+use sha2::{Digest, Sha256};
+
+use crate::environment;
+use crate::exit::{Exit, Failed};
+
+// Where it is, as typed. (Not a doc comment: clap would take it for the command's.)
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// Where sessions and history are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+/// The folder of all that is kept.
+#[derive(Debug)]
+pub(crate) struct Place(PathBuf);
+
+impl PlaceArgs {
+    pub(crate) fn find(&self) -> Result<Place, Failed> {
+        let usual = || {
+            let state = environment::folder("XDG_STATE_HOME");
+            let state = state.or_else(|| Some(environment::folder("HOME")?.join(".local/state")));
+            state.map(|state| state.join("crosier"))
+        };
+        let Some(folder) = self.state_dir.clone().or_else(usual) else {
+            let message = "there is no home folder to keep sessions in: name one with --state-dir DIR";
+            return Err(Failed::new(Exit::BadConfig, message));
+        };
+        let absolute = std::path::absolute(&folder);
+        absolute
+            .map(Place)
+            .map_err(|error| Failed::new(Exit::Usage, format!("--state-dir {}: {error}", folder.display())))
+    }
+}
+
+impl Place {
+    /// The folder of sessions.
+    pub(crate) fn sessions(&self) -> PathBuf {
+        self.0.join("sessions")
+    }
+
+    /// The shadow repository of a workspace. Its name begins with that of the workspace, for people, and ends
+    /// with a hash of the whole path.
+    pub(crate) fn repository(&self, workspace: &Path) -> PathBuf {
+        let name = workspace.file_name().unwrap_or(OsStr::new("root")).to_string_lossy();
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        let mut folder: String = name.chars().map(plain).take(40).collect();
+        folder.push('-');
+        for byte in &Sha256::digest(workspace.as_os_str().as_encoded_bytes())[..8] {
+            let _ = write!(folder, "{byte:02x}");
+        }
+        self.0.join("history").join(folder)
+    }
+
+    /// Opens the history of a workspace, or begins it.
+    pub(crate) async fn history(&self, workspace: &Path) -> Result<ShadowGit, HistoryError> {
+        let config = HistoryConfig::new(workspace, self.repository(workspace));
+        ShadowGit::open(HistoryConfig { search_path: environment::path(), ..config }).await
+    }
+}
+
+/// The folder that is worked in, by its real path: a history belongs to a folder, not to a way to it.
+pub(crate) fn workspace() -> Result<PathBuf, Failed> {
+    let folder = std::env::current_dir().and_then(|folder| folder.canonicalize());
+    folder.map_err(|error| Failed::new(Exit::Failed, format!("the current folder cannot be used: {error}")))
+}
