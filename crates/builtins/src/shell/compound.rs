@@ -1,5 +1,6 @@
 //! Loops, cases, functions and conditions.
 
+use super::carrier::Meaning;
 use super::list::{End, reserved};
 use super::model::Command;
 use super::parser::Parser;
@@ -106,9 +107,11 @@ impl Parser {
     /// Reads behind `function`.
     pub(super) fn function(&mut self) {
         self.blanks();
-        if self.draft().is_untouched() {
+        let draft = self.draft();
+        if draft.is_untouched() {
             self.doubt("a function has no name");
         }
+        let name = draft.finish().show().into_owned();
         self.blanks();
         if self.eat("(") {
             self.blanks();
@@ -116,19 +119,20 @@ impl Parser {
                 self.doubt("a function is not written as one");
             }
         }
-        self.function_body();
+        self.function_body(name);
     }
 
     /// Reads what a function does. Whoever defines it can call it, so its commands count.
-    pub(super) fn function_body(&mut self) {
+    pub(super) fn function_body(&mut self, name: String) {
         self.breaks();
-        let end = self.at;
+        let (end, start) = (self.at, self.script.commands.len());
         self.deeper(|parser| {
             let word = parser.command();
             if word.is_some() || parser.at == end {
                 parser.doubt("a function does nothing");
             }
         });
+        self.names.insert(name, Meaning::Body(start..self.script.commands.len()));
     }
 
     /// Reads `[[ … ]]`. In a shell that does not know it, `&&` in it begins a command.

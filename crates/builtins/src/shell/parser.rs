@@ -1,7 +1,9 @@
 //! Where the parser stands in the text, and what all its parts share.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
+use super::carrier::Meaning;
 use super::model::{Body, DoubtKind, Script};
 
 /// Deeper nesting than this is not followed: nobody writes it, and the stack is not endless.
@@ -20,6 +22,8 @@ pub(super) struct Parser {
     pub(super) pending: Vec<Pending>,
     /// False while something is read that only some shells would run.
     pub(super) certain: bool,
+    /// Names that the line itself gives to commands.
+    pub(super) names: HashMap<String, Meaning>,
     depth: usize,
     /// How much may still be copied for commands that run others.
     budget: usize,

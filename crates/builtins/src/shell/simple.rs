@@ -22,7 +22,8 @@ impl Parser {
                         None | Some(b'\n' | b';' | b'&' | b'|' | b')') => break,
                         Some(b'(') => {
                             if command.words.len() == 1 && self.begins_function() {
-                                return self.function_body();
+                                let name = command.words[0].show().into_owned();
+                                return self.function_body(name);
                             }
                             self.doubt("a ( stands where it cannot");
                             self.at += 1;

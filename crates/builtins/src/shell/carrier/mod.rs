@@ -7,10 +7,12 @@ mod code;
 mod git;
 mod list;
 mod option;
+mod rename;
 mod table;
 
 pub(crate) use git::subcommand as git_subcommand;
 pub(in crate::shell) use option::first_operand;
+pub(in crate::shell) use rename::Meaning;
 
 use self::option::values;
 use self::table::{Carrier, Style, Weight};
@@ -85,7 +87,9 @@ impl Parser {
         if command.level > MOST_LEVELS {
             return self.doubt("too many commands run each other");
         }
-        let name = super::model::base_name(text);
+        self.renamed(at);
+        let command = &self.script.commands[at];
+        let name = command.name().unwrap_or_default();
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
@@ -176,16 +180,21 @@ impl Parser {
             Style::Alias => {
                 for word in &words {
                     if let Some(length) = assignment(word.head()) {
+                        let name = word.head()[..length].trim_end_matches('=').to_owned();
+                        let first = self.script.commands.len();
                         self.code(at, &[word.after(length)]);
+                        let meaning = self.script.commands.get(first).map(|command| command.words.clone());
+                        self.names.extend(meaning.map(|words| (name, Meaning::Words(words))));
                     }
                 }
             }
             Style::Source => self.source(at, &words),
             Style::Hash => {
                 // `hash -p /bin/rm ls`: from now on `ls` is rm.
-                if let [flag, path, _, ..] = words.as_slice()
+                if let [flag, path, name, ..] = words.as_slice()
                     && flag.known() == Some("-p")
                 {
+                    self.names.insert(name.show().into_owned(), Meaning::Words(vec![path.clone()]));
                     self.unknown("it changes what a name runs");
                     self.carry(at, vec![path.clone(), Word::unknown()], Vec::new());
                 }
@@ -206,7 +215,9 @@ impl Parser {
             if text.contains([' ', ';']) {
                 self.perhaps_code(at, &words[from]);
             } else if self.spend((words.len() - from) * WORD) {
-                let words = words[from..].to_vec();
+                // `--exec /bin/rm -- -rf /`: the dashes are its own.
+                let is_own = |word: &&Word| word.known() != Some("--");
+                let words = words[from..].iter().filter(is_own).cloned().collect();
                 self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
             }
         }
