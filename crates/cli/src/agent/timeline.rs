@@ -166,7 +166,11 @@ impl Inner {
 
     /// A line of the screen.
     fn screen(&mut self, line: &str) {
-        let line = print::one_line(line).replace('\u{fffd}', " ");
+        // Who works with the agent reads its words whole; who watches a demonstration, one line of each.
+        let line = match self.look.detail {
+            Detail::Full => print::one_line(line).replace('\u{fffd}', " "),
+            Detail::Effects => print::plain(line),
+        };
         let tone = match line.split_once(": ").map(|(what, _)| what) {
             Some("you") => Some(Tone::Strong),
             Some("denied" | "not written" | "not spawned" | "phase denied" | "not compacted") => {
@@ -175,7 +179,13 @@ impl Inner {
             _ if line.starts_with('*') => Some(Tone::Warning),
             _ => None,
         };
-        self.write(tone, &format!("  {line}"));
+        let lines = match self.look.detail {
+            Detail::Full => vec![line],
+            Detail::Effects => wrap(&line, self.look.width.saturating_sub(2)),
+        };
+        for line in lines {
+            self.write(tone, &format!("  {line}"));
+        }
     }
 
     fn fired(&mut self, fired: &Fired) {

@@ -27,6 +27,7 @@ mod machine;
 mod model_server;
 mod record;
 mod run_lab;
+mod run_mcp;
 mod run_person;
 mod run_service;
 mod run_session;

@@ -188,3 +188,49 @@ fn the_hooks_of_a_kind_of_agent_run_for_each_of_them() {
     assert_eq!(agent.lab.read("seen.txt").lines().count(), 1, "{}", agent.lab.read("seen.txt"));
     assert!(agent.lab.read("seen.txt").starts_with("reviewer-"));
 }
+
+#[test]
+fn the_state_is_where_the_system_wants_it() {
+    let agent = Agent::new();
+    agent.lab.write("turns.yaml", HELLO);
+    let home = agent.state.path("home");
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = agent.lab.command(&["run", "x", "--model", "scripted:turns.yaml"]);
+        command.envs(variables.iter().copied());
+        agent.start(command)
+    };
+    run(&[]).exits(78).complains("--state-dir");
+    let home_text = home.to_str().unwrap();
+    // A relative one does not count.
+    run(&[("HOME", home_text), ("XDG_STATE_HOME", "relative")]).exits(0);
+    assert!(home.join(".local/state/crosier/sessions").is_dir());
+    let state = agent.state.path("xdg");
+    run(&[("HOME", home_text), ("XDG_STATE_HOME", state.to_str().unwrap())]).exits(0);
+    assert!(state.join("crosier/sessions").is_dir());
+    assert!(!agent.lab.path("relative").exists());
+}
+
+#[test]
+fn a_long_answer_is_shown_whole() {
+    let agent = Agent::new();
+    let words = "word ".repeat(100);
+    let turns =
+        format!("- {{say: {words}, tools: [{{name: Glob, input: {{pattern: '*'}}}}]}}\n- {{say: Done.}}\n");
+    let ran = agent.play(&turns, &["x"]).exits(0);
+    assert_eq!(ran.stderr.matches("word").count(), 100, "{}", ran.stderr);
+}
+
+#[test]
+fn a_reader_that_went_away_ends_the_session() {
+    let agent = Agent::new();
+    agent.lab.write("turns.yaml", &"- {tools: [{name: Glob, input: {pattern: '*'}}]}\n".repeat(5));
+    let mut command = agent.command(&["run", "x", "--model", "scripted:turns.yaml", "--json"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdout(writer);
+    let mut child = command.spawn().unwrap();
+    drop((command, child.stdin.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    let transcript = agent.state.read(&format!("sessions/{}/main.jsonl", agent.sessions()[0]));
+    assert!(!transcript.contains("tool_result"), "{transcript}");
+}

@@ -112,7 +112,11 @@ impl RunArgs {
         let Prepared { prompt, model, engine, agent_hooks, opened, place, workspace } = prepared;
         let interrupt = Interrupt::default();
         let signals = interrupt::watch(&interrupt, &engine)?;
-        let (tools, mcp) = toolbox::tools(servers, &workspace).await;
+        let (tools, mcp) = tokio::select! {
+            biased;
+            () = interrupt.wait() => return Ok(Exit::Signal(signals.number())),
+            tools = toolbox::tools(servers, &workspace) => tools,
+        };
         permission::check_disabled(&permissions, &tools)?;
         let history = history(&place, &workspace).await;
         let settings = Settings {
@@ -134,11 +138,11 @@ impl RunArgs {
         }
         parts.history = history.clone().map(|history| history as _);
         parts.agent_hooks = Some(agent_hooks);
-        parts.interrupt = interrupt;
+        parts.interrupt = interrupt.clone();
         if self.json {
-            parts.witness = Some(Arc::new(report::Lines));
+            parts.witness = Some(Arc::new(report::Lines(interrupt.clone())));
         } else {
-            let timeline = report::timeline(&parts.interrupt);
+            let timeline = report::timeline(&interrupt);
             parts.witness = Some(Arc::new(timeline.clone()));
             parts.set_screen(View { title, ..View::default() }, Box::new(timeline));
         }

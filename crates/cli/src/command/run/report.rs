@@ -1,6 +1,6 @@
 //! What is said about a run: its progress, its lines of JSON, its end.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use crosier_agent::agent::{End, Fired, Interrupt, Witness};
 use crosier_agent::conversation::{Message, Role};
@@ -18,13 +18,14 @@ pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
     Timeline::new(Box::new(stderr), look, interrupt.clone())
 }
 
-/// Every message and every event, on stdout, a line of JSON each.
+/// Every message and every event, on stdout, a line of JSON each. A reader that went away ends the session: nobody
+/// would see what the agent does.
 #[derive(Debug)]
-pub(super) struct Lines;
+pub(super) struct Lines(pub(super) Interrupt);
 
 impl Witness for Lines {
     fn said(&self, agent_id: &str, message: &Message) {
-        line(&json!({"type": "message", "agent_id": agent_id, "message": message}));
+        self.write(&json!({"type": "message", "agent_id": agent_id, "message": message}).to_string());
     }
 
     fn fired(&self, fired: &Fired) {
@@ -35,18 +36,16 @@ impl Witness for Lines {
         let text = format!(
             r#"{{"type":"event","agent_id":{agent},"event":{event},"input":{input},"outcome":{outcome},"took_ms":{took}}}"#
         );
-        write(&text);
+        self.write(&text);
     }
 }
 
-fn line(value: &serde_json::Value) {
-    write(&value.to_string());
-}
-
-/// A reader that went away does not stop the agent.
-fn write(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+impl Lines {
+    fn write(&self, text: &str) {
+        if print::data(text).is_err() {
+            self.0.set();
+        }
+    }
 }
 
 /// The last words: the answer for whoever reads stdout, the id of the session for a person.
@@ -57,8 +56,8 @@ pub(super) fn finish(
     messages: &[Message],
 ) -> std::result::Result<(), Failed> {
     if json {
-        line(&json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id}));
-        return Ok(());
+        let end = json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id});
+        return print::data(&end.to_string());
     }
     let answer = messages.last().filter(|message| message.role == Role::Assistant).map(Message::words);
     // At a terminal the answer has been seen already, as the last line of what happened.
