@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     BadConfig,
     /// A signal ended it.
     Signal(u8),
-    /// `--exit-code` was asked for, and the event must not go on.
+    /// The exit status is the answer, and the event must not go on.
     Denied,
 }
 
@@ -39,9 +39,10 @@ impl Exit {
     }
 }
 
-/// Whether `--exit-code` was asked for: then whatever goes wrong is a denial, also a word that nobody knows.
+/// Whether `--exit-code` or `--reply` was asked for: then whatever goes wrong is a denial, also a word that nobody
+/// knows.
 pub(crate) fn is_strict() -> bool {
-    std::env::args_os().any(|word| word == "--exit-code")
+    std::env::args_os().any(|word| word == "--exit-code" || word == "--reply")
 }
 
 /// An ending that says why.

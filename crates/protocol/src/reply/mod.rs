@@ -5,6 +5,7 @@
 //! *means* for an event is not decided here but in the engine's fold room.
 
 mod decode;
+mod encode;
 mod ending;
 mod keys;
 
@@ -17,7 +18,7 @@ pub use keys::REPLY_KEYS;
 
 use crate::failure::Failure;
 use crate::json::Json;
-use crate::outcome::{Notice, NoticeKind};
+use crate::outcome::{Notice, NoticeKind, Outcome};
 
 /// A decision, in the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -278,6 +279,14 @@ impl Reply {
     /// The failure `bad_output`, with a sentence that says what is unclear.
     pub fn decode(bytes: &[u8], row: &crate::event::EventRow) -> Result<Self, Failure> {
         decode::reply(bytes, row)
+    }
+}
+
+impl Outcome {
+    /// The outcome as a reply, in the words that Claude Code reads: for a host that is a hook of another agent.
+    #[must_use]
+    pub fn to_reply(&self) -> Json {
+        encode::reply(self)
     }
 }
 

@@ -44,6 +44,10 @@ pub(crate) struct FireArgs {
     /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong
     #[arg(long)]
     exit_code: bool,
+    /// Print a reply instead of the outcome, as Claude Code takes it from its hooks; exit with 2 when anything goes
+    /// wrong
+    #[arg(long, conflicts_with = "exit_code")]
+    reply: bool,
     /// Print the journey of the event on stderr, room by room, payload included
     #[arg(long)]
     trace: bool,
@@ -52,7 +56,7 @@ pub(crate) struct FireArgs {
 impl Run for FireArgs {
     fn run(&self) -> Result {
         // Only where a signal must not look like "no objection" is it worth watching from the start.
-        let early = if self.exit_code { Some(Signals::watch_with_bell()?) } else { None };
+        let early = if self.exit_code || self.reply { Some(Signals::watch_with_bell()?) } else { None };
         let kind = find(&self.event)?;
         let files = setup::files(&self.config.config)?;
         let launch = background::launcher(&files);
@@ -75,11 +79,17 @@ impl Run for FireArgs {
             print::note(&format!("{}: {}", notice.level, print::plain(&notice.text)));
         }
         warn_of_failures(&hooks.engine, &outcome);
-        print::data(outcome.to_json().text()).map_err(|failed| match failed.message.as_str() {
+        let printed = if self.reply { outcome.to_reply() } else { outcome.to_json() };
+        print::data(printed.text()).map_err(|failed| match failed.message.as_str() {
             "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
             _ => failed,
         })?;
-        let exit = if self.exit_code { verdict(&outcome) } else { Exit::Done };
+        let exit = match () {
+            () if self.exit_code => verdict(&outcome),
+            // Only the exit status counts there.
+            () if self.reply && outcome.is_denied() && is_team_work(&outcome) => verdict(&outcome),
+            () => Exit::Done,
+        };
         // The process ends here: what is in memory need not be taken apart, but no worker may stay.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
@@ -161,6 +171,11 @@ fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
             print::note(&format!("warn: hook {name} failed ({}) and was passed over", failure.kind));
         }
     }
+}
+
+/// Whether a denial sends somebody back to work: Claude Code takes it as an exit status, never from a reply.
+fn is_team_work(outcome: &Outcome) -> bool {
+    outcome.event.field("team_name").is_some()
 }
 
 /// What a host that knows nothing but exit codes is told: 2 when what was about to happen must not happen.
