@@ -13,10 +13,10 @@ use crosier::{NoticeKind, Report, Status};
 use crosier_agent::agent::{Fired, Interrupt, MAIN, Witness};
 use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
-use unicode_width::UnicodeWidthChar;
 
 use super::effect::effects;
 use super::tally::{Row, Tally};
+use super::text::{columns, cut, wrap};
 use crate::paint::{Paint, Tone};
 use crate::print;
 
@@ -159,7 +159,7 @@ impl Inner {
 
     /// A heading over a rule that fills the line.
     fn heading(&mut self, mark: &str, text: &str) {
-        let used = text.chars().count() + 4;
+        let used = columns(text) + 4;
         let rule = mark.repeat(self.look.width.min(100).saturating_sub(used));
         self.line(Tone::Strong, &format!("{} {text} {rule}", mark.repeat(2)));
     }
@@ -290,47 +290,10 @@ fn table(tally: &Tally, width: usize) -> Vec<String> {
     for row in tally.rows() {
         let p50 = row.p50().map(milliseconds).unwrap_or_default();
         let head = format!("{:<20}{:>5}{:>7}{p50:>10}  ", row.event, row.fired, row.hooks);
-        let indent = head.chars().count();
+        let indent = columns(&head);
         let mut effects = wrap(&row.effects_in_words(), width.saturating_sub(indent).max(12)).into_iter();
         lines.push(format!("{head}{}", effects.next().unwrap_or_default()).trim_end().to_owned());
         lines.extend(effects.map(|more| format!("{}{more}", " ".repeat(indent))));
-    }
-    lines
-}
-
-/// As much of a line as fits, with an ellipsis where something is missing.
-fn cut(line: &str, width: usize) -> String {
-    let total: usize = line.chars().map(|c| c.width().unwrap_or(0)).sum();
-    if total <= width {
-        return line.to_owned();
-    }
-    let mut used = 0;
-    let mut short: String = line
-        .chars()
-        .take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used < width
-        })
-        .collect();
-    short.push('…');
-    short
-}
-
-/// The words on lines that fit.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.lines() {
-        let mut line = String::new();
-        for word in paragraph.split(' ') {
-            if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-                lines.push(std::mem::take(&mut line));
-            }
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
     }
     lines
 }

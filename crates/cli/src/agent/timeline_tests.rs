@@ -67,7 +67,7 @@ fn no_line_is_wider_than_the_screen() {
     timeline.draw(&view);
     timeline.say(Tone::Faint, "a sentence that is longer than the screen is wide");
     let text = pipe.text();
-    assert!(text.lines().all(|line| line.chars().map(|c| c.width().unwrap_or(0)).sum::<usize>() <= 24));
+    assert!(text.lines().all(|line| columns(line) <= 24));
     assert_eq!(text.matches("main:").count(), 1, "each line of the screen once: {text}");
 }
 

@@ -8,19 +8,23 @@ mod stage;
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use crosier_agent::agent::{Interrupt, Recording};
 use serde_json::{Value, json};
 
 use super::Run;
-use crate::agent::stop;
 use crate::agent::tally::Tally;
 use crate::agent::timeline::{Detail, Look, Timeline};
+use crate::agent::{stop, tui};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
 use crate::print;
 use stage::Stage;
+
+/// So long each line of the full screen stays the newest.
+const PACE: Duration = Duration::from_millis(60);
 
 #[derive(Debug, Args)]
 #[command(
@@ -33,13 +37,17 @@ PATH the demo runs too, and says what it left out.
 
 Example:
   crosier demo                      # the timeline, then a table of all events
+  crosier demo --tui                # the same on a full screen; q leaves
   crosier demo --json | jq '.fires[] | select(.event == \"PreToolUse\") | .outcome.decision'
   crosier demo --keep               # look at the hooks afterwards: the folder stays"
 )]
 pub(crate) struct DemoArgs {
     /// Print one JSON object: every fire with its input and outcome, the transcript, a summary by event
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tui")]
     json: bool,
+    /// Show the session on a full screen while it goes, a little slower
+    #[arg(long)]
+    tui: bool,
     /// Leave the folder with the hooks, the workspace and the transcript behind, and say where it is
     #[arg(long)]
     keep: bool,
@@ -49,7 +57,13 @@ impl Run for DemoArgs {
     fn run(&self) -> Result {
         let mut stage = Stage::build()?;
         let interrupt = Interrupt::default();
-        let ended = if self.json { json(&stage, &interrupt) } else { timeline(&stage, &interrupt) };
+        let ended = if self.json {
+            json(&stage, &interrupt)
+        } else if self.tui {
+            full_screen(&stage, &interrupt)
+        } else {
+            timeline(&stage, &interrupt)
+        };
         if self.keep {
             let folder = stage.keep();
             print::note(&format!("the demo's folder is {}", folder.display()));
@@ -78,6 +92,21 @@ fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
     print::data(&format!("{whole:#}"))?;
     for missing in stage.left_out() {
         print::note(&format!("crosier: {missing}"));
+    }
+    Ok(Exit::Done)
+}
+
+fn full_screen(stage: &Stage, interrupt: &Interrupt) -> Result {
+    tui::show(interrupt, PACE, |screen| {
+        stop::interruptible(interrupt, || {
+            play::play(stage, interrupt, |parts| {
+                screen.listen(&parts.engine);
+                parts.set_screen(play::view(), screen.renderer());
+            })
+        })?
+    })?;
+    for missing in stage.left_out() {
+        print::note(&missing);
     }
     Ok(Exit::Done)
 }

@@ -1,0 +1,116 @@
+//! State → one frame.
+
+use std::time::Duration;
+
+use crosier::Ended;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Paragraph};
+
+use super::super::text::wrap;
+use super::state::State;
+use crate::print;
+
+const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+
+/// Draws everything.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
+    let [head, body, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(3), Constraint::Length(1)])
+            .areas(frame.area());
+    let title = format!(" {} ", line(&state.view.title));
+    let phase = format!(" phase: {} ", line(&state.view.phase));
+    let title =
+        Line::from(vec![Span::styled(title, STRONG.add_modifier(Modifier::REVERSED)), Span::raw(phase)]);
+    frame.render_widget(title, head);
+    let says = match (state.is_over, state.is_leaving) {
+        (false, false) => "q leaves",
+        (false, true) => "ending the session …",
+        (true, _) => "the session is over; q leaves",
+    };
+    frame.render_widget(Line::styled(says, FAINT), foot);
+    // A narrow terminal has one column: what is said matters most.
+    if body.width < 70 {
+        transcript(frame, state, body);
+        return;
+    }
+    let [left, right] = Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
+    transcript(frame, state, left);
+    let tasks = u16::try_from(state.view.tasks.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
+    let [top, middle, bottom] =
+        Layout::vertical([Constraint::Fill(1), Constraint::Length(tasks), Constraint::Fill(1)]).areas(right);
+    hooks(frame, state, top);
+    list(frame, "tasks", &state.view.tasks, middle);
+    list(frame, "decisions", &state.view.decisions, bottom);
+}
+
+/// The newest lines that fit, wrapped.
+fn transcript(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let block = Block::bordered().title("session");
+    let inner = block.inner(area);
+    let height = usize::from(inner.height);
+    // No line needs less than one row: older ones cannot be seen.
+    let first = state.view.lines.len().saturating_sub(height);
+    let lines = state.view.lines.iter().skip(first).flat_map(|text| coloured(&line(text), inner.width));
+    let lines: Vec<Line<'_>> = lines.collect();
+    let hidden = lines.len().saturating_sub(height);
+    frame.render_widget(block, area);
+    frame.render_widget(Paragraph::new(lines.into_iter().skip(hidden).collect::<Vec<_>>()), inner);
+}
+
+fn coloured(text: &str, width: u16) -> Vec<Line<'static>> {
+    let style = match text.split_once(": ").map(|(what, _)| what) {
+        Some("you") => STRONG,
+        Some("denied" | "not written" | "not spawned" | "phase denied" | "not compacted" | "halted") => {
+            Style::new().fg(Color::Red)
+        }
+        _ if text.starts_with('*') => Style::new().fg(Color::Yellow),
+        _ => Style::new(),
+    };
+    wrap(text, usize::from(width)).into_iter().map(|row| Line::styled(row, style)).collect()
+}
+
+/// What runs, with the time it has taken; then what ran.
+fn hooks(frame: &mut Frame<'_>, state: &State, area: Rect) {
+    let running = state.running.iter().map(|hook| {
+        let text = format!("▶ {} {} {}", hook.event, line(&hook.hook), time(hook.elapsed()));
+        Line::styled(text, Style::new().fg(Color::Yellow))
+    });
+    let ended = state.ended.iter().map(|hook| {
+        let (mark, style) = match hook.how {
+            Ended::Success => (' ', FAINT),
+            Ended::Error => ('✗', Style::new().fg(Color::Red)),
+            Ended::Cancelled => ('✗', Style::new().fg(Color::Yellow)),
+        };
+        Line::styled(format!("{mark} {} {} {}", hook.event, line(&hook.hook), time(hook.took)), style)
+    });
+    let lines: Vec<Line<'_>> = running.chain(ended).take(usize::from(area.height)).collect();
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title("hooks")), area);
+}
+
+/// The last lines that fit.
+fn list(frame: &mut Frame<'_>, title: &'static str, lines: &[String], area: Rect) {
+    let height = usize::from(area.height.saturating_sub(2));
+    let last = lines.iter().skip(lines.len().saturating_sub(height));
+    let lines: Vec<Line<'_>> = last.map(|text| Line::raw(line(text))).collect();
+    frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
+}
+
+fn line(text: &str) -> String {
+    print::one_line(text).replace('\u{fffd}', " ")
+}
+
+fn time(time: Duration) -> String {
+    if time < Duration::from_millis(100) {
+        format!("{:.1} ms", time.as_secs_f64() * 1e3)
+    } else {
+        format!("{:.1} s", time.as_secs_f64())
+    }
+}
+
+#[cfg(test)]
+#[path = "draw_tests.rs"]
+mod tests;
