@@ -1,6 +1,7 @@
 //! The agent from outside: one binary, a module per subject.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod golden;
 mod history;
 mod history_guard;
 mod mcp;

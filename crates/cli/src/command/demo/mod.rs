@@ -11,8 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use crosier_agent::agent::{Interrupt, Recording};
-use serde_json::{Value, json};
+use crosier::Json;
+use crosier_agent::agent::{Fired, Interrupt, Recording};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::Run;
 use crate::agent::tally::Tally;
@@ -72,6 +74,21 @@ impl Run for DemoArgs {
     }
 }
 
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Whole {
+    fires: Vec<Fire>,
+    transcript: Vec<Value>,
+    summary: Value,
+}
+
+#[derive(Serialize)]
+struct Fire {
+    event: &'static str,
+    input: Json,
+    outcome: Json,
+}
+
 fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
     let recording = Arc::new(Recording::default());
     let witness = Arc::clone(&recording);
@@ -82,14 +99,14 @@ fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
     })??;
     let mut tally = Tally::default();
     let mut fires = Vec::new();
-    for fired in recording.fires() {
-        tally.add(&fired.outcome);
-        let value = |json: &crosier::Json| json.to_value().unwrap_or_default();
-        let (input, outcome) = (value(&fired.input), value(&fired.outcome.to_json()));
-        fires.push(json!({"event": fired.event, "input": input, "outcome": outcome}));
+    for Fired { event, input, outcome, .. } in recording.fires() {
+        tally.add(&outcome);
+        fires.push(Fire { event, input, outcome: outcome.to_json() });
     }
-    let whole: Value = json!({"fires": fires, "transcript": played.transcript, "summary": tally.to_json()});
-    print::data(&format!("{whole:#}"))?;
+    let whole = Whole { fires, transcript: played.transcript, summary: tally.to_json() };
+    let whole = serde_json::to_string_pretty(&whole)
+        .map_err(|error| Failed::new(Exit::Bug, format!("the demo cannot be written as JSON: {error}")))?;
+    print::data(&whole)?;
     for missing in stage.left_out() {
         print::note(&format!("crosier: {missing}"));
     }

@@ -2,6 +2,7 @@
 //! program is kind to newcomers.
 
 mod effects;
+mod full_screen;
 mod manners;
 
 use std::sync::LazyLock;
