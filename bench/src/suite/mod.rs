@@ -1,5 +1,6 @@
 //! What is measured. Each suite makes its own set-up and adds rows and curves.
 
+mod agent;
 mod builtins;
 mod callback;
 mod cli;
@@ -43,6 +44,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "deadline", goals: &["G9"], run: deadline::run },
     Suite { name: "parallel", goals: &["G10"], run: parallel::run },
     Suite { name: "builtins", goals: &["G11"], run: builtins::run },
+    Suite { name: "agent", goals: &[], run: agent::run },
     Suite { name: "journey", goals: &[], run: journey::run },
     Suite { name: "growth", goals: &[], run: growth::run },
     Suite { name: "payload", goals: &[], run: payload::run },
