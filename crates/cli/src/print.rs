@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
+use std::sync::{Mutex, PoisonError};
 
 use crate::exit::{Exit, Failed};
 
@@ -27,7 +28,34 @@ fn write(parts: &[&[u8]]) -> Result<(), Failed> {
 
 /// A line for a person. Nobody is told when stderr is gone.
 pub(crate) fn note(text: &str) {
+    match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(held) => held.push(text.to_owned()),
+        None => write_note(text),
+    }
+}
+
+fn write_note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Lines that wait until the terminal is free.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+/// While this lives, lines for a person wait; then they are written.
+#[derive(Debug)]
+pub(crate) struct Held;
+
+/// Holds lines for a person back: the terminal is used for something else.
+pub(crate) fn hold() -> Held {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
+    Held
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+        held.into_iter().flatten().for_each(|line| write_note(&line));
+    }
 }
 
 /// What went wrong.
@@ -39,7 +67,7 @@ pub(crate) fn error(message: &str) {
 
 /// What a panic says. It is always a bug of ours.
 pub(crate) fn bug(info: &PanicHookInfo<'_>) {
-    note(&format!(
+    write_note(&format!(
         "crosier: this is a bug in crosier: {info}\nPlease report it, with the command and the configuration, at {}/issues",
         env!("CARGO_PKG_REPOSITORY")
     ));

@@ -3,26 +3,33 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
+use std::process::Child;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::run_lab::Agent;
 
-/// Runs the turns with everything on a terminal, at which this is typed; gives back what the terminal showed.
-fn typed(agent: &Agent, turns: &str, typed: &str) -> String {
+/// Starts the turns with everything on a terminal, and gives back our side of it.
+fn start(agent: &Agent, turns: &str, args: &[&str]) -> (File, Child) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs: OwnedFd =
         OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
+    tcsetwinsize(&theirs, Winsize { ws_col: 100, ws_row: 30, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     agent.lab.write("turns.yaml", turns);
-    let mut command = agent.command(&["run", "x", "--model", "scripted:turns.yaml"]);
-    command.stdin(theirs.try_clone().unwrap());
-    command.stdout(theirs.try_clone().unwrap()).stderr(theirs.try_clone().unwrap());
-    let mut child = command.spawn().unwrap();
-    drop((command, theirs));
-    let mut ours = File::from(ours);
+    let mut command = agent.command(&[&["run", "x", "--model", "scripted:turns.yaml"], args].concat());
+    command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
+    command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
+    (File::from(ours), command.spawn().unwrap())
+}
+
+/// Runs the turns with everything on a terminal, at which this is typed; gives back what the terminal showed.
+fn typed(agent: &Agent, turns: &str, typed: &str) -> String {
+    let (mut ours, mut child) = start(agent, turns, &[]);
     // A terminal keeps what is typed until it is read.
     ours.write_all(typed.as_bytes()).unwrap();
     let mut seen = Vec::new();
@@ -66,4 +73,39 @@ fn what_would_run_cannot_hide() {
     let turns = "- {tools: [{name: Bash, input: {command: \"touch x\\e[2K\\rls\"}}]}\n- {say: Done.}\n";
     let seen = typed(&agent, turns, "n\n");
     assert!(seen.contains(r"touch x\u{1b}[2K\rls"), "{seen}");
+}
+
+/// Reads until this has been seen.
+fn read_until(ours: &mut File, seen: &mut String, wanted: &str) {
+    while !seen.contains(wanted) {
+        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+        let ready = poll(&mut [PollFd::new(ours, PollFlags::IN)], Some(&limit)).unwrap();
+        assert!(ready > 0, "no `{wanted}` in {seen:?}");
+        let mut bytes = [0; 4096];
+        let read = ours.read(&mut bytes).unwrap_or(0);
+        assert!(read > 0, "it ended without `{wanted}`: {seen:?}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+}
+
+#[test]
+fn on_the_full_screen_a_key_answers() {
+    let agent = Agent::new();
+    let (mut ours, mut child) = start(&agent, &touch(&["a", "b"]), &["--tui"]);
+    let mut seen = String::new();
+    read_until(&mut ours, &mut seen, "a question");
+    read_until(&mut ours, &mut seen, "lways");
+    ours.write_all(b"y").unwrap();
+    crate::lab::wait_until("the first command to run", || agent.lab.path("a").exists());
+    let mut seen = String::new();
+    read_until(&mut ours, &mut seen, "a question");
+    ours.write_all(b"n").unwrap();
+    read_until(&mut ours, &mut seen, "over");
+    ours.write_all(b"q").unwrap();
+    // What is left on the terminal when the screen is gone.
+    read_until(&mut ours, &mut seen, "Done.\r\n");
+    read_until(&mut ours, &mut seen, &format!("session {}", agent.sessions()[0]));
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{seen}");
+    assert!(!agent.lab.path("b").exists());
+    agent.play("- {say: x}", &["x", "--tui"]).exits(64).complains("--tui needs a terminal");
 }

@@ -32,6 +32,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
         (true, _) => "the session is over; q leaves",
     };
     frame.render_widget(Line::styled(says, FAINT), foot);
+    if let Some(asked) = &state.question {
+        question(frame, &asked.text, body);
+        return;
+    }
     // A narrow terminal has one column: what is said matters most.
     if body.width < 70 {
         transcript(frame, state, body);
@@ -45,6 +49,24 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     hooks(frame, state, top);
     list(frame, "tasks", &state.view.tasks, middle);
     list(frame, "decisions", &state.view.decisions, bottom);
+}
+
+/// A question takes the place of all else: what would run must be seen whole, or as much of it as fits.
+fn question(frame: &mut Frame<'_>, text: &str, area: Rect) {
+    let block = Block::bordered().title("a question");
+    let inner = block.inner(area);
+    let mut rows = wrap(&print::plain(text), usize::from(inner.width));
+    let height = usize::from(inner.height);
+    if rows.len() > height && height > 2 {
+        // The last row says what can be answered.
+        let hidden = rows.len() - height + 1;
+        let last = rows.split_off(rows.len() - 1);
+        rows.truncate(height - 2);
+        rows.push(format!("… {hidden} more rows do not fit here"));
+        rows.extend(last);
+    }
+    frame.render_widget(block, area);
+    frame.render_widget(Paragraph::new(rows.into_iter().map(Line::raw).collect::<Vec<_>>()), inner);
 }
 
 /// The newest lines that fit, wrapped.

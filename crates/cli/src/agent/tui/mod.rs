@@ -13,9 +13,11 @@ use std::time::Duration;
 use crosier::{Engine, Heard};
 use crosier_agent::agent::Interrupt;
 use crosier_agent::view::{Renderer, View};
+use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failed};
-use state::State;
+use crate::print;
+use state::{Asked, State};
 use terminal::{Key, Terminal};
 
 /// Between two frames.
@@ -54,6 +56,13 @@ impl Screen {
         });
     }
 
+    /// Asks the person. The answer is the letter of a key, and none when the person has left.
+    pub(crate) fn ask(&self, text: String) -> oneshot::Receiver<char> {
+        let (told, answer) = oneshot::channel();
+        lock(&self.state).question = Some(Asked { text, told });
+        answer
+    }
+
     /// Draws the views of a session.
     pub(crate) fn renderer(&self) -> Box<dyn Renderer> {
         Box::new(self.clone())
@@ -79,6 +88,8 @@ pub(crate) fn show<T: Send>(
     let mut terminal = Terminal::open().map_err(|error| {
         Failed::new(Exit::Usage, format!("--tui needs a terminal: {error}; leave it out to get plain lines"))
     })?;
+    // What is said meanwhile would be written over the screen.
+    let _held = print::hold();
     let screen = Screen { pace, ..Screen::default() };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| work(&screen));
@@ -96,6 +107,15 @@ pub(crate) fn show<T: Send>(
             if matches!(key, Ok(Some(Key::Leave)) | Err(_)) || interrupt.is_set() {
                 is_leaving = true;
                 interrupt.set();
+            }
+            if let Ok(Some(Key::Letter(letter))) = key
+                && let Some(asked) = lock(&screen.state).question.take()
+            {
+                // Who asked may have given up.
+                let _ = asked.told.send(letter);
+            }
+            if is_leaving {
+                lock(&screen.state).question = None;
             }
             if is_over && is_leaving {
                 break;

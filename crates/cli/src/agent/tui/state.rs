@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crosier::payload::PreViewRender;
 use crosier::{Ended, Message, Moment};
 use crosier_agent::view::View;
+use tokio::sync::oneshot;
 
 /// The hooks that are remembered after they ended.
 const REMEMBERED: usize = 40;
@@ -18,8 +19,17 @@ pub(super) struct State {
     pub(super) running: Vec<Running>,
     /// The newest first.
     pub(super) ended: VecDeque<Finished>,
+    /// What the person is asked.
+    pub(super) question: Option<Asked>,
     pub(super) is_over: bool,
     pub(super) is_leaving: bool,
+}
+
+/// A question that waits for a key.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) text: String,
+    pub(super) told: oneshot::Sender<char>,
 }
 
 /// A hook that runs.

@@ -27,6 +27,8 @@ pub(super) struct Terminal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     Leave,
+    /// An answer, when there is a question.
+    Letter(char),
 }
 
 impl Terminal {
@@ -60,7 +62,12 @@ impl Terminal {
         let Event::Key(key) = event::read()? else { return Ok(None) };
         let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
         let leaves = control_c || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc);
-        Ok((leaves && key.kind == KeyEventKind::Press).then_some(Key::Leave))
+        Ok(match key.code {
+            _ if key.kind != KeyEventKind::Press => None,
+            _ if leaves => Some(Key::Leave),
+            KeyCode::Char(letter) => Some(Key::Letter(letter)),
+            _ => None,
+        })
     }
 }
 

@@ -7,32 +7,28 @@ mod interrupt;
 mod model;
 mod permission;
 mod person;
+mod play;
 mod report;
 mod session;
 mod toolbox;
 
 use std::io::{IsTerminal, Read};
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use crosier::Engine;
-use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Parts, Settings};
-use crosier_agent::history::ShadowGit;
-use crosier_agent::mcp::McpServers;
-use crosier_agent::model::Model;
-use crosier_agent::view::View;
+use crosier_agent::agent::{End, Interrupt};
 
 use super::Run;
+use crate::agent::tui;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::{place, print, setup};
+use play::{Output, Prepared};
+use report::How;
 
 /// The instructions of the model, unless others are given.
 const SYSTEM: &str = "You are an agent that works in a folder of files with the tools that it is given. \
     Look before you change something, change no more than was asked for, and say briefly what you did.";
-/// The size of a conversation, in characters, over which it is compacted: about 100,000 tokens.
-const COMPACT_OVER: usize = 400_000;
 
 #[derive(Debug, Args)]
 #[command(
@@ -66,19 +62,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_turns: usize,
     /// Print a line of JSON for every message and every event
-    #[arg(long)]
+    #[arg(long, conflicts_with = "tui")]
     json: bool,
-}
-
-/// What is put together before the agent begins.
-struct Prepared {
-    prompt: Option<String>,
-    model: Arc<dyn Model>,
-    engine: Engine,
-    agent_hooks: Box<AgentHooks>,
-    opened: session::Opened,
-    place: place::Place,
-    workspace: std::path::PathBuf,
+    /// Show the session on a full screen; q leaves
+    #[arg(long)]
+    tui: bool,
 }
 
 impl Run for RunArgs {
@@ -91,107 +79,36 @@ impl Run for RunArgs {
         let (engine, agent_hooks) = setup::session(&setup::files_if_any(&self.config.config))?;
         let (place, workspace) = (self.session.place.find()?, place::workspace()?);
         let opened = self.session.open(&place.sessions())?;
-        let prepared = Prepared { prompt, model, engine, agent_hooks, opened, place, workspace };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
-        let result = runtime.block_on(self.go(prepared, permissions, &servers));
-        // Somebody may still be asked something, on a thread of their own: nobody waits for the answer.
-        runtime.shutdown_background();
-        result
-    }
-}
-
-impl RunArgs {
-    async fn go(
-        &self,
-        prepared: Prepared,
-        permissions: crosier_agent::permission::Permissions,
-        servers: &[crosier_agent::mcp::McpServerConfig],
-    ) -> Result {
-        let Prepared { prompt, model, engine, agent_hooks, opened, place, workspace } = prepared;
-        let interrupt = Interrupt::default();
-        let signals = interrupt::watch(&interrupt, &engine)?;
-        let (tools, mcp) = tokio::select! {
-            biased;
-            () = interrupt.wait() => return Ok(Exit::Signal(signals.number())),
-            tools = toolbox::tools(servers, &workspace) => tools,
-        };
-        permission::check_disabled(&permissions, &tools)?;
-        let history = history(&place, &workspace).await;
-        let settings = Settings {
-            system_prompt: self.system.clone(),
+        let prepared = Prepared {
+            prompt,
+            model,
+            engine,
+            agent_hooks,
+            permissions,
+            servers,
+            opened,
+            place,
             workspace,
-            max_turns: self.max_turns,
-            max_tokens: self.model.max_tokens,
-            compact_over: COMPACT_OVER,
-            tool_timeout: Duration::from_secs(600),
+            interrupt: Interrupt::default(),
         };
-        let session::Opened { session, messages, source } = opened;
-        let (id, title) = (session.id().to_owned(), format!("crosier: {}", model.name()));
-        let mut parts = Parts::new(engine, model, tools, session, settings);
-        parts.permissions = permissions;
-        if let Some(person) = person::Terminal::find() {
-            let asked = Arc::clone(&person);
-            parts.permissions.callback = Some(Arc::new(move |tool, input| asked.says(tool, input.text())));
-            parts.person = Some(person);
-        }
-        parts.history = history.clone().map(|history| history as _);
-        parts.agent_hooks = Some(agent_hooks);
-        parts.interrupt = interrupt.clone();
-        if self.json {
-            parts.witness = Some(Arc::new(report::Lines(interrupt.clone())));
-        } else {
-            let timeline = report::timeline(&interrupt);
-            parts.witness = Some(Arc::new(timeline.clone()));
-            parts.set_screen(View { title, ..View::default() }, Box::new(timeline));
-        }
-        let broken =
-            |error: crosier_agent::session::SessionError| Failed::new(Exit::Failed, error.to_string());
-        let mut actor = Actor::main(Arc::new(parts), messages).map_err(broken)?;
-        let end = self.work(&mut actor, source, prompt.as_deref()).await;
-        if let Some(history) = history.filter(|_| end == End::Done) {
-            // Nothing depends on it.
-            let _ = history.tidy().await;
-        }
-        mcp_close(mcp, &end).await;
-        report::finish(self.json, &end, &id, actor.messages())?;
-        match end {
-            End::Interrupted => Ok(Exit::Signal(signals.number())),
-            other => report::exit(&other),
-        }
-    }
-
-    async fn work(&self, actor: &mut Actor, source: &str, prompt: Option<&str>) -> End {
-        let trigger = if self.session.maintenance { "maintenance" } else { "init" };
-        actor.begin(source, trigger).await;
-        if self.session.clear {
-            actor.clear().await;
-        }
-        let end = match prompt {
-            Some(prompt) => actor.prompt(prompt).await,
-            None => End::Done,
+        let interrupt = prepared.interrupt.clone();
+        let how = match (self.tui, self.json) {
+            (true, _) => How::Screen,
+            (false, true) => How::Json,
+            (false, false) => How::Lines,
         };
-        actor.finish(&end).await;
-        end
-    }
-}
-
-/// The history of the folder. An agent without one works all the same, and says so.
-async fn history(place: &place::Place, workspace: &std::path::Path) -> Option<Arc<ShadowGit>> {
-    match place.history(workspace).await {
-        Ok(history) => Some(Arc::new(history)),
-        Err(error) => {
-            print::note(&format!("no history is kept: {error}"));
-            None
+        let played = match how {
+            How::Screen => {
+                tui::show(&interrupt, Duration::ZERO, |screen| self.play(prepared, Output::Screen(screen)))
+            }
+            How::Json => self.play(prepared, Output::Json),
+            How::Lines => self.play(prepared, Output::Lines),
+        }?;
+        report::finish(how, &played)?;
+        match &played.end {
+            End::Interrupted => Ok(Exit::Signal(played.signal)),
+            other => report::exit(other),
         }
-    }
-}
-
-/// In good order, unless somebody is in a hurry.
-async fn mcp_close(mcp: McpServers, end: &End) {
-    if *end != End::Interrupted {
-        mcp.close().await;
     }
 }
 

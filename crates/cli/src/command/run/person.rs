@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked.
+//! The person in front of the agent, who is asked.
 //!
 //! What would run is shown whole and as it is: nothing in it can steer the terminal, and what a terminal would not
 //! show is escaped.
@@ -14,24 +14,45 @@ use crosier_agent::agent::{Person, Question};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use crate::agent::tui::Screen;
+
 /// The tool of which every use is another.
 const BASH: &str = "Bash";
 /// So many lines of something that is written are shown; commands are shown whole.
 const LINES: usize = 40;
 
-/// A person at a terminal.
-#[derive(Debug, Default)]
-pub(super) struct Terminal {
+/// A person who can be asked.
+#[derive(Debug)]
+pub(super) struct Asked {
+    desk: Desk,
     /// One question at a time.
     turn: tokio::sync::Mutex<()>,
     always: Mutex<HashSet<String>>,
 }
 
-impl Terminal {
+/// Where the person is.
+#[derive(Debug)]
+enum Desk {
+    /// At a terminal, with lines.
+    Lines,
+    /// In front of the full screen.
+    Screen(Screen),
+}
+
+impl Asked {
     /// Somebody who can be asked, when there is a terminal to ask at.
-    pub(super) fn find() -> Option<Arc<Self>> {
+    pub(super) fn at_the_terminal() -> Option<Arc<Self>> {
         let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        is_there.then(Arc::default)
+        is_there.then(|| Self::new(Desk::Lines))
+    }
+
+    /// Somebody in front of the full screen.
+    pub(super) fn on(screen: &Screen) -> Arc<Self> {
+        Self::new(Desk::Screen(screen.clone()))
+    }
+
+    fn new(desk: Desk) -> Arc<Self> {
+        Arc::new(Self { desk, turn: tokio::sync::Mutex::default(), always: Mutex::default() })
     }
 
     /// What was always allowed need not be asked. (What a hook wants to be asked is asked every time.)
@@ -41,7 +62,7 @@ impl Terminal {
     }
 }
 
-impl Person for Terminal {
+impl Person for Asked {
     fn allows<'a>(&'a self, question: &'a Question) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
@@ -49,7 +70,11 @@ impl Person for Terminal {
             let always = if question.tool == BASH { "this command" } else { &escaped(&question.tool) };
             loop {
                 let prompt = format!("{text}Allow it? [y]es, [n]o, [a]lways {always}: ");
-                match ask(prompt).await.as_deref().map(str::trim) {
+                let answer = match &self.desk {
+                    Desk::Lines => ask(prompt).await,
+                    Desk::Screen(screen) => screen.ask(prompt).await.ok().map(String::from),
+                };
+                match answer.as_deref().map(str::trim) {
                     Some("y" | "Y" | "yes") => return true,
                     Some("a" | "A" | "always") => {
                         let mut all = self.always.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,10 +6,19 @@ use crosier_agent::agent::{End, Fired, Interrupt, Witness};
 use crosier_agent::conversation::{Message, Role};
 use serde_json::json;
 
+use super::play::Played;
 use crate::agent::timeline::{Detail, Look, Timeline};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::Paint;
 use crate::{environment, print};
+
+/// How a session was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum How {
+    Json,
+    Lines,
+    Screen,
+}
 
 /// What happens, for a person, on stderr.
 pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
@@ -49,21 +58,19 @@ impl Lines {
 }
 
 /// The last words: the answer for whoever reads stdout, the id of the session for a person.
-pub(super) fn finish(
-    json: bool,
-    end: &End,
-    id: &str,
-    messages: &[Message],
-) -> std::result::Result<(), Failed> {
-    if json {
+pub(super) fn finish(how: How, played: &Played) -> std::result::Result<(), Failed> {
+    let Played { end, session_id: id, messages, .. } = played;
+    if how == How::Json {
         let end = json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id});
         return print::data(&end.to_string());
     }
     let answer = messages.last().filter(|message| message.role == Role::Assistant).map(Message::words);
-    // At a terminal the answer has been seen already, as the last line of what happened.
-    let is_seen = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    let is_terminal = std::io::stdout().is_terminal();
+    // At a terminal with lines the answer has been seen already, as the last of what happened.
+    let is_seen = how == How::Lines && is_terminal && std::io::stderr().is_terminal();
     if let Some(answer) = answer.filter(|answer| !answer.is_empty() && !is_seen) {
-        print::data(&answer)?;
+        // A terminal gets nothing that could steer it, a pipe every byte.
+        print::data(&if is_terminal { print::plain(&answer) } else { answer })?;
     }
     print::note(&format!("session {id}"));
     Ok(())

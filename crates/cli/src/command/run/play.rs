@@ -1,0 +1,165 @@
+//! One session, from the first event to the last.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier::Engine;
+use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Parts, Settings};
+use crosier_agent::conversation::Message;
+use crosier_agent::history::ShadowGit;
+use crosier_agent::mcp::McpServerConfig;
+use crosier_agent::model::Model;
+use crosier_agent::permission::Permissions;
+use crosier_agent::view::View;
+
+use super::{RunArgs, interrupt, permission, person, report, session, toolbox};
+use crate::agent::tui::Screen;
+use crate::exit::{Exit, Failed};
+use crate::{place, print};
+
+/// The size of a conversation, in characters, over which it is compacted: about 100,000 tokens.
+const COMPACT_OVER: usize = 400_000;
+/// The most time that a tool may take.
+const TOOL_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is put together before the agent begins.
+pub(super) struct Prepared {
+    pub(super) prompt: Option<String>,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) engine: Engine,
+    pub(super) agent_hooks: Box<AgentHooks>,
+    pub(super) permissions: Permissions,
+    pub(super) servers: Vec<McpServerConfig>,
+    pub(super) opened: session::Opened,
+    pub(super) place: place::Place,
+    pub(super) workspace: PathBuf,
+    pub(super) interrupt: Interrupt,
+}
+
+/// Where what happens is shown.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Output<'a> {
+    /// Lines of JSON, on stdout.
+    Json,
+    /// Lines for a person, on stderr.
+    Lines,
+    /// A full screen.
+    Screen(&'a Screen),
+}
+
+/// What is left of a session.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) end: End,
+    pub(super) session_id: String,
+    pub(super) messages: Vec<Message>,
+    /// The signal that interrupted it, if one did.
+    pub(super) signal: u8,
+}
+
+impl RunArgs {
+    /// Plays the session.
+    pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<Played, Failed> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
+        let played = runtime.block_on(self.go(prepared, output));
+        // Nobody waits for what could not be stopped.
+        runtime.shutdown_background();
+        played
+    }
+
+    async fn go(&self, prepared: Prepared, output: Output<'_>) -> Result<Played, Failed> {
+        let Prepared { prompt, model, engine, interrupt, permissions, workspace, .. } = prepared;
+        let session::Opened { session, messages, source } = prepared.opened;
+        let (session_id, title) = (session.id().to_owned(), format!("crosier run: {}", model.name()));
+        let signals = interrupt::watch(&interrupt, &engine)?;
+        let (tools, mcp) = tokio::select! {
+            biased;
+            () = interrupt.wait() => {
+                let signal = signals.number();
+                return Ok(Played { end: End::Interrupted, session_id, messages, signal });
+            }
+            tools = toolbox::tools(&prepared.servers, &workspace) => tools,
+        };
+        permission::check_disabled(&permissions, &tools)?;
+        let history = history(&prepared.place, &workspace).await;
+        let settings = Settings {
+            system_prompt: self.system.clone(),
+            workspace,
+            max_turns: self.max_turns,
+            max_tokens: self.model.max_tokens,
+            compact_over: COMPACT_OVER,
+            tool_timeout: TOOL_TIMEOUT,
+        };
+        let mut parts = Parts::new(engine, model, tools, session, settings);
+        parts.permissions = permissions;
+        parts.history = history.clone().map(|history| history as _);
+        parts.agent_hooks = Some(prepared.agent_hooks);
+        parts.interrupt = interrupt.clone();
+        show(&mut parts, output, View { title, ..View::default() });
+        let actor = Actor::main(Arc::new(parts), messages);
+        let mut actor = actor.map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
+        let end = self.work(&mut actor, source, prompt.as_deref()).await;
+        // In good order, unless somebody is in a hurry.
+        if end != End::Interrupted {
+            if let Some(history) = history {
+                // Nothing depends on it.
+                let _ = history.tidy().await;
+            }
+            mcp.close().await;
+        }
+        Ok(Played { end, session_id, messages: actor.messages().to_vec(), signal: signals.number() })
+    }
+
+    async fn work(&self, actor: &mut Actor, source: &str, prompt: Option<&str>) -> End {
+        let trigger = if self.session.maintenance { "maintenance" } else { "init" };
+        actor.begin(source, trigger).await;
+        if self.session.clear {
+            actor.clear().await;
+        }
+        let end = match prompt {
+            Some(prompt) => actor.prompt(prompt).await,
+            None => End::Done,
+        };
+        actor.finish(&end).await;
+        end
+    }
+}
+
+/// Shows the session, and finds who can be asked.
+fn show(parts: &mut Parts, output: Output<'_>, view: View) {
+    match output {
+        Output::Json => parts.witness = Some(Arc::new(report::Lines(parts.interrupt.clone()))),
+        Output::Lines => {
+            let timeline = report::timeline(&parts.interrupt);
+            parts.witness = Some(Arc::new(timeline.clone()));
+            parts.set_screen(view, Box::new(timeline));
+        }
+        Output::Screen(screen) => {
+            screen.listen(&parts.engine);
+            parts.set_screen(view, screen.renderer());
+        }
+    }
+    let person = match output {
+        Output::Screen(screen) => Some(person::Asked::on(screen)),
+        Output::Json | Output::Lines => person::Asked::at_the_terminal(),
+    };
+    if let Some(person) = person {
+        let asked = Arc::clone(&person);
+        parts.permissions.callback = Some(Arc::new(move |tool, input| asked.says(tool, input.text())));
+        parts.person = Some(person);
+    }
+}
+
+/// The history of the folder. An agent without one works all the same, and says so.
+async fn history(place: &place::Place, workspace: &Path) -> Option<Arc<ShadowGit>> {
+    match place.history(workspace).await {
+        Ok(history) => Some(Arc::new(history)),
+        Err(error) => {
+            print::note(&format!("no history is kept: {error}"));
+            None
+        }
+    }
+}
