@@ -148,3 +148,7 @@ fn gave_up(error: &Value) -> ModelError {
 fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }
+
+#[cfg(test)]
+#[path = "wire_tests.rs"]
+mod tests;
