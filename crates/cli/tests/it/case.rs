@@ -2,7 +2,8 @@
 
 use crate::lab::Lab;
 
-const CONFIG: &str = "hooks: {PreToolUse: [{name: no-rm, matcher: Bash, command: 'grep -q rm && { echo never >&2; exit 2; } || true'}]}";
+/// The whole event is searched, and the name of its folder is random: two letters alone could be in it.
+const CONFIG: &str = "hooks: {PreToolUse: [{name: no-rm, matcher: Bash, command: 'grep -q rm.x && { echo never >&2; exit 2; } || true'}]}";
 const GOOD: &str = "
 - name: rm is denied
   config: ../hooks.yaml
