@@ -37,6 +37,8 @@ pub(crate) enum Unit {
     Times,
     /// The other side as a multiple of ours.
     TimesUnder,
+    /// Ours as a part of the other side, in hundredths of it.
+    Percent,
     /// Nanoseconds of ours.
     Nanoseconds,
     /// Nanoseconds of ours beyond the other side.
@@ -130,6 +132,18 @@ impl Row {
     ) -> Self {
         let value = samples.estimate(&[ours, other], |p50| p50[1] / p50[0]);
         Self::sampled(id, work, samples, ours, Some(other), Unit::TimesUnder, value)
+    }
+
+    /// Ours as a part of the whole, in percent.
+    pub(crate) fn share(
+        id: &str,
+        work: impl Into<String>,
+        samples: &Samples,
+        ours: CaseId,
+        whole: CaseId,
+    ) -> Self {
+        let value = samples.estimate(&[ours, whole], |p50| p50[0] / p50[1] * 100.0);
+        Self::sampled(id, work, samples, ours, Some(whole), Unit::Percent, value)
     }
 
     /// What ours takes.

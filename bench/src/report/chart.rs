@@ -89,6 +89,7 @@ fn bar(row: &Value, label: &str, top: f64) -> Option<String> {
     let unit = match row["unit"].as_str()? {
         "times" => Unit::Times,
         "times_under" => Unit::TimesUnder,
+        "percent" => Unit::Percent,
         "nanoseconds" => Unit::Nanoseconds,
         "nanoseconds_more" => Unit::NanosecondsMore,
         _ => return None,

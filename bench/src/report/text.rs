@@ -38,6 +38,7 @@ pub(crate) fn value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Times => format!("{}x", digits(value)),
         Unit::TimesUnder => format!("{}x under", digits(value)),
+        Unit::Percent => format!("{} %", digits(value)),
         Unit::Nanoseconds => nanoseconds(value),
         Unit::NanosecondsMore => format!("+{}", nanoseconds(value)),
         Unit::Bytes => bytes(value),
@@ -54,7 +55,7 @@ pub(crate) fn with_interval(row: &Row) -> String {
         return mid_text;
     }
     let bare = |number: f64| match row.unit {
-        Unit::Times | Unit::TimesUnder | Unit::Count => digits(number),
+        Unit::Times | Unit::TimesUnder | Unit::Percent | Unit::Count => digits(number),
         Unit::Nanoseconds | Unit::NanosecondsMore => nanoseconds(number),
         Unit::Bytes => bytes(number),
     };
@@ -94,6 +95,7 @@ mod tests {
         assert_eq!(nanoseconds(1_240.0), "1.24 µs");
         assert_eq!(nanoseconds(24_000_000.0), "24.0 ms");
         assert_eq!(value(Unit::TimesUnder, 612.0), "612x under");
+        assert_eq!(value(Unit::Percent, 0.4742), "0.47 %");
         assert_eq!(value(Unit::Bytes, 2_097_152.0), "2.00 MiB");
         assert_eq!(value(Unit::Count, 3.0), "3");
     }
