@@ -63,7 +63,13 @@ impl Actor {
         };
         let (what, text) = ("compacting".to_owned(), system.clone());
         let _ = self.transcript.push(&Record::Note { what, text });
-        let turn = self.ask_model(&system).await?;
+        // Asked for at the end too: the newest words of the person are still to be answered, but not here.
+        let mut messages = self.messages.clone();
+        match messages.last_mut() {
+            Some(last) if last.role == Role::User => last.content.push(Block::text(system.as_str())),
+            _ => messages.push(Message::user(system.as_str())),
+        }
+        let turn = self.ask_about(&system, &messages).await?;
         let summary = Message { role: Role::Assistant, content: turn.content }.words();
         // What the model has not answered yet stays word for word.
         let next = self.newest();

@@ -83,15 +83,14 @@ impl Actor {
         Ok(turn)
     }
 
-    pub(super) async fn ask_model(&mut self, system: &str) -> Result<Turn, End> {
-        let parts = std::sync::Arc::clone(&self.parts);
-        let tools = self.means.specs();
-        let request = ModelRequest {
-            system,
-            messages: &self.messages,
-            tools: &tools,
-            max_tokens: parts.settings.max_tokens,
-        };
+    pub(super) async fn ask_model(&self, system: &str) -> Result<Turn, End> {
+        self.ask_about(system, &self.messages).await
+    }
+
+    /// Asks the model about a conversation.
+    pub(super) async fn ask_about(&self, system: &str, messages: &[Message]) -> Result<Turn, End> {
+        let (parts, tools) = (&self.parts, self.means.specs());
+        let request = ModelRequest { system, messages, tools: &tools, max_tokens: parts.settings.max_tokens };
         let mut ignore = |_: &str| {};
         tokio::select! {
             biased;

@@ -1,6 +1,7 @@
 //! The environment of commands: what they inherit, and what they are told about the event.
 
 use std::ffi::{OsStr, OsString};
+use std::sync::OnceLock;
 
 use crate::registry::{Call, CommandSpec, PythonSpec};
 
@@ -14,8 +15,8 @@ const DEPTH: &str = "CROSIER_DEPTH";
 #[derive(Debug)]
 pub(crate) struct Environment {
     all: Vec<(OsString, OsString)>,
-    /// Indexes of the variables that every hook gets.
-    passed: Vec<usize>,
+    /// Indexes of the variables that every hook gets, found when the first process is started.
+    passed: OnceLock<Vec<usize>>,
     depth: u32,
 }
 
@@ -24,10 +25,9 @@ impl Environment {
     pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
-        let passed = (0..all.len()).filter(|&at| !is_held_back(&all[at].0)).collect();
         let depth = all.iter().find(|(name, _)| name == DEPTH);
         let depth = depth.and_then(|(_, value)| value.to_str()?.parse().ok()).unwrap_or(0);
-        Self { all, passed, depth }
+        Self { all, passed: OnceLock::new(), depth }
     }
 
     /// Whether hooks started hooks too many times over.
@@ -38,8 +38,10 @@ impl Environment {
     /// What a hook inherits: everything but what is held back, and what it asks for.
     fn inherited(&self, env_pass: &[String]) -> Vec<(OsString, OsString)> {
         let asked = |name: &OsString| env_pass.iter().any(|wanted| name == wanted.as_str());
+        let free = || (0..self.all.len()).filter(|&at| !is_held_back(&self.all[at].0)).collect();
+        let passed: &Vec<usize> = self.passed.get_or_init(free);
         let all = self.all.iter().enumerate();
-        let mine = all.filter(|(at, (name, _))| self.passed.binary_search(at).is_ok() || asked(name));
+        let mine = all.filter(|(at, (name, _))| passed.binary_search(at).is_ok() || asked(name));
         mine.map(|(_, variable)| variable.clone()).collect()
     }
 
