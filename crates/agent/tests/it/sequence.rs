@@ -195,7 +195,7 @@ async fn a_subagent_lives_in_its_own_scope_between_its_events() {
 #[tokio::test]
 async fn a_long_conversation_is_compacted_with_the_instructions_of_a_hook() {
     let script = "- {when: go, tools: [{name: Read, input: {text: long long long long long long text}}]}\n\
-                  - say: a summary\n- say: done\n";
+                  - {when: Summarise the conversation, say: a summary}\n- say: done\n";
     let mut stage = Stage::new(script);
     stage.compact_over = 60;
     let starts = Arc::new(Mutex::new(Vec::new()));
