@@ -86,11 +86,14 @@ fn against_cold(
         Ok(time)
     });
     let echo = group.case("cat echo", || {
-        let (time, echoed) = clock(|| cat.echo(&input));
-        echoed.map(|()| time)
+        in_a_row(|| {
+            let (time, echoed) = clock(|| cat.echo(&input));
+            echoed.map(|()| time)
+        })
     });
-    let sync = group.case("warm, fire_blocking", || fire_blocking(&engine, bytes));
-    let tokio = group.case("warm, fire", || fire_here(&runtime, &engine, bytes));
+    let sync = group.case("warm, fire_blocking", || in_a_row(|| fire_blocking(&engine, bytes)));
+    let tokio = group.case("warm, fire", || in_a_row(|| fire_here(&runtime, &engine, bytes)));
+    let lone = group.case("one call alone", || fire_blocking(&engine, bytes));
     let samples = group.run(lab.budget.runs(), lab.budget.rounds(334))?;
     let id = |part: &str| format!("G4.{part}.{}", name.replace(' ', "").to_lowercase());
     let work = |what: &str| format!("python hook, {name}, {what}");
@@ -104,7 +107,21 @@ fn against_cold(
         Row::ratio(&id("echo.tokio"), work("warm against an echo, fire"), &samples, tokio, echo)
             .note("no goal: the hand-over to a thread and back comes on top"),
     );
+    findings.rows.push(
+        Row::time(&id("lone"), work("one call after other programs ran, fire_blocking"), &samples, lone)
+            .note("no goal: the caches are those of the programs before it"),
+    );
     Ok(())
+}
+
+/// Warm means warm: the mean of some calls in a row, as a session makes them.
+fn in_a_row(mut call: impl FnMut() -> Result<f64>) -> Result<f64> {
+    const CALLS: usize = 20;
+    let mut sum = 0.0;
+    for _ in 0..CALLS {
+        sum += call()?;
+    }
+    Ok(sum / CALLS as f64)
 }
 
 const FIRES: usize = 8;
