@@ -1,30 +1,20 @@
 //! The person at the terminal: asked, and obeyed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::process::Child;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
-
 use crate::run_lab::Agent;
+use crate::terminal::{open, read_until};
 
 /// Starts the turns with everything on a terminal, and gives back our side of it.
 fn start(agent: &Agent, turns: &str, args: &[&str]) -> (File, Child) {
-    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&ours).unwrap();
-    unlockpt(&ours).unwrap();
-    let name = ptsname(&ours, Vec::new()).unwrap();
-    let theirs: OwnedFd =
-        OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
-    tcsetwinsize(&theirs, Winsize { ws_col: 100, ws_row: 30, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let (ours, theirs) = open();
     agent.lab.write("turns.yaml", turns);
     let mut command = agent.command(&[&["run", "x", "--model", "scripted:turns.yaml"], args].concat());
     command.env("TERM", "xterm").stdin(theirs.try_clone().unwrap());
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
-    (File::from(ours), command.spawn().unwrap())
+    (ours, command.spawn().unwrap())
 }
 
 /// Runs the turns with everything on a terminal, at which this is typed; gives back what the terminal showed.
@@ -73,19 +63,6 @@ fn what_would_run_cannot_hide() {
     let turns = "- {tools: [{name: Bash, input: {command: \"touch x\\e[2K\\rls\"}}]}\n- {say: Done.}\n";
     let seen = typed(&agent, turns, "n\n");
     assert!(seen.contains(r"touch x\u{1b}[2K\rls"), "{seen}");
-}
-
-/// Reads until this has been seen.
-fn read_until(ours: &mut File, seen: &mut String, wanted: &str) {
-    while !seen.contains(wanted) {
-        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
-        let ready = poll(&mut [PollFd::new(ours, PollFlags::IN)], Some(&limit)).unwrap();
-        assert!(ready > 0, "no `{wanted}` in {seen:?}");
-        let mut bytes = [0; 4096];
-        let read = ours.read(&mut bytes).unwrap_or(0);
-        assert!(read > 0, "it ended without `{wanted}`: {seen:?}");
-        seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
-    }
 }
 
 #[test]

@@ -5,27 +5,49 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::lab::Lab;
 
 const CASES: &str = "- {name: a, event: Stop, expect: {decision: deny}}\n";
 
-/// Runs it with stdout and stderr on a terminal, and gives back what the terminal saw.
-fn on_terminal(mut command: Command) -> String {
+/// A terminal of a usual size: our side, and that of a program.
+pub(crate) fn open() -> (File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs: OwnedFd =
         OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
+    tcsetwinsize(&theirs, Winsize { ws_col: 100, ws_row: 30, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    (File::from(ours), theirs)
+}
+
+/// Reads until this has been seen.
+pub(crate) fn read_until(ours: &mut File, seen: &mut String, wanted: &str) {
+    while !seen.contains(wanted) {
+        let limit = Timespec { tv_sec: 60, tv_nsec: 0 };
+        let ready = poll(&mut [PollFd::new(ours, PollFlags::IN)], Some(&limit)).unwrap();
+        assert!(ready > 0, "no `{wanted}` in {seen:?}");
+        let mut bytes = [0; 4096];
+        let read = ours.read(&mut bytes).unwrap_or(0);
+        assert!(read > 0, "it ended without `{wanted}`: {seen:?}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+    }
+}
+
+/// Runs it with stdout and stderr on a terminal, and gives back what the terminal saw.
+fn on_terminal(mut command: Command) -> String {
+    let (mut ours, theirs) = open();
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs.try_clone().unwrap());
     let mut child = command.spawn().unwrap();
     drop(child.stdin.take());
     drop((command, theirs));
     let mut seen = Vec::new();
     // A terminal whose other side is gone ends with an error, not with nothing.
-    let _ = File::from(ours).read_to_end(&mut seen);
+    let _ = ours.read_to_end(&mut seen);
     child.wait().unwrap();
     String::from_utf8(seen).unwrap()
 }

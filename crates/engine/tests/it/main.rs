@@ -5,3 +5,4 @@ mod architecture;
 mod python;
 mod rules;
 mod torture;
+mod vitals;

@@ -28,5 +28,6 @@ mod shim;
 mod start;
 mod suite;
 mod unfriendly;
-mod vitals;
 mod warm;
+
+use crate::vitals;

@@ -25,4 +25,5 @@ mod message;
 mod payload;
 mod start;
 mod stdin;
-mod vitals;
+
+use crate::vitals;
