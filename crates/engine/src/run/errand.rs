@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use crosier_protocol::{Answer, Event, Failure, FailureKind};
 
+use super::crew::Rope;
 use super::telling::Telling;
-use super::{Host, Means, Run, Setting, moment_in, os, thread};
+use super::{Host, Means, Run, Setting, moment_in};
 use crate::registry::Call;
 
 pub(super) struct Errand {
@@ -35,8 +36,8 @@ impl Errand {
     }
 }
 
-/// Does the work here, or on a thread. Dropping the future closes the descriptor that the work watches, and
-/// the work ends what it started.
+/// Does the work here, or on a thread. Dropping the future lets go of the rope that the work watches, and the
+/// work ends what it started.
 pub(super) async fn send(
     call: Call<'_>,
     run: Run,
@@ -62,20 +63,21 @@ pub(super) async fn send(
         return work(&errand, None, telling);
     }
     let cannot = |what, error| Failure::new(FailureKind::Spawn, format!("{what}: {error}")).into();
-    let (cancelled, rope) = match os::pipe() {
-        Ok(ends) => ends,
+    let crew = &setting.host.crew;
+    let Rope { held, watched } = match crew.rope() {
+        Ok(rope) => rope,
         Err(error) => return cannot("no descriptors are left to watch over it", error),
     };
     let mut theirs = telling.take();
     let work = move || {
-        let answer = work(&errand, Some(&cancelled), &mut theirs);
-        (answer, theirs)
+        let answer = work(&errand, Some(&watched), &mut theirs);
+        (answer, theirs, watched)
     };
-    match thread::spawn("crosier-run", work) {
+    match crew.hand(work) {
         Ok(pending) => {
-            let (answer, theirs) = pending.await;
-            // Held until here: had the future been dropped, so had this.
-            drop(rope);
+            let (answer, theirs, watched) = pending.await;
+            // Here are both ends again: had the future been dropped, so had been the one that is held.
+            crew.keep(Rope { held, watched });
             *telling = theirs;
             answer
         }

@@ -8,7 +8,15 @@ use std::thread::Thread;
 
 use tokio::runtime::{Builder, Handle};
 
-struct Parked(Thread);
+/// Wakes a thread that is parked.
+pub(super) struct Parked(Thread);
+
+impl Parked {
+    /// Wakes this thread.
+    pub(super) fn waker() -> Waker {
+        Waker::from(Arc::new(Self(std::thread::current())))
+    }
+}
 
 impl Wake for Parked {
     fn wake(self: Arc<Self>) {
@@ -23,7 +31,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return output;
     }
-    let waker = Waker::from(Arc::new(Parked(std::thread::current())));
+    let waker = Parked::waker();
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {

@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use super::crew::Crew;
 use super::environment::Environment;
 use super::os;
 use super::worker::Pools;
@@ -18,6 +19,7 @@ const MAX_PROCESSES: usize = 64;
 pub(crate) struct Host {
     pub(super) environment: Environment,
     pub(super) workers: Pools,
+    pub(super) crew: Crew,
     free: Mutex<usize>,
     freed: Condvar,
     shutdown: Mutex<Shutdown>,
@@ -44,6 +46,7 @@ impl Host {
         Self {
             environment: Environment::new(inherited),
             workers: Pools::default(),
+            crew: Crew::default(),
             free: Mutex::new(MAX_PROCESSES),
             freed: Condvar::new(),
             shutdown: Mutex::new(Shutdown::Not(None)),
@@ -109,6 +112,7 @@ impl Host {
         drop(lock(&self.free));
         self.freed.notify_all();
         self.workers.clear();
+        self.crew.dismiss();
     }
 
     /// Whether the engine was shut down, by itself or through the bell.

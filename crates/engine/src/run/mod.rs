@@ -7,6 +7,7 @@
 mod background;
 mod callback;
 mod command;
+mod crew;
 mod environment;
 mod errand;
 mod executor;

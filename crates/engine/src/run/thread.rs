@@ -2,20 +2,16 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::Pin;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
+use super::executor::Parked;
+
 /// The result of work on a thread. Dropping it leaves the thread to itself.
 #[derive(Debug)]
-pub(super) struct Pending<T>(Arc<Shared<T>>);
-
-#[derive(Debug)]
-struct Shared<T> {
-    state: Mutex<State<T>>,
-    done: Condvar,
-}
+pub(super) struct Pending<T>(Arc<Mutex<State<T>>>);
 
 #[derive(Debug)]
 struct State<T> {
@@ -23,42 +19,50 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// Starts work on a thread of its own. The work must not panic.
+/// Work, and the place where its result will be. The work must not panic.
+pub(super) fn promise<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> (impl FnOnce() + Send + 'static, Pending<T>) {
+    let state = Arc::new(Mutex::new(State { value: None, waker: None }));
+    let theirs = Arc::clone(&state);
+    let work = move || {
+        let value = work();
+        let waker = {
+            let mut state = theirs.lock().unwrap_or_else(PoisonError::into_inner);
+            state.value = Some(value);
+            state.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    };
+    (work, Pending(state))
+}
+
+/// Starts work on a thread of its own, which ends with it. The work must not panic.
 pub(super) fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<Pending<T>> {
-    let shared =
-        Arc::new(Shared { state: Mutex::new(State { value: None, waker: None }), done: Condvar::new() });
-    let theirs = Arc::clone(&shared);
-    std::thread::Builder::new().name(name.to_owned()).spawn(move || {
-        let value = work();
-        let waker = {
-            let mut state = theirs.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.value = Some(value);
-            state.waker.take()
-        };
-        theirs.done.notify_one();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    })?;
-    Ok(Pending(shared))
+    let (work, pending) = promise(work);
+    std::thread::Builder::new().name(name.to_owned()).spawn(work)?;
+    Ok(pending)
 }
 
 impl<T> Pending<T> {
     /// Waits for the value until the deadline.
     pub(super) fn wait_until(self, deadline: Instant) -> Option<T> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = pin!(self);
+        let waker = Parked::waker();
         loop {
-            if let Some(value) = state.value.take() {
+            if let Poll::Ready(value) = pending.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Some(value);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            state = self.0.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            std::thread::park_timeout(left);
         }
     }
 }
@@ -67,7 +71,7 @@ impl<T> Future for Pending<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match state.value.take() {
             Some(value) => Poll::Ready(value),
             None => {

@@ -25,5 +25,6 @@ mod message;
 mod payload;
 mod start;
 mod stdin;
+mod thread;
 
 use crate::vitals;
