@@ -27,8 +27,17 @@ EVENT = {
 }  # fmt: skip
 
 
-def frame(data: bytes) -> bytes:
-    return b"%d\n%b" % (len(data), data)
+def pack(number: int, op: str, data: bytes = b"", *words: int) -> bytes:
+    """A request."""
+    return " ".join(map(str, (number, op, len(data), *words))).encode() + b"\n" + data
+
+
+def stamp(path: str) -> list[int] | None:
+    """What the engine compares."""
+    if not os.path.exists(path):
+        return None
+    found = os.stat(path)
+    return [found.st_mtime_ns, found.st_size, found.st_ino]
 
 
 class Worker:
@@ -43,21 +52,21 @@ class Worker:
         )  # fmt: skip
         self.count = 0
 
-    def send(self, *frames: bytes) -> None:
-        self.process.stdin.write(b"".join(map(frame, frames)))
+    def send(self, *request: object) -> None:
+        self.process.stdin.write(pack(*request))
 
     def receive(self) -> dict:
         """One answer; a reply is put under "reply"."""
-        answer = json.loads(self._frame())
-        if answer["status"] == "ok":
-            answer["reply"] = json.loads(self._frame())
-        return answer
+        number, status, data = self.receive_raw()
+        answer = json.loads(data or "null")
+        return {"id": number, "status": status, **(answer if status == "failed" else {"reply": answer})}
 
-    def _frame(self) -> bytes:
-        size = b""
-        while not size.endswith(b"\n"):
-            size += self._read(1)
-        return self._read(int(size))
+    def receive_raw(self) -> tuple[int, str, bytes]:
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._read(1)
+        number, status, size = line.decode().split()
+        return int(number), status, self._read(int(size))
 
     def _read(self, size: int) -> bytes:
         data = b""
@@ -68,9 +77,9 @@ class Worker:
             data += part
         return data
 
-    def request(self, op: str, *event: bytes, **fields: object) -> dict:
+    def request(self, *request: object) -> dict:
         self.count += 1
-        self.send(json.dumps({"id": self.count, "op": op, **fields}).encode(), *event)
+        self.send(self.count, *request)
         answer = self.receive()
         assert answer["id"] == self.count, answer
         return answer
@@ -101,6 +110,7 @@ class Case(unittest.TestCase):
         self.folder = Path(tempfile.mkdtemp(prefix="crosier-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.worker = self.start()
+        self.loads, self.watched = {}, {}  # by hook
 
     def start(self, prefix: str = "") -> Worker:
         worker = Worker(self.folder, prefix)
@@ -118,12 +128,22 @@ class Case(unittest.TestCase):
 
     def load(self, handler: str = "guard.check", hook: int = 1, **fields: object) -> dict:
         module, _, function = handler.rpartition(".")
-        fields.setdefault("paths", [str(self.folder)])
-        return self.worker.request("load", hook=hook, name="no-rm", module=module, function=function, **fields)
+        fields = {"paths": [str(self.folder)], "cwd": str(self.folder), **fields}
+        self.loads[hook] = json.dumps({"name": "no-rm", "module": module, "function": function, **fields}).encode()
+        return self._load(hook)
 
-    def call(self, event: object = None, hook: int = 1, **fields: object) -> dict:
+    def _load(self, hook: int) -> dict:
+        answer = self.worker.request("load", self.loads[hook], hook)
+        self.watched[hook] = answer["reply"]["watched"] if answer["status"] == "ok" else None
+        return answer
+
+    def call(self, event: object = None, hook: int = 1, phase: int = 1) -> dict:
+        """Call a hook as the engine does: one whose files changed, or that could not be loaded, is loaded anew."""
         data = event if isinstance(event, bytes) else json.dumps({**EVENT, **(event or {})}).encode()
-        return self.worker.request("call", data, hook=hook, timeout=5.0, **fields)
+        watched = self.watched[hook]
+        if watched is None or any(stamp(path) != known for path, known in watched.items()):
+            self._load(hook)
+        return self.worker.request("call", data, hook, phase, 5000)
 
     def hook(self, text: str, handler: str = "guard.check", event: object = None, **fields: object) -> dict:
         """Write `guard.py`, load it, call it once."""
@@ -154,14 +174,14 @@ class TheChannel(Case):
         hello = self.worker.request("hello")["reply"]
         version = subprocess.check_output([PYTHON, "-c", "import sys; print(*sys.version_info[:3])"], text=True)
         self.assertEqual(hello["python"], ".".join(version.split()))
-        self.assertEqual((hello["pid"], hello["protocol"]), (self.worker.process.pid, 1))
+        self.assertEqual((hello["pid"], hello["protocol"]), (self.worker.process.pid, 2))
         self.assertTrue(os.path.isabs(hello["executable"]))
 
     def test_end_of_input_ends_the_worker_with_0(self):
         self.assertEqual(self.worker.end(), 0)
 
     def test_end_of_input_inside_a_frame_ends_the_worker_with_0(self):
-        self.worker.process.stdin.write(b'40\n{"id"')
+        self.worker.process.stdin.write(b'1 load 40 1\n{"name"')
         self.assertEqual(self.worker.end(), 0)
 
     def test_end_of_input_flushes_the_files_of_hooks(self):
@@ -182,13 +202,21 @@ class TheChannel(Case):
         self.worker.end()
 
     def test_a_request_that_comes_byte_by_byte_is_read(self):
-        for byte in frame(b'{"id":5,"op":"hello"}'):
-            self.worker.process.stdin.write(bytes([byte]))
-        self.assertEqual(self.worker.receive()["id"], 5)
+        self.hook(DENY)
+        for request in (pack(5, "hello"), pack(6, "call", json.dumps(EVENT).encode(), 1, 1, 5000)):
+            for byte in request:
+                self.worker.process.stdin.write(bytes([byte]))
+        self.assertEqual([self.worker.receive()["id"], self.worker.receive().get("reply")], [5, DENIED])
 
     def test_requests_that_come_at_once_are_answered_in_order(self):
-        self.worker.send(b'{"id":5,"op":"hello"}', b'{"id":6,"op":"hello"}')
-        self.assertEqual([self.worker.receive()["id"], self.worker.receive()["id"]], [5, 6])
+        self.hook("def check(event): return {'reason': event.args}")
+        calls = [pack(n, "call", b'{"tool_input":"%b"}' % (b"x" * n), 1, 1, 5000) for n in (5, 70_000, 7)]
+        self.worker.process.stdin.write(pack(4, "hello") + b"".join(calls) + pack(8, "hello"))
+        self.assertEqual(self.worker.receive()["id"], 4)
+        for number in (5, 70_000, 7):
+            answer = self.worker.receive()
+            self.assertEqual((answer["id"], answer["reply"]), (number, {"reason": "x" * number}))
+        self.assertEqual(self.worker.receive()["id"], 8)
 
     def test_newlines_in_an_event_are_data(self):
         data = json.dumps({**EVENT, "tool_input": {"command": "a\nb"}}, indent=1).encode() + b"\n"
@@ -205,7 +233,7 @@ class TheChannel(Case):
 
     def test_an_engine_that_is_gone_ends_the_worker(self):
         self.worker.process.stdout.close()
-        self.worker.send(b'{"id":5,"op":"hello"}')
+        self.worker.send(5, "hello")
         self.assertEqual(self.worker.process.wait(60), 1)
 
     def test_works_without_the_c_half_of_json(self):
@@ -347,13 +375,14 @@ class Context(Case):
 
     def test_load_tells_whether_it_is_taken(self):
         self.write("guard.py", "def check(event, context): pass")
-        self.assertEqual(self.load()["reply"], {"file": str(self.folder / "guard.py"), "context": True})
+        reply = self.load()["reply"]
+        self.assertEqual((reply["file"], reply["context"]), (str(self.folder / "guard.py"), True))
 
     def begin(self, text: str, timeout: float = 60, **fields: object) -> None:
         """Start a call that makes a file when it runs, and wait for the file."""
         self.write("guard.py", text)
         self.load(**fields)
-        self.worker.send(b'{"id":9,"op":"call","hook":1,"timeout":%r}' % timeout, json.dumps(EVENT).encode())
+        self.worker.send(9, "call", json.dumps(EVENT).encode(), 1, 1, int(timeout * 1000))
         deadline = time.monotonic() + 60
         while not (self.folder / "started").exists() and time.monotonic() < deadline:
             time.sleep(0.002)
@@ -544,10 +573,9 @@ class Events(Case):
                 self.hook("def check(event): return {'updated_input': event.args}")
                 number = b"9" * digits
                 self.worker.count += 1
-                header = b'{"id":%d,"op":"call","hook":1,"timeout":5}' % self.worker.count
-                self.worker.send(header, b'{"tool_input":{"n":%b}}' % number)
-                self.assertEqual(json.loads(self.worker._frame())["status"], "ok")
-                self.assertEqual(self.worker._frame(), b'{"updated_input":{"n":%b}}' % number)
+                self.worker.send(self.worker.count, "call", b'{"tool_input":{"n":%b}}' % number, 1, 1, 5000)
+                answer = self.worker.receive_raw()
+                self.assertEqual(answer, (self.worker.count, "ok", b'{"updated_input":{"n":%b}}' % number))
 
     def test_floats_survive(self):
         self.assertEqual(self.see("event.args", {"tool_input": [0.1, 1e300, -2.5e-7]}), [0.1, 1e300, -2.5e-7])
@@ -846,8 +874,9 @@ if hasattr(sys, "set_int_max_str_digits"):
                 self.assertUndelivered(data)
 
     def test_a_missing_folder_is_undelivered(self):
-        self.hook(DENY)
-        self.assertFailed(self.call(cwd="/nowhere/at/all"), "delivery", "/nowhere/at/all")
+        self.assertFailed(self.hook(DENY, cwd="/nowhere/at/all"), "delivery", "/nowhere/at/all")
+        self.load(cwd=None)
+        self.assertFailed(self.call({"cwd": "/nowhere/or/else"}), "delivery", "/nowhere/or/else")
 
     def test_a_worker_that_dies_says_nothing(self):
         with self.assertRaises(EOFError):
@@ -932,6 +961,17 @@ class Reload(Case):
         self.write("rules.py", "reason = 'a'")
         self.assertEqual(self.call()["reply"], {"reason": "a"})
 
+    def test_the_files_of_a_hook_are_told_as_they_were(self):
+        self.write("rules.py", "reason = 'a'")
+        self.hook("import json, rules\ndef check(event): pass")
+        files = [str(self.folder / name) for name in ("guard.py", "rules.py")]
+        self.assertEqual(self.watched[1], {file: stamp(file) for file in files})
+
+    def test_a_hook_that_is_loaded_again_keeps_its_state_while_nothing_changed(self):
+        self.hook("seen = []\ndef check(event): seen.append(1); return {'reason': str(len(seen))}")
+        self.load()
+        self.assertEqual(self.call()["reply"], {"reason": "2"})
+
     def test_no_bytecode_is_left_beside_the_config(self):
         self.hook(DENY)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["guard.py", "stderr.log"])
@@ -979,10 +1019,14 @@ class UnfriendlyHooks(Case):
         self.write("guard.py", "import os\ndef check(event): return {'reason': os.getcwd()}")
         self.assertEqual(self.call()["reply"], {"reason": os.path.realpath(self.folder)})
 
-    def test_the_folder_can_be_given_by_hook_and_by_call(self):
-        self.reply("import os\ndef check(event): return {'reason': os.getcwd()}", cwd="/")
-        self.assertEqual(self.call()["reply"], {"reason": "/"})
-        self.assertEqual(self.call(cwd="/dev")["reply"], {"reason": "/dev"})
+    def test_the_folder_is_that_of_the_hook_or_of_the_event_or_the_workers(self):
+        self.hook("import os\ndef check(event): return {'reason': os.getcwd()}", cwd="/")
+        for event in ({}, {"cwd": "/dev"}):
+            self.assertEqual(self.call(event)["reply"], {"reason": "/"})
+        self.load(cwd=None)
+        own = os.path.realpath(self.folder)
+        for event, folder in (({"cwd": "/dev"}, "/dev"), ({"cwd": ""}, own), ({}, own)):
+            self.assertEqual(self.call(event)["reply"], {"reason": folder})
 
     def test_closing_low_descriptors_is_harmless(self):
         self.assertHarmless("os.closerange(0, 250)")
@@ -998,6 +1042,9 @@ class UnfriendlyHooks(Case):
 
     def test_a_hook_that_raises_in_a_forked_child_answers_once(self):
         self.assertHarmless("if not os.fork(): raise OSError")
+
+    def test_a_fork_that_python_does_not_know_of_answers_once(self):
+        self.assertHarmless("ctypes.CDLL(None).fork()", before="import ctypes")
 
     def test_a_module_that_forks_answers_once(self):
         self.assertHarmless("pass", before="import os; os.fork()")
@@ -1040,7 +1087,15 @@ class UnfriendlyHooks(Case):
         self.assertHarmless("sys.setrecursionlimit(50)")
 
     def test_patching_os_is_harmless(self):
-        self.assertHarmless("os.read = os.write = os.getpid = None")
+        self.assertHarmless("os.read = os.write = os.getpid = os.chdir = os.stat = None")
+
+    def test_an_alarm_is_taken_back(self):
+        self.write("other.py", "import signal\ndef check(event): return {'reason': signal.getitimer(signal.ITIMER_REAL)}")
+        self.load("other.check", hook=2)
+        for call in ("alarm(60)", "setitimer(signal.ITIMER_REAL, 60, 60)"):
+            with self.subTest(call):
+                self.hook(f"import signal\ndef check(event): signal.{call}")
+                self.assertEqual(self.call(hook=2)["reply"], {"reason": [0, 0]})
 
     def test_tasks_left_over_are_cancelled(self):
         self.hook("""

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::process::Child;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::Urge;
+use super::{Stamp, Urge};
 
 /// How often the leader is looked at where nothing tells when it exits.
 const TICK: Duration = Duration::from_millis(2);
@@ -177,6 +178,13 @@ pub(in crate::run) fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
 /// How many bytes wait in a pipe at this moment.
 pub(in crate::run) fn available(fd: impl AsFd) -> usize {
     rustix::io::ioctl_fionread(fd).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
+}
+
+/// The stamp of a file; none when there is none.
+pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
+    let found = std::fs::metadata(path).ok()?;
+    let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+    Some((time, found.size(), found.ino()))
 }
 
 /// Whether a program could not be started because some process still holds its file open for writing.

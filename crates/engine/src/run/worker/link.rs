@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use super::super::os;
 use super::super::process::{Got, Lines, Start, read};
-use super::frame::{Reader, Response};
 use super::interpreter::Hello;
+use super::loaded::Loaded;
 use super::process::Process;
 use super::request::{push_call, push_hello, push_load};
+use super::response::{Reader, Response};
 use super::talk::{Lost, Talk, When, Why};
 use crate::registry::PythonSpec;
 
@@ -20,18 +21,21 @@ const ONE_PIECE: usize = 64 * 1024;
 const MAX_PIECES: usize = 32;
 /// What is kept of a call's prints, for its last message.
 const MAX_SAID: usize = 64 * 1024;
-/// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets
-/// none.
-const MAX_LOADED: usize = 1024;
+
+/// A request that was made.
+#[derive(Debug, Clone, Copy)]
+struct Awaited {
+    id: u64,
+    /// The hook that it loads, by its number.
+    loads: Option<usize>,
+}
 
 /// One worker.
 #[derive(Debug)]
 pub(super) struct Link {
     process: Process,
     reader: Reader,
-    /// The hooks that it has loaded; it knows them by their place here. A name is not enough to tell them
-    /// apart: another hook may have it by now.
-    loaded: Vec<(Arc<PythonSpec>, Arc<str>)>,
+    loaded: Loaded,
     next_id: u64,
     said: Vec<u8>,
     scratch: Box<[u8]>,
@@ -49,7 +53,7 @@ impl Link {
         Ok(Self {
             process: Process::start(start, deadline)?,
             reader: Reader::default(),
-            loaded: Vec::new(),
+            loaded: Loaded::default(),
             next_id: 1,
             said: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
@@ -65,7 +69,7 @@ impl Link {
 
     /// Whether the next call may have it.
     pub(super) fn is_of_use(&self) -> bool {
-        !self.process.is_lost && self.loaded.len() < MAX_LOADED
+        !self.process.is_lost && !self.loaded.is_full()
     }
 
     /// Asks it to end, without waiting for that: so several end at the same time.
@@ -78,9 +82,10 @@ impl Link {
         let id = self.next_id();
         let mut out = Vec::new();
         push_hello(&mut out, id);
-        Ok(match self.exchange([&out, &[]], &[id], talk, When::Starting)? {
+        let awaited = [Awaited { id, loads: None }];
+        Ok(match self.exchange([&out, &[]], &awaited, talk, When::Starting)? {
             Response::Reply(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
-            Response::Nothing | Response::Failed { .. } => Hello::default(),
+            Response::Nothing | Response::Failed(_) => Hello::default(),
         })
     }
 
@@ -92,22 +97,14 @@ impl Link {
         talk: &Talk<'_>,
     ) -> Result<Response, Lost> {
         let mut out = Vec::new();
-        let (id, _) = self.push_load(&mut out, spec, hook);
-        self.exchange([&out, &[]], &[id], talk, When::Loading)
+        let (load, _) = self.push_load(&mut out, spec, hook);
+        self.exchange([&out, &[]], &[load], talk, When::Loading)
     }
 
-    fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (u64, usize) {
-        let id = self.next_id();
-        let number = self.number(spec, hook).unwrap_or_else(|| {
-            self.loaded.push((Arc::clone(spec), Arc::clone(hook)));
-            self.loaded.len() - 1
-        });
+    fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (Awaited, usize) {
+        let (id, number) = (self.next_id(), self.loaded.number(spec, hook));
         push_load(out, id, number, hook, spec, &self.env);
-        (id, number)
-    }
-
-    fn number(&self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> Option<usize> {
-        self.loaded.iter().position(|(other, name)| Arc::ptr_eq(other, spec) && name == hook)
+        (Awaited { id, loads: Some(number) }, number)
     }
 
     /// Calls the function of a hook with an event.
@@ -117,7 +114,6 @@ impl Link {
         hook: &Arc<str>,
         event: &str,
         phase: u8,
-        cwd: Option<&str>,
         talk: &Talk<'_>,
     ) -> Result<Response, Lost> {
         let left = talk.left();
@@ -127,24 +123,26 @@ impl Link {
         }
         let in_one_piece = event.len() < ONE_PIECE;
         let mut out = Vec::with_capacity(256 + if in_one_piece { event.len() } else { 0 });
-        let mut ids = [0; 2];
-        let mut last = 0;
-        // The first call carries the request to load before it: one way there and back for both.
-        let number = self.number(spec, hook).unwrap_or_else(|| {
-            let (id, number) = self.push_load(&mut out, spec, hook);
-            ids[0] = id;
-            last = 1;
-            number
-        });
-        ids[last] = self.next_id();
-        push_call(&mut out, ids[last], number, phase, left, cwd, event.len());
+        // A hook that is not loaded, or not as it is now, is loaded on the same way there and back.
+        let (load, number) = match self.loaded.fresh(spec, hook) {
+            Some(number) => (None, number),
+            None => {
+                let (load, number) = self.push_load(&mut out, spec, hook);
+                (Some(load), number)
+            }
+        };
+        let called = Awaited { id: self.next_id(), loads: None };
+        push_call(&mut out, called.id, number, phase, left, event.len());
         let rest = if in_one_piece {
             out.extend_from_slice(event.as_bytes());
             &[][..]
         } else {
             event.as_bytes()
         };
-        self.exchange([&out, rest], &ids[..=last], talk, When::Calling)
+        match load {
+            None => self.exchange([&out, rest], &[called], talk, When::Calling),
+            Some(load) => self.exchange([&out, rest], &[load, called], talk, When::Calling),
+        }
     }
 
     /// What the last call printed.
@@ -163,11 +161,11 @@ impl Link {
     fn exchange(
         &mut self,
         parts: [&[u8]; 2],
-        ids: &[u64],
+        requests: &[Awaited],
         talk: &Talk<'_>,
         last: When,
     ) -> Result<Response, Lost> {
-        let mut awaited = ids;
+        let mut awaited = requests;
         self.try_exchange(parts, &mut awaited, talk).map_err(|why| {
             self.process.is_lost = true;
             Lost { when: if awaited.len() > 1 { When::Loading } else { last }, why }
@@ -177,7 +175,7 @@ impl Link {
     fn try_exchange(
         &mut self,
         mut parts: [&[u8]; 2],
-        awaited: &mut &[u64],
+        awaited: &mut &[Awaited],
         talk: &Talk<'_>,
     ) -> Result<Response, Why> {
         if talk.progress.is_some() {
@@ -195,9 +193,12 @@ impl Link {
             let mut ended = ready.exited;
             if ready.stdout || ready.exited {
                 ended |= self.read_responses();
-                while let [id, rest @ ..] = *awaited
+                while let [Awaited { id, loads }, rest @ ..] = *awaited
                     && let Some(response) = self.reader.response(*id).map_err(Why::Broke)?
                 {
+                    if let Some(number) = *loads {
+                        self.loaded.learn(number, &response);
+                    }
                     if rest.is_empty() {
                         return self.over(response, &mut lines, talk);
                     }

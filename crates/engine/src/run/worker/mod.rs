@@ -4,12 +4,13 @@
 //! `worker.py`; there is a pool of them per interpreter, environment and folder. A worker that is late, dies
 //! or breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
 
-mod frame;
 mod interpreter;
 mod link;
+mod loaded;
 mod pool;
 mod process;
 mod request;
+mod response;
 mod talk;
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,9 +23,9 @@ use super::errand::{self, Errand};
 use super::process::Stop;
 use super::telling::{Said, Telling};
 use super::{Host, Run, Setting, moment_in};
-use crate::registry::{Call, Cwd, PythonSpec};
-use frame::Response;
+use crate::registry::{Call, PythonSpec};
 pub(super) use pool::Pools;
+use response::{Failed, Response};
 use talk::{Talk, Why, plain};
 
 /// A reply over this is `oversize`.
@@ -81,12 +82,8 @@ impl Job<'_> {
         };
         let mut said = Vec::new();
         let called = host.workers.lease(self.spec, &host.environment, &talk).and_then(|mut lease| {
-            let cwd = match &self.spec.cwd {
-                Cwd::Folder(_) => None,
-                Cwd::Event => Some(event.cwd()),
-            };
             let phase = if self.errand.second { 2 } else { 1 };
-            let called = lease.link.call(self.spec, hook, input, phase, cwd, &talk);
+            let called = lease.link.call(self.spec, hook, input, phase, &talk);
             if talk.progress.is_some() {
                 said = lease.link.take_said();
             }
@@ -111,7 +108,7 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
     match response {
         Response::Reply(bytes) => Reply::decode(&bytes, row).into(),
         Response::Nothing => Answer::default(),
-        Response::Failed { kind, detail, traceback, deny } => {
+        Response::Failed(Failed { kind, detail, traceback, deny }) => {
             if !traceback.is_empty() {
                 tracing::debug!(hook, %traceback, "python hook failed");
             }
@@ -150,7 +147,7 @@ impl Host {
             warmed
         });
         match warmed.map_err(|lost| lost.failure(spec, limit))? {
-            (_, Response::Failed { kind, detail, .. }) => Err(Failure::new(kind, plain(&detail))),
+            (_, Response::Failed(Failed { kind, detail, .. })) => Err(Failure::new(kind, plain(&detail))),
             (hello, Response::Reply(_) | Response::Nothing) => {
                 Ok(PythonInfo { version: hello.python, executable: hello.executable })
             }

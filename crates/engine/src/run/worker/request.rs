@@ -1,20 +1,21 @@
-//! Requests to a worker, as bytes.
+//! Requests to a worker, as bytes: a line of words, then as many bytes as the third one says. `worker.py` tells
+//! more.
 
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::MAX_REPLY;
-use super::frame::{push, push_length};
 use crate::registry::{Cwd, PythonSpec};
 
 const PYTHONPATH: &str = "PYTHONPATH";
 
 /// Asks who it is.
 pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
-    push(out, format!(r#"{{"id":{id},"op":"hello"}}"#).as_bytes());
+    push_line(out, format_args!("{id} hello 0"));
 }
 
 /// Asks it to import the module of a hook and to find its function, and to know the hook by this number.
@@ -33,11 +34,12 @@ pub(super) fn push_load(
     let how = format!(r#""paths":[{paths}],"fork":{fork},"max_reply":{MAX_REPLY}"#);
     let cwd = match &spec.cwd {
         Cwd::Folder(folder) => format!(",\"cwd\":{}", path_json(folder)),
-        // Each call says which.
+        // Each event says which.
         Cwd::Event => String::new(),
     };
-    let header = format!(r#"{{"id":{id},"op":"load","hook":{number},{what},{how}{cwd}}}"#);
-    push(out, header.as_bytes());
+    let facts = format!("{{{what},{how}{cwd}}}");
+    push_line(out, format_args!("{id} load {} {number}", facts.len()));
+    out.extend_from_slice(facts.as_bytes());
 }
 
 /// Calls the function of a hook; the event follows, so many bytes.
@@ -47,16 +49,16 @@ pub(super) fn push_call(
     number: usize,
     phase: u8,
     left: Duration,
-    cwd: Option<&str>,
     event_bytes: usize,
 ) {
     // Rounded up: a hook must not believe that its time is over before it is.
-    let left = left.as_secs_f64() + 0.0005;
-    let cwd = cwd.map_or(String::new(), |cwd| format!(",\"cwd\":{}", json(cwd)));
-    let header =
-        format!(r#"{{"id":{id},"op":"call","hook":{number},"phase":{phase},"timeout":{left:.3}{cwd}}}"#);
-    push(out, header.as_bytes());
-    push_length(out, event_bytes);
+    let left = left.as_millis().saturating_add(1);
+    push_line(out, format_args!("{id} call {event_bytes} {number} {phase} {left}"));
+}
+
+fn push_line(out: &mut Vec<u8>, words: std::fmt::Arguments<'_>) {
+    // A vector takes everything.
+    let _ = writeln!(out, "{words}");
 }
 
 /// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or

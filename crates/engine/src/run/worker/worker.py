@@ -1,20 +1,23 @@
 """The Crosier worker: runs Python hooks for the engine, one call at a time, in a warm interpreter.
 
-The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2, and talks
-in frames: a byte count in decimal, a newline, that many bytes. A request is a JSON header; a call adds a second frame,
-the event, so that the engine never encodes it again:
+The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2. A request
+is a line of words and as many bytes as its third word says; a call adds the hook's number, phase and milliseconds:
 
-    {"id": 1, "op": "hello"}
-    {"id": 2, "op": "load", "hook": 7, "name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
-    {"id": 3, "op": "call", "hook": 7, "timeout": 29.9}  + event
+    1 hello 0
+    2 load 76 7          + {"name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
+    3 call 1024 7 1 29900  + the event
 
-`load` also takes `cwd`, `fork` and `max_reply`, and `call` takes `phase` and `cwd`. An answer is a JSON header
-{"id", "status"}: "ok" is followed by a frame with the reply, "none" (no opinion) by nothing, "failed" carries `kind`
-(import, delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and `deny`. The end of input ends
-the worker. User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
+`load` also takes `cwd` (absent: that of each event), `fork` and `max_reply`. Its reply names the files that the hook is
+made of, as they were; the engine looks at them before each call, and has a hook whose files changed loaded anew.
 
-Every cold start waits for this file, so what is slow to import is imported where it is first needed: most hooks need
-neither json nor inspect, asyncio, traceback or signal.
+An answer has the same form, `3 ok 41` + a reply: "none" is no opinion, and "failed" brings JSON: `kind` (import,
+delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and `deny`. The end of input ends the worker.
+User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
+
+Every call waits for what is done from `Channel.receive` to the write in `serve`, so nothing is done there that can be
+done before or elsewhere: no JSON but the event's and the reply's, no look at a file. Every cold start waits for this
+file, so what is slow to import is imported where it is first needed: most hooks need neither json nor inspect,
+asyncio, traceback or signal.
 """
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
-getpid, read, write = os.getpid, os.read, os.write  # taken early: a hook may patch `os`
+# Taken early: a hook may patch `os`.
+alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
 
 
 class Failure(Exception):
@@ -49,7 +53,7 @@ class Channel:
     no file of a hook is opened under their numbers, not even after the hook has closed them."""
 
     def __init__(self) -> None:
-        self.input, self.output, self.buffer = os.dup2(0, 250, False), os.dup2(1, 251, False), bytearray()
+        self.input, self.output, self.rest = os.dup2(0, 250, False), os.dup2(1, 251, False), b""
         self.printed = os.dup2(2, 252, False)  # what hooks print goes there, also when one has closed 1 and 2
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
@@ -57,50 +61,52 @@ class Channel:
         os.dup2(2, 1)
         os.register_at_fork(after_in_child=lambda: os.closerange(self.input, self.output + 1))
 
-    def receive(self) -> bytearray:
-        """Read exactly one frame. The engine writes header and event at once, so both mostly come in one read."""
-        buffer = self.buffer
-        while (end := buffer.find(b"\n")) < 0:
-            self._fill()
-        stop = end + 1 + int(buffer[:end])
-        while len(buffer) < stop:
-            self._fill()
-        frame = buffer[end + 1 : stop]
-        del buffer[:stop]
-        return frame
+    def receive(self) -> tuple[list[bytes], bytes]:
+        """Read exactly one request: its words, and its bytes. The engine writes all of it at once, so it mostly comes
+        in one read."""
+        line, end, data = (self.rest or self._read()).partition(b"\n")
+        while not end:
+            line, end, data = (line + self._read()).partition(b"\n")
+        words, self.rest = line.split(), b""
+        if missing := int(words[2]) - len(data):
+            pieces = [data]
+            while missing > 0:
+                pieces.append(self._read())
+                missing -= len(pieces[-1])
+            data = b"".join(pieces)
+            if missing:
+                data, self.rest = data[:missing], data[missing:]
+        return words, data
 
-    def _fill(self) -> None:
-        try:
-            data = read(self.input, 1 << 16)
-        except BaseException as exc:  # sys.exit() as well
-            if isinstance(exc, OSError) and exc.errno:
-                raise
-            return  # raised by a signal handler that some hook left behind; the input is untouched
-        if not data:
-            raise EOFError
-        self.buffer += data
+    def _read(self) -> bytes:
+        while True:
+            try:
+                data = read(self.input, 1 << 16)
+            except BaseException as exc:  # sys.exit() as well
+                if isinstance(exc, OSError) and exc.errno:
+                    raise
+                continue  # raised by a signal handler that some hook left behind; the input is untouched
+            if not data:
+                raise EOFError
+            return data
 
 
-def ok(number: int, reply: bytes | None) -> bytes:
-    """The frames that answer with a reply, or without an opinion."""
-    header = b'{"id":%d,"status":"%b"}' % (number, b"none" if reply is None else b"ok")
-    frames = b"%d\n%b" % (len(header), header)
-    return frames if reply is None else b"%b%d\n%b" % (frames, len(reply), reply)
+def answer(number: bytes, status: bytes, data: bytes = b"") -> bytes:
+    """What is written to answer a request."""
+    return b"%b %b %d\n%b" % (number, status, len(data), data)
 
 
-def attempt(number: int, action, *arguments: object) -> bytes:
-    """Do what may run user code and give the frames that tell how it ended. A hook may fork and return twice; only the
-    process that began comes back from here."""
-    own = getpid()
+def attempt(own: int, number: bytes, action, *arguments: object) -> bytes:
+    """Do what may run user code and give the answer that tells how it ended. A hook may fork and return twice, also by
+    ways that Python does not know of; only the process of this id comes back from here."""
     try:
-        frames = action(*arguments)
+        answered = action(number, *arguments)
     except Failure as failure:
-        header = encode({"id": number, "status": "failed", **vars(failure)})
-        frames = b"%d\n%b" % (len(header), header)
+        answered = answer(number, b"failed", encode(vars(failure)))
     if getpid() != own:
         os._exit(0)
-    signal.setitimer(signal.ITIMER_REAL, 0)  # an alarm that rings later would ring in somebody else's call
-    return frames
+    alarm(0)  # one that rings later would ring in somebody else's call
+    return answered
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -142,7 +148,7 @@ def encode(value: object) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
-def decode(data: bytearray) -> object:
+def decode(data: bytes) -> object:
     """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
     stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
     text, limit = str(data, "utf-8"), sys.getrecursionlimit()
@@ -338,7 +344,7 @@ def explain(exc: BaseException, own: str | None) -> tuple[str, str, list[str]]:
 def stamp(path: str) -> tuple[int, int, int] | None:
     """What changes when a file does; None when there is none."""
     try:
-        found = os.stat(path)
+        found = stat(path)
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
@@ -359,7 +365,8 @@ class Source:
         self._load()
 
     def find(self, function: str) -> tuple:
-        """The function to call, and whether it takes a context; of the module as it is on disk now."""
+        """The function to call, and whether it takes a context; of the module as it is on disk now. Most of its files
+        are looked at by the engine already; those that a failed import has missed are not."""
         for path, known in self.stamps.items():
             if stamp(path) != known:
                 for name in self._parts():
@@ -451,55 +458,64 @@ class Hook:
     def __init__(self, request: dict) -> None:
         paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
         self.key, self.function = (request["module"], paths), request["function"]
-        self.name, self.cwd = request.get("name", ""), request.get("cwd") or HOME
+        self.name, self.cwd, self.failure = request.get("name", ""), request.get("cwd"), None
         self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
 
-    def load(self, request: dict) -> bytes:
-        """Import the module, and see whether the function can be called."""
+    def load(self, number: bytes) -> bytes:
+        """Import the module, or what has changed of it, and see whether the function can be called."""
         self.source = SOURCES.get(self.key) or SOURCES.setdefault(self.key, Source(*self.key))
-        _, context = self.source.find(self.function)
-        return ok(request["id"], encode({"file": self.source.file, "context": context}))
+        try:
+            self.target, self.wants_context = self.source.find(self.function)
+        except Failure as failure:
+            self.failure = failure
+            raise
+        facts = {"file": self.source.file, "context": self.wants_context, "watched": self.source.stamps}
+        return answer(number, b"ok", encode(facts))
 
-    def call(self, request: dict, data: bytearray) -> bytes:
+    def call(self, number: bytes, words: list[bytes], data: bytes) -> bytes:
         """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
         others die of it at once. One that gave up because its time was over has not answered: it is late."""
-        target, wants_context = self.source.find(self.function)
-        answer = self._answer_apart if self.fork else self._answer
-        if not wants_context:
-            return answer(target, request, data)
-        context = HookContext(self.name, request.get("phase", 1), request.get("timeout", 30))
+        if self.failure:
+            raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
+        run = self._answer_apart if self.fork else self._answer
+        if not self.wants_context:
+            return run(number, data)
+        context = HookContext(self.name, int(words[4]), int(words[5]) / 1000)
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
-            frames = answer(target, request, data, context)
-            if context.cancelled and frames == ok(request["id"], None):
+            answered = run(number, data, context)
+            if context.cancelled and answered == answer(number, b"none"):
                 while not context.stopped and context.remaining > -5:  # the engine may be a moment behind
                     sleep(0.01)
                 context.stopped = True
-            return frames
+            return answered
         finally:
             if context.stopped:
                 os._exit(128 + signal.SIGTERM)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    def _answer(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
+    def _answer(self, number: bytes, data: bytes, *context: HookContext) -> bytes:
         try:
-            event = HookEvent(**decode(data))
+            fields = decode(data)
+            if type(fields) is not dict:
+                raise TypeError(f"a {type(fields).__name__} is no object")
+            event = HookEvent(fields)
             event._sent = data
-            os.chdir(request.get("cwd") or self.cwd)
+            chdir(self.cwd or event.get("cwd") or HOME)
         except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
         sys.stdout, sys.stderr = STREAMS
         try:
-            result = target(event, *context)
-            if hasattr(type(result), "__await__"):
+            result = self.target(event, *context)
+            if type(result) is not dict and hasattr(type(result), "__await__"):
                 result = wait(result)
             reply = None if result is None else understand(result)
-            return ok(request["id"], pack(reply, self.limit) if reply else None)
+            return answer(number, b"ok", pack(reply, self.limit)) if reply else answer(number, b"none")
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
 
-    def _answer_apart(self, target, request: dict, data: bytearray, *context: HookContext) -> bytes:
-        """Answer from a fork. It leaves its frames in shared memory, which unlike a pipe cannot fill up, be held open
+    def _answer_apart(self, number: bytes, data: bytes, *context: HookContext) -> bytes:
+        """Answer from a fork. It leaves its answer in shared memory, which unlike a pipe cannot fill up, be held open
         by a grandchild, or take more than its size; so it is enough to wait for the child."""
         import mmap
         shared = mmap.mmap(-1, self.limit + 8 * MAX_TRACEBACK)
@@ -509,9 +525,9 @@ class Hook:
             raise Failure("delivery", f"cannot fork: {exc}") from None
         if not child:
             try:
-                frames = attempt(request["id"], self._answer, target, request, data, *context)
-                shared[8 : 8 + len(frames)] = frames
-                shared[:8] = len(frames).to_bytes(8, "big")
+                answered = attempt(getpid(), number, self._answer, data, *context)
+                shared[8 : 8 + len(answered)] = answered
+                shared[:8] = len(answered).to_bytes(8, "big")
             finally:
                 os._exit(0)
         try:
@@ -544,22 +560,23 @@ def wait(awaitable) -> object:
 
 def serve() -> None:
     """Answer requests, one after the other, until there are no more."""
-    hooks: dict[int, Hook] = {}
+    hooks: dict[bytes, Hook] = {}
+    own = getpid()
     while True:
-        request = decode(CHANNEL.receive())
-        number, op = request["id"], request["op"]
-        if op == "call":
-            frames = attempt(number, hooks[request["hook"]].call, request, CHANNEL.receive())
-        elif op == "load":
-            hook = hooks[request["hook"]] = Hook(request)
-            frames = attempt(number, hook.load, request)
+        words, data = CHANNEL.receive()
+        number, op = words[:2]
+        if op == b"call":
+            answered = attempt(own, number, hooks[words[3]].call, words, data)
+        elif op == b"load":
+            hook = hooks[words[3]] = Hook(decode(data))
+            answered = attempt(own, number, hook.load)
         else:
             version = ".".join(map(str, sys.version_info[:3]))
-            facts = {"protocol": 1, "python": version, "executable": sys.executable, "pid": getpid()}
+            facts = {"protocol": 2, "python": version, "executable": sys.executable, "pid": own}
             facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
-            frames = ok(number, encode(facts))
-        while frames:
-            frames = frames[write(CHANNEL.output, frames) :]
+            answered = answer(number, b"ok", encode(facts))
+        while answered:
+            answered = answered[write(CHANNEL.output, answered) :]
 
 
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's

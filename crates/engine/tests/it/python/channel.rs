@@ -18,16 +18,16 @@ fn noise_on_the_channel_loses_the_worker() {
         let desk = lab.desk(
             "def text(event): os.write(251, b'hello, I am a print()')
 def line(event): os.write(251, b'hello\\n')
-def long(event): os.write(251, b'9999999999\\n')
-def null(event): os.write(251, b'4\\nnull')
-def word(event): os.write(251, b'25\\n{\"id\":3,\"status\":\"maybe\"}')",
+def long(event): os.write(251, b'1 ok 9999999999\\n')
+def null(event): os.write(251, b'null\\n')
+def words(event): os.write(251, b'1 ok 2 3\\n')",
         );
         for (function, part) in [
-            ("text", "something else than a frame"),
-            ("line", "something else than the length of a frame"),
-            ("long", "announced a frame of 9999999999 bytes"),
-            ("null", "something else than a header"),
-            ("word", "something else than a header"),
+            ("text", "something else than an answer"),
+            ("line", "something else than an answer"),
+            ("long", "announced an answer of 9999999999 bytes"),
+            ("null", "something else than an answer"),
+            ("words", "something else than an answer"),
         ] {
             expect_lost(&desk, function, part);
         }
@@ -38,7 +38,7 @@ def word(event): os.write(251, b'25\\n{\"id\":3,\"status\":\"maybe\"}')",
 fn an_endless_flood_on_the_channel_loses_the_worker_at_once() {
     each_way(|lab| {
         let desk = lab.desk("def floods(event):\n    while True: os.write(251, b'x' * 65536)");
-        expect_lost(&desk, "floods", "something else than a frame");
+        expect_lost(&desk, "floods", "something else than an answer");
     });
 }
 
@@ -49,8 +49,7 @@ fn an_answer_of_the_hooks_own_beside_the_workers_loses_the_worker() {
         let desk = lab.desk(
             "def forges(event):
     for number in range(1, 9):
-        head = b'{\"id\":%d,\"status\":\"none\"}' % number
-        os.write(251, b'%d\\n%b' % (len(head), head))
+        os.write(251, b'%d none 0\\n' % number)
     time.sleep(0.05)
     return deny('the real one')",
         );
@@ -100,8 +99,7 @@ fn what_is_written_after_the_answer_costs_nobody_a_call() {
         let desk = lab.desk(
             "def twice(event):
     def again():
-        head = b'{\"id\":2,\"status\":\"none\"}'
-        os.write(251, b'%d\\n%b' % (len(head), head))
+        os.write(251, b'2 none 0\\n')
         ready()
     threading.Timer(0.1, again).start()
     return deny('once')",

@@ -12,23 +12,26 @@ use super::lab::{Way, tool};
 const WORKER: &str = r#"
 import json, os, sys, time
 
-def frame():
-    size = b""
-    while not size.endswith(b"\n"):
+def request():
+    line = b""
+    while not line.endswith(b"\n"):
         byte = os.read(0, 1)
         if not byte: os._exit(0)
-        size += byte
-    data = b""
-    while len(data) < int(size): data += os.read(0, int(size) - len(data))
-    return data
+        line += byte
+    number, op, size = line.split()[:3]
+    left = int(size)
+    while left: left -= len(os.read(0, left))
+    return int(number), op
 
-def write(*frames):
-    for data in frames:
-        data = data if isinstance(data, bytes) else json.dumps(data).encode()
-        os.write(1, b"%d\n%b" % (len(data), data))
+def pack(number, status, answer=b""):
+    data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    return b"%d %b %d\n%b" % (number, status, len(data), data)
+
+def write(number, status, answer=b""):
+    os.write(1, pack(number, status, answer))
 
 def reply(number, **answer):
-    write({"id": number, "status": "ok"}, answer)
+    write(number, b"ok", answer)
 
 with open("started", "a") as file: file.write("x")
 started = os.path.getsize("started")
@@ -36,13 +39,10 @@ DENY = {"decision": "deny", "reason": f"worker {started}"}
 
 def serve(call):
     while True:
-        request = json.loads(frame())
-        number = request["id"]
-        if request["op"] == "hello": reply(number, python="3", executable="")
-        elif request["op"] == "load": reply(number)
-        else:
-            frame()
-            call(number)
+        number, op = request()
+        if op == b"hello": reply(number, python="3", executable="")
+        elif op == b"load": reply(number, watched={})
+        else: call(number)
 "#;
 
 impl Lab {
@@ -89,32 +89,25 @@ fn an_answer_to_a_request_of_before_loses_the_worker() {
 #[test]
 fn two_answers_at_once_lose_the_worker() {
     each_way(|lab| {
-        let wrong = "first = json.dumps({'id': number, 'status': 'none'}).encode()
-first = b'%d\\n%b' % (len(first), first)
-os.write(1, first + first)
-time.sleep(60)";
+        let wrong = "os.write(1, pack(number, b'none') * 2)\ntime.sleep(60)";
         expect_lost(lab, wrong, "answered more than it was asked");
     });
 }
 
 #[test]
-fn half_a_frame_and_an_end_lose_the_worker() {
+fn half_an_answer_and_an_end_lose_the_worker() {
     each_way(|lab| {
-        for half in ["1", "30\\n", "22\\n{\"id\":"] {
+        for half in ["b'1'", "b'%d ok 30' % number", "b'%d ok 3\\n{}' % number"] {
             let _ = std::fs::remove_file(lab.path("started"));
-            expect_lost(
-                lab,
-                &format!("os.write(1, b'{half}')\nos._exit(0)"),
-                "ended in the middle of the call",
-            );
+            expect_lost(lab, &format!("os.write(1, {half})\nos._exit(0)"), "ended in the middle of the call");
         }
     });
 }
 
 #[test]
-fn a_header_without_its_reply_and_an_end_lose_the_worker() {
+fn a_line_without_its_reply_and_an_end_lose_the_worker() {
     each_way(|lab| {
-        let wrong = "write({'id': number, 'status': 'ok'})\nos._exit(0)";
+        let wrong = "os.write(1, b'%d ok 2\\n' % number)\nos._exit(0)";
         expect_lost(lab, wrong, "ended in the middle of the call");
     });
 }
@@ -122,23 +115,25 @@ fn a_header_without_its_reply_and_an_end_lose_the_worker() {
 #[test]
 fn an_unknown_status_or_kind_loses_the_worker() {
     each_way(|lab| {
-        for header in [
-            "{'id': number, 'status': 'maybe'}",
-            "{'id': number, 'status': 'failed', 'kind': 'whim'}",
-            "{'id': -1, 'status': 'none'}",
-            "{'status': 'none'}",
-            "[]",
+        for (wrong, part) in [
+            ("write(number, b'maybe')", "a word that nobody knows"),
+            ("write(number, b'failed', {'kind': 'whim'})", "did not say why"),
+            ("write(number, b'failed')", "did not say why"),
+            ("write(-1, b'none')", "else than an answer"),
+            ("os.write(1, b'none 0\\n')", "else than an answer"),
+            ("os.write(1, b'[]\\n')", "else than an answer"),
         ] {
             let _ = std::fs::remove_file(lab.path("started"));
-            expect_lost(lab, &format!("write({header})\ntime.sleep(60)"), "else than a header");
+            expect_lost(lab, &format!("{wrong}\ntime.sleep(60)"), part);
         }
     });
 }
 
 #[test]
-fn a_frame_that_is_too_large_loses_the_worker_before_it_is_read() {
+fn an_answer_that_is_too_large_loses_the_worker_before_it_is_read() {
     each_way(|lab| {
-        expect_lost(lab, "os.write(1, b'2000000\\n')\ntime.sleep(60)", "announced a frame of 2000000 bytes")
+        let wrong = "os.write(1, b'%d ok 2000000\\n' % number)\ntime.sleep(60)";
+        expect_lost(lab, wrong, "announced an answer of 2000000 bytes")
     });
 }
 
@@ -148,12 +143,12 @@ fn a_worker_that_closes_its_output_is_lost_at_once() {
 }
 
 #[test]
-fn half_a_frame_and_silence_are_late() {
+fn half_an_answer_and_silence_are_late() {
     each_way(|lab| {
         let desk = lab.fake(
             "def call(number):
     if started > 1: return reply(number, **DENY)
-    os.write(1, b'22\\n{\"id\":')
+    os.write(1, b'%d ok 22\\n{' % number)
     open('ready', 'w').close()
     time.sleep(60)",
         );
@@ -200,8 +195,7 @@ fn an_answer_byte_by_byte_is_read() {
     each_way(|lab| {
         let desk = lab.fake(
             "def call(number):
-    head, body = (json.dumps(part).encode() for part in ({'id': number, 'status': 'ok'}, DENY))
-    for byte in b'%d\\n%b%d\\n%b' % (len(head), head, len(body), body):
+    for byte in pack(number, b'ok', DENY):
         os.write(1, bytes([byte]))
         time.sleep(0.0005)",
         );
@@ -212,8 +206,7 @@ fn an_answer_byte_by_byte_is_read() {
 #[test]
 fn a_reply_that_is_no_reply_is_bad_output_and_the_worker_stays() {
     each_way(|lab| {
-        let desk =
-            lab.fake("def call(number): write({'id': number, 'status': 'ok'}, b'{\"decision\": \"deny\"')");
+        let desk = lab.fake("def call(number): write(number, b'ok', b'{\"decision\": \"deny\"')");
         for _ in 0..2 {
             desk.fire("Bash").failed(FailureKind::BadOutput, &[]);
         }
@@ -226,8 +219,7 @@ fn a_failure_that_denies_is_a_denial() {
     each_way(|lab| {
         let desk = lab.fake(
             "def call(number):
-    failed = {'id': number, 'status': 'failed', 'kind': 'oversize'}
-    write({**failed, 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
+    write(number, b'failed', {'kind': 'oversize', 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
         );
         let trial = desk.fire("Bash");
         trial.denied_anyway("no");
@@ -242,8 +234,7 @@ fn words_before_the_first_call_deny() {
         // Answers to requests that nobody has made yet, in one piece.
         let desk = lab.fake(
             "def call(number): reply(number, **DENY)
-head = b'22\\n{\"id\":%d,\"status\":\"ok\"}2\\n{}'
-os.write(1, head % 1 + head % 2 + head % 3)",
+os.write(1, pack(1, b'ok', {}) + pack(2, b'ok', {}) + pack(3, b'ok', {}))",
         );
         desk.fire("Bash").failed(FailureKind::Import, &["answered more than it was asked"]);
     });

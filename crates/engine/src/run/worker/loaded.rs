@@ -1,0 +1,108 @@
+//! The hooks that a worker has loaded, and the files that they are made of.
+//!
+//! The files are looked at here, before each call, and not by the worker: that takes python several times as
+//! long. A hook whose files changed is loaded anew, with the call right behind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::super::os::{self, Stamp};
+use super::response::Response;
+use crate::registry::PythonSpec;
+
+/// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets
+/// none.
+const MAX_LOADED: usize = 1024;
+
+/// A worker knows hooks by their place here. A name is not enough to tell them apart: another hook may have it
+/// by now.
+#[derive(Debug, Default)]
+pub(super) struct Loaded(Vec<Known>);
+
+#[derive(Debug)]
+struct Known {
+    spec: Arc<PythonSpec>,
+    hook: Arc<str>,
+    /// As the worker found them; unknown when it could not load the hook, or has not yet.
+    files: Option<Files>,
+}
+
+type Files = BTreeMap<String, Option<Stamp>>;
+
+/// What a worker says of a hook that it has loaded.
+#[derive(Deserialize)]
+struct Facts {
+    watched: Files,
+}
+
+impl Loaded {
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() >= MAX_LOADED
+    }
+
+    /// The number of a hook that is loaded as it is on disk now.
+    pub(super) fn fresh(&self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> Option<usize> {
+        let number = self.position(spec, hook)?;
+        let files = self.0.get(number)?.files.as_ref()?;
+        files.iter().all(|(path, known)| os::stamp(path) == *known).then_some(number)
+    }
+
+    /// The number that a hook is to be loaded under.
+    pub(super) fn number(&mut self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> usize {
+        self.position(spec, hook).unwrap_or_else(|| {
+            self.0.push(Known { spec: Arc::clone(spec), hook: Arc::clone(hook), files: None });
+            self.0.len() - 1
+        })
+    }
+
+    /// Remembers what came of loading it.
+    pub(super) fn learn(&mut self, number: usize, response: &Response) {
+        let facts = match response {
+            Response::Reply(bytes) => serde_json::from_slice::<Facts>(bytes).ok(),
+            Response::Nothing | Response::Failed(_) => None,
+        };
+        if let Some(known) = self.0.get_mut(number) {
+            known.files = facts.map(|facts| facts.watched);
+        }
+    }
+
+    fn position(&self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> Option<usize> {
+        self.0.iter().position(|known| Arc::ptr_eq(&known.spec, spec) && known.hook == *hook)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_fresh_while_its_files_are_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("guard.py");
+        std::fs::write(&path, "1").unwrap();
+        let path = path.to_str().unwrap();
+        let (spec, hook) = (Arc::new(PythonSpec::new("guard.check", "/cfg").unwrap()), Arc::from("no-rm"));
+        let mut loaded = Loaded::default();
+        assert_eq!((loaded.fresh(&spec, &hook), loaded.number(&spec, &hook)), (None, 0));
+        let (time, size, file) = os::stamp(path).unwrap();
+        let learn = |loaded: &mut Loaded, stamp: &str| {
+            let facts = format!(r#"{{"file":"x","watched":{{{path:?}:{stamp}}}}}"#);
+            loaded.learn(0, &Response::Reply(facts.into_bytes()));
+            loaded.fresh(&spec, &hook)
+        };
+        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{file}]")), Some(0));
+        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{}]", file + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{},{size},{file}]", time + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{},{file}]", size + 1)), None);
+        assert_eq!(learn(&mut loaded, "null"), None);
+        assert_eq!(learn(&mut loaded, "\"nonsense\""), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{file}]")), Some(0));
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(loaded.fresh(&spec, &hook), None);
+        assert_eq!(learn(&mut loaded, "null"), Some(0));
+        // Its number stays, and another hook gets another one.
+        assert_eq!((loaded.number(&spec, &hook), loaded.number(&spec, &Arc::from("other"))), (0, 1));
+    }
+}
