@@ -6,8 +6,6 @@ use crate::json::{self, Json};
 
 /// Writes the whole object. Fails only when the host's own payload cannot be written as JSON.
 pub(super) fn event(event: &Event) -> Result<String, serde_json::Error> {
-    let mut object = Object::new();
-    base(&mut object, event)?;
     let row = event.kind();
     let derived = row.derived.map(|(name, _)| name);
     // What the engine adds takes the place of a host's field of that name: no key stands there twice.
@@ -21,6 +19,8 @@ pub(super) fn event(event: &Event) -> Result<String, serde_json::Error> {
             &from_struct
         }
     };
+    let mut object = Object::with_room_for(fields);
+    base(&mut object, event)?;
     for (name, value) in fields.iter().filter(|(name, _)| !is_ours(name)) {
         object.raw(name, value.text())?;
         if let Some((derived, source)) = row.derived
@@ -62,22 +62,48 @@ fn base(object: &mut Object, event: &Event) -> Result<(), serde_json::Error> {
 struct Object(String);
 
 impl Object {
-    fn new() -> Self {
-        Self(String::from("{"))
+    /// What the base takes.
+    const BASE: usize = 512;
+
+    fn with_room_for(fields: &[(String, Json)]) -> Self {
+        let room = fields.iter().map(|(name, value)| name.len() + value.text().len() + 4).sum::<usize>();
+        let mut text = String::with_capacity(Self::BASE + room);
+        text.push('{');
+        Self(text)
     }
 
     fn raw(&mut self, name: &str, json: &str) -> Result<(), serde_json::Error> {
-        if self.0.len() > 1 {
-            self.0.push(',');
-        }
-        self.0.push_str(&serde_json::to_string(name)?);
-        self.0.push(':');
+        self.name(name)?;
         self.0.push_str(json);
         Ok(())
     }
 
     fn text(&mut self, name: &str, text: &str) -> Result<(), serde_json::Error> {
-        self.raw(name, &serde_json::to_string(text)?)
+        self.name(name)?;
+        self.quoted(text)
+    }
+
+    fn name(&mut self, name: &str) -> Result<(), serde_json::Error> {
+        if self.0.len() > 1 {
+            self.0.push(',');
+        }
+        self.quoted(name)?;
+        self.0.push(':');
+        Ok(())
+    }
+
+    /// Most texts are written as they are.
+    fn quoted(&mut self, text: &str) -> Result<(), serde_json::Error> {
+        // All bytes are looked at, several at once: that is faster than to stop at the first.
+        let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
+        if text.bytes().fold(false, |found, byte| found | is_special(byte)) {
+            self.0.push_str(&serde_json::to_string(text)?);
+            return Ok(());
+        }
+        self.0.push('"');
+        self.0.push_str(text);
+        self.0.push('"');
+        Ok(())
     }
 
     fn end(mut self) -> String {

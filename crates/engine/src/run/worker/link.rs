@@ -61,10 +61,11 @@ impl Link {
         })
     }
 
-    /// Whether it can be asked: it neither died nor spoke while nobody talked with it.
-    pub(super) fn is_well(&mut self) -> bool {
-        self.process.is_lost |= !self.process.is_quiet();
-        !self.process.is_lost
+    /// Whether it can be asked: it neither died nor spoke while nobody talked with it. An error when nobody is
+    /// to ask it.
+    pub(super) fn is_well(&mut self, talk: &Talk<'_>) -> Result<bool, Why> {
+        self.process.is_lost |= !self.process.is_quiet(talk)?;
+        Ok(!self.process.is_lost)
     }
 
     /// Whether the next call may have it.

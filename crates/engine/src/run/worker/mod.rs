@@ -26,8 +26,9 @@ use super::{Host, Run, Setting, moment_in};
 use crate::registry::{Call, PythonSpec};
 pub(super) use pool::Pools;
 use response::{Failed, Response};
-use talk::{Talk, Why, plain};
+use talk::{Lost, Talk, When, Why, plain};
 
+const SHUT_DOWN: &str = "the engine is shut down";
 /// A reply over this is `oversize`.
 const MAX_REPLY: usize = 1024 * 1024;
 
@@ -54,9 +55,10 @@ struct Job<'a> {
 impl Job<'_> {
     fn run(&self, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>) -> Answer {
         let Errand { event, hook, host, timeout, .. } = self.errand;
-        let input = match self.errand.input() {
+        // Whether the engine is shut down is seen when a worker is looked for.
+        let input = match event.wire() {
             Ok(input) => input,
-            Err(failure) => return failure.into(),
+            Err(failure) => return failure.clone().into(),
         };
         if host.environment.is_too_deep() {
             let detail = "hooks started agents that started hooks, too many times over";
@@ -99,6 +101,9 @@ impl Job<'_> {
         }
         match called {
             Ok(response) => answer(response, event.kind(), hook),
+            Err(Lost { when: When::Waiting, why: Why::Cancelled }) if host.is_shut_down() => {
+                Failure::error(SHUT_DOWN).into()
+            }
             Err(lost) => lost.failure(self.spec, *timeout).into(),
         }
     }
@@ -136,7 +141,7 @@ impl Host {
         limit: Duration,
     ) -> Result<PythonInfo, Failure> {
         if self.is_shut_down() {
-            return Err(Failure::error("the engine is shut down"));
+            return Err(Failure::error(SHUT_DOWN));
         }
         let stop = Stop { cancel: None, bell: self.bell() };
         let talk = Talk { deadline: moment_in(limit), stop, progress: None };

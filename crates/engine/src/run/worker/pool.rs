@@ -161,11 +161,10 @@ impl Pool {
                 break Err(Why::Cancelled);
             }
             if state.is_turn_of(turn.as_ref()) {
-                if let Some(link) = state.take_idle(&mut stale) {
-                    break Ok(Some(link));
-                }
-                if state.busy < MAX_WORKERS {
-                    break Ok(None);
+                match state.take_idle(&mut stale, talk) {
+                    Ok(None) if state.busy >= MAX_WORKERS => {}
+                    Ok(None) if talk.is_stopped() => break Err(Why::Cancelled),
+                    found => break found,
                 }
             }
             let left = talk.left();
@@ -223,15 +222,20 @@ impl State {
         }
     }
 
-    /// The idle worker that was used last; those that are of no use any more are put aside.
-    fn take_idle(&mut self, stale: &mut Vec<Link>) -> Option<Link> {
+    /// The idle worker that was used last; those that are of no use any more are put aside. An error when the
+    /// fire was cancelled or the engine shut down.
+    fn take_idle(&mut self, stale: &mut Vec<Link>, talk: &Talk<'_>) -> Result<Option<Link>, Why> {
         while let Some(mut link) = self.idle.pop() {
-            if link.is_well() {
-                return Some(link);
+            match link.is_well(talk) {
+                Ok(true) => return Ok(Some(link)),
+                Ok(false) => stale.push(link),
+                Err(why) => {
+                    self.idle.push(link);
+                    return Err(why);
+                }
             }
-            stale.push(link);
         }
-        None
+        Ok(None)
     }
 }
 

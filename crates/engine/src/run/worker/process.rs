@@ -6,7 +6,7 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::super::os::{self, ExitWatch, Readiness, Urge, Waited};
-use super::super::process::Start;
+use super::super::process::{Start, Stop};
 use super::talk::{Talk, Why};
 
 /// How long it may take to end after SIGTERM.
@@ -62,11 +62,16 @@ impl Process {
             .map_err(|error| Why::Broke(format!("its worker could not be waited for: {error}")))
     }
 
-    /// Whether it neither exited nor wrote an answer that nobody asked for.
-    pub(super) fn is_quiet(&self) -> bool {
-        let waited = Waited { stdout: Some(self.stdout.as_fd()), ..Waited::default() };
-        let ready = os::wait_ready(waited, &self.exit, Duration::ZERO);
-        ready.is_ok_and(|ready| !ready.stdout && !ready.exited)
+    /// Whether it neither exited nor wrote an answer that nobody asked for; an error when nobody is to ask it
+    /// any more. One look for both: every call waits for it.
+    pub(super) fn is_quiet(&self, talk: &Talk<'_>) -> Result<bool, Why> {
+        let Stop { cancel, bell } = talk.stop;
+        let waited = Waited { stdout: Some(self.stdout.as_fd()), cancel, bell, ..Waited::default() };
+        match os::wait_ready(waited, &self.exit, Duration::ZERO) {
+            Ok(ready) if ready.cancelled => Err(Why::Cancelled),
+            Ok(ready) => Ok(!ready.stdout && !ready.exited),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Writes what the pipe takes. A worker that is gone is noticed by its exit.
