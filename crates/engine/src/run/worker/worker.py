@@ -96,13 +96,13 @@ def answer(number: bytes, status: bytes, data: bytes = b"") -> bytes:
     return b"%b %b %d\n%b" % (number, status, len(data), data)
 
 
-def attempt(own: int, number: bytes, action, *arguments: object) -> bytes:
+def attempt(own: int, action, words: list[bytes], data: bytes) -> bytes:
     """Do what may run user code and give the answer that tells how it ended. A hook may fork and return twice, also by
     ways that Python does not know of; only the process of this id comes back from here."""
     try:
-        answered = action(number, *arguments)
+        answered = action(words, data)
     except Failure as failure:
-        answered = answer(number, b"failed", encode(vars(failure)))
+        answered = answer(words[0], b"failed", encode(vars(failure)))
     if getpid() != own:
         os._exit(0)
     alarm(0)  # one that rings later would ring in somebody else's call
@@ -148,22 +148,27 @@ def encode(value: object) -> bytes:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
+def limit(depth: int, digits: int) -> None:
+    """Set how deep python goes, and how many digits of an integer it reads."""
+    sys.setrecursionlimit(depth)
+    if LIMITED:
+        sys.set_int_max_str_digits(digits)
+
+
 def decode(data: bytes) -> object:
     """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
     stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
-    text, limit = str(data, "utf-8"), sys.getrecursionlimit()
-    sys.setrecursionlimit(DEPTH)
-    digits = LIMITED and sys.get_int_max_str_digits()
-    if LIMITED and digits != MAX_DIGITS:
-        sys.set_int_max_str_digits(MAX_DIGITS)
+    text, depth = str(data, "utf-8"), sys.getrecursionlimit()
+    digits = sys.get_int_max_str_digits() if LIMITED else MAX_DIGITS
+    if has_changed := depth != DEPTH or digits != MAX_DIGITS:
+        limit(DEPTH, MAX_DIGITS)
     try:
         return scan(text, 0)[0]
     except (StopIteration, SystemError):  # from the C half alone, when the package is not there to say more
         raise ValueError("not JSON") from None
     finally:
-        sys.setrecursionlimit(limit)
-        if LIMITED and digits != MAX_DIGITS:
-            sys.set_int_max_str_digits(digits)
+        if has_changed:
+            limit(depth, digits)
 
 
 def locate(value: object, path: str) -> str:
@@ -298,6 +303,10 @@ MASSGEN = ("allowed", "decision", "updated_input", "modified_args", "inject", "r
 def understand(result: object) -> dict:
     """Turn what a hook returned into a reply; an empty one is no opinion. So is an object's allow that looks like a
     default and has no reason: an audit hook that returns `HookResult()` must not skip a permission prompt."""
+    if hasattr(type(result), "__await__"):
+        result = wait(result)
+    if result is None:
+        return {}
     if isinstance(result, dict) and not isinstance(result, HookEvent):
         return result
     known = isinstance(result, HookResult)
@@ -455,36 +464,33 @@ def resolve(module: object, function: str) -> tuple:
 class Hook:
     """A registered hook, ready to be called."""
 
-    def __init__(self, request: dict) -> None:
-        paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
-        self.key, self.function = (request["module"], paths), request["function"]
-        self.name, self.cwd, self.failure = request.get("name", ""), request.get("cwd"), None
-        self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
-
-    def load(self, number: bytes) -> bytes:
+    def load(self, words: list[bytes], data: bytes) -> bytes:
         """Import the module, or what has changed of it, and see whether the function can be called."""
-        self.source = SOURCES.get(self.key) or SOURCES.setdefault(self.key, Source(*self.key))
+        request = decode(data)
+        paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
+        key, self.name, self.cwd = (request["module"], paths), request.get("name", ""), request.get("cwd")
+        self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
+        self.source, self.failure = SOURCES.get(key) or SOURCES.setdefault(key, Source(*key)), None
         try:
-            self.target, self.wants_context = self.source.find(self.function)
+            self.target, self.wants_context = self.source.find(request["function"])
         except Failure as failure:
             self.failure = failure
             raise
         facts = {"file": self.source.file, "context": self.wants_context, "watched": self.source.stamps}
-        return answer(number, b"ok", encode(facts))
+        return answer(words[0], b"ok", encode(facts))
 
-    def call(self, number: bytes, words: list[bytes], data: bytes) -> bytes:
+    def call(self, words: list[bytes], data: bytes) -> bytes:
         """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
         others die of it at once. One that gave up because its time was over has not answered: it is late."""
         if self.failure:
             raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
-        run = self._answer_apart if self.fork else self._answer
         if not self.wants_context:
-            return run(number, data)
+            return self._answer_apart(words, data) if self.fork else self._answer(words, data)
         context = HookContext(self.name, int(words[4]), int(words[5]) / 1000)
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
-            answered = run(number, data, context)
-            if context.cancelled and answered == answer(number, b"none"):
+            answered = (self._answer_apart if self.fork else self._answer)(words, data, context)
+            if context.cancelled and answered == answer(words[0], b"none"):
                 while not context.stopped and context.remaining > -5:  # the engine may be a moment behind
                     sleep(0.01)
                 context.stopped = True
@@ -494,7 +500,7 @@ class Hook:
                 os._exit(128 + signal.SIGTERM)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    def _answer(self, number: bytes, data: bytes, *context: HookContext) -> bytes:
+    def _answer(self, words: list[bytes], data: bytes, context: HookContext | None = None) -> bytes:
         try:
             fields = decode(data)
             if type(fields) is not dict:
@@ -506,15 +512,14 @@ class Hook:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
         sys.stdout, sys.stderr = STREAMS
         try:
-            result = self.target(event, *context)
-            if type(result) is not dict and hasattr(type(result), "__await__"):
-                result = wait(result)
-            reply = None if result is None else understand(result)
-            return answer(number, b"ok", pack(reply, self.limit)) if reply else answer(number, b"none")
+            reply = self.target(event) if context is None else self.target(event, context)
+            if type(reply) is not dict:
+                reply = understand(reply)
+            return answer(words[0], b"ok", pack(reply, self.limit)) if reply else answer(words[0], b"none")
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
 
-    def _answer_apart(self, number: bytes, data: bytes, *context: HookContext) -> bytes:
+    def _answer_apart(self, words: list[bytes], data: bytes, context: HookContext | None = None) -> bytes:
         """Answer from a fork. It leaves its answer in shared memory, which unlike a pipe cannot fill up, be held open
         by a grandchild, or take more than its size; so it is enough to wait for the child."""
         import mmap
@@ -525,7 +530,7 @@ class Hook:
             raise Failure("delivery", f"cannot fork: {exc}") from None
         if not child:
             try:
-                answered = attempt(getpid(), number, self._answer, data, *context)
+                answered = attempt(getpid(), lambda *call: self._answer(*call, context), words, data)
                 shared[8 : 8 + len(answered)] = answered
                 shared[:8] = len(answered).to_bytes(8, "big")
             finally:
@@ -564,17 +569,17 @@ def serve() -> None:
     own = getpid()
     while True:
         words, data = CHANNEL.receive()
-        number, op = words[:2]
+        op = words[1]
         if op == b"call":
-            answered = attempt(own, number, hooks[words[3]].call, words, data)
+            answered = attempt(own, hooks[words[3]].call, words, data)
         elif op == b"load":
-            hook = hooks[words[3]] = Hook(decode(data))
-            answered = attempt(own, number, hook.load)
+            hook = hooks[words[3]] = Hook()
+            answered = attempt(own, hook.load, words, data)
         else:
             version = ".".join(map(str, sys.version_info[:3]))
             facts = {"protocol": 2, "python": version, "executable": sys.executable, "pid": own}
             facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
-            answered = answer(number, b"ok", encode(facts))
+            answered = answer(words[0], b"ok", encode(facts))
         while answered:
             answered = answered[write(CHANNEL.output, answered) :]
 
@@ -587,8 +592,7 @@ for stream in STREAMS:
     stream.close = stream.flush  # the next hook needs it too
 sys.stdout, sys.stderr = STREAMS
 sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
-if LIMITED:
-    sys.set_int_max_str_digits(MAX_DIGITS)
+limit(DEPTH, MAX_DIGITS)
 sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier needs.")
 for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
     item.__module__ = "crosier"
