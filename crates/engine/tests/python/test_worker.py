@@ -1028,6 +1028,25 @@ class UnfriendlyHooks(Case):
         for event, folder in (({"cwd": "/dev"}, "/dev"), ({"cwd": ""}, own), ({}, own)):
             self.assertEqual(self.call(event)["reply"], {"reason": folder})
 
+    def test_the_folder_is_the_one_that_its_path_leads_to(self):
+        text = "import os\ndef check(event): return {'reason': os.stat('.').st_ino}"
+        folder = self.folder / "config"
+        self.write("config/guard.py", text)
+        self.load(paths=[str(folder)], cwd=str(folder))
+        for version in range(3):
+            with self.subTest(version):
+                self.assertEqual(self.call()["reply"], {"reason": folder.stat().st_ino})
+                folder.rename(self.folder / f"old-{version}")
+                self.write("config/guard.py", text)
+        shutil.rmtree(folder)
+        self.assertFailed(self.call(), "import")
+
+    def test_a_hook_without_descriptors_left_runs_in_its_folder(self):
+        limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (253, 253))"
+        self.worker = self.start(limit)
+        text = "import os\ndef check(event): return {'reason': os.getcwd()}"
+        self.assertEqual(self.reply(text), {"reason": os.path.realpath(self.folder)})
+
     def test_closing_low_descriptors_is_harmless(self):
         self.assertHarmless("os.closerange(0, 250)")
 

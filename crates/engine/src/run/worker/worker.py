@@ -476,6 +476,8 @@ class Hook:
         except Failure as failure:
             self.failure = failure
             raise
+        if self.cwd == os.path.dirname(self.source.file or ""):
+            self.cwd = hold(self.cwd)
         facts = {"file": self.source.file, "context": self.wants_context, "watched": self.source.stamps}
         return answer(words[0], b"ok", encode(facts))
 
@@ -545,6 +547,20 @@ class Hook:
         raise Failure("worker_lost", f"the forked call ended without an answer: {end}")
 
 
+def hold(folder: str) -> str | int:
+    """Open the folder that a hook and its module are in: to go there by descriptor takes half the time. The path still
+    leads to it as long as it leads to the module, and when it does not, the hook is loaded anew. Its number is as high
+    as those of the channel; where there are no such numbers left, it stays a path."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            return os.dup2(opened, FOLDERS.setdefault(folder, CHANNEL.printed + 1 + len(FOLDERS)), False)
+        finally:
+            os.close(opened)
+    except OSError:
+        return folder
+
+
 def wait(awaitable) -> object:
     """Await on an event loop that is kept, as making one takes longer than most hooks. Forked children make their own.
     As with `asyncio.run`, tasks left over are cancelled: nothing of one call goes on in the next."""
@@ -585,7 +601,7 @@ def serve() -> None:
 
 
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
-CHANNEL, SOURCES, LOOPS = Channel(), {}, {}
+CHANNEL, SOURCES, FOLDERS, LOOPS = Channel(), {}, {}, {}
 TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
 STREAMS = [io.TextIOWrapper(io.FileIO(CHANNEL.printed, "w", closefd=False), **TEXT) for _ in range(2)]
 for stream in STREAMS:
