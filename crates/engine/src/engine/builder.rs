@@ -14,7 +14,7 @@ use super::scope::Scope;
 use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
-use crate::registry::{DEFAULT_TIMEOUT, Hook, Layer, Limits, OnError, RegisterError, Registry};
+use crate::registry::{DEFAULT_TIMEOUT, Hook, Hooked, Layer, Limits, OnError, RegisterError, Registry};
 use crate::run::{BackgroundJob, Host, Launcher};
 
 /// Makes an [`Engine`].
@@ -170,6 +170,7 @@ impl Builder {
             timeout: self.timeout,
             on_error: self.on_error,
             catalog: self.catalog,
+            hooked: Hooked::new(events),
         };
         let mut registry = Registry::new(events);
         let mut base = Layer::new(None, events);

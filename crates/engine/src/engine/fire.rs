@@ -72,38 +72,48 @@ impl Shared {
         Ok(result)
     }
 
-    /// The plan for this event; none when nothing is to be run, and then the outcome is complete.
-    fn plan(&self, event: &Event, outcome: &mut Outcome) -> Option<Arc<Plan>> {
-        if !self.limits.catalog.knows(event.kind()) {
-            say_foreign(event, outcome);
-            return None;
-        }
-        let plan = self.planner.load().plan(event);
-        if plan.is_empty() {
-            self.add_waiting_context(event, outcome);
-            return None;
-        }
-        Some(plan)
+    /// The plan for this event; none when nothing is to be run. Most events have no hook: that is seen at once.
+    #[inline]
+    fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
+        let Limits { catalog, hooked, .. } = &self.limits;
+        let may_be = catalog.knows(event.kind()) && hooked.may_be(event.kind().index());
+        if may_be { self.find_plan(event) } else { None }
     }
 
-    /// Adds what hooks in the background left for this event.
-    pub(super) fn add_waiting_context(&self, event: &Event, outcome: &mut Outcome) {
-        if event.kind().may.has(Capability::Context)
-            && let Some(lines) = self.deferred.take(event)
-        {
-            outcome.context.extend(lines);
+    #[inline(never)]
+    fn find_plan(&self, event: &Event) -> Option<Arc<Plan>> {
+        self.planner.load().plan(event)
+    }
+
+    /// The outcome of an event for which nothing is to be run. Made in one piece, where the caller wants it: it is
+    /// too large to be moved for nothing.
+    #[inline(always)]
+    fn unheard(&self, event: Event) -> Outcome {
+        let (context, notices) = match self.limits.catalog.knows(event.kind()) {
+            true => (self.waiting_context(&event), Vec::new()),
+            false => (Vec::new(), vec![say_foreign(&event)]),
+        };
+        Outcome { context, notices, ..Outcome::new(event.kind().clone()) }
+    }
+
+    /// What hooks in the background left for this event.
+    pub(super) fn waiting_context(&self, event: &Event) -> Vec<String> {
+        match event.kind().may.has(Capability::Context) {
+            true => self.deferred.take(event).unwrap_or_default(),
+            false => Vec::new(),
         }
     }
 }
 
 /// No hook of this engine can be on such an event: nobody minds, and that is not hidden.
-fn say_foreign(event: &Event, outcome: &mut Outcome) {
+#[cold]
+fn say_foreign(event: &Event) -> Notice {
     tracing::warn!(event = event.name(), "an event of another engine was fired");
     let text = format!(
         "no hook ran: the event `{}` belongs to another engine; add its row to this one's builder",
         event.name()
     );
-    outcome.notices.push(Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() });
+    Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() }
 }
 
 impl Engine {
@@ -122,12 +132,11 @@ impl Engine {
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
+        let Some(plan) = self.0.plan(&event) else { return self.0.unheard(event) };
         let mut outcome = Outcome::new(event.kind().clone());
-        if let Some(plan) = self.0.plan(&event, &mut outcome) {
-            let mut walk = Walk::new(&self.0, &plan, event, Means::Threads, &mut outcome);
-            if !walk.now() {
-                walk.on().await;
-            }
+        let mut walk = Walk::new(&self.0, &plan, event, Means::Threads, &mut outcome);
+        if !walk.now() {
+            walk.on().await;
         }
         outcome
     }
@@ -136,18 +145,20 @@ impl Engine {
     /// without a runtime unless an async callback needs one.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let mut outcome = Outcome::new(event.kind().clone());
-        self.fire_into(event, &mut outcome);
-        outcome
+        match self.0.plan(&event) {
+            Some(plan) => self.walk_here(&plan, event),
+            None => self.0.unheard(event),
+        }
     }
 
-    fn fire_into(&self, event: Event, outcome: &mut Outcome) {
-        let Some(plan) = self.0.plan(&event, outcome) else { return };
-        let mut walk = Walk::new(&self.0, &plan, event, Means::InPlace, outcome);
+    fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
+        let mut outcome = Outcome::new(event.kind().clone());
+        let mut walk = Walk::new(&self.0, plan, event, Means::InPlace, &mut outcome);
         if !walk.now() {
             let on = pin!(walk.on());
             if plan.needs_runtime() { run::block_on_runtime(on) } else { run::block_on(on) }
         }
+        outcome
     }
 
     /// The events that can be fired.
@@ -263,7 +274,7 @@ impl Engine {
     /// Whether any hook would run for this event.
     #[must_use]
     pub fn is_wanted(&self, event: &Event) -> bool {
-        self.catalog().knows(event.kind()) && !self.0.planner.load().plan(event).is_empty()
+        self.0.plan(event).is_some()
     }
 
     /// What would run for this event and why, and what would not.

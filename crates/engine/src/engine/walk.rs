@@ -41,8 +41,8 @@ impl<'a> Walk<'a> {
         outcome: &'a mut Outcome,
     ) -> Self {
         let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
-        shared.add_waiting_context(&event, outcome);
-        let fold = Fold::new(event, outcome, plan.hooks().len() + plan.observers().len());
+        outcome.context = shared.waiting_context(&event);
+        let fold = Fold::new(event, outcome, plan.hooks(), plan.observers());
         Self { shared, plan, setting, fold, at: 0 }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         let plan = self.plan;
         while let Some(stage) = plan.stage(self.at) {
             match stage {
-                hooks if self.fold.is_over() => hooks.iter().for_each(|hook| self.fold.skip(hook)),
+                hooks if self.fold.is_over() => self.fold.skip(hooks.len()),
                 [hook] if hook.mode == Mode::Background => self.leave(hook),
                 [hook] => match run::begin(hook, self.fold.event(), &self.setting, context.as_deref_mut()) {
                     Begun::Ran(ran) => self.take(hook, ran),
@@ -104,6 +104,7 @@ impl<'a> Walk<'a> {
         None
     }
 
+    #[inline]
     fn take(&mut self, hook: &Entry, ran: Ran) {
         self.fold.take(hook, Part::of(hook), ran.answer, ran.duration);
     }

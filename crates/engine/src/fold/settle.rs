@@ -37,13 +37,23 @@ pub(crate) struct Fold<'a> {
     /// In the caller's place for it: an outcome is too large to be handed on from room to room.
     pub(super) outcome: &'a mut Outcome,
     pub(super) rewritten: Option<Json>,
+    /// How many hooks are done with.
+    done: usize,
     over: bool,
 }
 
 impl<'a> Fold<'a> {
-    pub(crate) fn new(event: Event, outcome: &'a mut Outcome, planned: usize) -> Self {
-        outcome.reports.reserve_exact(planned);
-        Self { event, outcome, rewritten: None, over: false }
+    /// Each of these hooks has a report from the start, which says that it was skipped until more is known. Those
+    /// that look on get theirs when they have looked.
+    pub(crate) fn new(
+        event: Event,
+        outcome: &'a mut Outcome,
+        hooks: &[Arc<Entry>],
+        observers: &[Arc<Entry>],
+    ) -> Self {
+        outcome.reports.reserve_exact(hooks.len() + observers.len());
+        outcome.reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
+        Self { event, outcome, rewritten: None, done: 0, over: false }
     }
 
     /// The event as the next hook sees it.
@@ -56,10 +66,23 @@ impl<'a> Fold<'a> {
         self.over
     }
 
-    /// Takes one hook's answer.
+    /// Takes one hook's answer. A part of the walk: see `run::begin`.
+    #[inline(always)]
     pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
-        let mut report = report(hook, Status::Ok);
-        report.duration = duration;
+        let silent = answer.reply.effects().is_none() && answer.failure.is_none();
+        // Most hooks have nothing to say.
+        match self.outcome.reports.get_mut(self.done) {
+            Some(report) if silent => {
+                (report.status, report.duration) = (Status::Ok, duration);
+                self.done += 1;
+            }
+            _ => self.weigh(hook, part, answer, duration),
+        }
+    }
+
+    #[inline(never)]
+    fn weigh(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
+        let mut report = Report { duration, ..report(hook, Status::Ok) };
         // A hook that failed is not trusted with more than a denial.
         let reply = match &answer.failure {
             Some(_) => answer.reply.only_its_denial().unwrap_or_default(),
@@ -77,8 +100,16 @@ impl<'a> Fold<'a> {
             report.failure = Some(failure);
         }
         log_ignored(hook, &report.ignored);
-        self.outcome.reports.push(report);
+        self.report(report);
         self.over |= self.outcome.is_denied() || self.outcome.halt.is_some();
+    }
+
+    fn report(&mut self, report: Report) {
+        match self.outcome.reports.get_mut(self.done) {
+            Some(skipped) => *skipped = report,
+            None => self.outcome.reports.push(report),
+        }
+        self.done += 1;
     }
 
     /// Ends the walk without a deny or a halt: the output was suppressed because a hook failed.
@@ -86,16 +117,16 @@ impl<'a> Fold<'a> {
         self.over = true;
     }
 
-    /// Reports a hook that did not run because the walk was over.
-    pub(crate) fn skip(&mut self, hook: &Entry) {
-        self.outcome.reports.push(report(hook, Status::Skipped));
+    /// Passes over hooks that do not run because the walk is over.
+    pub(crate) fn skip(&mut self, hooks: usize) {
+        self.done += hooks;
     }
 
     /// Reports a hook that runs on by itself.
     pub(crate) fn leave(&mut self, hook: &Entry, ignored: Option<Ignored>) {
         let mut report = report(hook, Status::Background);
         report.ignored.extend(ignored);
-        self.outcome.reports.push(report);
+        self.report(report);
     }
 
     /// The event as an observer sees it: with the outcome in it.

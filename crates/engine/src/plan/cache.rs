@@ -36,16 +36,16 @@ impl PlanCache {
 
     /// The plan of this event whatever the value, made when it is first asked for. `make` gives `None` when
     /// the value does matter.
-    pub(crate) fn any(&self, event: usize, make: impl FnOnce() -> Option<Plan>) -> Option<Arc<Plan>> {
+    pub(crate) fn any(&self, event: usize, make: impl FnOnce() -> Option<Plan>) -> Option<&Arc<Plan>> {
         let slot = &self.slots[event];
         if let Some(plan) = slot.any.get() {
-            return Some(Arc::clone(plan));
+            return Some(plan);
         }
         if slot.values.load().is_some() {
             return None;
         }
         let plan = make()?;
-        Some(Arc::clone(slot.any.get_or_init(|| Arc::new(plan))))
+        Some(slot.any.get_or_init(|| Arc::new(plan)))
     }
 
     /// The plan of this event and value, made when it is not there.

@@ -48,8 +48,8 @@ impl Planner {
         next
     }
 
-    /// The plan for this event.
-    pub(crate) fn plan(&self, event: &Event) -> Arc<Plan> {
+    /// The plan for this event; none when no hook wants it.
+    pub(crate) fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let place = event.kind().index();
         let cache = match self.scopes.is_empty() {
             true => &self.base,
@@ -63,15 +63,19 @@ impl Planner {
             let view = view();
             (!view.is_selective()).then(|| view.plan(None))
         });
-        any.unwrap_or_else(|| match event.matcher_value() {
+        if let Some(plan) = any {
+            return (!plan.is_empty()).then(|| Arc::clone(plan));
+        }
+        let plan = match event.matcher_value() {
             Some(value) => cache.value(place, value, || view().plan(Some(value))),
             // A row of a host may leave its value out; match-all hooks still run.
             None => Arc::new(view().plan(None)),
-        })
+        };
+        Some(plan).filter(|plan| !plan.is_empty())
     }
 
     /// The plan for this event, and why the other hooks are not in it.
     pub(crate) fn explain(&self, event: &Event) -> Explained {
-        explain(&self.registry, event, self.plan(event))
+        explain(&self.registry, event, self.plan(event).unwrap_or_default())
     }
 }

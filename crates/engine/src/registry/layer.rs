@@ -1,7 +1,7 @@
 //! The hooks of the base or of one scope, sorted and indexed per event.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -11,13 +11,38 @@ use super::error::RegisterError;
 use super::hook::{Entry, Hook, OnError};
 
 /// What holds for every hook that says nothing else.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,
     pub(crate) timeout: Duration,
     pub(crate) on_error: OnError,
     /// The events that there can be hooks for.
     pub(crate) catalog: Catalog,
+    /// Which of them have hooks.
+    pub(crate) hooked: Hooked,
+}
+
+/// The events that a hook was ever registered for, in whatever layer: whoever fires another one need not look any
+/// further. Only ever added to, in the one place where hooks come in: a guard must not be overlooked.
+#[derive(Debug)]
+pub(crate) struct Hooked(Box<[AtomicBool]>);
+
+impl Hooked {
+    pub(crate) fn new(events: usize) -> Self {
+        Self((0..events).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// Whether there may be a hook on the event with this index.
+    #[inline]
+    pub(crate) fn may_be(&self, event: usize) -> bool {
+        self.0.get(event).is_none_or(|hooked| hooked.load(Ordering::Acquire))
+    }
+
+    fn add(&self, event: usize) {
+        if let Some(hooked) = self.0.get(event) {
+            hooked.store(true, Ordering::Release);
+        }
+    }
 }
 
 /// The hooks of the base (`scope: None`) or of one scope.
@@ -183,6 +208,7 @@ impl Layer {
             lane.hooks.push(entry);
         }
         for (place, mut lane) in lanes {
+            limits.hooked.add(place);
             lane.hooks.sort_by_key(|entry| (entry.priority, entry.sequence));
             self.lanes[place] = Arc::new(lane);
         }

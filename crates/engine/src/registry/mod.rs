@@ -19,5 +19,5 @@ pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Ha
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};
 pub use matcher::Matcher;
 
-pub(crate) use layer::{Lane, Layer, Limits};
+pub(crate) use layer::{Hooked, Lane, Layer, Limits};
 pub(crate) use snapshot::{Registry, Scope};

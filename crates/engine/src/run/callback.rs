@@ -15,30 +15,35 @@ use super::{Means, moment_in};
 use crate::registry::{BoxFuture, Call};
 
 pub(super) type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
-type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
+pub(super) type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
 /// Calls it here and now.
+#[inline(always)]
 pub(super) fn inline(code: &Arc<Code>, call: Call<'_>) -> Answer {
     catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(panicked)
 }
 
 /// Calls it and polls it once: its answer, or what is to be waited for.
+#[inline(always)]
 pub(super) fn begin(
     code: &Arc<AsyncCode>,
     call: Call<'_>,
     context: &mut Context<'_>,
 ) -> Result<Answer, BoxFuture> {
-    let mut future = match catch_unwind(AssertUnwindSafe(|| code(call))) {
-        Ok(future) => future,
-        Err(panic) => return Ok(panicked(panic)),
-    };
-    match poll(&mut future, context) {
-        Poll::Ready(answer) => {
+    // Outside of what may panic: it must not be dropped while a panic is under way.
+    let mut future = None;
+    let polled = catch_unwind(AssertUnwindSafe(|| future.insert(code(call)).as_mut().poll(context)));
+    match (polled, future) {
+        (Ok(Poll::Pending), Some(future)) => Err(future),
+        (polled, future) => {
             // What the code holds is dropped now; a panic there is not worth more than the answer.
             discard(future);
-            Ok(answer)
+            Ok(match polled {
+                Ok(Poll::Ready(answer)) => answer,
+                Ok(Poll::Pending) => Failure::error("it ended without an answer").into(),
+                Err(panic) => panicked(panic),
+            })
         }
-        Poll::Pending => Err(future),
     }
 }
 

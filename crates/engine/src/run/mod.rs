@@ -75,7 +75,9 @@ pub(crate) enum Begun {
 
 /// Begins a hook that needs no more than a call: an inline callback, and where there is somebody to wake an
 /// async one, which is mostly done at once too. The hot path: no timer, no clock, no message unless somebody
-/// asked for them.
+/// asked for them. It becomes part of the walk, and so does what it calls: an answer that is handed from function to
+/// function is copied each time, which costs more than the call.
+#[inline(always)]
 pub(crate) fn begin(
     hook: &Entry,
     event: &Event,
@@ -87,19 +89,29 @@ pub(crate) fn begin(
         (Handler::Callback(Callback::Async(code)), Some(context))
             if !setting.timing && !setting.bus.is_heard() =>
         {
-            let mut run = Run::first(hook);
-            let mut call = Call { event, hook: &hook.name, second: false };
-            let mut answer = callback::begin(code, call, context);
-            if let Some(timeout) = answer.as_ref().ok().and_then(wants_again) {
-                (run, call.second) = (Run { second: true, timeout }, true);
-                answer = callback::begin(code, call, context).map(only_once);
-            }
-            match answer {
-                Ok(answer) => Begun::Ran(Ran { answer, duration: None }),
-                Err(future) => Begun::Waits(future, run),
+            let call = Call { event, hook: &hook.name, second: false };
+            match callback::begin(code, call, context) {
+                Ok(answer) => match wants_again(&answer) {
+                    None => Begun::Ran(Ran { answer, duration: None }),
+                    Some(timeout) => begin_again(code, Call { second: true, ..call }, timeout, context),
+                },
+                Err(future) => Begun::Waits(future, Run::first(hook)),
             }
         }
         _ => Begun::Not,
+    }
+}
+
+#[cold]
+fn begin_again(
+    code: &Arc<callback::AsyncCode>,
+    call: Call<'_>,
+    timeout: Duration,
+    context: &mut Context<'_>,
+) -> Begun {
+    match callback::begin(code, call, context) {
+        Ok(answer) => Begun::Ran(Ran { answer: only_once(answer), duration: None }),
+        Err(future) => Begun::Waits(future, Run { second: true, timeout }),
     }
 }
 
@@ -117,6 +129,7 @@ pub(crate) async fn rest(hook: &Entry, event: &Event, future: BoxFuture, run: Ru
     Ran { answer, duration: None }
 }
 
+#[inline(always)]
 fn inline(hook: &Entry, code: &Arc<callback::Code>, event: &Event, setting: &Setting<'_>) -> Ran {
     let telling = Telling::start(setting.bus, hook, event);
     let started = setting.timing.then(Instant::now);
@@ -202,10 +215,8 @@ fn moment_in(limit: Duration) -> Instant {
 
 /// What the hook asks for, unless it denies: that is an answer already, and no second one could undo it.
 fn wants_again(answer: &Answer) -> Option<Duration> {
-    if answer.reply.denies() {
-        return None;
-    }
-    answer.reply.effects().and_then(|effects| effects.again)
+    let again = answer.reply.effects()?.again?;
+    (!answer.reply.denies()).then_some(again)
 }
 
 fn only_once(answer: Answer) -> Answer {

@@ -106,9 +106,11 @@ impl Event {
     #[inline]
     #[must_use]
     pub fn completed(self, defaults: &Arc<Defaults>) -> Self {
-        if self.0.defaults.get().is_some() {
-            return self;
-        }
+        if self.0.defaults.get().is_some() { self } else { self.complete_now(defaults) }
+    }
+
+    #[inline(never)]
+    fn complete_now(self, defaults: &Arc<Defaults>) -> Self {
         let event = match self.0.wire.get() {
             Some(_) => self.with_body(self.0.body.clone(), self.0.extra.clone()),
             None => self,

@@ -109,7 +109,7 @@ fn what_is_printed_between_calls_is_not_the_next_hooks() {
         let desk = lab.desk(
             "def later(event):
     def work():
-        time.sleep(0.05)
+        while not os.path.exists('go'): time.sleep(0.002)
         print('of the call before')
         ready()
     threading.Thread(target=work).start()
@@ -117,6 +117,7 @@ def quiet(event): pass",
         );
         let listener = desk.engine.subscribe(1000);
         desk.fire("later").no_opinion();
+        lab.write("go", "");
         lab.wait_for("ready");
         desk.fire("quiet").no_opinion();
         assert_eq!(said(&listener), ["", ""]);

@@ -23,6 +23,34 @@ fn a_hook_runs_from_its_registration_to_its_removal() {
 }
 
 #[test]
+fn the_first_hook_on_an_event_is_heard_wherever_it_comes_in() {
+    let deny = |name: &str| Hook::on(PreToolUse).named(name).callback(|_: &PreToolUse| Reply::deny("no"));
+    let ways: [fn(&Engine, Hook) -> Option<ScopeHandle>; 3] = [
+        |engine, hook| engine.register(hook).map(|_| None).unwrap(),
+        |engine, hook| engine.register_scoped("a", [hook]).map(|()| None).unwrap(),
+        |engine, hook| engine.enter(Scope::new("a").hook(hook)).map(Some).unwrap(),
+    ];
+    for way in ways {
+        let engine = engine([]);
+        // Nothing that a fire without hooks leaves behind may hide the guard.
+        for _ in 0..3 {
+            assert!(!engine.is_wanted(&tool("Bash").into()));
+            assert!(!engine.fire_blocking(tool("Bash")).is_denied());
+        }
+        let handle = way(&engine, deny("first"));
+        assert!(engine.is_wanted(&tool("Bash").into()));
+        assert!(engine.fire_blocking(tool("Bash")).is_denied());
+        assert!(!engine.is_wanted(&Stop::default().into()));
+        drop(handle);
+        engine.unregister_scoped("a");
+        engine.unregister("first");
+        assert!(!engine.fire_blocking(tool("Bash")).is_denied());
+        engine.register(deny("again")).unwrap();
+        assert!(engine.fire_blocking(tool("Bash")).is_denied());
+    }
+}
+
+#[test]
 fn a_cached_plan_does_not_outlive_a_change() {
     let engine = engine([Hook::on(PreToolUse).named("bash").matching("Bash").callback(|_: &PreToolUse| ())]);
     for name in ["Bash", "Read"] {
