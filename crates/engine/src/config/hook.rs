@@ -1,5 +1,6 @@
 //! One hook: its keys → what it wants, how it runs, what it runs.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ pub(super) struct Group {
 /// The keys of one hook, each in its canonical spelling.
 pub(super) struct Keys<'a> {
     pub(super) span: Span,
-    entries: Vec<(String, &'a Entry)>,
+    entries: Vec<(Cow<'a, str>, &'a Entry)>,
 }
 
 impl<'a> Keys<'a> {
@@ -34,10 +35,10 @@ impl<'a> Keys<'a> {
             sheet.error(node.span, message);
             return None;
         };
-        let mut entries: Vec<(String, &Entry)> = Vec::with_capacity(map.len());
+        let mut entries: Vec<(Cow<'_, str>, &Entry)> = Vec::with_capacity(map.len());
         for entry in map.iter().filter(|entry| !is_free(&entry.key)) {
             let key = canonical(&entry.key);
-            if !keys::HOOK.contains(&key.as_str()) {
+            if !keys::HOOK.contains(&&*key) {
                 let help = keys::remedy(&entry.key, &keys::HOOK);
                 sheet.error_with_help(entry.key_span, format!("unknown key `{}`", entry.key), help);
             } else if entries.iter().any(|(other, _)| *other == key) {
@@ -272,13 +273,14 @@ fn handler(
             return None;
         }
     };
-    let foreign = TYPES.iter().flat_map(|(_, other)| other.own_keys());
-    let mut foreign: Vec<&str> =
-        foreign.filter(|key| keys.has(key) && !kind.own_keys().contains(key)).copied().collect();
-    foreign.dedup();
     let word = TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
-    for key in foreign {
-        sheet.error(keys.key_span(key), format!("`{key}` has no meaning for a hook of type {word}"));
+    let is_own = |kind: Type, key: &str| kind.own_keys().contains(&key);
+    for (key, entry) in
+        keys.entries.iter().filter(|(key, entry)| !entry.value.is_null() && !is_own(kind, key))
+    {
+        if TYPES.iter().any(|(_, other)| is_own(*other, key)) {
+            sheet.error(entry.key_span, format!("`{key}` has no meaning for a hook of type {word}"));
+        }
     }
     let handler = match kind {
         Type::Command => command::command(sheet, reading, keys),

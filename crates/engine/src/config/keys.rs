@@ -3,6 +3,8 @@
 //! The loader knows a key by these tables, an error names the nearest one from them, and the JSON Schema and
 //! the reference are written from them. Whoever adds a key adds a row here.
 
+use std::borrow::Cow;
+
 use crosier_protocol::FailureKind;
 use crosier_protocol::nearest::nearest;
 
@@ -177,7 +179,10 @@ pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
 pub(super) const HOOK: [&str; 30] = names(&HOOK_KEYS);
 
 /// The key as it is spelled here: `onError` is `on_error`.
-pub(super) fn canonical(key: &str) -> String {
+pub(super) fn canonical(key: &str) -> Cow<'_, str> {
+    if !key.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(key);
+    }
     let mut snake = String::with_capacity(key.len() + 4);
     for (at, c) in key.char_indices() {
         if c.is_ascii_uppercase() && at > 0 {
@@ -185,7 +190,7 @@ pub(super) fn canonical(key: &str) -> String {
         }
         snake.push(c.to_ascii_lowercase());
     }
-    snake
+    Cow::Owned(snake)
 }
 
 /// Whether a key is free for anybody's use.

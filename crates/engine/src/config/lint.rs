@@ -31,7 +31,7 @@ pub(super) fn timeout(sheet: &mut Sheet<'_>, node: &Node, timeout: Option<Durati
 /// Matchers that come from a place where they were expressions or lists, and values that never come.
 pub(super) fn matcher(sheet: &mut Sheet<'_>, matcher: &Matcher, span: Span, event: &Event) {
     let text = matcher.text();
-    if matcher.is_all() || text.starts_with("re:") {
+    if !sheet.lints || matcher.is_all() || text.starts_with("re:") {
         return;
     }
     if [".*", ".+", "^", "$", "\\"].iter().any(|part| text.contains(part)) {
@@ -51,6 +51,9 @@ pub(super) fn matcher(sheet: &mut Sheet<'_>, matcher: &Matcher, span: Span, even
 
 /// A hook that wants to decide where nothing can be decided.
 pub(super) fn hook(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, on_error: Option<OnError>) {
+    if !sheet.lints {
+        return;
+    }
     let may = event.kind.may;
     let (deny, resume) = (may.has(Capability::Deny), may.has(Capability::Resume));
     let own = keys.has("on_error") || keys.has("fail_closed");
@@ -138,7 +141,8 @@ pub(super) fn shadowed(config: &Config, names: &Names, problems: &mut Problems) 
 
 /// Keys beside `hooks` belong to anybody; one that is nearly ours would be a script that nobody loads.
 pub(super) fn outside(sheet: &mut Sheet<'_>, node: &Node) {
-    for entry in node.as_map().unwrap_or_default() {
+    let entries = node.as_map().filter(|_| sheet.lints).unwrap_or_default();
+    for entry in entries {
         let known = ["scripts", "permissions"];
         if let Some(near) = nearest(&entry.key, known).filter(|near| *near != entry.key) {
             let message = format!("`{}` has no meaning here", super::tree::shorten(&entry.key));

@@ -57,7 +57,7 @@ pub(super) fn section(
         setting(sheet, entry, settings);
     }
     for entry in entries {
-        if is_free(&entry.key) || keys::SECTION.contains(&canonical(&entry.key).as_str()) {
+        if is_free(&entry.key) || keys::SECTION.contains(&&*canonical(&entry.key)) {
             continue;
         }
         let Some(named) = reading.catalog.resolve(&entry.key) else {
@@ -72,7 +72,7 @@ pub(super) fn section(
 }
 
 fn setting(sheet: &mut Sheet<'_>, entry: &Entry, settings: &mut Settings) {
-    match canonical(&entry.key).as_str() {
+    match &*canonical(&entry.key) {
         "error_behavior" => {
             settings.on_error = sheet.word(&entry.key, &entry.value, &ON_ERROR).or(settings.on_error);
         }
@@ -150,7 +150,7 @@ fn event(
                     }
                 }
                 "hooks" => list = &entry.value,
-                key if keys::HOOK.contains(&canonical(key).as_str()) && node.get("hooks").is_none() => {
+                key if keys::HOOK.contains(&&*canonical(key)) && node.get("hooks").is_none() => {
                     let message = format!("the hooks of {} must be a list", event.kind.name);
                     return sheet.error_with_help(node.span, message, "begin the hook with `- `");
                 }
@@ -196,7 +196,7 @@ fn group(
             "hooks" => {}
             key => {
                 let mut help = keys::remedy(key, &keys::GROUP);
-                if keys::HOOK.contains(&canonical(key).as_str()) {
+                if keys::HOOK.contains(&&*canonical(key)) {
                     help = format!("`{key}` belongs to each hook of the group's `hooks:` list");
                 }
                 sheet.error_with_help(

@@ -4,6 +4,9 @@
 //! literally (an unclosed `[`, a reversed range) is an error here. Matching never backtracks over more than
 //! the last `*`, so its time is bounded by pattern length × value length.
 
+/// What makes a pattern more than the value that it matches.
+pub(super) const SPECIAL: [char; 3] = ['*', '?', '['];
+
 /// One compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Glob {
@@ -45,15 +48,6 @@ impl Glob {
             }
         }
         Ok(Self { tokens: tokens.into() })
-    }
-
-    /// The value that is the only match, when there is just one.
-    pub(crate) fn exact(&self) -> Option<String> {
-        let literal = |token: &Token| match token {
-            Token::Literal(c) => Some(*c),
-            _ => None,
-        };
-        self.tokens.iter().map(literal).collect()
     }
 
     pub(crate) fn matches(&self, value: &str) -> bool {

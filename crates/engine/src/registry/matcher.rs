@@ -107,10 +107,10 @@ fn part(part: &str, whole: &str) -> Result<Part, String> {
     if part.is_empty() {
         return Err(format!("the matcher `{whole}` has an empty part; leave out the extra `|`"));
     }
-    let glob = Glob::new(part)?;
-    Ok(match glob.exact() {
-        Some(exact) => Part::Exact(exact.into()),
-        None => Part::Glob(glob),
+    Ok(if part.contains(super::glob::SPECIAL) {
+        Part::Glob(Glob::new(part)?)
+    } else {
+        Part::Exact(part.into())
     })
 }
 

@@ -3,6 +3,7 @@ mod alias;
 mod node;
 mod parse;
 mod problem;
+mod quick;
 mod scalar;
 mod scan;
 mod snippet;

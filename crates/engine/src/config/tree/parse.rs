@@ -1,9 +1,9 @@
 //! Text of a configuration file in, tree with positions out.
 //!
-//! YAML and JSON are read by the same parser, whose types stay in this room. It delivers events;
-//! the builder here stacks them up into nodes, resolves aliases within a budget, and collects
-//! every problem that does not keep it from reading on. Whatever the text is, reading it never
-//! panics, and time, memory and depth stay within the limits below.
+//! What is plain is read by a quick reader, all else by a parser of all of YAML, and so of JSON, whose types
+//! stay in this room. It delivers events; the builder here stacks them up into nodes, resolves aliases within a
+//! budget, and collects every problem that does not keep it from reading on. Whatever the text is, reading it
+//! never panics, and time, memory and depth stay within the limits below.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -14,6 +14,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span as Mark};
 use super::alias::{Budget, Over};
 use super::node::{Entry, Node, Value};
 use super::problem::{Problem, Problems, shorten};
+use super::quick;
 use super::scalar;
 use super::scan::{Chars, Offsets, indenting_tab, quoted_end, skip_properties};
 use super::source::{Source, Span};
@@ -41,6 +42,14 @@ pub fn parse(source: &Arc<Source>) -> Result<Node, Problems> {
     if let Some(problem) = refusal(source) {
         return Err(problem.into());
     }
+    match quick::read(&source.text) {
+        Some(node) => Ok(node),
+        None => whole(source),
+    }
+}
+
+/// Reads any text.
+pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
     let text = source.text.as_str();
     let start = text.strip_prefix('\u{feff}').map_or(0, |rest| text.len() - rest.len());
     let chars = Chars::new(text, start);

@@ -78,10 +78,16 @@ impl Source {
                 |(at, &byte): (usize, &u8)| is_break(byte, bytes.get(at + 1).copied()).then_some(at + 1);
             bytes.iter().enumerate().filter_map(after_break).collect()
         });
-        let breaks = breaks.partition_point(|&start| start <= offset);
-        let line = self.line_at(offset);
-        let before = self.text.get(line.start..offset).unwrap_or_default();
-        Position { line: breaks + 1, column: before.chars().count() + 1 }
+        let breaks_before = breaks.partition_point(|&start| start <= offset);
+        let start = breaks_before.checked_sub(1).and_then(|last| breaks.get(last).copied());
+        let start = start.unwrap_or_else(|| self.first());
+        let before = self.text.get(start..offset).unwrap_or_default();
+        Position { line: breaks_before + 1, column: before.chars().count() + 1 }
+    }
+
+    /// Where the first line begins.
+    fn first(&self) -> usize {
+        if self.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
     }
 
     /// Gives the range of the line an offset is in, without its line break and without a byte
@@ -95,8 +101,7 @@ impl Source {
             offset -= 1;
         }
         let (before, after) = self.text.split_at_checked(offset).unwrap_or_default();
-        let first = if self.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        let start = before.rfind(['\n', '\r']).map_or(first, |at| at + 1);
+        let start = before.rfind(['\n', '\r']).map_or_else(|| self.first(), |at| at + 1);
         let end = after.find(['\n', '\r']).map_or(self.text.len(), |at| offset + at);
         Span::new(start, end.max(start))
     }

@@ -1,0 +1,418 @@
+//! The plain half of YAML, and JSON: read in one pass.
+//!
+//! A host may start a program per event, and then the configuration is read per event too; the whole parser
+//! takes longer for that than everything else together. Text goes in, and the same tree comes out as from the
+//! whole parser, or nothing: at the first thing that is not plain (anchors, tags, blocks, values over several
+//! lines, odd indentation, a key written twice, any mistake) this reader gives up, and the whole parser reads
+//! the text from its beginning. So it never reports a problem, and it must never read what the whole parser
+//! would refuse or read differently; a property test holds it to that.
+
+use std::borrow::Cow;
+
+use saphyr_parser::ScalarStyle;
+
+use super::node::{Entry, Node, Value};
+use super::scalar;
+use super::source::Span;
+
+/// Nesting that this reader follows: no configuration goes deeper, and the stack is safe.
+const MAX_DEPTH: usize = 24;
+/// Keys of one mapping, which are compared with each other, and the length of one.
+const MAX_KEYS: usize = 64;
+const MAX_KEY: usize = 200;
+
+/// Reads a text, if all of it is plain.
+pub(super) fn read(text: &str) -> Option<Node> {
+    // The last one begins the mark for the order of bytes, which the whole parser minds even in a comment.
+    let odd = |byte: &u8| byte < &b' ' && byte != &b'\n' || matches!(byte, 0x7f | 0xef);
+    if text.as_bytes().iter().any(odd) {
+        return None;
+    }
+    let mut reader = Reader { text, at: 0, column: 0, depth: 0, lines: false };
+    reader.next_line();
+    let node = match reader.peek() {
+        b'{' if reader.column == 0 => {
+            reader.lines = true;
+            let node = reader.flow()?;
+            reader.end_line()?;
+            node
+        }
+        _ if reader.column == 0 => reader.block()?,
+        _ => return None,
+    };
+    (reader.at == text.len()).then_some(node)
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// Of the first character of the line that is read.
+    column: usize,
+    depth: usize,
+    /// Whether `{ }` goes over several lines: only when it is the whole text, where indentation means nothing.
+    lines: bool,
+}
+
+impl<'a> Reader<'a> {
+    /// The next byte; 0 at the end.
+    fn peek(&self) -> u8 {
+        self.peek_at(self.at)
+    }
+
+    fn peek_at(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    fn skip_spaces(&mut self) {
+        while self.peek() == b' ' {
+            self.at += 1;
+        }
+    }
+
+    /// Goes from the start of a line to the first line with something on it.
+    fn next_line(&mut self) {
+        loop {
+            let start = self.at;
+            self.skip_spaces();
+            self.column = self.at - start;
+            match self.peek() {
+                b'#' => self.skip_comment(),
+                b'\n' => {}
+                _ => return,
+            }
+            self.at = (self.at + 1).min(self.text.len());
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        while !matches!(self.peek(), b'\n' | 0) {
+            self.at += 1;
+        }
+    }
+
+    /// Ends a line on which nothing but a comment may follow, and goes on to the next.
+    fn end_line(&mut self) -> Option<()> {
+        let value_end = self.at;
+        self.skip_spaces();
+        if self.peek() == b'#' && self.at > value_end {
+            self.skip_comment();
+        }
+        match self.peek() {
+            b'\n' => self.at += 1,
+            _ if self.at == self.text.len() => {}
+            _ => return None,
+        }
+        self.next_line();
+        Some(())
+    }
+
+    /// Whether a `-` begins an item here.
+    fn is_item(&self) -> bool {
+        self.peek() == b'-' && self.peek_at(self.at + 1) == b' '
+    }
+
+    /// A list or mapping whose first character is next; the reader is then at the line behind it.
+    fn block(&mut self) -> Option<Node> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH || self.at == self.text.len() {
+            return None;
+        }
+        let node = if self.is_item() { self.list() } else { self.map() };
+        self.depth -= 1;
+        node
+    }
+
+    fn list(&mut self) -> Option<Node> {
+        let (column, start) = (self.column, self.at);
+        let mut items: Vec<Node> = Vec::new();
+        let mut end = start;
+        while self.column == column && self.at < self.text.len() && self.is_item() {
+            let dash = self.at;
+            self.at += 1;
+            self.skip_spaces();
+            // A mapping that begins behind the dash is indented as far as its first key.
+            let inner = column + self.at - dash;
+            let item = if self.is_key() {
+                self.column = inner;
+                self.block()?
+            } else {
+                self.inline()?
+            };
+            end = item.span.end;
+            items.push(item);
+            if self.column > column && self.at < self.text.len() {
+                return None;
+            }
+        }
+        items.shrink_to_fit();
+        Some(Node::new(Value::List(items), Span::new(start, end)))
+    }
+
+    fn map(&mut self) -> Option<Node> {
+        let (column, start) = (self.column, self.at);
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut end = start;
+        while self.column == column && self.at < self.text.len() {
+            let (key, key_span) = self.key(false)?;
+            let colon = self.at;
+            self.at += 1;
+            let value = self.value(column, colon)?;
+            end = value.span.end;
+            add(&mut entries, Entry { key, key_span, value })?;
+            if self.column > column && self.at < self.text.len() {
+                return None;
+            }
+        }
+        entries.shrink_to_fit();
+        Some(Node::new(Value::Map(entries), Span::new(start, end)))
+    }
+
+    /// The value behind a colon: on the same line, on the next ones, or not there.
+    fn value(&mut self, column: usize, colon: usize) -> Option<Node> {
+        let behind = self.at;
+        self.skip_spaces();
+        let comment = self.peek() == b'#' && self.at > behind;
+        if !comment && !matches!(self.peek(), b'\n' | 0) {
+            return self.inline();
+        }
+        self.at = behind;
+        self.end_line()?;
+        let is_list = self.column == column && self.is_item();
+        if self.at < self.text.len() && (self.column > column || is_list) {
+            let mut node = self.block()?;
+            // The whole parser lets a list that stands right under its key begin behind the first dash.
+            if let (true, Value::List(items)) = (is_list, &node.value) {
+                node.span.start = items.first()?.span.start;
+            }
+            return Some(node);
+        }
+        let nothing = Span::at(colon + 1);
+        Some(scalar::node(Cow::Borrowed(""), ScalarStyle::Plain, false, nothing))
+    }
+
+    /// A value that ends on its line; the reader is then at the next.
+    fn inline(&mut self) -> Option<Node> {
+        let node = match self.peek() {
+            b'[' | b'{' => self.flow()?,
+            b'"' | b'\'' => self.quoted_node()?,
+            _ => self.plain()?,
+        };
+        self.end_line()?;
+        Some(node)
+    }
+
+    /// A value without quotes, up to the end of the line or to a comment.
+    fn plain(&mut self) -> Option<Node> {
+        let start = self.at;
+        if !begins_plain(self.peek(), self.peek_at(start + 1)) {
+            return None;
+        }
+        let line = self.text.get(start..)?;
+        let line = line.get(..line.find('\n').unwrap_or(line.len()))?;
+        let mut before = b' ';
+        let mut length = line.len();
+        for (at, byte) in line.bytes().enumerate() {
+            match byte {
+                b'#' if before == b' ' => {
+                    length = at;
+                    break;
+                }
+                b' ' if before == b':' => return None,
+                0x80.. => return None,
+                _ => before = byte,
+            }
+        }
+        let text = line.get(..length)?.trim_end_matches(' ');
+        if text.ends_with(':') {
+            return None;
+        }
+        self.at = start + text.len();
+        Some(self.scalar(text, ScalarStyle::Plain, start))
+    }
+
+    fn scalar(&self, text: &str, style: ScalarStyle, start: usize) -> Node {
+        scalar::node(Cow::Borrowed(text), style, false, Span::new(start, self.at))
+    }
+
+    fn quoted_node(&mut self) -> Option<Node> {
+        let start = self.at;
+        let text = self.quoted()?;
+        Some(scalar::node(text, ScalarStyle::DoubleQuoted, false, Span::new(start, self.at)))
+    }
+
+    /// A text in quotes, on one line, with no more than the commonest escapes.
+    fn quoted(&mut self) -> Option<Cow<'a, str>> {
+        let quote = self.peek();
+        let mut text: Option<String> = None;
+        let mut from = self.at + 1;
+        let mut at = from;
+        loop {
+            match self.text.as_bytes().get(at)? {
+                b'\n' => return None,
+                b'\\' if quote == b'"' => {
+                    let meant = match self.peek_at(at + 1) {
+                        c @ (b'"' | b'\\' | b'/') => char::from(c),
+                        b'n' => '\n',
+                        b't' => '\t',
+                        _ => return None,
+                    };
+                    let text = text.get_or_insert_default();
+                    text.push_str(self.text.get(from..at)?);
+                    text.push(meant);
+                    at += 2;
+                    from = at;
+                }
+                &byte if byte == quote => break,
+                _ => at += 1,
+            }
+        }
+        let rest = self.text.get(from..at)?;
+        self.at = at + 1;
+        if quote == b'\'' && self.peek() == quote {
+            return None; // two single quotes are one
+        }
+        Some(match text {
+            None => Cow::Borrowed(rest),
+            Some(text) => Cow::Owned(text + rest),
+        })
+    }
+
+    /// Whether a key is next.
+    fn is_key(&self) -> bool {
+        let mut ahead = Reader { text: self.text, ..*self };
+        ahead.key(false).is_some()
+    }
+
+    /// A key in front of a colon, at which the reader is then. In `{ }` a value may touch the colon when the key
+    /// is in quotes.
+    fn key(&mut self, in_flow: bool) -> Option<(String, Span)> {
+        let start = self.at;
+        let (key, end) = match self.peek() {
+            b'"' | b'\'' => {
+                let key = self.quoted()?;
+                let end = self.at;
+                self.skip_spaces();
+                (key, end)
+            }
+            byte if byte.is_ascii_alphanumeric() || byte == b'_' => {
+                while is_plain_key(self.peek())
+                    || self.peek() == b':' && is_plain_key(self.peek_at(self.at + 1))
+                {
+                    self.at += 1;
+                }
+                (Cow::Borrowed(self.text.get(start..self.at)?), self.at)
+            }
+            _ => return None,
+        };
+        let quoted = matches!(self.peek_at(start), b'"' | b'\'');
+        let apart = matches!(self.peek_at(self.at + 1), b' ' | b'\n' | 0) || in_flow && quoted;
+        let ends = self.peek() == b':' && apart;
+        (ends && end - start <= MAX_KEY).then(|| (key.into_owned(), Span::new(start, end)))
+    }
+
+    /// `[ ]` or `{ }`.
+    fn flow(&mut self) -> Option<Node> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return None;
+        }
+        let start = self.at;
+        let open = self.peek();
+        self.at += 1;
+        self.skip_blank();
+        let value = if open == b'[' {
+            let mut items = Vec::new();
+            while self.goes_on(b']', items.is_empty())? {
+                items.push(self.flow_value()?);
+            }
+            items.shrink_to_fit();
+            Value::List(items)
+        } else {
+            let mut entries = Vec::new();
+            while self.goes_on(b'}', entries.is_empty())? {
+                let (key, key_span) = self.key(true)?;
+                self.at += 1;
+                self.skip_blank();
+                let value = self.flow_value()?;
+                add(&mut entries, Entry { key, key_span, value })?;
+            }
+            entries.shrink_to_fit();
+            Value::Map(entries)
+        };
+        self.depth -= 1;
+        Some(Node::new(value, Span::new(start, self.at)))
+    }
+
+    /// Whether another value follows in `[ ]` or `{ }`; the reader is then at it, or else behind the end.
+    fn goes_on(&mut self, close: u8, first: bool) -> Option<bool> {
+        self.skip_blank();
+        match self.peek() {
+            byte if byte == close => {
+                self.at += 1;
+                Some(false)
+            }
+            b',' if !first => {
+                self.at += 1;
+                self.skip_blank();
+                (self.peek() != close).then_some(true)
+            }
+            _ => first.then_some(true),
+        }
+    }
+
+    fn skip_blank(&mut self) {
+        while self.peek() == b' ' || self.lines && self.peek() == b'\n' {
+            self.at += 1;
+        }
+    }
+
+    fn flow_value(&mut self) -> Option<Node> {
+        let start = self.at;
+        match self.peek() {
+            b'[' | b'{' => return self.flow(),
+            b'"' | b'\'' => return self.quoted_node(),
+            _ => {}
+        }
+        if !begins_plain(self.peek(), self.peek_at(start + 1)) {
+            return None;
+        }
+        while is_plain_flow(self.peek()) {
+            self.at += 1;
+        }
+        let text = self.text.get(start..self.at)?.trim_end_matches(' ');
+        if !matches!(self.peek(), b',' | b']' | b'}') {
+            return None;
+        }
+        self.at = start + text.len();
+        Some(self.scalar(text, ScalarStyle::Plain, start))
+    }
+}
+
+/// Adds an entry whose key is new.
+fn add(entries: &mut Vec<Entry>, entry: Entry) -> Option<()> {
+    if entries.len() == MAX_KEYS || entries.iter().any(|other| other.key == entry.key) {
+        return None;
+    }
+    entries.push(entry);
+    Some(())
+}
+
+/// Whether a value without quotes can begin like this. There are more ways; these need no second look.
+fn begins_plain(first: u8, second: u8) -> bool {
+    first.is_ascii_alphanumeric()
+        || matches!(first, b'.' | b'/' | b'~' | b'$' | b'_' | b'(' | b'+' | b'=' | b'<' | b'^')
+        || first == b'-' && second.is_ascii_digit()
+}
+
+fn is_plain_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b'*' | b'|')
+}
+
+fn is_plain_flow(byte: u8) -> bool {
+    is_plain_key(byte)
+        || matches!(byte, b' ' | b'$' | b'~' | b'+' | b'=' | b'(' | b')' | b'<' | b'>' | b'^' | b'@' | b';')
+}
+
+#[cfg(test)]
+#[path = "quick_tests.rs"]
+mod tests;
