@@ -88,9 +88,17 @@ impl Lab {
     pub(crate) fn cli(&self) -> Result<&Path> {
         if self.cli.get().is_none() {
             eprintln!("  building the command line as users build it");
-            let _ = self.cli.set(build_cli()?);
+            let _ = self.cli.set(self.install(&build_cli()?, "crosier")?);
         }
         Ok(self.cli.get().context("the command line is not there")?)
+    }
+
+    /// Copies a program, as `cargo install` does. What a linker has just written lies in the page cache in single
+    /// pages, each of which costs every start of the program a little; a copy lies there in large pieces.
+    pub(crate) fn install(&self, built: &Path, name: &str) -> Result<PathBuf> {
+        let path = self.folder().join(name);
+        fs::copy(built, &path).with_context(|| format!("cannot copy {}", built.display()))?;
+        Ok(path)
     }
 }
 

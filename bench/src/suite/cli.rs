@@ -101,11 +101,11 @@ fn no_match(lab: &Lab, cli: &Path, findings: &mut Findings) -> Result<()> {
 /// The least that a program can be.
 fn static_true(lab: &Lab, findings: &mut Findings) -> Result<Option<PathBuf>> {
     let source = lab.file("true.c", "int main(void) { return 0; }\n")?;
-    let program = lab.folder().join("static-true");
+    let program = lab.folder().join("true.out");
     let mut compiler = Command::new("cc");
     compiler.args(["-O2", "-static", "-o"]).arg(&program).arg(source);
     match compiler.output() {
-        Ok(output) if output.status.success() => return Ok(Some(program)),
+        Ok(output) if output.status.success() => return lab.install(&program, "static-true").map(Some),
         Ok(output) => {
             let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
             findings.skip("G8", complaint.lines().next().unwrap_or("cc failed"));

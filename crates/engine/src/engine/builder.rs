@@ -95,7 +95,11 @@ impl Builder {
 
     /// Adds everything that configuration files say.
     pub fn config(mut self, config: Config) -> Self {
-        self.hooks.extend(config.hooks);
+        if self.hooks.is_empty() {
+            self.hooks = config.hooks;
+        } else {
+            self.hooks.extend(config.hooks);
+        }
         for agent in config.agents {
             let mut scope = Scope::new(agent.id).hooks(agent.hooks);
             for (event, ..) in agent.overrides {

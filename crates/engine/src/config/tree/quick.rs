@@ -20,12 +20,15 @@ const MAX_DEPTH: usize = 24;
 /// Keys of one mapping, which are compared with each other, and the length of one.
 const MAX_KEYS: usize = 64;
 const MAX_KEY: usize = 200;
+/// Room that most lists and mappings have enough of.
+const USUAL: usize = 8;
 
 /// Reads a text, if all of it is plain.
 pub(super) fn read(text: &str) -> Option<Node> {
-    // The last one begins the mark for the order of bytes, which the whole parser minds even in a comment.
-    let odd = |byte: &u8| byte < &b' ' && byte != &b'\n' || matches!(byte, 0x7f | 0xef);
-    if text.as_bytes().iter().any(odd) {
+    // The last one begins the mark for the order of bytes, which the whole parser minds even in a comment. All
+    // bytes are looked at, without a way out: so they are looked at many at a time.
+    let is_odd = |byte: u8| (byte < b' ') & (byte != b'\n') | (byte == 0x7f) | (byte == 0xef);
+    if text.bytes().fold(false, |odd, byte| odd | is_odd(byte)) {
         return None;
     }
     let mut reader = Reader { text, at: 0, column: 0, depth: 0, lines: false };
@@ -124,7 +127,7 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self) -> Option<Node> {
         let (column, start) = (self.column, self.at);
-        let mut items: Vec<Node> = Vec::new();
+        let mut items: Vec<Node> = Vec::with_capacity(USUAL);
         let mut end = start;
         while self.column == column && self.at < self.text.len() && self.is_item() {
             let dash = self.at;
@@ -144,13 +147,12 @@ impl<'a> Reader<'a> {
                 return None;
             }
         }
-        items.shrink_to_fit();
         Some(Node::new(Value::List(items), Span::new(start, end)))
     }
 
     fn map(&mut self) -> Option<Node> {
         let (column, start) = (self.column, self.at);
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::with_capacity(USUAL);
         let mut end = start;
         while self.column == column && self.at < self.text.len() {
             let (key, key_span) = self.key(false)?;
@@ -158,12 +160,11 @@ impl<'a> Reader<'a> {
             self.at += 1;
             let value = self.value(column, colon)?;
             end = value.span.end;
-            add(&mut entries, Entry { key, key_span, value })?;
+            add(&mut entries, Entry { key: key.into_owned(), key_span, value })?;
             if self.column > column && self.at < self.text.len() {
                 return None;
             }
         }
-        entries.shrink_to_fit();
         Some(Node::new(Value::Map(entries), Span::new(start, end)))
     }
 
@@ -285,7 +286,7 @@ impl<'a> Reader<'a> {
 
     /// A key in front of a colon, at which the reader is then. In `{ }` a value may touch the colon when the key
     /// is in quotes.
-    fn key(&mut self, in_flow: bool) -> Option<(String, Span)> {
+    fn key(&mut self, in_flow: bool) -> Option<(Cow<'a, str>, Span)> {
         let start = self.at;
         let (key, end) = match self.peek() {
             b'"' | b'\'' => {
@@ -307,7 +308,7 @@ impl<'a> Reader<'a> {
         let quoted = matches!(self.peek_at(start), b'"' | b'\'');
         let apart = matches!(self.peek_at(self.at + 1), b' ' | b'\n' | 0) || in_flow && quoted;
         let ends = self.peek() == b':' && apart;
-        (ends && end - start <= MAX_KEY).then(|| (key.into_owned(), Span::new(start, end)))
+        (ends && end - start <= MAX_KEY).then(|| (key, Span::new(start, end)))
     }
 
     /// `[ ]` or `{ }`.
@@ -325,7 +326,6 @@ impl<'a> Reader<'a> {
             while self.goes_on(b']', items.is_empty())? {
                 items.push(self.flow_value()?);
             }
-            items.shrink_to_fit();
             Value::List(items)
         } else {
             let mut entries = Vec::new();
@@ -334,9 +334,8 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 self.skip_blank();
                 let value = self.flow_value()?;
-                add(&mut entries, Entry { key, key_span, value })?;
+                add(&mut entries, Entry { key: key.into_owned(), key_span, value })?;
             }
-            entries.shrink_to_fit();
             Value::Map(entries)
         };
         self.depth -= 1;

@@ -74,8 +74,11 @@ impl Source {
         let offset = self.text.floor_char_boundary(offset);
         let breaks = self.breaks.get_or_init(|| {
             let bytes = self.text.as_bytes();
-            let after_break =
-                |(at, &byte): (usize, &u8)| is_break(byte, bytes.get(at + 1).copied()).then_some(at + 1);
+            let is_return = self.text.contains('\r');
+            let is_end = |at: usize, byte: u8| {
+                byte == b'\n' || is_return && is_break(byte, bytes.get(at + 1).copied())
+            };
+            let after_break = |(at, &byte): (usize, &u8)| is_end(at, byte).then_some(at + 1);
             bytes.iter().enumerate().filter_map(after_break).collect()
         });
         let breaks_before = breaks.partition_point(|&start| start <= offset);
