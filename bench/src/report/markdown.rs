@@ -18,7 +18,7 @@ pub(crate) fn markdown(report: &Report) -> String {
         out.push_str(&format!("- noise {noise}\n"));
     }
     out.push_str(
-        "\nIn each round every case of a group runs once, in rotated order; the first tenth is dropped. Times \
+        "\nIn each round every case of a group runs once, in an order drawn anew; the first tenth is dropped. Times \
          are medians over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. \
          A goal is met when the interval reaches it, and \"within noise\" when only the interval does.\n\n",
     );
