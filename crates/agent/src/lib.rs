@@ -1,6 +1,7 @@
 //! The reference agent of Crosier: a compact loop in which every event really fires.
 //!
 //! It uses the public API of the engine only, and is the proof that the API is enough.
+#![forbid(unsafe_code)]
 
 pub mod agent;
 pub mod conversation;

@@ -22,6 +22,7 @@
 //!
 //! [`shell`] takes a line of shell apart into the commands it can run; the guards above stand on it. This crate
 //! uses the engine's public interface only.
+#![forbid(unsafe_code)]
 
 pub mod audit;
 pub mod block_commands;

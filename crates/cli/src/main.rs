@@ -2,6 +2,7 @@
 //!
 //! `main` is the only place that ends the process. Every command gives back an [`Exit`]; a usage error is 64
 //! and a bug is 70, never 2 by accident: in a hook's world 2 means "deny".
+#![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod agent;
 mod args;
@@ -16,21 +17,28 @@ mod print;
 mod schema;
 mod setup;
 mod signals;
+#[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
+mod start;
 mod state;
 mod table;
 
 use std::panic::catch_unwind;
-use std::process::ExitCode;
 
 use exit::{Exit, Failed};
 
-fn main() -> ExitCode {
+#[cfg(not(all(target_os = "linux", target_env = "gnu", not(test))))]
+fn main() -> std::process::ExitCode {
+    program().into()
+}
+
+/// Everything; its exit status.
+fn program() -> u8 {
     std::panic::set_hook(Box::new(print::bug));
     let exit = catch_unwind(run).unwrap_or(Exit::Bug);
     match exit {
-        Exit::Done => ExitCode::SUCCESS,
-        _ if exit::is_strict() => ExitCode::from(Exit::DENIED),
-        other => ExitCode::from(other.code()),
+        Exit::Done => 0,
+        _ if exit::is_strict() => Exit::DENIED,
+        other => other.code(),
     }
 }
 

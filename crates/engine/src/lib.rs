@@ -19,6 +19,7 @@
 //! - `message`: what hooks are doing, for whoever listens ([`Listener`]).
 //!
 //! The library never prints, never reads the environment or the home folder, and never ends the process.
+#![forbid(unsafe_code)]
 
 pub mod config;
 mod engine;

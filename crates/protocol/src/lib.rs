@@ -12,6 +12,7 @@
 //!
 //! Nothing here does input or output, reads a clock or starts anything; the only dependencies are
 //! `serde` and `serde_json`.
+#![forbid(unsafe_code)]
 
 pub mod event;
 pub mod failure;

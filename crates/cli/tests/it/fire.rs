@@ -163,6 +163,18 @@ fn a_closed_stdout_is_no_panic_and_no_success() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn nothing_takes_the_place_of_a_closed_stream() {
+    let lab = Lab::with("hooks: {Stop: [{command: 'readlink /proc/$PPID/fd/[012] > streams.txt; echo {}'}]}");
+    let crosier = lab.command(&["fire", "Stop"]);
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-"]).arg(crosier.get_program());
+    command.args(crosier.get_args()).current_dir(crosier.get_current_dir().unwrap());
+    assert!(command.status().unwrap().success());
+    assert_eq!(lab.read("streams.txt"), "/dev/null\n".repeat(3));
+}
+
+#[test]
 fn an_event_of_any_size_gets_through() {
     let lab = Lab::with("hooks: {PreToolUse: [{name: keep, command: cat > got.json}]}");
     let event = format!(r#"{{"tool_name": "Bash", "tool_input": {{"x": "{}"}}}}"#, "y".repeat(3_000_000));
