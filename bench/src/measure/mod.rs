@@ -9,4 +9,4 @@ mod statistic;
 
 pub(crate) use random::Random;
 pub(crate) use rounds::{Budget, CaseId, Group, Samples, clock};
-pub(crate) use statistic::{Interval, percentile};
+pub(crate) use statistic::{Interval, median, percentile};

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::command::{current_thread, fire_blocking, fire_here, multi_thread};
 use crate::floor::{Echo, Raw};
 use crate::lab::{Findings, Lab, check, check_ran, json_of};
-use crate::measure::{Group, clock};
+use crate::measure::{Group, clock, median};
 use crate::row::Row;
 
 /// The same look at the same field, once as a function and once as a program.
@@ -114,14 +114,12 @@ fn against_cold(
     Ok(())
 }
 
-/// Warm means warm: the mean of some calls in a row, as a session makes them.
-fn in_a_row(mut call: impl FnMut() -> Result<f64>) -> Result<f64> {
+/// Warm means warm: the median of some calls in a row, as a session makes them. The goals are about the p50 of
+/// calls, and in a mean one call that lost its core would speak for all.
+fn in_a_row(call: impl FnMut() -> Result<f64>) -> Result<f64> {
     const CALLS: usize = 20;
-    let mut sum = 0.0;
-    for _ in 0..CALLS {
-        sum += call()?;
-    }
-    Ok(sum / CALLS as f64)
+    let mut times = std::iter::repeat_with(call).take(CALLS).collect::<Result<Vec<_>>>()?;
+    Ok(median(&mut times))
 }
 
 const FIRES: usize = 8;
