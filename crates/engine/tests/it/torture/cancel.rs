@@ -24,18 +24,7 @@ fn a_fire_that_is_dropped_takes_its_group_with_it() {
     one_way(Way::Async, |lab| {
         let engine = lab.engine([lab.shell(STUBBORN).hook()]);
         let listener = engine.subscribe(16);
-        runtime().block_on(async {
-            let ready = async {
-                while !lab.path("ready").exists() {
-                    tokio::time::sleep(ms(2)).await;
-                }
-            };
-            tokio::select! {
-                outcome = engine.fire(event()) => panic!("it ended by itself: {outcome:?}"),
-                () = ready => {}
-            }
-        });
-        lab.expect_no_survivor();
+        lab.drop_when_ready(&engine, &["ready"]);
         // The run is told to its end, although nobody waits for it any more.
         let heard = std::iter::from_fn(|| listener.next_within(Duration::from_secs(5)));
         let mut ends = heard.filter_map(|heard| match heard {
@@ -57,18 +46,8 @@ fn a_parallel_stage_that_is_dropped_takes_all_its_groups_with_it() {
             crosier::Hook::on(crosier::payload::PreToolUse).mode(crosier::Mode::Parallel).command(spec)
         };
         let engine = lab.engine((0..6).map(hook));
-        runtime().block_on(async {
-            let ready = async {
-                while !(0..6).all(|n| lab.path(&format!("ready-{n}")).exists()) {
-                    tokio::time::sleep(ms(2)).await;
-                }
-            };
-            tokio::select! {
-                outcome = engine.fire(event()) => panic!("it ended by itself: {outcome:?}"),
-                () = ready => {}
-            }
-        });
-        lab.expect_no_survivor();
+        let ready = ["ready-0", "ready-1", "ready-2", "ready-3", "ready-4", "ready-5"];
+        lab.drop_when_ready(&engine, &ready);
     });
 }
 

@@ -194,6 +194,22 @@ impl Lab {
         assert!(until(|| self.path(file).exists()), "no hook wrote `{file}`");
     }
 
+    /// Fires, and drops the fire once these files are there: nothing that it started may stay.
+    pub(super) fn drop_when_ready(&self, engine: &Engine, files: &[&str]) {
+        runtime().block_on(async {
+            let ready = async {
+                while !files.iter().all(|file| self.path(file).exists()) {
+                    tokio::time::sleep(ms(2)).await;
+                }
+            };
+            tokio::select! {
+                outcome = engine.fire(event()) => panic!("it ended by itself: {outcome:?}"),
+                () = ready => {}
+            }
+        });
+        self.expect_no_survivor();
+    }
+
     pub(super) fn expect_no_survivor(&self) {
         let alive = || vitals::survivors(self.folder());
         assert!(until(|| alive().is_empty()), "processes survived: {:?}", alive());

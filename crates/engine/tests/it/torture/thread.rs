@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crosier::payload::{PostToolUse, PreToolUse};
-use crosier::{Engine, FailureKind, Hook, Mode};
+use crosier::{FailureKind, Hook, Mode};
 
-use super::lab::{Lab, Way, event, ms, one_way, runtime};
+use super::lab::{Way, event, ms, one_way, runtime};
 use super::vitals::until;
 
 /// The threads of this process that runs are handed to.
@@ -18,23 +18,6 @@ fn hands() -> usize {
     threads.map(name).filter(|name| name.trim() == "crosier-run").count()
 }
 
-/// Fires at a hook that makes the file `ready` and hangs, and drops the fire then.
-fn drop_when_ready(lab: &Lab, engine: &Engine) {
-    let _ = fs::remove_file(lab.path("ready"));
-    runtime().block_on(async {
-        let ready = async {
-            while !lab.path("ready").exists() {
-                tokio::time::sleep(ms(2)).await;
-            }
-        };
-        tokio::select! {
-            outcome = engine.fire(event()) => panic!("it ended by itself: {outcome:?}"),
-            () = ready => {}
-        }
-    });
-    lab.expect_no_survivor();
-}
-
 #[test]
 fn a_fire_that_is_dropped_on_a_used_thread_takes_its_group_with_it_and_the_next_one_lives() {
     one_way(Way::Async, |lab| {
@@ -42,13 +25,15 @@ fn a_fire_that_is_dropped_on_a_used_thread_takes_its_group_with_it_and_the_next_
         let line = "[ -e hang ] || exit 2; trap '' TERM; sleep 60 & : > ready; while :; do sleep 60; done";
         let engine = lab.engine([lab.shell(line).hook()]);
         for _ in 0..5 {
-            let _ = fs::remove_file(lab.path("hang"));
+            for file in ["hang", "ready"] {
+                let _ = fs::remove_file(lab.path(file));
+            }
             for _ in 0..3 {
                 let outcome = lab.fire(&engine, event());
                 assert!(outcome.is_denied() && !outcome.by_failure, "{outcome:?}");
             }
             lab.write("hang", "");
-            drop_when_ready(lab, &engine);
+            lab.drop_when_ready(&engine, &["ready"]);
         }
     });
 }
