@@ -95,6 +95,7 @@ impl Builder {
 
     /// Adds everything that configuration files say.
     pub fn config(mut self, config: Config) -> Self {
+        // Mostly these are all: a list of hooks is too long to be copied for nothing.
         if self.hooks.is_empty() {
             self.hooks = config.hooks;
         } else {

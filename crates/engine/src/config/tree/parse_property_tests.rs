@@ -126,6 +126,8 @@ fn check(text: &str) -> bool {
     let source = Source::new("p.yaml", text);
     match parse(&source) {
         Ok(node) => {
+            // Whoever read it, the whole parser reads the same.
+            assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
             check_node(&node, text, 0);
             let json = node.to_json();
             let again = parse(&Source::new("again", json.as_str())).unwrap();
@@ -239,7 +241,9 @@ fn write_odd_json(value: &Json, blanks: &[&str], out: &mut String) {
 
 /// Reads JSON with both readers, which must agree.
 fn compare(text: &str) -> String {
-    let node = parse(&Source::new("j.json", text)).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+    let source = Source::new("j.json", text);
+    let node = parse(&source).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+    assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
     check_node(&node, text, 0);
     let json = node.to_json();
     let ours: Json = serde_json::from_str(&json).unwrap();

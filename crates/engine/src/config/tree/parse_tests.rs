@@ -2,7 +2,10 @@ use super::super::node::Written;
 use super::*;
 
 fn read(text: &str) -> Node {
-    parse(&Source::new("t.yaml", text)).unwrap_or_else(|problems| panic!("{text:?}\n{problems}"))
+    let source = Source::new("t.yaml", text);
+    let node = parse(&source).unwrap_or_else(|problems| panic!("{text:?}\n{problems}"));
+    assert_eq!(whole(&source).as_ref(), Ok(&node), "{text:?}");
+    node
 }
 
 fn json(text: &str) -> String {

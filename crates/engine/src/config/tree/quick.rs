@@ -187,8 +187,7 @@ impl<'a> Reader<'a> {
             }
             return Some(node);
         }
-        let nothing = Span::at(colon + 1);
-        Some(scalar::node(Cow::Borrowed(""), ScalarStyle::Plain, false, nothing))
+        Some(plain_node("", colon + 1))
     }
 
     /// A value that ends on its line; the reader is then at the next.
@@ -228,11 +227,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at = start + text.len();
-        Some(self.scalar(text, ScalarStyle::Plain, start))
-    }
-
-    fn scalar(&self, text: &str, style: ScalarStyle, start: usize) -> Node {
-        scalar::node(Cow::Borrowed(text), style, false, Span::new(start, self.at))
+        Some(plain_node(text, start))
     }
 
     fn quoted_node(&mut self) -> Option<Node> {
@@ -383,8 +378,12 @@ impl<'a> Reader<'a> {
             return None;
         }
         self.at = start + text.len();
-        Some(self.scalar(text, ScalarStyle::Plain, start))
+        Some(plain_node(text, start))
     }
+}
+
+fn plain_node(text: &str, start: usize) -> Node {
+    scalar::node(Cow::Borrowed(text), ScalarStyle::Plain, false, Span::new(start, start + text.len()))
 }
 
 /// Adds an entry whose key is new.

@@ -74,9 +74,9 @@ impl Source {
         let offset = self.text.floor_char_boundary(offset);
         let breaks = self.breaks.get_or_init(|| {
             let bytes = self.text.as_bytes();
-            let is_return = self.text.contains('\r');
+            let has_returns = self.text.contains('\r');
             let is_end = |at: usize, byte: u8| {
-                byte == b'\n' || is_return && is_break(byte, bytes.get(at + 1).copied())
+                byte == b'\n' || has_returns && is_break(byte, bytes.get(at + 1).copied())
             };
             let after_break = |(at, &byte): (usize, &u8)| is_end(at, byte).then_some(at + 1);
             bytes.iter().enumerate().filter_map(after_break).collect()
