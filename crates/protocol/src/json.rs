@@ -68,7 +68,7 @@ impl Json {
     /// The value as one for people: a string without its quotes, anything else as JSON.
     #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
-        self.as_str().unwrap_or(Cow::Borrowed(self.text()))
+        plain(self.text())
     }
 
     /// The member `key` of an object.
@@ -145,6 +145,11 @@ pub(crate) fn kind_word(text: &str) -> &'static str {
         Some(b'n') => "null",
         _ => "a number",
     }
+}
+
+/// Like [`Json::plain`].
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    string_of(text).unwrap_or(Cow::Borrowed(text))
 }
 
 fn string_of(text: &str) -> Option<Cow<'_, str>> {

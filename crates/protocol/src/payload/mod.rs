@@ -5,6 +5,7 @@
 //! constant of the same name, so that `Hook::on(PreToolUse)` names the event and its type at once.
 
 mod agent;
+mod apart;
 mod message;
 mod session;
 mod tool;
@@ -19,6 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use agent::*;
+pub(crate) use apart::TakeFields;
 pub use message::*;
 pub use session::*;
 pub use tool::*;
@@ -101,6 +103,8 @@ pub(crate) trait AnyPayload: Debug + Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
     /// The payload fields as one JSON object.
     fn to_json(&self) -> Result<String, serde_json::Error>;
+    /// The payload fields one by one.
+    fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error>;
 }
 
 impl<P: Payload> AnyPayload for P {
@@ -121,6 +125,9 @@ impl<P: Payload> AnyPayload for P {
     }
     fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
+    }
+    fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error> {
+        apart::take_apart(self, taker)
     }
 }
 

@@ -1,113 +1,150 @@
 //! Event → the JSON object of the wire.
 
+use serde::ser::Error as _;
+use serde_json::Error;
+
 use super::BASE_FIELDS;
 use super::event::{Body, Event};
+use crate::event::{EventRow, Field};
 use crate::json::{self, Json};
+use crate::payload::TakeFields;
 
 /// Writes the whole object. Fails only when the host's own payload cannot be written as JSON.
-pub(super) fn event(event: &Event) -> Result<String, serde_json::Error> {
-    let row = event.kind();
-    let derived = row.derived.map(|(name, _)| name);
-    // What the engine adds takes the place of a host's field of that name: no key stands there twice.
-    let is_added = |name: &str| event.extra().iter().any(|(added, _)| *added == name);
-    let is_ours = |name: &str| BASE_FIELDS.contains(&name) || derived == Some(name) || is_added(name);
-    let from_struct;
-    let fields: &[(String, Json)] = match event.body() {
-        Body::Fields { fields, .. } => fields,
-        Body::Typed(payload) => {
-            from_struct = json::object_entries(&payload.to_json()?)?;
-            &from_struct
-        }
+pub(super) fn event(event: &Event) -> Result<String, Error> {
+    let mut writer = Writer {
+        object: Object::with_room_for(match event.body() {
+            Body::Fields { fields, .. } => {
+                fields.iter().map(|(name, value)| name.len() + value.text().len() + 4).sum()
+            }
+            Body::Typed(_) => Object::PAYLOAD,
+        }),
+        row: event.kind(),
+        added: event.extra(),
+        missing: event.kind().fields.iter().filter(|field| field.default.is_some()).collect(),
+        value_at: 0,
     };
-    let mut object = Object::with_room_for(fields);
-    base(&mut object, event)?;
-    for (name, value) in fields.iter().filter(|(name, _)| !is_ours(name)) {
-        object.raw(name, value.text())?;
-        if let Some((derived, source)) = row.derived
+    writer.object.base(event);
+    match event.body() {
+        Body::Typed(payload) => payload.take_apart(&mut writer)?,
+        Body::Fields { fields, .. } => {
+            for (name, value) in fields {
+                if let Some(out) = writer.begin(name) {
+                    out.extend_from_slice(value.text().as_bytes());
+                    writer.end(name);
+                }
+            }
+        }
+    }
+    let Writer { mut object, added, missing, .. } = writer;
+    for field in missing {
+        object.raw(field.name, field.default.unwrap_or_default());
+    }
+    for (name, value) in added {
+        object.raw(name, value.text());
+    }
+    object.end()
+}
+
+/// Writes the fields of a payload behind the base.
+struct Writer<'a> {
+    object: Object,
+    row: &'a EventRow,
+    /// What the engine adds takes the place of a host's field of that name: no key stands there twice.
+    added: &'a [(&'static str, Json)],
+    /// Fields with a default that have not come yet.
+    missing: Vec<&'a Field>,
+    /// Where the value begins that is being written.
+    value_at: usize,
+}
+
+impl TakeFields for Writer<'_> {
+    fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>> {
+        self.missing.retain(|field| field.name != name);
+        let is_derived = self.row.derived.is_some_and(|(derived, _)| derived == name);
+        if is_derived || BASE_FIELDS.contains(&name) || self.added.iter().any(|(added, _)| *added == name) {
+            return None;
+        }
+        self.object.name(name);
+        self.value_at = self.object.0.len();
+        Some(&mut self.object.0)
+    }
+
+    fn end(&mut self, name: &str) {
+        if let Some((derived, source)) = self.row.derived
             && source == name
         {
-            object.text(derived, &value.plain())?;
+            let value = String::from_utf8_lossy(&self.object.0[self.value_at..]).into_owned();
+            self.object.text(derived, &json::plain(&value));
         }
     }
-    for field in row.fields.iter() {
-        if let Some(default) = field.default
-            && fields.iter().all(|(name, _)| *name != field.name)
-        {
-            object.raw(field.name, default)?;
-        }
-    }
-    for (name, value) in event.extra() {
-        object.raw(name, value.text())?;
-    }
-    Ok(object.end())
 }
 
-fn base(object: &mut Object, event: &Event) -> Result<(), serde_json::Error> {
-    object.text("session_id", event.session_id())?;
-    object.text("transcript_path", event.transcript_path())?;
-    object.text("cwd", event.cwd())?;
-    if let Some(mode) = event.permission_mode() {
-        object.text("permission_mode", mode)?;
-    }
-    object.text("hook_event_name", event.name())?;
-    object.text("hook_type", event.name())?;
-    match event.agent_id() {
-        Some(agent) => object.text("agent_id", agent)?,
-        None => object.raw("agent_id", "null")?,
-    }
-    object.text("orchestrator_id", event.orchestrator_id())?;
-    object.text("timestamp", event.timestamp())
-}
-
-struct Object(String);
+/// A JSON object that is being written.
+struct Object(Vec<u8>);
 
 impl Object {
     /// What the base takes.
     const BASE: usize = 512;
+    /// What most payloads take whose size is not known.
+    const PAYLOAD: usize = 1024;
 
-    fn with_room_for(fields: &[(String, Json)]) -> Self {
-        let room = fields.iter().map(|(name, value)| name.len() + value.text().len() + 4).sum::<usize>();
-        let mut text = String::with_capacity(Self::BASE + room);
-        text.push('{');
+    fn with_room_for(payload: usize) -> Self {
+        let mut text = Vec::with_capacity(Self::BASE + payload);
+        text.push(b'{');
         Self(text)
     }
 
-    fn raw(&mut self, name: &str, json: &str) -> Result<(), serde_json::Error> {
-        self.name(name)?;
-        self.0.push_str(json);
-        Ok(())
-    }
-
-    fn text(&mut self, name: &str, text: &str) -> Result<(), serde_json::Error> {
-        self.name(name)?;
-        self.quoted(text)
-    }
-
-    fn name(&mut self, name: &str) -> Result<(), serde_json::Error> {
-        if self.0.len() > 1 {
-            self.0.push(',');
+    fn base(&mut self, event: &Event) {
+        self.text("session_id", event.session_id());
+        self.text("transcript_path", event.transcript_path());
+        self.text("cwd", event.cwd());
+        if let Some(mode) = event.permission_mode() {
+            self.text("permission_mode", mode);
         }
-        self.quoted(name)?;
-        self.0.push(':');
-        Ok(())
+        self.text("hook_event_name", event.name());
+        self.text("hook_type", event.name());
+        match event.agent_id() {
+            Some(agent) => self.text("agent_id", agent),
+            None => self.raw("agent_id", "null"),
+        }
+        self.text("orchestrator_id", event.orchestrator_id());
+        self.text("timestamp", event.timestamp());
+    }
+
+    fn raw(&mut self, name: &str, json: &str) {
+        self.name(name);
+        self.0.extend_from_slice(json.as_bytes());
+    }
+
+    fn text(&mut self, name: &str, text: &str) {
+        self.name(name);
+        self.quoted(text);
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.0.len() > 1 {
+            self.0.push(b',');
+        }
+        self.quoted(name);
+        self.0.push(b':');
     }
 
     /// Most texts are written as they are.
-    fn quoted(&mut self, text: &str) -> Result<(), serde_json::Error> {
+    fn quoted(&mut self, text: &str) {
         // All bytes are looked at, several at once: that is faster than to stop at the first.
         let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
         if text.bytes().fold(false, |found, byte| found | is_special(byte)) {
-            self.0.push_str(&serde_json::to_string(text)?);
-            return Ok(());
+            // A text can always be written, and a vector takes everything.
+            let _ = serde_json::to_writer(&mut self.0, text);
+            return;
         }
-        self.0.push('"');
-        self.0.push_str(text);
-        self.0.push('"');
-        Ok(())
+        self.0.push(b'"');
+        self.0.extend_from_slice(text.as_bytes());
+        self.0.push(b'"');
     }
 
-    fn end(mut self) -> String {
-        self.0.push('}');
-        self.0
+    fn end(mut self) -> Result<String, Error> {
+        self.0.push(b'}');
+        String::from_utf8(self.0).map_err(Error::custom)
     }
 }

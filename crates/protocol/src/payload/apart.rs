@@ -1,0 +1,203 @@
+//! A payload taken apart: its fields one by one, each written straight to where it belongs.
+//!
+//! In comes anything that serde writes as a struct or a map; out go names, and the JSON of values. The whole is
+//! never written, to be read and cut up again: every event for a process waits for that.
+
+use serde::Serialize;
+use serde::ser::{Error as _, Impossible, SerializeMap, SerializeStruct, Serializer};
+use serde_json::Error;
+
+/// Who gets the fields.
+pub(crate) trait TakeFields {
+    /// Where the JSON of this field is to be written; `None` when it is not wanted.
+    fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>>;
+    /// The field is written.
+    fn end(&mut self, name: &str);
+}
+
+/// Hands over the fields of a payload, in order.
+pub(crate) fn take_apart(payload: &impl Serialize, taker: &mut dyn TakeFields) -> Result<(), Error> {
+    payload.serialize(Apart { taker, key: None })
+}
+
+struct Apart<'a> {
+    taker: &'a mut dyn TakeFields,
+    /// Of a map's entry whose value comes next.
+    key: Option<String>,
+}
+
+impl Apart<'_> {
+    fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
+        if let Some(out) = self.taker.begin(name) {
+            serde_json::to_writer(out, value)?;
+            self.taker.end(name);
+        }
+        Ok(())
+    }
+}
+
+impl SerializeStruct for Apart<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
+        self.field(name, value)
+    }
+    fn end(self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// What a struct with `#[serde(flatten)]` is.
+impl SerializeMap for Apart<'_> {
+    type Ok = ();
+    type Error = Error;
+
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Error> {
+        match serde_json::to_value(key)? {
+            serde_json::Value::String(key) => self.key = Some(key),
+            other => self.key = Some(other.to_string()),
+        }
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
+        let key = self.key.take().unwrap_or_default();
+        self.field(&key, value)
+    }
+    fn end(self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// A payload that is nothing with fields has no place in an object.
+macro_rules! refuse {
+    ($($method:ident($($kind:ty),*) -> $made:ty;)*) => {$(
+        fn $method(self $(, _: $kind)*) -> Result<$made, Error> {
+            Err(Error::custom("the payload of an event must be a struct or a map"))
+        }
+    )*};
+}
+
+impl Serializer for Apart<'_> {
+    type Ok = ();
+    type Error = Error;
+    type SerializeSeq = Impossible<(), Error>;
+    type SerializeTuple = Impossible<(), Error>;
+    type SerializeTupleStruct = Impossible<(), Error>;
+    type SerializeTupleVariant = Impossible<(), Error>;
+    type SerializeMap = Self;
+    type SerializeStruct = Self;
+    type SerializeStructVariant = Impossible<(), Error>;
+
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Error> {
+        Ok(self)
+    }
+    fn serialize_map(self, _: Option<usize>) -> Result<Self, Error> {
+        Ok(self)
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        inner: &T,
+    ) -> Result<(), Error> {
+        inner.serialize(self)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, inner: &T) -> Result<(), Error> {
+        inner.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        _: &'static str,
+        _: &T,
+    ) -> Result<(), Error> {
+        self.serialize_unit()
+    }
+
+    refuse! {
+        serialize_bool(bool) -> ();
+        serialize_i8(i8) -> ();
+        serialize_i16(i16) -> ();
+        serialize_i32(i32) -> ();
+        serialize_i64(i64) -> ();
+        serialize_u8(u8) -> ();
+        serialize_u16(u16) -> ();
+        serialize_u32(u32) -> ();
+        serialize_u64(u64) -> ();
+        serialize_f32(f32) -> ();
+        serialize_f64(f64) -> ();
+        serialize_char(char) -> ();
+        serialize_str(&str) -> ();
+        serialize_bytes(&[u8]) -> ();
+        serialize_none() -> ();
+        serialize_unit() -> ();
+        serialize_unit_struct(&'static str) -> ();
+        serialize_unit_variant(&'static str, u32, &'static str) -> ();
+        serialize_seq(Option<usize>) -> Self::SerializeSeq;
+        serialize_tuple(usize) -> Self::SerializeTuple;
+        serialize_tuple_struct(&'static str, usize) -> Self::SerializeTupleStruct;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Self::SerializeTupleVariant;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Self::SerializeStructVariant;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `name=json` of every field that is not called `unwanted`.
+    #[derive(Default)]
+    struct Written(Vec<u8>);
+
+    impl TakeFields for Written {
+        fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>> {
+            (name != "unwanted").then(|| {
+                self.0.extend_from_slice(name.as_bytes());
+                self.0.push(b'=');
+                &mut self.0
+            })
+        }
+        fn end(&mut self, _: &str) {
+            self.0.push(b' ');
+        }
+    }
+
+    fn written(payload: &impl Serialize) -> String {
+        let mut taker = Written::default();
+        match take_apart(payload, &mut taker) {
+            Ok(()) => String::from_utf8(taker.0).unwrap(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[derive(Serialize)]
+    struct Plain {
+        a: u8,
+        unwanted: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        absent: Option<u8>,
+        json: crate::Json,
+    }
+
+    #[derive(Serialize)]
+    struct Flat<T> {
+        first: &'static str,
+        #[serde(flatten)]
+        rest: T,
+    }
+
+    #[test]
+    fn structs_and_maps_come_apart_and_nothing_else() {
+        let json = crate::Json::parse(r#"{"z": 1.50}"#).unwrap();
+        let plain = Plain { a: 1, unwanted: "x", absent: None, json };
+        assert_eq!(written(&plain), r#"a=1 json={"z": 1.50} "#);
+        assert_eq!(written(&Some(&plain)), written(&plain));
+        let map = std::collections::BTreeMap::from([(7, "seven"), (8, "eight")]);
+        assert_eq!(written(&map), r#"7="seven" 8="eight" "#);
+        assert_eq!(written(&Flat { first: "f", rest: plain }), r#"first="f" a=1 json={"z": 1.50} "#);
+        for refused in [written(&1), written(&"text"), written(&[1]), written(&None::<u8>), written(&())] {
+            assert!(refused.contains("must be a struct or a map"), "{refused}");
+        }
+    }
+}
