@@ -80,10 +80,13 @@ impl Json {
     /// The members of an object in the order they were written; `None` when it is not an object.
     #[must_use]
     pub fn entries(&self) -> Option<Vec<(String, Self)>> {
-        if !self.is_object() {
-            return None;
-        }
-        readable_entries(self.text()).ok()
+        let entries = self.part().entries()?;
+        Some(entries.into_iter().map(|(name, value)| (name.into_owned(), value.to_json())).collect())
+    }
+
+    /// The same, to look at without a copy.
+    pub(crate) fn part(&self) -> Part<'_> {
+        Part(&self.0)
     }
 
     /// Parses into a tree. `None` when it is nested too deeply or holds a number out of range: such
@@ -102,11 +105,58 @@ pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json
     })
 }
 
-/// Like [`object_entries`], but lone surrogates in names become U+FFFD. Values stay as they are.
-pub(crate) fn readable_entries(text: &str) -> Result<Vec<(String, Json)>, serde_json::Error> {
-    object_entries(text).or_else(|_| {
-        let entries: Vec<(Json, Json)> = members(text)?;
-        Ok(entries.into_iter().map(|(name, value)| (name.plain().into_owned(), value)).collect())
+/// One JSON value in a text that somebody else holds: looked at without a copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part<'a>(&'a RawValue);
+
+impl<'a> Part<'a> {
+    pub(crate) fn text(self) -> &'a str {
+        self.0.get()
+    }
+
+    pub(crate) fn kind_word(self) -> &'static str {
+        kind_word(self.text())
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.text() == "null"
+    }
+
+    pub(crate) fn is_object(self) -> bool {
+        self.text().starts_with('{')
+    }
+
+    pub(crate) fn as_str(self) -> Option<Cow<'a, str>> {
+        string_of(self.text())
+    }
+
+    /// See [`Json::entries`].
+    pub(crate) fn entries(self) -> Option<Entries<'a>> {
+        if self.is_object() { readable_entries(self.text()).ok() } else { None }
+    }
+
+    /// The elements, if it is a list.
+    pub(crate) fn elements(self) -> Option<Vec<Self>> {
+        let elements: Vec<&RawValue> = serde_json::from_str(self.text()).ok()?;
+        Some(elements.into_iter().map(Part).collect())
+    }
+
+    pub(crate) fn to_json(self) -> Json {
+        Json(self.0.to_owned().into())
+    }
+}
+
+/// Members of an object, in order.
+pub(crate) type Entries<'a> = Vec<(Cow<'a, str>, Part<'a>)>;
+
+/// Like [`object_entries`], but without copies, and lone surrogates in names become U+FFFD. Values stay as they
+/// are.
+pub(crate) fn readable_entries(text: &str) -> Result<Entries<'_>, serde_json::Error> {
+    let named = members::<Name<'_>, &RawValue>(text);
+    let named = named.map(|entries| entries.into_iter().map(|(name, value)| (name.0, Part(value))).collect());
+    named.or_else(|_| {
+        let entries = members::<&RawValue, &RawValue>(text)?;
+        Ok(entries.into_iter().map(|(name, value)| (plain(name.get()), Part(value))).collect())
     })
 }
 
@@ -115,10 +165,12 @@ pub(crate) fn object_entries(text: &str) -> Result<Vec<(String, Json)>, serde_js
     members(text)
 }
 
-fn members<N: DeserializeOwned>(text: &str) -> Result<Vec<(N, Json)>, serde_json::Error> {
-    struct Entries<N>(PhantomData<N>);
-    impl<'de, N: DeserializeOwned> Visitor<'de> for Entries<N> {
-        type Value = Vec<(N, Json)>;
+fn members<'a, N: Deserialize<'a>, V: Deserialize<'a>>(
+    text: &'a str,
+) -> Result<Vec<(N, V)>, serde_json::Error> {
+    struct Members<N, V>(PhantomData<(N, V)>);
+    impl<'de, N: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Members<N, V> {
+        type Value = Vec<(N, V)>;
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a JSON object")
         }
@@ -131,9 +183,32 @@ fn members<N: DeserializeOwned>(text: &str) -> Result<Vec<(N, Json)>, serde_json
         }
     }
     let mut reader = serde_json::Deserializer::from_str(text);
-    let entries = reader.deserialize_map(Entries(PhantomData))?;
+    let entries = reader.deserialize_map(Members(PhantomData))?;
     reader.end()?;
     Ok(entries)
+}
+
+/// The name of a member, copied only where it is escaped.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Name<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Name(Cow::Owned(text.to_owned())))
+            }
+        }
+        from.deserialize_str(Text)
+    }
 }
 
 pub(crate) fn kind_word(text: &str) -> &'static str {

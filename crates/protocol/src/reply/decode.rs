@@ -5,7 +5,7 @@
 //! A `null` value is the same as an absent key: typed languages write their empty fields so.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::keys::{Unknown, judge};
 use super::{Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
 use crate::event::{EventRow, Field, Phase};
 use crate::failure::Failure;
-use crate::json::{self, Json};
+use crate::json::{self, Entries, Json, Name, Part};
 
 /// The deepest nesting of a reply.
 const MAX_DEPTH: usize = 128;
@@ -95,7 +95,7 @@ impl Said {
 }
 
 impl Grammar<'_> {
-    fn top(&mut self, entries: Vec<(String, Json)>) -> Read<()> {
+    fn top(&mut self, entries: Entries<'_>) -> Read<()> {
         let mut system_message = None;
         let mut additional = Vec::new();
         let (mut asynchronous, mut async_timeout) = (None, None);
@@ -103,31 +103,31 @@ impl Grammar<'_> {
             if value.is_null() {
                 continue;
             }
-            match key.as_str() {
-                "continue" => self.effects.proceed = Some(boolean(&key, &value)?),
-                "suppressOutput" => self.effects.suppress = boolean(&key, &value)?,
-                "stopReason" => self.effects.stop_reason = Some(text(&key, &value)?),
-                "reason" => self.top.reason = Some(text(&key, &value)?),
-                "decision" if value.is_object() => self.permission(&value)?,
-                "decision" => self.top.decide(word(&key, &value)?),
-                "systemMessage" => system_message = Some(text(&key, &value)?),
-                "async" => asynchronous = Some(boolean(&key, &value)?),
-                "asyncTimeout" => async_timeout = Some(seconds(&key, &value)?),
-                "allowed" if !boolean(&key, &value)? => self.top.decide(Decision::Deny),
-                "abort" if boolean(&key, &value)? => self.top.decide(Decision::Deny),
+            match &*key {
+                "continue" => self.effects.proceed = Some(boolean(&key, value)?),
+                "suppressOutput" => self.effects.suppress = boolean(&key, value)?,
+                "stopReason" => self.effects.stop_reason = Some(text(&key, value)?),
+                "reason" => self.top.reason = Some(text(&key, value)?),
+                "decision" if value.is_object() => self.permission(value)?,
+                "decision" => self.top.decide(word(&key, value)?),
+                "systemMessage" => system_message = Some(text(&key, value)?),
+                "async" => asynchronous = Some(boolean(&key, value)?),
+                "asyncTimeout" => async_timeout = Some(seconds(&key, value)?),
+                "allowed" if !boolean(&key, value)? => self.top.decide(Decision::Deny),
+                "abort" if boolean(&key, value)? => self.top.decide(Decision::Deny),
                 "allowed" | "abort" => {}
                 "updated_input" => self.rewrite_input(&key, value)?,
-                "modified_args" => self.modified_args = Some(modified_args(&value)?),
-                "inject" => self.inject(&value)?,
-                "modify" => self.modify(&value)?,
+                "modified_args" => self.modified_args = Some(modified_args(value)?),
+                "inject" => self.inject(value)?,
+                "modify" => self.modify(value)?,
                 "hookSpecificOutput" => {
-                    for (key, value) in object(&key, &value)? {
-                        if !value.is_null() && !self.specific(&key, &value, &mut additional)? {
+                    for (key, value) in object(&key, value)? {
+                        if !value.is_null() && !self.specific(&key, value, &mut additional)? {
                             self.unknown(&format!("hookSpecificOutput.{key}"), &key)?;
                         }
                     }
                 }
-                _ if self.specific(&key, &value, &mut additional)? => {}
+                _ if self.specific(&key, value, &mut additional)? => {}
                 _ => self.unknown(&key, &key)?,
             }
         }
@@ -142,7 +142,7 @@ impl Grammar<'_> {
     }
 
     /// A key of `hookSpecificOutput`, there or at the top level. False when it is none.
-    fn specific(&mut self, key: &str, value: &Json, additional: &mut Vec<String>) -> Read<bool> {
+    fn specific(&mut self, key: &str, value: Part<'_>, additional: &mut Vec<String>) -> Read<bool> {
         match key {
             "hookEventName" => {
                 let named = text(key, value)?;
@@ -153,30 +153,30 @@ impl Grammar<'_> {
             }
             "permissionDecision" => self.specific.decide(word(key, value)?),
             "permissionDecisionReason" => self.specific.reason = Some(text(key, value)?),
-            "updatedInput" => self.rewrite_input(key, value.clone())?,
+            "updatedInput" => self.rewrite_input(key, value)?,
             "additionalContext" => additional.push(text(key, value)?),
-            "updatedMCPToolOutput" | "updatedToolOutput" => self.rewrite_output(key, value.clone())?,
+            "updatedMCPToolOutput" | "updatedToolOutput" => self.rewrite_output(key, value)?,
             "decision" if value.is_object() => self.permission(value)?,
             "decision" => self.top.decide(word(key, value)?),
-            "custom_instructions" => self.rewrite_field(key, "custom_instructions", value.clone())?,
+            "custom_instructions" => self.rewrite_field(key, "custom_instructions", value)?,
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     /// `decision: {behavior, …}`, the answer to a permission request.
-    fn permission(&mut self, value: &Json) -> Read<()> {
+    fn permission(&mut self, value: Part<'_>) -> Read<()> {
         let mut message = None;
         let mut behavior = None;
         for (key, value) in object("decision", value)? {
             let path = format!("decision.{key}");
-            match key.as_str() {
+            match &*key {
                 _ if value.is_null() => {}
-                "behavior" => behavior = Some(word(&path, &value)?),
-                "message" => message = Some(text(&path, &value)?),
+                "behavior" => behavior = Some(word(&path, value)?),
+                "message" => message = Some(text(&path, value)?),
                 "updatedInput" => self.rewrite_input(&path, value)?,
-                "updatedPermissions" => self.effects.permissions = Some(value),
-                "interrupt" => self.effects.interrupt = boolean(&path, &value)?,
+                "updatedPermissions" => self.effects.permissions = Some(value.to_json()),
+                "interrupt" => self.effects.interrupt = boolean(&path, value)?,
                 _ => self.unknown(&path, &key)?,
             }
         }
@@ -195,7 +195,7 @@ impl Grammar<'_> {
         }
     }
 
-    fn rewrite_input(&mut self, key: &str, value: Json) -> Read<()> {
+    fn rewrite_input(&mut self, key: &str, value: Part<'_>) -> Read<()> {
         if let Some(field) = self.row.rewritable(Phase::Pre) {
             // What a tool takes is an object; text in its place is a mistake, not a rewrite.
             let wants_object = field.name == "tool_input";
@@ -204,25 +204,27 @@ impl Grammar<'_> {
                 return Err(bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word())));
             }
         }
-        self.effects.rewrites.push(Rewrite { target: Target::Input, value });
+        self.effects.rewrites.push(Rewrite { target: Target::Input, value: value.to_json() });
         Ok(())
     }
 
-    fn rewrite_output(&mut self, key: &str, value: Json) -> Read<()> {
-        fit(key, self.row.rewritable(Phase::Post), &value)?;
-        self.effects.rewrites.push(Rewrite { target: Target::Output, value });
+    fn rewrite_output(&mut self, key: &str, value: Part<'_>) -> Read<()> {
+        fit(key, self.row.rewritable(Phase::Post), value)?;
+        self.effects.rewrites.push(Rewrite { target: Target::Output, value: value.to_json() });
         Ok(())
     }
 
-    fn rewrite_field(&mut self, key: &str, field: &str, value: Json) -> Read<()> {
-        fit(key, self.row.field(field), &value)?;
-        self.effects.rewrites.push(Rewrite { target: Target::Field(field.to_owned()), value });
+    fn rewrite_field(&mut self, key: &str, field: &str, value: Part<'_>) -> Read<()> {
+        fit(key, self.row.field(field), value)?;
+        self.effects
+            .rewrites
+            .push(Rewrite { target: Target::Field(field.to_owned()), value: value.to_json() });
         Ok(())
     }
 
-    fn modify(&mut self, value: &Json) -> Read<()> {
+    fn modify(&mut self, value: Part<'_>) -> Read<()> {
         for (key, value) in object("modify", value)? {
-            let field = match key.as_str() {
+            let field = match &*key {
                 "args" => "tool_input",
                 "tool" => "tool_name",
                 "result" if self.row.field("result").is_none() => "tool_response",
@@ -233,16 +235,16 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    fn inject(&mut self, value: &Json) -> Read<()> {
-        let one = |entry: &Json| -> Read<Injection> {
+    fn inject(&mut self, value: Part<'_>) -> Read<()> {
+        let one = |entry: Part<'_>| -> Read<Injection> {
             let mut content = None;
             let mut strategy = Strategy::ToolResult;
             for (key, value) in object("inject", entry)? {
-                match key.as_str() {
-                    "content" => content = Some(text("inject.content", &value)?),
+                match &*key {
+                    "content" => content = Some(text("inject.content", value)?),
                     "strategy" if value.is_null() => {}
                     "strategy" => {
-                        strategy = match text("inject.strategy", &value)?.as_str() {
+                        strategy = match text("inject.strategy", value)?.as_str() {
                             "tool_result" => Strategy::ToolResult,
                             "user_message" => Strategy::UserMessage,
                             other => {
@@ -262,14 +264,8 @@ impl Grammar<'_> {
             let content = content.ok_or_else(|| bad("`inject` has no `content`"))?;
             Ok(Injection { strategy, content })
         };
-        if value.text().starts_with('[') {
-            let list: Vec<Json> =
-                serde_json::from_str(value.text()).map_err(|error| bad(error.to_string()))?;
-            for entry in &list {
-                self.effects.inject.push(one(entry)?);
-            }
-        } else {
-            self.effects.inject.push(one(value)?);
+        for entry in value.elements().unwrap_or_else(|| vec![value]) {
+            self.effects.inject.push(one(entry)?);
         }
         Ok(())
     }
@@ -287,7 +283,7 @@ impl Grammar<'_> {
     fn finish(mut self) -> Read<Effects> {
         if let Some(args) = self.modified_args.take() {
             self.effects.rewrites.retain(|rewrite| rewrite.target != Target::Input);
-            self.rewrite_input("modified_args", args)?;
+            self.rewrite_input("modified_args", args.part())?;
         }
         let (top, specific) = (std::mem::take(&mut self.top), std::mem::take(&mut self.specific));
         if let Some(decision) = top.decision {
@@ -310,22 +306,26 @@ impl Grammar<'_> {
 }
 
 /// Refuses a new value that the field cannot hold.
-fn fit(key: &str, field: Option<&Field>, value: &Json) -> Read<()> {
+fn fit(key: &str, field: Option<&Field>, value: Part<'_>) -> Read<()> {
     match field {
         Some(field) if !field.kind.fits(value.text()) => Err(wrong(key, field.kind.wanted(), value)),
         _ => Ok(()),
     }
 }
 
-fn wrong(key: &str, wanted: &str, value: &Json) -> Failure {
+fn wrong(key: &str, wanted: &str, value: Part<'_>) -> Failure {
     bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word()))
 }
 
-fn text(key: &str, value: &Json) -> Read<String> {
-    value.as_str().map(Cow::into_owned).ok_or_else(|| wrong(key, "text", value))
+fn text(key: &str, value: Part<'_>) -> Read<String> {
+    borrowed(key, value).map(Cow::into_owned)
 }
 
-fn boolean(key: &str, value: &Json) -> Read<bool> {
+fn borrowed<'a>(key: &str, value: Part<'a>) -> Read<Cow<'a, str>> {
+    value.as_str().ok_or_else(|| wrong(key, "text", value))
+}
+
+fn boolean(key: &str, value: Part<'_>) -> Read<bool> {
     match value.text() {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -333,13 +333,13 @@ fn boolean(key: &str, value: &Json) -> Read<bool> {
     }
 }
 
-fn object(key: &str, value: &Json) -> Read<Vec<(String, Json)>> {
+fn object<'a>(key: &str, value: Part<'a>) -> Read<Entries<'a>> {
     value.entries().ok_or_else(|| wrong(key, "an object", value))
 }
 
-fn word(key: &str, value: &Json) -> Read<Decision> {
-    let word = text(key, value)?;
-    match word.as_str() {
+fn word(key: &str, value: Part<'_>) -> Read<Decision> {
+    let word = borrowed(key, value)?;
+    match &*word {
         "allow" | "approve" => Ok(Decision::Allow),
         "ask" => Ok(Decision::Ask),
         "deny" | "block" => Ok(Decision::Deny),
@@ -351,13 +351,13 @@ fn word(key: &str, value: &Json) -> Read<Decision> {
 }
 
 /// MassGen's `modified_args`: an object, written as JSON text.
-fn modified_args(value: &Json) -> Read<Json> {
+fn modified_args(value: Part<'_>) -> Read<Json> {
     let text = text("modified_args", value)?;
     strict(&text).map_err(|failure| bad(format!("`modified_args` is not JSON text: {}", failure.detail)))?;
     Json::parse(&text).map_err(|error| bad(format!("`modified_args` is not JSON text: {error}")))
 }
 
-fn seconds(key: &str, value: &Json) -> Read<Duration> {
+fn seconds(key: &str, value: Part<'_>) -> Read<Duration> {
     let number: f64 =
         serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
     if number <= 0.0 || number > MAX_AGAIN.as_secs_f64() {
@@ -433,10 +433,10 @@ impl<'de> Visitor<'de> for Walk {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let inner = self.deeper()?;
-        let mut seen = HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
-            if !seen.insert(key.clone()) {
-                let key: String = key.escape_debug().take(40).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(key) = map.next_key::<Name<'_>>()? {
+            if let Some(twice) = seen.replace(key) {
+                let key: String = twice.0.escape_debug().take(40).collect();
                 return Err(A::Error::custom(format!("the key `{key}` stands in it twice")));
             }
             map.next_value_seed(inner)?;

@@ -52,8 +52,28 @@ pub(super) fn push_call(
     event_bytes: usize,
 ) {
     // Rounded up: a hook must not believe that its time is over before it is.
-    let left = left.as_millis().saturating_add(1);
-    push_line(out, format_args!("{id} call {event_bytes} {number} {phase} {left}"));
+    let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+    // Every call waits for this line: `format!` would take ten times as long.
+    push_number(out, id);
+    out.extend_from_slice(b" call");
+    for number in [event_bytes as u64, number as u64, u64::from(phase), left] {
+        out.push(b' ');
+        push_number(out, number);
+    }
+    out.push(b'\n');
+}
+
+fn push_number(out: &mut Vec<u8>, number: u64) {
+    let begin = out.len();
+    let mut rest = number;
+    loop {
+        out.push(b'0' + (rest % 10) as u8);
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out[begin..].reverse();
 }
 
 fn push_line(out: &mut Vec<u8>, words: std::fmt::Arguments<'_>) {
@@ -107,6 +127,16 @@ mod tests {
         let path = PathBuf::from(OsString::from_vec(b"/a\"\xff/\xc3\xa4\n".to_vec()));
         assert_eq!(path_json(&path), "\"/a\\\"\\udcff/\u{e4}\\n\"");
         assert_eq!(path_json(Path::new("\"/\"")), r#""\"/\"""#);
+    }
+
+    #[test]
+    fn the_line_of_a_call_has_its_numbers() {
+        let mut out = b"before".to_vec();
+        push_call(&mut out, 10, 0, 1, Duration::from_millis(29_999), 1024);
+        push_call(&mut out, u64::MAX, usize::MAX, 2, Duration::MAX, 0);
+        let most = u64::MAX;
+        let lines = format!("before10 call 1024 0 1 30000\n{most} call 0 {most} 2 {most}\n");
+        assert_eq!(String::from_utf8(out).unwrap(), lines);
     }
 
     #[test]
