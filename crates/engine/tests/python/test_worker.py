@@ -1019,6 +1019,24 @@ class UnfriendlyHooks(Case):
         self.write("guard.py", "import os\ndef check(event): return {'reason': os.getcwd()}")
         self.assertEqual(self.call()["reply"], {"reason": os.path.realpath(self.folder)})
 
+    def test_the_folder_is_right_whoever_changed_it_and_however(self):
+        self.write("other.py", "import os\ndef check(event): return {'reason': os.getcwd()}")
+        self.load("other.check", hook=2)
+        ways = {
+            "descriptor": "os.fchdir(os.open('/', 0))",
+            "thread": "t = threading.Thread(target=os.chdir, args='/'); t.start(); t.join()",
+            "nowhere": "import tempfile; d = tempfile.mkdtemp(); os.chdir(d); os.rmdir(d)",
+            "c": "import ctypes; ctypes.CDLL(None).chdir(b'/')",
+        }
+        for name, way in ways.items():
+            self.write("guard.py", f"import os, threading\ndef check(event): {way}; return {{'reason': 'moved'}}")
+            self.load("guard.check")
+            for _ in range(3):
+                with self.subTest(name):
+                    self.assertEqual(self.call()["reply"], {"reason": "moved"})
+                    for _ in range(2):
+                        self.assertEqual(self.call(hook=2)["reply"], {"reason": os.path.realpath(self.folder)})
+
     def test_the_folder_is_that_of_the_hook_or_of_the_event_or_the_workers(self):
         self.hook("import os\ndef check(event): return {'reason': os.getcwd()}", cwd="/")
         for event in ({}, {"cwd": "/dev"}):
@@ -1115,6 +1133,10 @@ class UnfriendlyHooks(Case):
             with self.subTest(call):
                 self.hook(f"import signal\ndef check(event): signal.{call}")
                 self.assertEqual(self.call(hook=2)["reply"], {"reason": [0, 0]})
+
+    def test_an_alarm_that_python_does_not_know_of_is_taken_back(self):
+        self.hook("import ctypes\ndef check(event): return {'reason': str(ctypes.CDLL(None).alarm(60))}")
+        self.assertEqual(self.call()["reply"], {"reason": "0"})
 
     def test_tasks_left_over_are_cancelled(self):
         self.hook("""

@@ -32,8 +32,11 @@ MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
+LIMITED = hasattr(sys, "set_int_max_str_digits")
 # Taken early: a hook may patch `os`.
 alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
+depth_limit, digit_limit = sys.getrecursionlimit, sys.get_int_max_str_digits if LIMITED else lambda: MAX_DIGITS
+join, modules = "".join, sys.modules
 
 
 class Failure(Exception):
@@ -64,10 +67,11 @@ class Channel:
     def receive(self) -> tuple[list[bytes], bytes]:
         """Read exactly one request: its words, and its bytes. The engine writes all of it at once, so it mostly comes
         in one read."""
-        line, end, data = (self.rest or self._read()).partition(b"\n")
+        data, self.rest = self.rest or self._read(), b""
+        line, end, data = data.partition(b"\n")
         while not end:
             line, end, data = (line + self._read()).partition(b"\n")
-        words, self.rest = line.split(), b""
+        words = line.split()
         if missing := int(words[2]) - len(data):
             pieces = [data]
             while missing > 0:
@@ -105,7 +109,8 @@ def attempt(own: int, action, words: list[bytes], data: bytes) -> bytes:
         answered = answer(words[0], b"failed", encode(vars(failure)))
     if getpid() != own:
         os._exit(0)
-    alarm(0)  # one that rings later would ring in somebody else's call
+    if bypassed or "signal" in modules:
+        alarm(0)  # one that rings later would ring in somebody else's call
     return answered
 
 
@@ -125,7 +130,6 @@ def integer(text: str) -> int:
     return int(text)
 
 
-LIMITED = hasattr(sys, "set_int_max_str_digits")
 try:
     from _json import encode_basestring, make_encoder, make_scanner
     options = {"strict": True, "parse_float": float, "parse_int": int if LIMITED else integer, "parse_constant": refuse}
@@ -141,7 +145,7 @@ except (ImportError, AttributeError, TypeError):  # not CPython, or one that has
 def encode(value: object) -> bytes:
     """Write JSON. A lone surrogate, which a payload can hold and UTF-8 cannot, becomes U+FFFD: a deny that quotes the
     payload must arrive."""
-    text = "".join(chunks(value, 0))
+    text = join(chunks(value, 0))
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -158,17 +162,17 @@ def limit(depth: int, digits: int) -> None:
 def decode(data: bytes) -> object:
     """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
     stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
-    text, depth = str(data, "utf-8"), sys.getrecursionlimit()
-    digits = sys.get_int_max_str_digits() if LIMITED else MAX_DIGITS
-    if has_changed := depth != DEPTH or digits != MAX_DIGITS:
+    depth, digits = depth_limit(), digit_limit()
+    if depth != DEPTH or digits != MAX_DIGITS:
         limit(DEPTH, MAX_DIGITS)
+        try:
+            return decode(data)
+        finally:
+            limit(depth, digits)
     try:
-        return scan(text, 0)[0]
+        return scan(str(data, "utf-8"), 0)[0]
     except (StopIteration, SystemError):  # from the C half alone, when the package is not there to say more
         raise ValueError("not JSON") from None
-    finally:
-        if has_changed:
-            limit(depth, digits)
 
 
 def locate(value: object, path: str) -> str:
@@ -182,12 +186,12 @@ def locate(value: object, path: str) -> str:
     return path
 
 
-def pack(reply: dict, limit: int) -> bytes:
-    """Write a reply, if it can be written."""
+def pack(number: bytes, reply: dict, limit: int) -> bytes:
+    """Answer a request with a reply, if it can be written."""
     try:
         packed = encode(reply)
         if len(packed) <= limit:
-            return packed
+            return b"%b ok %d\n%b" % (number, len(packed), packed)
         kind, detail = "oversize", f"the reply has {len(packed)} bytes; {limit} are accepted"
     except RecursionError:
         kind, detail = "bad_output", "the reply contains itself or is nested too deeply"
@@ -462,7 +466,7 @@ def resolve(module: object, function: str) -> tuple:
 # --- Hooks -----------------------------------------------------------------------------------------------------------
 
 class Hook:
-    """A registered hook, ready to be called."""
+    """A registered hook, ready to be called: `call` answers a call of it."""
 
     def load(self, words: list[bytes], data: bytes) -> bytes:
         """Import the module, or what has changed of it, and see whether the function can be called."""
@@ -470,24 +474,24 @@ class Hook:
         paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
         key, self.name, self.cwd = (request["module"], paths), request.get("name", ""), request.get("cwd")
         self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
-        self.source, self.failure = SOURCES.get(key) or SOURCES.setdefault(key, Source(*key)), None
+        self.source = SOURCES.get(key) or SOURCES.setdefault(key, Source(*key))
         try:
-            self.target, self.wants_context = self.source.find(request["function"])
+            self.target, context = self.source.find(request["function"])
         except Failure as failure:
-            self.failure = failure
+            self.failure, self.call = failure, self._refuse
             raise
+        self.call = self._answer_with_context if context else self._answer_apart if self.fork else self._answer
         if self.cwd == os.path.dirname(self.source.file or ""):
             self.cwd = hold(self.cwd)
-        facts = {"file": self.source.file, "context": self.wants_context, "watched": self.source.stamps}
+        facts = {"file": self.source.file, "context": context, "watched": self.source.stamps}
         return answer(words[0], b"ok", encode(facts))
 
-    def call(self, words: list[bytes], data: bytes) -> bytes:
-        """Answer a call. A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all
-        others die of it at once. One that gave up because its time was over has not answered: it is late."""
-        if self.failure:
-            raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
-        if not self.wants_context:
-            return self._answer_apart(words, data) if self.fork else self._answer(words, data)
+    def _refuse(self, words: list[bytes], data: bytes) -> bytes:
+        raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
+
+    def _answer_with_context(self, words: list[bytes], data: bytes) -> bytes:
+        """A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all others die of it
+        at once. One that gave up because its time was over has not answered: it is late."""
         context = HookContext(self.name, int(words[4]), int(words[5]) / 1000)
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
@@ -509,7 +513,8 @@ class Hook:
                 raise TypeError(f"a {type(fields).__name__} is no object")
             event = HookEvent(fields)
             event._sent = data
-            chdir(self.cwd or event.get("cwd") or HOME)
+            if self.cwd != here:
+                enter(self.cwd or event.get("cwd") or HOME)
         except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
             raise Failure("delivery", f"cannot hand over the event: {type(exc).__name__}: {exc}") from None
         sys.stdout, sys.stderr = STREAMS
@@ -517,7 +522,7 @@ class Hook:
             reply = self.target(event) if context is None else self.target(event, context)
             if type(reply) is not dict:
                 reply = understand(reply)
-            return answer(words[0], b"ok", pack(reply, self.limit)) if reply else answer(words[0], b"none")
+            return pack(words[0], reply, self.limit) if reply else answer(words[0], b"none")
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
 
@@ -551,6 +556,8 @@ def hold(folder: str) -> str | int:
     """Open the folder that a hook and its module are in: to go there by descriptor takes half the time. The path still
     leads to it as long as it leads to the module, and when it does not, the hook is loaded anew. Its number is as high
     as those of the channel; where there are no such numbers left, it stays a path."""
+    global here
+    here = 0  # the number may stand for another folder from now on
     try:
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -559,6 +566,24 @@ def hold(folder: str) -> str | int:
             os.close(opened)
     except OSError:
         return folder
+
+
+def enter(folder: str | int) -> None:
+    """Go to a folder. Where the worker is stays known for a folder that is held, until somebody goes elsewhere."""
+    global here
+    chdir(folder)
+    if type(folder) is int and not bypassed:
+        here = folder
+
+
+def overhear(event: str, _: tuple) -> None:
+    """Python tells of what is done in it, and so of a hook that changes the folder. A hook that can call C functions
+    directly can do so unheard."""
+    global here, bypassed
+    if event == "os.chdir":
+        here = 0
+    elif event == "ctypes.dlopen":
+        here, bypassed = 0, True
 
 
 def wait(awaitable) -> object:
@@ -582,9 +607,9 @@ def wait(awaitable) -> object:
 def serve() -> None:
     """Answer requests, one after the other, until there are no more."""
     hooks: dict[bytes, Hook] = {}
-    own = getpid()
+    own, receive, output = getpid(), CHANNEL.receive, CHANNEL.output
     while True:
-        words, data = CHANNEL.receive()
+        words, data = receive()
         op = words[1]
         if op == b"call":
             answered = attempt(own, hooks[words[3]].call, words, data)
@@ -596,12 +621,14 @@ def serve() -> None:
             facts = {"protocol": 2, "python": version, "executable": sys.executable, "pid": own}
             facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
             answered = answer(words[0], b"ok", encode(facts))
-        while answered:
-            answered = answered[write(CHANNEL.output, answered) :]
+        while (done := write(output, answered)) < len(answered):
+            answered = answered[done:]
 
 
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
 CHANNEL, SOURCES, FOLDERS, LOOPS = Channel(), {}, {}, {}
+here, bypassed = 0, False  # the held folder that it is in, if that is known; whether a hook can do things unheard
+sys.addaudithook(overhear)
 TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
 STREAMS = [io.TextIOWrapper(io.FileIO(CHANNEL.printed, "w", closefd=False), **TEXT) for _ in range(2)]
 for stream in STREAMS:
