@@ -1,6 +1,7 @@
 //! The strict decoder: three families of keys, one grammar, no guesses.
 //!
-//! The text is walked once for what JSON itself leaves open (duplicate keys, depth), then read key by key.
+//! The text is walked once for what JSON itself leaves open (duplicate keys, depth), and read key by key. A reply
+//! that is so plain that nothing is open is not walked.
 //! A lone surrogate is no mistake: a guard may quote what a model wrote, and its word must not be lost for it.
 //! A `null` value is the same as an absent key: typed languages write their empty fields so.
 
@@ -36,7 +37,11 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
     if !text.starts_with('{') {
         return Err(bad(not_an_object(text)));
     }
-    strict(text)?;
+    let entries = json::readable_entries(text);
+    if !entries.as_ref().is_ok_and(|entries| is_plain(entries)) {
+        strict(text)?;
+    }
+    let entries = entries.map_err(|error| bad(format!("the reply is not JSON: {error}")))?;
     let mut grammar = Grammar {
         row,
         effects: Effects::default(),
@@ -44,8 +49,7 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
         top: Said::default(),
         specific: Said::default(),
     };
-    grammar
-        .top(json::readable_entries(text).map_err(|error| bad(format!("the reply is not JSON: {error}")))?)?;
+    grammar.top(entries)?;
     let effects = grammar.finish()?;
     Ok(if effects == Effects::default() { Reply::none() } else { Reply(Some(Box::new(effects))) })
 }
@@ -365,6 +369,18 @@ fn seconds(key: &str, value: Part<'_>) -> Read<Duration> {
         return Err(bad(format!("`{key}` is {number}; it is in seconds, more than 0 and at most {most}")));
     }
     Ok(Duration::from_secs_f64(number))
+}
+
+/// Whether JSON leaves nothing open in these: a few texts and words, none twice. Most replies are so, and need not be
+/// walked.
+fn is_plain(entries: &Entries<'_>) -> bool {
+    const FEW: usize = 8;
+    let is_simple =
+        |value: Part<'_>| matches!(value.text().as_bytes().first(), Some(b'"' | b't' | b'f' | b'n'));
+    entries.len() <= FEW
+        && entries.iter().enumerate().all(|(place, (name, value))| {
+            is_simple(*value) && entries[..place].iter().all(|(other, _)| other != name)
+        })
 }
 
 /// Walks the whole text and refuses what JSON leaves open: a key twice in one object, a nesting without

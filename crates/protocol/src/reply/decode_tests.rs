@@ -129,6 +129,19 @@ fn system_message_comes_before_additional_context() {
 
 proptest! {
     #[test]
+    fn what_is_plain_would_pass_the_walk(
+        members in proptest::collection::vec(
+            (r#"a|b|\PC|\\ud800|\\u0061|\\q"#, r#"null|true|tru|1|1e999|-|\{\}|\[\[\]|"\PC{0,3}"|"\\ud800"|"\\x""#), 0..10),
+        end in "\\}|\\} |\\},|",
+    ) {
+        let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\": {value}")).collect();
+        let text = format!("{{{}{end}", members.join(","));
+        if json::readable_entries(&text).is_ok_and(|entries| is_plain(&entries)) {
+            prop_assert!(strict(&text).is_ok(), "{text}: {:?}", strict(&text));
+        }
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = reply(&bytes, &Catalog::default().find("PreToolUse").unwrap());
     }
