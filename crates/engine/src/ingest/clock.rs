@@ -48,7 +48,7 @@ fn rfc3339(millis: u64) -> String {
         text[place + 1] = digit(number);
     }
     text[22] = digit(millis);
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text.to_vec()).unwrap_or_default()
 }
 
 #[cfg(test)]

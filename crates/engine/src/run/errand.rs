@@ -28,7 +28,7 @@ impl Errand {
     }
 
     /// The event's JSON, if there is any point in going on.
-    pub(super) fn input(&self) -> Result<&Arc<str>, Failure> {
+    pub(super) fn input(&self) -> Result<&str, Failure> {
         if self.host.is_shut_down() {
             return Err(Failure::error("the engine is shut down"));
         }

@@ -33,7 +33,7 @@ struct Inner {
     defaults: OnceLock<Arc<Defaults>>,
     /// Shared by all rewrites of the event: it happened once.
     timestamp: Arc<OnceLock<String>>,
-    wire: OnceLock<Result<Arc<str>, Failure>>,
+    wire: OnceLock<Result<String, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
     views: Views,
 }
@@ -194,15 +194,13 @@ impl Event {
     ///
     /// # Errors
     /// The failure `delivery`, when the host's own payload cannot be written as JSON.
-    pub fn wire(&self) -> Result<&Arc<str>, &Failure> {
-        let made = self.0.wire.get_or_init(|| match encode::event(self) {
-            Ok(text) => Ok(text.into()),
-            Err(error) => Err(Failure::new(
-                FailureKind::Delivery,
-                format!("the event cannot be written as JSON: {error}"),
-            )),
+    pub fn wire(&self) -> Result<&str, &Failure> {
+        let made = self.0.wire.get_or_init(|| {
+            encode::event(self).map_err(|error| {
+                Failure::new(FailureKind::Delivery, format!("the event cannot be written as JSON: {error}"))
+            })
         });
-        made.as_ref()
+        made.as_deref()
     }
 
     /// The payload as its struct.

@@ -38,6 +38,8 @@ pub(super) struct Link {
     loaded: Loaded,
     next_id: u64,
     said: Vec<u8>,
+    /// What is written, and what is read: kept, so that a call allocates neither.
+    out: Vec<u8>,
     scratch: Box<[u8]>,
     /// The environment that was meant for it.
     env: Arc<Vec<(OsString, OsString)>>,
@@ -56,6 +58,7 @@ impl Link {
             loaded: Loaded::default(),
             next_id: 1,
             said: Vec::new(),
+            out: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
             env: Arc::clone(env),
         })
@@ -123,7 +126,8 @@ impl Link {
             return Err(Lost { when: When::Waiting, why: Why::Late });
         }
         let in_one_piece = event.len() < ONE_PIECE;
-        let mut out = Vec::with_capacity(256 + if in_one_piece { event.len() } else { 0 });
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
         // A hook that is not loaded, or not as it is now, is loaded on the same way there and back.
         let (load, number) = match self.loaded.fresh(spec, hook) {
             Some(number) => (None, number),
@@ -140,10 +144,12 @@ impl Link {
         } else {
             event.as_bytes()
         };
-        match load {
+        let response = match load {
             None => self.exchange([&out, rest], &[called], talk, When::Calling),
             Some(load) => self.exchange([&out, rest], &[load, called], talk, When::Calling),
-        }
+        };
+        self.out = out;
+        response
     }
 
     /// What the last call printed.

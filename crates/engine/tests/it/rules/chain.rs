@@ -43,7 +43,7 @@ fn what_a_rewrite_does_not_touch_stays_as_the_host_gave_it() {
     let seen = diary.clone();
     let engine = engine([
         says("rewrites", Reply::none().rewrite_input(json(r#"{"big":123456789012345678901234567890}"#))),
-        Hook::on_event(PreToolUse.kind()).callback(move |e: &Event| seen.note(&**e.wire().unwrap())),
+        Hook::on_event(PreToolUse.kind()).callback(move |e: &Event| seen.note(e.wire().unwrap())),
     ]);
     let wire = concat!(
         r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","permission_mode":"plan","hook_event_name":"PreToolUse","#,

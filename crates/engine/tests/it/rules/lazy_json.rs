@@ -50,13 +50,14 @@ fn on(name: &str) -> crosier::HookBuilder<crosier::Untyped> {
     Hook::on_event(PreToolUse.kind()).named(name)
 }
 
-/// The JSON that each hook saw, kept, so that no place in memory is used twice.
+/// The event that each hook saw, kept with its JSON, so that no place in memory is used twice.
 #[derive(Debug, Clone, Default)]
-struct Wires(Arc<Mutex<Vec<Arc<str>>>>);
+struct Wires(Arc<Mutex<Vec<Event>>>);
 
 impl Wires {
     fn keep(&self, event: &Event) {
-        self.0.lock().unwrap().push(Arc::clone(event.wire().unwrap()));
+        assert!(event.wire().is_ok());
+        self.0.lock().unwrap().push(event.clone());
     }
 
     fn reader(&self, name: &str) -> Hook {
@@ -64,11 +65,12 @@ impl Wires {
         on(name).callback(move |event: &Event| wires.keep(event))
     }
 
-    /// Which of them are one and the same, as numbers in the order they were first seen.
+    /// Which of their texts are one and the same, as numbers in the order they were first seen.
     fn seen(&self) -> Vec<usize> {
-        let wires = self.0.lock().unwrap();
-        let first = |wire: &Arc<str>| wires.iter().position(|other| Arc::ptr_eq(other, wire)).unwrap();
-        wires.iter().map(first).collect()
+        let events = self.0.lock().unwrap();
+        let place = |event: &Event| event.wire().unwrap().as_ptr();
+        let first = |event: &Event| events.iter().position(|other| place(other) == place(event)).unwrap();
+        events.iter().map(first).collect()
     }
 }
 

@@ -146,14 +146,15 @@ fn observers_come_last_whatever_their_priority_and_in_order() {
 
 #[test]
 fn all_observers_get_one_and_the_same_json() {
-    let wires: Arc<Mutex<Vec<Arc<str>>>> = Arc::default();
+    let events: Arc<Mutex<Vec<Event>>> = Arc::default();
     let look = |name: &str| {
-        let wires = Arc::clone(&wires);
+        let events = Arc::clone(&events);
         Hook::on_event(PostToolUse.kind()).named(name).mode(Mode::Observe).callback(move |event: &Event| {
-            wires.lock().unwrap().push(Arc::clone(event.wire().unwrap()));
+            events.lock().unwrap().push(event.clone());
         })
     };
     engine([look("a"), look("b"), look("c")]).fire_blocking(PostToolUse::default());
-    let wires = wires.lock().unwrap();
-    assert!(wires.len() == 3 && wires.iter().all(|wire| Arc::ptr_eq(wire, &wires[0])));
+    let events = events.lock().unwrap();
+    let place = |event: &Event| event.wire().unwrap().as_ptr();
+    assert!(events.len() == 3 && events.iter().all(|event| place(event) == place(&events[0])));
 }
