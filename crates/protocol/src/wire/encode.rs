@@ -95,20 +95,28 @@ impl Object {
     }
 
     fn base(&mut self, event: &Event) {
-        self.text("session_id", event.session_id());
-        self.text("transcript_path", event.transcript_path());
-        self.text("cwd", event.cwd());
+        self.own("session_id", event.session_id());
+        self.own("transcript_path", event.transcript_path());
+        self.own("cwd", event.cwd());
         if let Some(mode) = event.permission_mode() {
-            self.text("permission_mode", mode);
+            self.own("permission_mode", mode);
         }
-        self.text("hook_event_name", event.name());
-        self.text("hook_type", event.name());
+        self.own("hook_event_name", event.name());
+        self.own("hook_type", event.name());
         match event.agent_id() {
-            Some(agent) => self.text("agent_id", agent),
+            Some(agent) => self.own("agent_id", agent),
             None => self.raw("agent_id", "null"),
         }
-        self.text("orchestrator_id", event.orchestrator_id());
-        self.text("timestamp", event.timestamp());
+        self.own("orchestrator_id", event.orchestrator_id());
+        self.own("timestamp", event.timestamp());
+    }
+
+    /// A field of the base: its name needs no quoting.
+    fn own(&mut self, name: &str, text: &str) {
+        self.0.extend_from_slice(if self.0.len() > 1 { b",\"" } else { b"\"" });
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+        self.quoted(text);
     }
 
     fn raw(&mut self, name: &str, json: &str) {
