@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,9 +28,9 @@ EVENT = {
 }  # fmt: skip
 
 
-def pack(number: int, op: str, data: bytes = b"", *words: int) -> bytes:
+def pack(number: int, op: str, data: bytes = b"", hook: int = 0, phase: int = 0, left: int = 0) -> bytes:
     """A request."""
-    return " ".join(map(str, (number, op, len(data), *words))).encode() + b"\n" + data
+    return struct.pack("<6Q", number, len(data), ["hello", "load", "call"].index(op), hook, phase, left) + data
 
 
 def stamp(path: str) -> list[int] | None:
@@ -62,11 +63,8 @@ class Worker:
         return {"id": number, "status": status, **(answer if status == "failed" else {"reply": answer})}
 
     def receive_raw(self) -> tuple[int, str, bytes]:
-        line = b""
-        while not line.endswith(b"\n"):
-            line += self._read(1)
-        number, status, size = line.decode().split()
-        return int(number), status, self._read(int(size))
+        number, size, status = struct.unpack("<3Q", self._read(24))
+        return number, ["ok", "none", "failed"][status], self._read(size)
 
     def _read(self, size: int) -> bytes:
         data = b""
@@ -174,14 +172,14 @@ class TheChannel(Case):
         hello = self.worker.request("hello")["reply"]
         version = subprocess.check_output([PYTHON, "-c", "import sys; print(*sys.version_info[:3])"], text=True)
         self.assertEqual(hello["python"], ".".join(version.split()))
-        self.assertEqual((hello["pid"], hello["protocol"]), (self.worker.process.pid, 2))
+        self.assertEqual((hello["pid"], hello["protocol"]), (self.worker.process.pid, 3))
         self.assertTrue(os.path.isabs(hello["executable"]))
 
     def test_end_of_input_ends_the_worker_with_0(self):
         self.assertEqual(self.worker.end(), 0)
 
     def test_end_of_input_inside_a_frame_ends_the_worker_with_0(self):
-        self.worker.process.stdin.write(b'1 load 40 1\n{"name"')
+        self.worker.process.stdin.write(pack(1, "load", b'{"name": "no-rm"}', 1)[:-10])
         self.assertEqual(self.worker.end(), 0)
 
     def test_end_of_input_flushes_the_files_of_hooks(self):
@@ -228,7 +226,7 @@ class TheChannel(Case):
         self.assertEqual(self.call({"tool_input": {"text": "x" * 10_000_000}})["reply"], {"reason": "10000000"})
 
     def test_a_broken_frame_ends_the_worker(self):
-        self.worker.process.stdin.write(b"hello\n")
+        self.worker.process.stdin.write(b"hello\n" * 100)
         self.assertNotEqual(self.worker.process.wait(60), 0)
 
     def test_an_engine_that_is_gone_ends_the_worker(self):

@@ -1,8 +1,7 @@
-//! Requests to a worker, as bytes: a line of words, then as many bytes as the third one says. `worker.py` tells
+//! Requests to a worker, as bytes: six numbers, the second of which says how many bytes follow. `worker.py` tells
 //! more.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,9 +12,17 @@ use crate::registry::{Cwd, PythonSpec};
 
 const PYTHONPATH: &str = "PYTHONPATH";
 
+/// What is asked, in the order of `worker.py`.
+#[derive(Clone, Copy)]
+enum Op {
+    Hello,
+    Load,
+    Call,
+}
+
 /// Asks who it is.
 pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
-    push_line(out, format_args!("{id} hello 0"));
+    push_head(out, id, 0, Op::Hello, 0, 0, 0);
 }
 
 /// Asks it to import the module of a hook and to find its function, and to know the hook by this number.
@@ -38,7 +45,7 @@ pub(super) fn push_load(
         Cwd::Event => String::new(),
     };
     let facts = format!("{{{what},{how}{cwd}}}");
-    push_line(out, format_args!("{id} load {} {number}", facts.len()));
+    push_head(out, id, facts.len(), Op::Load, number, 0, 0);
     out.extend_from_slice(facts.as_bytes());
 }
 
@@ -53,32 +60,13 @@ pub(super) fn push_call(
 ) {
     // Rounded up: a hook must not believe that its time is over before it is.
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
-    // Every call waits for this line: `format!` would take ten times as long.
-    push_number(out, id);
-    out.extend_from_slice(b" call");
-    for number in [event_bytes as u64, number as u64, u64::from(phase), left] {
-        out.push(b' ');
-        push_number(out, number);
-    }
-    out.push(b'\n');
+    push_head(out, id, event_bytes, Op::Call, number, phase, left);
 }
 
-fn push_number(out: &mut Vec<u8>, number: u64) {
-    let begin = out.len();
-    let mut rest = number;
-    loop {
-        out.push(b'0' + (rest % 10) as u8);
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
+fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phase: u8, left: u64) {
+    for number in [id, bytes as u64, op as u64, hook as u64, u64::from(phase), left] {
+        out.extend_from_slice(&number.to_le_bytes());
     }
-    out[begin..].reverse();
-}
-
-fn push_line(out: &mut Vec<u8>, words: std::fmt::Arguments<'_>) {
-    // A vector takes everything.
-    let _ = writeln!(out, "{words}");
 }
 
 /// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or
@@ -130,13 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn the_line_of_a_call_has_its_numbers() {
+    fn a_call_begins_with_its_numbers() {
         let mut out = b"before".to_vec();
-        push_call(&mut out, 10, 0, 1, Duration::from_millis(29_999), 1024);
+        push_call(&mut out, 10, 7, 1, Duration::from_millis(29_999), 1024);
+        let numbers: Vec<u64> =
+            out[6..].chunks(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect();
+        assert_eq!(numbers, [10, 1024, 2, 7, 1, 30_000]);
         push_call(&mut out, u64::MAX, usize::MAX, 2, Duration::MAX, 0);
-        let most = u64::MAX;
-        let lines = format!("before10 call 1024 0 1 30000\n{most} call 0 {most} 2 {most}\n");
-        assert_eq!(String::from_utf8(out).unwrap(), lines);
+        assert_eq!(out.len(), 6 + 2 * 48);
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! Answers of a worker: a line with the number of the request, a word and a byte count, then so many bytes. A
-//! reply may hold newlines, so nothing ends it but its length.
+//! Answers of a worker: three numbers (that of the request, how many bytes follow, how it went), then so many bytes.
 
 use crosier_protocol::FailureKind;
 use serde::Deserialize;
@@ -8,8 +7,8 @@ use super::MAX_REPLY;
 
 /// No answer of a worker is larger: a reply, or a failure with its traceback.
 const MAX_BYTES: usize = MAX_REPLY + 256 * 1024;
-/// No first line is longer: two numbers and a word.
-const MAX_LINE: usize = 48;
+/// What the numbers take.
+const HEAD: usize = 24;
 
 /// What a worker answered.
 #[derive(Debug)]
@@ -50,41 +49,33 @@ impl Reader {
 
     /// The response to this request, when it is complete; an error when the worker breaks the protocol.
     pub(super) fn response(&mut self, id: u64) -> Result<Option<Response>, String> {
-        let Some(end) = self.bytes.iter().take(MAX_LINE).position(|&byte| byte == b'\n') else {
-            return if self.bytes.len() < MAX_LINE {
-                Ok(None)
-            } else {
-                Err("its worker wrote something else than an answer".to_owned())
-            };
-        };
-        let (line, rest) = self.bytes.split_at(end);
-        let (answered, word, length) = words(line).ok_or("its worker wrote something else than an answer")?;
-        if length > MAX_BYTES {
-            return Err(format!("its worker announced an answer of {length} bytes"));
-        }
+        let Some((head, rest)) = self.bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let [answered, length, status] = numbers(head);
         if answered != id {
             return Err(format!("its worker answered request {answered} instead of {id}"));
         }
-        let Some(bytes) = rest.get(1..=length) else { return Ok(None) };
-        let response = match word {
-            "ok" => Response::Reply(bytes.to_vec()),
-            "none" => Response::Nothing,
-            "failed" => Response::Failed(
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > MAX_BYTES {
+            return Err(format!("its worker announced an answer of {length} bytes"));
+        }
+        let Some(bytes) = rest.get(..length) else { return Ok(None) };
+        let response = match status {
+            0 => Response::Reply(bytes.to_vec()),
+            1 => Response::Nothing,
+            2 => Response::Failed(
                 serde_json::from_slice(bytes)
                     .map_err(|error| format!("its worker failed and did not say why: {error}"))?,
             ),
-            _ => return Err("its worker answered with a word that nobody knows".to_owned()),
+            _ => return Err(format!("its worker answered with the status {status}, which nobody knows")),
         };
-        self.bytes.drain(..=end + length);
+        self.bytes.drain(..HEAD + length);
         Ok(Some(response))
     }
 }
 
-/// The number of the request, the word for how it went, and how many bytes follow.
-fn words(line: &[u8]) -> Option<(u64, &str, usize)> {
-    let mut words = std::str::from_utf8(line).ok()?.split(' ');
-    let all = (words.next()?.parse().ok()?, words.next()?, words.next()?.parse().ok()?);
-    words.next().is_none().then_some(all)
+fn numbers(head: &[u8; HEAD]) -> [u64; 3] {
+    let (words, _) = head.as_chunks::<8>();
+    std::array::from_fn(|place| words.get(place).map_or(0, |word| u64::from_le_bytes(*word)))
 }
 
 #[cfg(test)]
@@ -92,9 +83,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn answer(id: u64, length: u64, status: u64, bytes: &[u8]) -> Vec<u8> {
+        [&id.to_le_bytes(), &length.to_le_bytes(), &status.to_le_bytes(), bytes].concat()
+    }
+
     #[test]
     fn a_response_is_read_when_it_is_complete() {
-        let whole = b"7 ok 3\n{\n}";
+        let whole = answer(7, 3, 0, b"{\n}");
         for cut in 0..whole.len() {
             let mut reader = Reader::default();
             reader.push(&whole[..cut]);
@@ -108,7 +103,7 @@ mod tests {
     #[test]
     fn responses_at_once_are_read_one_by_one() {
         let mut reader = Reader::default();
-        reader.push(b"1 none 0\n2 ok 2\n{}3 no");
+        reader.push(&[answer(1, 0, 1, b""), answer(2, 2, 0, b"{}"), answer(3, 1, 0, b"")].concat());
         assert!(matches!(reader.response(1).unwrap(), Some(Response::Nothing)));
         assert!(matches!(reader.response(2).unwrap(), Some(Response::Reply(bytes)) if bytes == b"{}"));
         assert!(reader.response(3).unwrap().is_none() && !reader.is_empty());
@@ -117,20 +112,16 @@ mod tests {
     #[test]
     fn a_foreign_id_noise_and_a_huge_length_break_the_protocol() {
         for (bytes, part) in [
-            (&b"8 ok 0\n"[..], "instead of 7"),
-            (b"hello, I am a print(), and I have more to say than that", "else than an answer"),
-            (b"hello\n", "else than an answer"),
-            (b"7 ok\n", "else than an answer"),
-            (b"7 ok 1 2\n{", "else than an answer"),
-            (b"7 ok -1\n{", "else than an answer"),
-            (b"\xff ok 1\n{", "else than an answer"),
-            (b"7 ok 9999999999\n", "announced"),
-            (b"7 ok 18446744073709551615\n", "announced"),
-            (b"7 maybe 0\n", "nobody knows"),
-            (b"7 failed 4\nnull", "did not say why"),
+            (answer(8, 0, 0, b""), "answered request 8 instead of 7"),
+            (b"hello, I am a print(), and I have more to say than that".to_vec(), "instead of 7"),
+            (answer(7, 9_999_999_999, 0, b""), "announced"),
+            (answer(7, u64::MAX, 0, b""), "announced"),
+            (answer(7, 0, 3, b""), "the status 3"),
+            (answer(7, 0, u64::MAX, b""), "which nobody knows"),
+            (answer(7, 4, 2, b"null"), "did not say why"),
         ] {
             let mut reader = Reader::default();
-            reader.push(bytes);
+            reader.push(&bytes);
             assert!(reader.response(7).unwrap_err().contains(part), "{}", bytes.escape_ascii());
         }
     }
@@ -144,9 +135,12 @@ mod tests {
         }
 
         #[test]
-        fn any_line_is_read_or_refused(line in "[0-9 a-z]{0,12}[ ](ok|none|failed)[ ][0-9]{1,20}\n.{0,20}") {
+        fn any_answer_is_read_or_refused(
+            id in 0..3_u64, length in 0..30_u64, status in 0..4_u64,
+            bytes in proptest::collection::vec(any::<u8>(), 0..30),
+        ) {
             let mut reader = Reader::default();
-            reader.push(line.as_bytes());
+            reader.push(&answer(id, length, status, &bytes));
             let _ = reader.response(1);
         }
     }

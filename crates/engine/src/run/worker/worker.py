@@ -1,17 +1,19 @@
 """The Crosier worker: runs Python hooks for the engine, one call at a time, in a warm interpreter.
 
 The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2. A request
-is a line of words and as many bytes as its third word says; a call adds the hook's number, phase and milliseconds:
+is six numbers of eight bytes, low byte first (its own number, bytes that follow, op, hook, phase, milliseconds left),
+and those bytes:
 
-    1 hello 0
-    2 load 76 7          + {"name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
-    3 call 1024 7 1 29900  + the event
+    1  0    HELLO  0  0  0
+    2  76   LOAD   7  0  0      + {"name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
+    3  1024 CALL   7  1  29900  + the event
 
 `load` also takes `cwd` (absent: that of each event), `fork` and `max_reply`. Its reply names the files that the hook is
 made of, as they were; the engine looks at them before each call, and has a hook whose files changed loaded anew.
 
-An answer has the same form, `3 ok 41` + a reply: "none" is no opinion, and "failed" brings JSON: `kind` (import,
-delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and `deny`. The end of input ends the worker.
+An answer is three such numbers (that of the request, bytes that follow, status) and a reply. NONE is no opinion, and
+FAILED brings JSON: `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and
+`deny`. The end of input ends the worker.
 User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
 
 Every call waits for what is done from `Channel.receive` to the write in `serve`, so nothing is done there that can be
@@ -28,6 +30,14 @@ import os
 import sys
 from time import monotonic, sleep
 
+try:
+    from _struct import Struct
+except ImportError:  # not CPython
+    from struct import Struct
+
+REQUEST, ANSWER = Struct("<6Q"), Struct("<3Q")
+HELLO, LOAD, CALL = OPS = range(3)
+OK, NONE, FAILED = range(3)
 MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
@@ -36,7 +46,7 @@ LIMITED = hasattr(sys, "set_int_max_str_digits")
 # Taken early: a hook may patch `os`.
 alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
 depth_limit, digit_limit = sys.getrecursionlimit, sys.get_int_max_str_digits if LIMITED else lambda: MAX_DIGITS
-join, modules = "".join, sys.modules
+head_of, join, modules = REQUEST.unpack_from, "".join, sys.modules
 
 
 class Failure(Exception):
@@ -64,15 +74,16 @@ class Channel:
         os.dup2(2, 1)
         os.register_at_fork(after_in_child=lambda: os.closerange(self.input, self.output + 1))
 
-    def receive(self) -> tuple[list[bytes], bytes]:
-        """Read exactly one request: its words, and its bytes. The engine writes all of it at once, so it mostly comes
+    def receive(self) -> tuple[tuple, bytes]:
+        """Read exactly one request: its numbers, and its bytes. The engine writes all of it at once, so it mostly comes
         in one read."""
         data, self.rest = self.rest or self._read(), b""
-        line, end, data = data.partition(b"\n")
-        while not end:
-            line, end, data = (line + self._read()).partition(b"\n")
-        words = line.split()
-        if missing := int(words[2]) - len(data):
+        while len(data) < REQUEST.size:
+            data += self._read()
+        head, data = head_of(data), data[REQUEST.size :]
+        if missing := head[1] - len(data):
+            if head[2] not in OPS:
+                raise ValueError("this is no request")
             pieces = [data]
             while missing > 0:
                 pieces.append(self._read())
@@ -80,7 +91,7 @@ class Channel:
             data = b"".join(pieces)
             if missing:
                 data, self.rest = data[:missing], data[missing:]
-        return words, data
+        return head, data
 
     def _read(self) -> bytes:
         while True:
@@ -95,18 +106,18 @@ class Channel:
             return data
 
 
-def answer(number: bytes, status: bytes, data: bytes = b"") -> bytes:
+def answer(number: int, status: int, data: bytes = b"") -> bytes:
     """What is written to answer a request."""
-    return b"%b %b %d\n%b" % (number, status, len(data), data)
+    return ANSWER.pack(number, len(data), status) + data
 
 
-def attempt(own: int, action, words: list[bytes], data: bytes) -> bytes:
+def attempt(own: int, action, head: tuple, data: bytes) -> bytes:
     """Do what may run user code and give the answer that tells how it ended. A hook may fork and return twice, also by
     ways that Python does not know of; only the process of this id comes back from here."""
     try:
-        answered = action(words, data)
+        answered = action(head, data)
     except Failure as failure:
-        answered = answer(words[0], b"failed", encode(vars(failure)))
+        answered = answer(head[0], FAILED, encode(vars(failure)))
     if getpid() != own:
         os._exit(0)
     if bypassed or "signal" in modules:
@@ -186,12 +197,12 @@ def locate(value: object, path: str) -> str:
     return path
 
 
-def pack(number: bytes, reply: dict, limit: int) -> bytes:
+def pack(number: int, reply: dict, limit: int) -> bytes:
     """Answer a request with a reply, if it can be written."""
     try:
         packed = encode(reply)
         if len(packed) <= limit:
-            return b"%b ok %d\n%b" % (number, len(packed), packed)
+            return answer(number, OK, packed)
         kind, detail = "oversize", f"the reply has {len(packed)} bytes; {limit} are accepted"
     except RecursionError:
         kind, detail = "bad_output", "the reply contains itself or is nested too deeply"
@@ -468,7 +479,7 @@ def resolve(module: object, function: str) -> tuple:
 class Hook:
     """A registered hook, ready to be called: `call` answers a call of it."""
 
-    def load(self, words: list[bytes], data: bytes) -> bytes:
+    def load(self, head: tuple, data: bytes) -> bytes:
         """Import the module, or what has changed of it, and see whether the function can be called."""
         request = decode(data)
         paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
@@ -484,19 +495,19 @@ class Hook:
         if self.cwd == os.path.dirname(self.source.file or ""):
             self.cwd = hold(self.cwd)
         facts = {"file": self.source.file, "context": context, "watched": self.source.stamps}
-        return answer(words[0], b"ok", encode(facts))
+        return answer(head[0], OK, encode(facts))
 
-    def _refuse(self, words: list[bytes], data: bytes) -> bytes:
+    def _refuse(self, head: tuple, data: bytes) -> bytes:
         raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
 
-    def _answer_with_context(self, words: list[bytes], data: bytes) -> bytes:
+    def _answer_with_context(self, head: tuple, data: bytes) -> bytes:
         """A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all others die of it
         at once. One that gave up because its time was over has not answered: it is late."""
-        context = HookContext(self.name, int(words[4]), int(words[5]) / 1000)
+        context = HookContext(self.name, head[4], head[5] / 1000)
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
-            answered = (self._answer_apart if self.fork else self._answer)(words, data, context)
-            if context.cancelled and answered == answer(words[0], b"none"):
+            answered = (self._answer_apart if self.fork else self._answer)(head, data, context)
+            if context.cancelled and answered == answer(head[0], NONE):
                 while not context.stopped and context.remaining > -5:  # the engine may be a moment behind
                     sleep(0.01)
                 context.stopped = True
@@ -506,7 +517,7 @@ class Hook:
                 os._exit(128 + signal.SIGTERM)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
-    def _answer(self, words: list[bytes], data: bytes, context: HookContext | None = None) -> bytes:
+    def _answer(self, head: tuple, data: bytes, context: HookContext | None = None) -> bytes:
         try:
             fields = decode(data)
             if type(fields) is not dict:
@@ -522,11 +533,11 @@ class Hook:
             reply = self.target(event) if context is None else self.target(event, context)
             if type(reply) is not dict:
                 reply = understand(reply)
-            return pack(words[0], reply, self.limit) if reply else answer(words[0], b"none")
+            return pack(head[0], reply, self.limit) if reply else answer(head[0], NONE)
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
 
-    def _answer_apart(self, words: list[bytes], data: bytes, context: HookContext | None = None) -> bytes:
+    def _answer_apart(self, head: tuple, data: bytes, context: HookContext | None = None) -> bytes:
         """Answer from a fork. It leaves its answer in shared memory, which unlike a pipe cannot fill up, be held open
         by a grandchild, or take more than its size; so it is enough to wait for the child."""
         import mmap
@@ -537,7 +548,7 @@ class Hook:
             raise Failure("delivery", f"cannot fork: {exc}") from None
         if not child:
             try:
-                answered = attempt(getpid(), lambda *call: self._answer(*call, context), words, data)
+                answered = attempt(getpid(), lambda *call: self._answer(*call, context), head, data)
                 shared[8 : 8 + len(answered)] = answered
                 shared[:8] = len(answered).to_bytes(8, "big")
             finally:
@@ -606,21 +617,21 @@ def wait(awaitable) -> object:
 
 def serve() -> None:
     """Answer requests, one after the other, until there are no more."""
-    hooks: dict[bytes, Hook] = {}
+    hooks: dict[int, Hook] = {}
     own, receive, output = getpid(), CHANNEL.receive, CHANNEL.output
     while True:
-        words, data = receive()
-        op = words[1]
-        if op == b"call":
-            answered = attempt(own, hooks[words[3]].call, words, data)
-        elif op == b"load":
-            hook = hooks[words[3]] = Hook()
-            answered = attempt(own, hook.load, words, data)
+        head, data = receive()
+        op = head[2]
+        if op == CALL:
+            answered = attempt(own, hooks[head[3]].call, head, data)
+        elif op == LOAD:
+            hook = hooks[head[3]] = Hook()
+            answered = attempt(own, hook.load, head, data)
         else:
             version = ".".join(map(str, sys.version_info[:3]))
-            facts = {"protocol": 2, "python": version, "executable": sys.executable, "pid": own}
+            facts = {"protocol": 3, "python": version, "executable": sys.executable, "pid": own}
             facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
-            answered = answer(words[0], b"ok", encode(facts))
+            answered = answer(head[0], OK, encode(facts))
         while (done := write(output, answered)) < len(answered):
             answered = answered[done:]
 
