@@ -64,7 +64,7 @@ class Worker:
 
     def receive_raw(self) -> tuple[int, str, bytes]:
         number, size, status = struct.unpack("<3Q", self._read(24))
-        return number, ["ok", "none", "failed"][status], self._read(size)
+        return number, {3: "ok", 4: "none", 5: "failed"}[status], self._read(size)
 
     def _read(self, size: int) -> bytes:
         data = b""

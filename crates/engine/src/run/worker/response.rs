@@ -7,6 +7,8 @@ use super::MAX_REPLY;
 
 /// No answer of a worker is larger: a reply, or a failure with its traceback.
 const MAX_BYTES: usize = MAX_REPLY + 256 * 1024;
+/// A number that is so far from the one of the request is none, but some text.
+const FAR: u64 = 1 << 32;
 /// What the numbers take.
 const HEAD: usize = 24;
 
@@ -51,18 +53,22 @@ impl Reader {
     pub(super) fn response(&mut self, id: u64) -> Result<Option<Response>, String> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
         let [answered, length, status] = numbers(head);
-        if answered != id {
-            return Err(format!("its worker answered request {answered} instead of {id}"));
+        if answered.abs_diff(id) > FAR {
+            return Err("its worker wrote something else than an answer".to_owned());
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > MAX_BYTES {
             return Err(format!("its worker announced an answer of {length} bytes"));
         }
+        if answered != id {
+            return Err(format!("its worker answered request {answered} instead of {id}"));
+        }
         let Some(bytes) = rest.get(..length) else { return Ok(None) };
+        // The numbers of `worker.py`.
         let response = match status {
-            0 => Response::Reply(bytes.to_vec()),
-            1 => Response::Nothing,
-            2 => Response::Failed(
+            3 => Response::Reply(bytes.to_vec()),
+            4 => Response::Nothing,
+            5 => Response::Failed(
                 serde_json::from_slice(bytes)
                     .map_err(|error| format!("its worker failed and did not say why: {error}"))?,
             ),
@@ -89,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_response_is_read_when_it_is_complete() {
-        let whole = answer(7, 3, 0, b"{\n}");
+        let whole = answer(7, 3, 3, b"{\n}");
         for cut in 0..whole.len() {
             let mut reader = Reader::default();
             reader.push(&whole[..cut]);
@@ -103,7 +109,7 @@ mod tests {
     #[test]
     fn responses_at_once_are_read_one_by_one() {
         let mut reader = Reader::default();
-        reader.push(&[answer(1, 0, 1, b""), answer(2, 2, 0, b"{}"), answer(3, 1, 0, b"")].concat());
+        reader.push(&[answer(1, 0, 4, b""), answer(2, 2, 3, b"{}"), answer(3, 1, 3, b"")].concat());
         assert!(matches!(reader.response(1).unwrap(), Some(Response::Nothing)));
         assert!(matches!(reader.response(2).unwrap(), Some(Response::Reply(bytes)) if bytes == b"{}"));
         assert!(reader.response(3).unwrap().is_none() && !reader.is_empty());
@@ -112,13 +118,15 @@ mod tests {
     #[test]
     fn a_foreign_id_noise_and_a_huge_length_break_the_protocol() {
         for (bytes, part) in [
-            (answer(8, 0, 0, b""), "answered request 8 instead of 7"),
-            (b"hello, I am a print(), and I have more to say than that".to_vec(), "instead of 7"),
+            (answer(8, 0, 3, b""), "answered request 8 instead of 7"),
+            (b"hello, I am a print(), and I have more to say than that".to_vec(), "else than an answer"),
+            (b"[]\n                     ".to_vec(), "else than an answer"),
+            (answer(8, u64::MAX, 0, b""), "announced"),
             (answer(7, 9_999_999_999, 0, b""), "announced"),
             (answer(7, u64::MAX, 0, b""), "announced"),
-            (answer(7, 0, 3, b""), "the status 3"),
+            (answer(7, 0, 0, b""), "the status 0"),
             (answer(7, 0, u64::MAX, b""), "which nobody knows"),
-            (answer(7, 4, 2, b"null"), "did not say why"),
+            (answer(7, 4, 5, b"null"), "did not say why"),
         ] {
             let mut reader = Reader::default();
             reader.push(&bytes);
@@ -136,7 +144,7 @@ mod tests {
 
         #[test]
         fn any_answer_is_read_or_refused(
-            id in 0..3_u64, length in 0..30_u64, status in 0..4_u64,
+            id in 0..3_u64, length in 0..30_u64, status in 0..7_u64,
             bytes in proptest::collection::vec(any::<u8>(), 0..30),
         ) {
             let mut reader = Reader::default();

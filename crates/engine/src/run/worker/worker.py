@@ -37,7 +37,7 @@ except ImportError:  # not CPython
 
 REQUEST, ANSWER = Struct("<6Q"), Struct("<3Q")
 HELLO, LOAD, CALL = OPS = range(3)
-OK, NONE, FAILED = range(3)
+OK, NONE, FAILED = range(3, 6)  # and no op: an echo is no answer
 MAX_TRACEBACK = 30_000  # characters, the last ones
 MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call

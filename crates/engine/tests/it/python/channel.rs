@@ -16,18 +16,19 @@ fn expect_lost(desk: &Desk<'_>, function: &str, part: &str) {
 fn noise_on_the_channel_loses_the_worker() {
     each_way(|lab| {
         let desk = lab.desk(
-            "def text(event): os.write(251, b'hello, I am a print()')
+            "import struct
+def text(event): os.write(251, b'hello, I am a print()')
 def line(event): os.write(251, b'hello\\n')
-def long(event): os.write(251, b'1 ok 9999999999\\n')
+def long(event): os.write(251, struct.pack('<3Q', 1, 9999999999, 3))
 def null(event): os.write(251, b'null\\n')
-def words(event): os.write(251, b'1 ok 2 3\\n')",
+def zeros(event): os.write(251, bytes(8))",
         );
         for (function, part) in [
             ("text", "something else than an answer"),
             ("line", "something else than an answer"),
             ("long", "announced an answer of 9999999999 bytes"),
             ("null", "something else than an answer"),
-            ("words", "something else than an answer"),
+            ("zeros", "its worker answered request 0 instead of"),
         ] {
             expect_lost(&desk, function, part);
         }
@@ -47,9 +48,10 @@ fn an_answer_of_the_hooks_own_beside_the_workers_loses_the_worker() {
     each_way(|lab| {
         // An allow that the hook forged, for whatever request there may be; then it returns its deny.
         let desk = lab.desk(
-            "def forges(event):
+            "import struct
+def forges(event):
     for number in range(1, 9):
-        os.write(251, b'%d none 0\\n' % number)
+        os.write(251, struct.pack('<3Q', number, 0, 4))
     time.sleep(0.05)
     return deny('the real one')",
         );

@@ -10,28 +10,36 @@ use super::lab::{Way, tool};
 /// worker does, and calls as `call(id)` says, for which `started` tells the how many-eth worker of the folder
 /// this is.
 const WORKER: &str = r#"
-import json, os, sys, time
+import json, os, struct, sys, time
+
+HELLO, LOAD, CALL = range(3)
+OK, NONE, FAILED = range(3, 6)
+
+def read(size):
+    data = b""
+    while len(data) < size:
+        more = os.read(0, size - len(data))
+        if not more: os._exit(0)
+        data += more
+    return data
 
 def request():
-    line = b""
-    while not line.endswith(b"\n"):
-        byte = os.read(0, 1)
-        if not byte: os._exit(0)
-        line += byte
-    number, op, size = line.split()[:3]
-    left = int(size)
-    while left: left -= len(os.read(0, left))
-    return int(number), op
+    number, size, op, *_ = struct.unpack("<6Q", read(48))
+    read(size)
+    return number, op
+
+def head(number, size, status):
+    return struct.pack("<3Q", number, size, status)
 
 def pack(number, status, answer=b""):
     data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-    return b"%d %b %d\n%b" % (number, status, len(data), data)
+    return head(number, len(data), status) + data
 
 def write(number, status, answer=b""):
     os.write(1, pack(number, status, answer))
 
 def reply(number, **answer):
-    write(number, b"ok", answer)
+    write(number, OK, answer)
 
 with open("started", "a") as file: file.write("x")
 started = os.path.getsize("started")
@@ -40,8 +48,8 @@ DENY = {"decision": "deny", "reason": f"worker {started}"}
 def serve(call):
     while True:
         number, op = request()
-        if op == b"hello": reply(number, python="3", executable="")
-        elif op == b"load": reply(number, watched={})
+        if op == HELLO: reply(number, python="3", executable="")
+        elif op == LOAD: reply(number, watched={})
         else: call(number)
 "#;
 
@@ -89,7 +97,7 @@ fn an_answer_to_a_request_of_before_loses_the_worker() {
 #[test]
 fn two_answers_at_once_lose_the_worker() {
     each_way(|lab| {
-        let wrong = "os.write(1, pack(number, b'none') * 2)\ntime.sleep(60)";
+        let wrong = "os.write(1, pack(number, NONE) * 2)\ntime.sleep(60)";
         expect_lost(lab, wrong, "answered more than it was asked");
     });
 }
@@ -97,7 +105,7 @@ fn two_answers_at_once_lose_the_worker() {
 #[test]
 fn half_an_answer_and_an_end_lose_the_worker() {
     each_way(|lab| {
-        for half in ["b'1'", "b'%d ok 30' % number", "b'%d ok 3\\n{}' % number"] {
+        for half in ["b'1'", "head(number, 3, OK)[:-1]", "head(number, 3, OK) + b'{}'"] {
             let _ = std::fs::remove_file(lab.path("started"));
             expect_lost(lab, &format!("os.write(1, {half})\nos._exit(0)"), "ended in the middle of the call");
         }
@@ -105,9 +113,9 @@ fn half_an_answer_and_an_end_lose_the_worker() {
 }
 
 #[test]
-fn a_line_without_its_reply_and_an_end_lose_the_worker() {
+fn a_head_without_its_reply_and_an_end_lose_the_worker() {
     each_way(|lab| {
-        let wrong = "os.write(1, b'%d ok 2\\n' % number)\nos._exit(0)";
+        let wrong = "os.write(1, head(number, 2, OK))\nos._exit(0)";
         expect_lost(lab, wrong, "ended in the middle of the call");
     });
 }
@@ -116,12 +124,11 @@ fn a_line_without_its_reply_and_an_end_lose_the_worker() {
 fn an_unknown_status_or_kind_loses_the_worker() {
     each_way(|lab| {
         for (wrong, part) in [
-            ("write(number, b'maybe')", "a word that nobody knows"),
-            ("write(number, b'failed', {'kind': 'whim'})", "did not say why"),
-            ("write(number, b'failed')", "did not say why"),
-            ("write(-1, b'none')", "else than an answer"),
-            ("os.write(1, b'none 0\\n')", "else than an answer"),
-            ("os.write(1, b'[]\\n')", "else than an answer"),
+            ("write(number, 6)", "the status 6, which nobody knows"),
+            ("write(number, FAILED, {'kind': 'whim'})", "did not say why"),
+            ("write(number, FAILED)", "did not say why"),
+            ("write(2**64 - 1, NONE)", "else than an answer"),
+            ("os.write(1, b'{\\\"decision\\\": \\\"allow\\\"}\\n' * 2)", "else than an answer"),
         ] {
             let _ = std::fs::remove_file(lab.path("started"));
             expect_lost(lab, &format!("{wrong}\ntime.sleep(60)"), part);
@@ -132,7 +139,7 @@ fn an_unknown_status_or_kind_loses_the_worker() {
 #[test]
 fn an_answer_that_is_too_large_loses_the_worker_before_it_is_read() {
     each_way(|lab| {
-        let wrong = "os.write(1, b'%d ok 2000000\\n' % number)\ntime.sleep(60)";
+        let wrong = "os.write(1, head(number, 2000000, OK))\ntime.sleep(60)";
         expect_lost(lab, wrong, "announced an answer of 2000000 bytes")
     });
 }
@@ -148,7 +155,7 @@ fn half_an_answer_and_silence_are_late() {
         let desk = lab.fake(
             "def call(number):
     if started > 1: return reply(number, **DENY)
-    os.write(1, b'%d ok 22\\n{' % number)
+    os.write(1, head(number, 22, OK) + b'{')
     open('ready', 'w').close()
     time.sleep(60)",
         );
@@ -195,7 +202,7 @@ fn an_answer_byte_by_byte_is_read() {
     each_way(|lab| {
         let desk = lab.fake(
             "def call(number):
-    for byte in pack(number, b'ok', DENY):
+    for byte in pack(number, OK, DENY):
         os.write(1, bytes([byte]))
         time.sleep(0.0005)",
         );
@@ -206,7 +213,7 @@ fn an_answer_byte_by_byte_is_read() {
 #[test]
 fn a_reply_that_is_no_reply_is_bad_output_and_the_worker_stays() {
     each_way(|lab| {
-        let desk = lab.fake("def call(number): write(number, b'ok', b'{\"decision\": \"deny\"')");
+        let desk = lab.fake("def call(number): write(number, OK, b'{\"decision\": \"deny\"')");
         for _ in 0..2 {
             desk.fire("Bash").failed(FailureKind::BadOutput, &[]);
         }
@@ -219,7 +226,7 @@ fn a_failure_that_denies_is_a_denial() {
     each_way(|lab| {
         let desk = lab.fake(
             "def call(number):
-    write(number, b'failed', {'kind': 'oversize', 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
+    write(number, FAILED, {'kind': 'oversize', 'detail': 'a\\x1b[2Jb', 'deny': 'no'})",
         );
         let trial = desk.fire("Bash");
         trial.denied_anyway("no");
@@ -234,7 +241,7 @@ fn words_before_the_first_call_deny() {
         // Answers to requests that nobody has made yet, in one piece.
         let desk = lab.fake(
             "def call(number): reply(number, **DENY)
-os.write(1, pack(1, b'ok', {}) + pack(2, b'ok', {}) + pack(3, b'ok', {}))",
+os.write(1, pack(1, OK, {}) + pack(2, OK, {}) + pack(3, OK, {}))",
         );
         desk.fire("Bash").failed(FailureKind::Import, &["answered more than it was asked"]);
     });
