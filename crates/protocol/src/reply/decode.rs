@@ -38,7 +38,7 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
         return Err(bad(not_an_object(text)));
     }
     let entries = json::readable_entries(text);
-    if !entries.as_ref().is_ok_and(|entries| is_plain(entries)) {
+    if !entries.as_ref().is_ok_and(is_plain) {
         strict(text)?;
     }
     let entries = entries.map_err(|error| bad(format!("the reply is not JSON: {error}")))?;
