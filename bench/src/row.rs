@@ -19,6 +19,8 @@ pub(crate) struct Row {
     pub(crate) note: String,
     pub(crate) runs: usize,
     pub(crate) rounds: usize,
+    /// The part of the samples that was taken on a core of our own; of the side that has less.
+    pub(crate) quiet: f64,
 }
 
 /// How long one side takes, in nanoseconds.
@@ -107,6 +109,7 @@ impl Row {
             note: String::new(),
             runs: 1,
             rounds: 1,
+            quiet: 1.0,
         }
     }
 
@@ -184,6 +187,7 @@ impl Row {
             value,
             runs: samples.runs(),
             rounds: samples.rounds(),
+            quiet: floor.map_or(1.0, |floor| samples.quiet(floor)).min(samples.quiet(ours)),
             ..Self::counted(id, work, unit, value.mid)
         }
     }

@@ -3,6 +3,7 @@
 //! In come cases (closures that do the work once and say how long it took); out go samples, and from them
 //! numbers with a 95 % interval. Nothing here knows what is measured.
 
+mod quiet;
 mod random;
 mod rounds;
 mod statistic;

@@ -2,13 +2,15 @@
 //!
 //! What disturbs the machine for a while then disturbs all cases alike, and the ratio of two cases stays
 //! what it is. Rotating the order is not enough: each case would always follow the same one, and who follows
-//! an interpreter finds its caches cold. The first tenth of each run is dropped.
+//! an interpreter finds its caches cold. The first tenth of each run is dropped, and so is what was taken while the
+//! core was not ours alone.
 
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 
 use super::Random;
+use super::quiet::{leave_quiet, listen};
 use super::statistic::{Interval, median, percentile};
 
 const RESAMPLES: usize = 1_000;
@@ -107,20 +109,33 @@ impl<'a> Group<'a> {
         let mut order: Vec<usize> = (0..count).collect();
         for _ in 0..runs {
             let mut times = vec![Vec::with_capacity(rounds); count];
+            let mut heard = times.clone();
+            let mut before = listen();
             for round in 0..rounds {
                 random.shuffle(&mut order);
                 for &at in &order {
                     let case = &mut self.cases[at];
                     let time = (case.work)().with_context(|| case.name.clone())?;
+                    let behind = listen();
                     if round >= dropped {
                         times[at].push(time);
+                        heard[at].push(before.max(behind));
                     }
+                    before = behind;
                 }
             }
-            all.push(times);
+            all.push((times, heard));
         }
+        let mut quiet = vec![0.0; count];
+        let leave = |(mut times, heard): (Vec<Vec<f64>>, Vec<Vec<f64>>)| {
+            for ((times, heard), quiet) in times.iter_mut().zip(&heard).zip(&mut quiet) {
+                *quiet += leave_quiet(times, heard) / runs as f64;
+            }
+            times
+        };
+        let runs = all.into_iter().map(leave).collect();
         let names = self.cases.into_iter().map(|case| case.name).collect();
-        Ok(Samples { names, runs: all })
+        Ok(Samples { names, runs, quiet })
     }
 }
 
@@ -128,8 +143,10 @@ impl<'a> Group<'a> {
 #[derive(Debug)]
 pub(crate) struct Samples {
     names: Vec<String>,
-    /// Run, case, round.
+    /// Run, case, round. `NAN` where the core was not ours alone.
     runs: Vec<Vec<Vec<f64>>>,
+    /// The part of each case's samples that was taken on a core of our own.
+    quiet: Vec<f64>,
 }
 
 impl Samples {
@@ -141,14 +158,20 @@ impl Samples {
         self.runs.len()
     }
 
-    /// Rounds that counted, per run.
+    /// The part of a case's samples that was taken on a core of our own.
+    pub(crate) fn quiet(&self, case: CaseId) -> f64 {
+        self.quiet[case.0]
+    }
+
+    /// Rounds per run, without those that were dropped at its beginning.
     pub(crate) fn rounds(&self) -> usize {
         self.runs.first().and_then(|run| run.first()).map_or(0, Vec::len)
     }
 
     /// The median over the runs of one percentile.
     pub(crate) fn percentile(&self, case: CaseId, share: f64) -> f64 {
-        let mut each: Vec<f64> = self.runs.iter().map(|run| percentile(&run[case.0], share)).collect();
+        let mut each: Vec<f64> =
+            self.runs.iter().map(|run| percentile(&counted(&run[case.0]), share)).collect();
         median(&mut each)
     }
 
@@ -165,6 +188,7 @@ impl Samples {
                         None => scratch.extend_from_slice(times),
                         Some(rounds) => scratch.extend(rounds.iter().map(|&round| times[round])),
                     }
+                    scratch.retain(|time| !time.is_nan());
                     median(scratch)
                 })
                 .collect();
@@ -188,6 +212,10 @@ impl Samples {
         });
         Interval::of_resamples(mid, resamples.collect())
     }
+}
+
+fn counted(times: &[f64]) -> Vec<f64> {
+    times.iter().copied().filter(|time| !time.is_nan()).collect()
 }
 
 #[cfg(test)]

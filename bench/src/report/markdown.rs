@@ -17,9 +17,11 @@ pub(crate) fn markdown(report: &Report) -> String {
     for noise in &report.noise {
         out.push_str(&format!("- noise {noise}\n"));
     }
+    out.push_str(&format!("- {}\n", report.quiet()));
     out.push_str(
-        "\nIn each round every case of a group runs once, in an order drawn anew; the first tenth is dropped. Times \
-         are medians over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. \
+        "\nIn each round every case of a group runs once, in an order drawn anew; the first tenth is dropped, and so \
+         is a sample beside which a short loop took 1.3 times as long as it can: then somebody else ran on the same \
+         core. How much was quiet stands under Spread; where less than a fifth was, all counts. Times are medians over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. \
          A goal is met when the interval reaches it, and \"within noise\" when only the interval does.\n\n",
     );
     push_table(&mut out, &HEADINGS.map(str::to_owned), report.rows.iter().map(|row| cells(row).to_vec()));
@@ -30,14 +32,17 @@ pub(crate) fn markdown(report: &Report) -> String {
         push_table(&mut out, &headings, lines);
     }
     out.push_str("\n## Spread\n\n");
-    let headings = ["id", "runs × rounds", "floor p50 / p90", "Crosier p50 / p90"].map(str::to_owned);
+    let headings =
+        ["id", "runs × rounds", "quiet", "floor p50 / p90", "Crosier p50 / p90"].map(str::to_owned);
     let spread = report.rows.iter().filter(|row| row.ours.is_some()).map(|row| {
         let both = |side: &Option<crate::row::Timing>| {
             side.as_ref()
                 .map(|side| format!("{} / {}", nanoseconds(side.p50), nanoseconds(side.p90)))
                 .unwrap_or_default()
         };
-        vec![row.id.clone(), format!("{} × {}", row.runs, row.rounds), both(&row.floor), both(&row.ours)]
+        let rounds = format!("{} × {}", row.runs, row.rounds);
+        let quiet = format!("{:.0} %", row.quiet * 100.0);
+        vec![row.id.clone(), rounds, quiet, both(&row.floor), both(&row.ours)]
     });
     push_table(&mut out, &headings, spread);
     let notes: Vec<_> = report.rows.iter().filter(|row| !row.note.is_empty()).collect();

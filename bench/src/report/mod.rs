@@ -55,6 +55,22 @@ pub(crate) struct Point {
 }
 
 impl Report {
+    /// How much was measured on a core of our own.
+    pub(crate) fn quiet(&self) -> String {
+        let mut sampled: Vec<&Row> = self.rows.iter().filter(|row| row.ours.is_some()).collect();
+        sampled.sort_by(|a, b| a.quiet.total_cmp(&b.quiet));
+        let part = |row: &Row| format!("{:.0} %", row.quiet * 100.0);
+        match (sampled.first(), sampled.get(sampled.len() / 2)) {
+            (Some(least), Some(middle)) => format!(
+                "quiet: nobody else ran on the same core for {} of the samples in most rows; least in {}, {}",
+                part(middle),
+                least.id,
+                part(least)
+            ),
+            _ => "quiet: nothing was sampled".to_owned(),
+        }
+    }
+
     /// How many goals there are of each verdict: met, met within noise, missed.
     pub(crate) fn tally(&self) -> [usize; 3] {
         [Verdict::Met, Verdict::WithinNoise, Verdict::Missed]

@@ -28,6 +28,7 @@ pub(crate) fn table(report: &Report) -> String {
     for noise in &report.noise {
         out.push_str(&format!("noise {noise}\n"));
     }
+    out.push_str(&format!("{}\n", report.quiet()));
     out.push_str(&format!("{}\n", report.summary()));
     out
 }
