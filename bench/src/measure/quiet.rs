@@ -18,9 +18,10 @@ const ENOUGH: f64 = 0.2;
 /// The fastest loop so far. Times are positive, so their bits are in the same order as they are.
 static BEST: AtomicU64 = AtomicU64::new(f64::INFINITY.to_bits());
 
-/// Nanoseconds that the loop takes at this moment.
+/// Nanoseconds that the loop takes at this moment: the best of three, because after another process the first one
+/// finds everything cold.
 pub(super) fn listen() -> f64 {
-    let (time, ()) = clock(work);
+    let time = (0..3).map(|_| clock(work).0).fold(f64::INFINITY, f64::min);
     BEST.fetch_min(time.to_bits(), Ordering::Relaxed);
     time
 }
