@@ -7,6 +7,8 @@ use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeStruct, Serializer};
 use serde_json::Error;
 
+use crate::json::Json;
+
 /// Who gets the fields.
 pub(crate) trait TakeFields {
     /// Where the JSON of this field is to be written; `None` when it is not wanted.
@@ -18,6 +20,27 @@ pub(crate) trait TakeFields {
 /// Hands over the fields of a payload, in order.
 pub(crate) fn take_apart(payload: &impl Serialize, taker: &mut dyn TakeFields) -> Result<(), Error> {
     payload.serialize(Apart { taker, key: None })
+}
+
+/// Every field, with its value.
+#[derive(Default)]
+pub(crate) struct Fields {
+    pub(crate) all: Vec<(String, Json)>,
+    /// The value that is being written.
+    value: Vec<u8>,
+}
+
+impl TakeFields for Fields {
+    fn begin(&mut self, _: &str) -> Option<&mut Vec<u8>> {
+        self.value.clear();
+        Some(&mut self.value)
+    }
+
+    fn end(&mut self, name: &str) {
+        // What serde writes is JSON.
+        let value = std::str::from_utf8(&self.value).ok().and_then(|text| Json::parse(text).ok());
+        self.all.push((name.to_owned(), value.unwrap_or_default()));
+    }
 }
 
 struct Apart<'a> {
@@ -177,7 +200,7 @@ mod tests {
         unwanted: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         absent: Option<u8>,
-        json: crate::Json,
+        json: Json,
     }
 
     #[derive(Serialize)]
@@ -189,10 +212,14 @@ mod tests {
 
     #[test]
     fn structs_and_maps_come_apart_and_nothing_else() {
-        let json = crate::Json::parse(r#"{"z": 1.50}"#).unwrap();
+        let json = Json::parse(r#"{"z": 1.50}"#).unwrap();
         let plain = Plain { a: 1, unwanted: "x", absent: None, json };
         assert_eq!(written(&plain), r#"a=1 json={"z": 1.50} "#);
         assert_eq!(written(&Some(&plain)), written(&plain));
+        let mut fields = Fields::default();
+        take_apart(&plain, &mut fields).unwrap();
+        let fields: Vec<String> = fields.all.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        assert_eq!(fields, ["a=1", "unwanted=\"x\"", "json={\"z\": 1.50}"]);
         let map = std::collections::BTreeMap::from([(7, "seven"), (8, "eight")]);
         assert_eq!(written(&map), r#"7="seven" 8="eight" "#);
         assert_eq!(written(&Flat { first: "f", rest: plain }), r#"first="f" a=1 json={"z": 1.50} "#);

@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use agent::*;
-pub(crate) use apart::TakeFields;
+pub(crate) use apart::{Fields, TakeFields};
 pub use message::*;
 pub use session::*;
 pub use tool::*;
@@ -101,8 +101,6 @@ pub(crate) trait AnyPayload: Debug + Send + Sync {
     fn matcher_value(&self) -> Option<&str>;
     fn as_any(&self) -> &(dyn Any + Send + Sync);
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// The payload fields as one JSON object.
-    fn to_json(&self) -> Result<String, serde_json::Error>;
     /// The payload fields one by one.
     fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error>;
 }
@@ -122,9 +120,6 @@ impl<P: Payload> AnyPayload for P {
     }
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
-    }
-    fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
     }
     fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error> {
         apart::take_apart(self, taker)

@@ -7,7 +7,7 @@ use super::encode;
 use crate::event::{Kind, TABLE};
 use crate::failure::{Failure, FailureKind};
 use crate::json::{self, Json};
-use crate::payload::{AnyPayload, Base, Payload};
+use crate::payload::{AnyPayload, Base, Fields, Payload};
 
 /// What the engine completes an event with.
 #[derive(Debug, Clone)]
@@ -329,7 +329,11 @@ impl Event {
     fn payload_fields(&self) -> Option<Vec<(String, Json)>> {
         match &self.0.body {
             Body::Fields { fields, .. } => Some(fields.clone()),
-            Body::Typed(payload) => json::object_entries(&payload.to_json().ok()?).ok(),
+            Body::Typed(payload) => {
+                let mut fields = Fields::default();
+                payload.take_apart(&mut fields).ok()?;
+                Some(fields.all)
+            }
         }
     }
 }
