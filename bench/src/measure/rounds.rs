@@ -252,6 +252,23 @@ mod tests {
     }
 
     #[test]
+    fn what_was_left_out_has_no_part_in_any_number() {
+        let quiet = [1.0, 3.0, 2.0];
+        let with_gaps = [1.0, f64::NAN, 3.0, f64::NAN, 2.0];
+        let samples = |times: &[f64]| Samples {
+            names: vec!["case".to_owned()],
+            runs: vec![vec![times.to_vec()]],
+            quiet: vec![0.6],
+        };
+        let (all, some) = (samples(&quiet), samples(&with_gaps));
+        let mid = |samples: &Samples| samples.estimate(&[CaseId(0)], |p50| p50[0]).mid;
+        assert_eq!((mid(&all), mid(&some)), (2.0, 2.0));
+        for share in [0.0, 0.5, 0.9, 1.0] {
+            assert_eq!(some.percentile(CaseId(0), share), all.percentile(CaseId(0), share));
+        }
+    }
+
+    #[test]
     fn the_interval_grows_with_the_noise() {
         let spread = |noise: f64| {
             let mut random = Random::new(1);

@@ -21,8 +21,8 @@ pub(crate) fn markdown(report: &Report) -> String {
     out.push_str(
         "\nIn each round every case of a group runs once, in an order drawn anew; the first tenth is dropped, and so \
          is a sample beside which a short loop took 1.3 times as long as it can: then somebody else ran on the same \
-         core. How much was quiet stands under Spread; where less than a fifth was, all counts. Times are medians over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. \
-         A goal is met when the interval reaches it, and \"within noise\" when only the interval does.\n\n",
+         core. How much was quiet stands under Spread; where less than a fifth was, all counts. Times are medians \
+         over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. A goal is met when the interval reaches it, and \"within noise\" when only the interval does.\n\n",
     );
     push_table(&mut out, &HEADINGS.map(str::to_owned), report.rows.iter().map(|row| cells(row).to_vec()));
     for curve in &report.curves {
