@@ -97,7 +97,7 @@ impl<'a> Fold<'a> {
                 policy::apply(self, hook, &failure);
             }
             log_failure(hook, &failure);
-            report.failure = Some(failure);
+            report.failure = Some(*failure);
         }
         log_ignored(hook, &report.ignored);
         self.report(report);

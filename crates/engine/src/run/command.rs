@@ -99,7 +99,7 @@ impl Job<'_> {
                 } else {
                     Failure::error("the fire was cancelled, and it was killed")
                 };
-                Answer { reply, failure: Some(failure) }
+                Answer::failed(reply, failure)
             }
         };
         if let Some(telling) = telling {

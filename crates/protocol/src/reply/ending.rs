@@ -57,7 +57,7 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
                 Some(signal) => format!("it was killed by signal {signal}{}", signal_name(signal)),
                 None => "it ended without a code".to_owned(),
             };
-            Answer { reply, failure: Some(Failure::new(FailureKind::Signal, detail)) }
+            Answer::failed(reply, Failure::new(FailureKind::Signal, detail))
         }
     }
 }

@@ -292,13 +292,22 @@ impl Outcome {
 
 /// What one run of a hook came to: a reply, and perhaps a failure beside it.
 ///
-/// Both are there when a hook denied and then failed: the denial counts, and the failure is not hidden.
+/// Both are there when a hook denied and then failed: the denial counts, and the failure is not hidden. Two pointers
+/// and no more, so that it goes from hand to hand in registers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// What the hook said.
     pub reply: Reply,
     /// How it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<Box<Failure>>,
+}
+
+impl Answer {
+    /// What the hook said before it failed, and how it failed.
+    #[must_use]
+    pub fn failed(reply: Reply, failure: Failure) -> Self {
+        Self { reply, failure: Some(Box::new(failure)) }
+    }
 }
 
 impl From<Reply> for Answer {
@@ -309,7 +318,7 @@ impl From<Reply> for Answer {
 
 impl From<Failure> for Answer {
     fn from(failure: Failure) -> Self {
-        Self { reply: Reply::none(), failure: Some(failure) }
+        Self::failed(Reply::none(), failure)
     }
 }
 

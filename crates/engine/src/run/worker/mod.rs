@@ -118,7 +118,7 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
                 tracing::debug!(hook, %traceback, "python hook failed");
             }
             let reply = deny.map(Reply::deny).unwrap_or_default();
-            Answer { reply, failure: Some(Failure::new(kind, plain(&detail))) }
+            Answer::failed(reply, Failure::new(kind, plain(&detail)))
         }
     }
 }
