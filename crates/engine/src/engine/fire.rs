@@ -1,10 +1,12 @@
 //! The engine as its host sees it: fire, register, listen.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use arc_swap::ArcSwap;
 use crosier_protocol::{
@@ -135,7 +137,7 @@ impl Engine {
         let Some(plan) = self.0.plan(&event) else { return self.0.unheard(event) };
         let mut outcome = Outcome::new(event.kind().clone());
         let mut walk = Walk::new(&self.0, &plan, event, Means::Threads, &mut outcome);
-        if !walk.now() {
+        if !poll_fn(|context| Poll::Ready(walk.now(Some(context)))).await {
             walk.on().await;
         }
         outcome
@@ -154,7 +156,7 @@ impl Engine {
     fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
         let mut outcome = Outcome::new(event.kind().clone());
         let mut walk = Walk::new(&self.0, plan, event, Means::InPlace, &mut outcome);
-        if !walk.now() {
+        if !walk.now(None) {
             let on = pin!(walk.on());
             if plan.needs_runtime() { run::block_on_runtime(on) } else { run::block_on(on) }
         }

@@ -22,6 +22,8 @@ pub(super) struct Walk<'a> {
     fold: Fold<'a>,
     /// The next stage.
     at: usize,
+    /// What has to be waited for there. In its place here and not handed on: mostly there is nothing.
+    next: Option<Next<'a>>,
 }
 
 /// Where the walk has to wait.
@@ -43,21 +45,23 @@ impl<'a> Walk<'a> {
         let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
         outcome.context = shared.waiting_context(&event);
         let fold = Fold::new(event, outcome, plan.hooks(), plan.observers());
-        Self { shared, plan, setting, fold, at: 0 }
+        Self { shared, plan, setting, fold, at: 0, next: None }
     }
 
-    /// Walks as far as no hook has to be waited for. False when one has to be.
-    pub(super) fn now(&mut self) -> bool {
-        if self.next_to_await(None).is_some() || !self.plan.observers().is_empty() {
+    /// Walks as far as no hook has to be waited for. False when one has to be. With somebody to wake, async callbacks
+    /// are begun too; they are mostly done at once.
+    pub(super) fn now(&mut self, context: Option<&mut Context<'_>>) -> bool {
+        self.go(context);
+        if self.next.is_some() || !self.plan.observers().is_empty() {
             return false;
         }
         self.fold.settle();
         true
     }
 
-    /// Walks to the end.
+    /// Walks to the end, from where `now` had to wait.
     pub(super) async fn on(&mut self) {
-        while let Some(next) = poll_fn(|context| Poll::Ready(self.next_to_await(Some(context)))).await {
+        while let Some(next) = self.next.take() {
             let (event, setting) = (self.fold.event(), &self.setting);
             match next {
                 Next::Begun(hook, future, run) => {
@@ -74,6 +78,7 @@ impl<'a> Walk<'a> {
                 }
             }
             self.at += 1;
+            poll_fn(|context| Poll::Ready(self.go(Some(context)))).await;
         }
         self.fold.settle();
         if !self.plan.observers().is_empty() {
@@ -86,7 +91,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes through the stages that take no waiting, up to one that does.
-    fn next_to_await(&mut self, mut context: Option<&mut Context<'_>>) -> Option<Next<'a>> {
+    fn go(&mut self, mut context: Option<&mut Context<'_>>) {
         let plan = self.plan;
         while let Some(stage) = plan.stage(self.at) {
             match stage {
@@ -94,14 +99,13 @@ impl<'a> Walk<'a> {
                 [hook] if hook.mode == Mode::Background => self.leave(hook),
                 [hook] => match run::begin(hook, self.fold.event(), &self.setting, context.as_deref_mut()) {
                     Begun::Ran(ran) => self.take(hook, ran),
-                    Begun::Waits(future, run) => return Some(Next::Begun(hook, future, run)),
-                    Begun::Not => return Some(Next::Stage(stage)),
+                    Begun::Waits(future, run) => return self.next = Some(Next::Begun(hook, future, run)),
+                    Begun::Not => return self.next = Some(Next::Stage(stage)),
                 },
-                _ => return Some(Next::Stage(stage)),
+                _ => return self.next = Some(Next::Stage(stage)),
             }
             self.at += 1;
         }
-        None
     }
 
     #[inline]
