@@ -51,7 +51,7 @@ impl<'a> Fold<'a> {
         hooks: &[Arc<Entry>],
         observers: &[Arc<Entry>],
     ) -> Self {
-        outcome.reports.reserve_exact(hooks.len() + observers.len());
+        outcome.reports = Vec::with_capacity(hooks.len() + observers.len());
         outcome.reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
         Self { event, outcome, rewritten: None, done: 0, over: false }
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crosier_protocol::{Answer, Event, EventOf, Failure, Kind, Payload};
+use futures_util::FutureExt;
 
 use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
 use super::hook::{DEFAULT_PRIORITY, Hook, Mode, OnError};
@@ -247,10 +248,7 @@ impl<E: Takes> HookBuilder<E> {
         F: Future<Output = A> + Send + 'static,
     {
         self.with(Handler::Callback(Callback::Async(Arc::new(move |call| match E::share(call.event) {
-            Ok(argument) => {
-                let answer = code(argument, call);
-                Box::pin(async move { answer.await.into() })
-            }
+            Ok(argument) => Box::pin(code(argument, call).map_into()),
             Err(failure) => Box::pin(std::future::ready(failure.into())),
         }))))
     }
