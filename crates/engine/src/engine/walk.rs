@@ -20,18 +20,11 @@ pub(super) struct Walk<'a> {
     plan: &'a Plan,
     setting: Setting<'a>,
     fold: Fold<'a>,
-    /// The next stage.
+    /// The stage where the walk is: the next one, or the one that it waits for.
     at: usize,
-    /// What has to be waited for there. In its place here and not handed on: mostly there is nothing.
-    next: Option<Next<'a>>,
-}
-
-/// Where the walk has to wait.
-enum Next<'a> {
-    /// For the hooks of a stage, none of which has begun.
-    Stage(&'a [Arc<Entry>]),
-    /// For an async callback that has begun.
-    Begun(&'a Entry, BoxFuture, Run),
+    /// The hook of that stage, when it is an async callback that has begun. In its place here and not handed on: mostly
+    /// there is none.
+    begun: Option<(BoxFuture, Run)>,
 }
 
 impl<'a> Walk<'a> {
@@ -45,14 +38,14 @@ impl<'a> Walk<'a> {
         let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
         outcome.context = shared.waiting_context(&event);
         let fold = Fold::new(event, outcome, plan.hooks(), plan.observers());
-        Self { shared, plan, setting, fold, at: 0, next: None }
+        Self { shared, plan, setting, fold, at: 0, begun: None }
     }
 
     /// Walks as far as no hook has to be waited for. False when one has to be. With somebody to wake, async callbacks
     /// are begun too; they are mostly done at once.
     pub(super) fn now(&mut self, context: Option<&mut Context<'_>>) -> bool {
-        self.go(context);
-        if self.next.is_some() || !self.plan.observers().is_empty() {
+        self.pass(context);
+        if self.plan.stage(self.at).is_some() || !self.plan.observers().is_empty() {
             return false;
         }
         self.fold.settle();
@@ -61,24 +54,24 @@ impl<'a> Walk<'a> {
 
     /// Walks to the end, from where `now` had to wait.
     pub(super) async fn on(&mut self) {
-        while let Some(next) = self.next.take() {
+        while let Some(stage) = self.plan.stage(self.at) {
             let (event, setting) = (self.fold.event(), &self.setting);
-            match next {
-                Next::Begun(hook, future, run) => {
+            match (stage, self.begun.take()) {
+                ([hook], Some((future, run))) => {
                     let ran = run::rest(hook, event, future, run).await;
                     self.take(hook, ran);
                 }
-                Next::Stage([hook]) => {
+                ([hook], None) => {
                     let ran = run::later(hook, event, setting).await;
                     self.take(hook, ran);
                 }
-                Next::Stage(hooks) => {
+                (hooks, _) => {
                     let all = run::together(hooks, event, setting).await;
                     hooks.iter().zip(all).for_each(|(hook, ran)| self.take(hook, ran));
                 }
             }
             self.at += 1;
-            poll_fn(|context| Poll::Ready(self.go(Some(context)))).await;
+            poll_fn(|context| Poll::Ready(self.pass(Some(context)))).await;
         }
         self.fold.settle();
         if !self.plan.observers().is_empty() {
@@ -90,8 +83,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Goes through the stages that take no waiting, up to one that does.
-    fn go(&mut self, mut context: Option<&mut Context<'_>>) {
+    /// Passes through the stages that take no waiting, up to one that does.
+    fn pass(&mut self, mut context: Option<&mut Context<'_>>) {
         let plan = self.plan;
         while let Some(stage) = plan.stage(self.at) {
             match stage {
@@ -99,10 +92,10 @@ impl<'a> Walk<'a> {
                 [hook] if hook.mode == Mode::Background => self.leave(hook),
                 [hook] => match run::begin(hook, self.fold.event(), &self.setting, context.as_deref_mut()) {
                     Begun::Ran(ran) => self.take(hook, ran),
-                    Begun::Waits(future, run) => return self.next = Some(Next::Begun(hook, future, run)),
-                    Begun::Not => return self.next = Some(Next::Stage(stage)),
+                    Begun::Waits(future, run) => return self.begun = Some((future, run)),
+                    Begun::Not => return,
                 },
-                _ => return self.next = Some(Next::Stage(stage)),
+                _ => return,
             }
             self.at += 1;
         }
