@@ -135,12 +135,11 @@ impl Engine {
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
         let Some(plan) = self.0.plan(&event) else { return self.0.unheard(event) };
-        let mut outcome = Outcome::new(event.kind().clone());
-        let mut walk = Walk::new(&self.0, &plan, event, Means::Threads, &mut outcome);
+        let mut walk = Walk::new(&self.0, &plan, event, Means::Threads);
         if !poll_fn(|context| Poll::Ready(walk.now(Some(context)))).await {
             walk.on().await;
         }
-        outcome
+        walk.end()
     }
 
     /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
@@ -154,13 +153,12 @@ impl Engine {
     }
 
     fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
-        let mut outcome = Outcome::new(event.kind().clone());
-        let mut walk = Walk::new(&self.0, plan, event, Means::InPlace, &mut outcome);
+        let mut walk = Walk::new(&self.0, plan, event, Means::InPlace);
         if !walk.now(None) {
             let on = pin!(walk.on());
             if plan.needs_runtime() { run::block_on_runtime(on) } else { run::block_on(on) }
         }
-        outcome
+        walk.end()
     }
 
     /// The events that can be fired.

@@ -1,7 +1,7 @@
 //! One walk through a plan: for each stage run and fold, until the plan or the walk is over. The only loop.
 //!
-//! In comes a frozen event and its plan; out goes the outcome, in the place that the caller has for it. The walk
-//! goes on by itself as long as no hook has to be waited for: a fire of plain callbacks makes no future.
+//! In comes a frozen event and its plan; out goes the outcome. The walk goes on by itself as long as no hook has to
+//! be waited for: a fire of plain callbacks makes no future.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub(super) struct Walk<'a> {
     shared: &'a Shared,
     plan: &'a Plan,
     setting: Setting<'a>,
-    fold: Fold<'a>,
+    fold: Fold,
     /// The stage where the walk is: the next one, or the one that it waits for.
     at: usize,
     /// The hook of that stage, when it is an async callback that has begun. In its place here and not handed on: mostly
@@ -28,16 +28,10 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(
-        shared: &'a Shared,
-        plan: &'a Plan,
-        event: Event,
-        means: Means,
-        outcome: &'a mut Outcome,
-    ) -> Self {
+    pub(super) fn new(shared: &'a Shared, plan: &'a Plan, event: Event, means: Means) -> Self {
         let setting = Setting { means, bus: &shared.bus, timing: shared.timing, host: &shared.host };
-        outcome.context = shared.waiting_context(&event);
-        let fold = Fold::new(event, outcome, plan.hooks(), plan.observers());
+        let waiting = shared.waiting_context(&event);
+        let fold = Fold::new(event, waiting, plan.hooks(), plan.observers());
         Self { shared, plan, setting, fold, at: 0, begun: None }
     }
 
@@ -99,6 +93,12 @@ impl<'a> Walk<'a> {
             }
             self.at += 1;
         }
+    }
+
+    /// The outcome, at the end.
+    #[inline(always)]
+    pub(super) fn end(&mut self) -> Outcome {
+        self.fold.end()
     }
 
     #[inline]

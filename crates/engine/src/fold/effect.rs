@@ -10,7 +10,7 @@ use super::settle::{Fold, Part};
 use crate::registry::Entry;
 
 /// Applies what the event allows and lists the rest in the report.
-pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, part: Part, effects: Effects, report: &mut Report) {
+pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects, report: &mut Report) {
     let mut judge = Judge { hook, part, ignored: &mut report.ignored };
     let denies = matches!(&effects.opinion, Some(opinion) if opinion.decision == Decision::Deny);
     let resumes = judge.hook.kind.may.has(Capability::Resume);
@@ -26,7 +26,7 @@ pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, part: Part, effects: Effe
     for rewrite in effects.rewrites {
         self::rewrite(fold, &mut judge, rewrite);
     }
-    let outcome = &mut *fold.outcome;
+    let outcome = fold.outcome();
     if !effects.context.is_empty() && judge.allows(Capability::Context) {
         outcome.context.extend(effects.context);
     }
@@ -63,9 +63,9 @@ pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, part: Part, effects: Effe
     }
     if interrupt {
         // Another hook of the stage may have denied first, with a reason of its own.
-        let is_the_first = fold.outcome.by.as_ref() == Some(&hook.name);
+        let is_the_first = fold.outcome().by.as_ref() == Some(&hook.name);
         let reason =
-            if is_the_first { fold.outcome.reason.as_deref().map(str::to_owned) } else { own_reason };
+            if is_the_first { fold.outcome().reason.as_deref().map(str::to_owned) } else { own_reason };
         halt(fold, hook, reason);
     }
 }
@@ -99,7 +99,7 @@ impl Judge<'_> {
 }
 
 /// Raises the decision, if the event has it. The first hook with the winning decision keeps its reason.
-fn decide(fold: &mut Fold<'_>, judge: &mut Judge<'_>, opinion: Opinion) -> Option<Decision> {
+fn decide(fold: &mut Fold, judge: &mut Judge<'_>, opinion: Opinion) -> Option<Decision> {
     let capability = match opinion.decision {
         Decision::Deny => Capability::Deny,
         Decision::Ask => Capability::Ask,
@@ -114,11 +114,11 @@ fn decide(fold: &mut Fold<'_>, judge: &mut Judge<'_>, opinion: Opinion) -> Optio
         // The reason is worth reading, although nothing is stopped.
         let takes_context = judge.hook.kind.may.has(Capability::Context) && judge.part != Part::Observer;
         if opinion.decision == Decision::Deny && takes_context {
-            fold.outcome.context.extend(opinion.reason);
+            fold.outcome().context.extend(opinion.reason);
         }
         return None;
     }
-    let outcome = &mut *fold.outcome;
+    let outcome = fold.outcome();
     if outcome.decision < Some(opinion.decision) {
         let name = &judge.hook.name;
         let reason = match (opinion.reason, opinion.decision) {
@@ -134,7 +134,7 @@ fn decide(fold: &mut Fold<'_>, judge: &mut Judge<'_>, opinion: Opinion) -> Optio
 }
 
 /// Replaces the row's rewritable field, if this is it.
-fn rewrite(fold: &mut Fold<'_>, judge: &mut Judge<'_>, rewrite: Rewrite) {
+fn rewrite(fold: &mut Fold, judge: &mut Judge<'_>, rewrite: Rewrite) {
     let row = &judge.hook.kind;
     let field = match (row.rewrites, &rewrite.target) {
         (Some((Phase::Pre, field)), Target::Input) | (Some((Phase::Post, field)), Target::Output) => {
@@ -168,17 +168,17 @@ fn rewrite(fold: &mut Fold<'_>, judge: &mut Judge<'_>, rewrite: Rewrite) {
 }
 
 /// The first resume counts; it does not end the walk.
-fn resume(fold: &mut Fold<'_>, judge: &mut Judge<'_>, reason: Option<String>) {
-    if judge.allows(Capability::Resume) && fold.outcome.resume.is_none() {
+fn resume(fold: &mut Fold, judge: &mut Judge<'_>, reason: Option<String>) {
+    if judge.allows(Capability::Resume) && fold.outcome().resume.is_none() {
         let by = Arc::clone(&judge.hook.name);
-        fold.outcome.resume = Some(Because { reason: reason.unwrap_or_default(), by });
+        fold.outcome().resume = Some(Because { reason: reason.unwrap_or_default(), by });
     }
 }
 
 /// Stops the host's loop; the first halt keeps its reason.
-fn halt(fold: &mut Fold<'_>, hook: &Entry, reason: Option<String>) {
-    if fold.outcome.halt.is_none() {
+fn halt(fold: &mut Fold, hook: &Entry, reason: Option<String>) {
+    if fold.outcome().halt.is_none() {
         let reason = reason.unwrap_or_default();
-        fold.outcome.halt = Some(Because { reason, by: Arc::clone(&hook.name) });
+        fold.outcome().halt = Some(Because { reason, by: Arc::clone(&hook.name) });
     }
 }

@@ -11,7 +11,7 @@ use crate::registry::{Entry, OnError};
 ///
 /// `import` and `delivery` deny wherever the event has a deny: the guard never saw the event. All else
 /// follows `on_error`, where `abort` takes the strongest thing that the event has.
-pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, failure: &Failure) {
+pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
     let may = hook.kind.may;
     let must_deny = failure.kind.always_denies() && may.has(Capability::Deny);
     if !must_deny && hook.on_error != OnError::Abort {
@@ -19,7 +19,7 @@ pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, failure: &Failure) {
     }
     let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
     let reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
-    let outcome = &mut *fold.outcome;
+    let outcome = fold.outcome();
     let by = Arc::clone(&hook.name);
     if may.has(Capability::Deny) {
         if outcome.decision != Some(Decision::Deny) {
@@ -36,5 +36,5 @@ pub(super) fn apply(fold: &mut Fold<'_>, hook: &Entry, failure: &Failure) {
         outcome.halt = Some(Because { reason, by });
     }
     outcome.by_failure = true;
-    fold.end();
+    fold.stop();
 }

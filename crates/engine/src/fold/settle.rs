@@ -1,5 +1,6 @@
 //! The outcome so far, and the event as the hooks so far left it.
 
+use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,28 +33,40 @@ impl Part {
 
 /// One walk through a plan.
 #[derive(Debug)]
-pub(crate) struct Fold<'a> {
+pub(crate) struct Fold {
     pub(super) event: Event,
-    /// In the caller's place for it: an outcome is too large to be handed on from room to room.
-    pub(super) outcome: &'a mut Outcome,
+    /// What the hooks had to say. An outcome is large, and most hooks have nothing to say: then none is made before
+    /// the end, where the caller wants it.
+    said: Option<Box<Outcome>>,
+    reports: Vec<Report>,
     pub(super) rewritten: Option<Json>,
     /// How many hooks are done with.
     done: usize,
     over: bool,
 }
 
-impl<'a> Fold<'a> {
-    /// Each of these hooks has a report from the start, which says that it was skipped until more is known. Those
-    /// that look on get theirs when they have looked.
+impl Fold {
+    /// Begins with what hooks in the background left. Each of these hooks has a report from the start, which says that
+    /// it was skipped until more is known. Those that look on get theirs when they have looked.
+    #[inline(always)]
     pub(crate) fn new(
         event: Event,
-        outcome: &'a mut Outcome,
+        context: Vec<String>,
         hooks: &[Arc<Entry>],
         observers: &[Arc<Entry>],
     ) -> Self {
-        outcome.reports = Vec::with_capacity(hooks.len() + observers.len());
-        outcome.reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
-        Self { event, outcome, rewritten: None, done: 0, over: false }
+        let said = match context.is_empty() {
+            true => None,
+            false => Some(Box::new(Outcome { context, ..Outcome::new(event.kind().clone()) })),
+        };
+        let mut reports = Vec::with_capacity(hooks.len() + observers.len());
+        reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
+        Self { event, said, reports, rewritten: None, done: 0, over: false }
+    }
+
+    /// The outcome so far, but for the reports.
+    pub(super) fn outcome(&mut self) -> &mut Outcome {
+        self.said.get_or_insert_with(|| Box::new(Outcome::new(self.event.kind().clone())))
     }
 
     /// The event as the next hook sees it.
@@ -71,7 +84,7 @@ impl<'a> Fold<'a> {
     pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
         let silent = answer.reply.effects().is_none() && answer.failure.is_none();
         // Most hooks have nothing to say.
-        match self.outcome.reports.get_mut(self.done) {
+        match self.reports.get_mut(self.done) {
             Some(report) if silent => {
                 (report.status, report.duration) = (Status::Ok, duration);
                 self.done += 1;
@@ -101,19 +114,19 @@ impl<'a> Fold<'a> {
         }
         log_ignored(hook, &report.ignored);
         self.report(report);
-        self.over |= self.outcome.is_denied() || self.outcome.halt.is_some();
+        self.over |= self.said.as_ref().is_some_and(|said| said.is_denied() || said.halt.is_some());
     }
 
     fn report(&mut self, report: Report) {
-        match self.outcome.reports.get_mut(self.done) {
+        match self.reports.get_mut(self.done) {
             Some(skipped) => *skipped = report,
-            None => self.outcome.reports.push(report),
+            None => self.reports.push(report),
         }
         self.done += 1;
     }
 
     /// Ends the walk without a deny or a halt: the output was suppressed because a hook failed.
-    pub(super) fn end(&mut self) {
+    pub(super) fn stop(&mut self) {
         self.over = true;
     }
 
@@ -130,13 +143,18 @@ impl<'a> Fold<'a> {
     }
 
     /// The event as an observer sees it: with the outcome in it.
-    pub(crate) fn settled_event(&self) -> Event {
-        self.event.with_extra("outcome", self.outcome.to_json())
+    pub(crate) fn settled_event(&mut self) -> Event {
+        let reports = mem::take(&mut self.reports);
+        let outcome = self.outcome();
+        outcome.reports = reports;
+        let json = outcome.to_json();
+        self.reports = mem::take(&mut outcome.reports);
+        self.event.with_extra("outcome", json)
     }
 
     /// Ends the walk: what was collected becomes what the host acts on.
     pub(crate) fn settle(&mut self) {
-        let outcome = &mut *self.outcome;
+        let Some(outcome) = &mut self.said else { return };
         // A halt beats a resume, and what is denied is not run with another input.
         if outcome.halt.is_some() {
             outcome.resume = None;
@@ -146,6 +164,16 @@ impl<'a> Fold<'a> {
             Some((Phase::Pre, _)) => outcome.updated_input = value,
             Some((Phase::Post, _)) => outcome.updated_output = value,
             None => {}
+        }
+    }
+
+    /// The outcome, once. Made in one piece, where the caller wants it: it is too large to be moved for nothing.
+    #[inline(always)]
+    pub(crate) fn end(&mut self) -> Outcome {
+        let reports = mem::take(&mut self.reports);
+        match self.said.take() {
+            None => Outcome { reports, ..Outcome::new(self.event.kind().clone()) },
+            Some(said) => Outcome { reports, ..*said },
         }
     }
 }
