@@ -65,7 +65,11 @@ impl<'a> Walk<'a> {
                 }
             }
             self.at += 1;
-            poll_fn(|context| Poll::Ready(self.pass(Some(context)))).await;
+            poll_fn(|context| {
+                self.pass(Some(context));
+                Poll::Ready(())
+            })
+            .await;
         }
         self.fold.settle();
         if !self.plan.observers().is_empty() {
@@ -86,7 +90,10 @@ impl<'a> Walk<'a> {
                 [hook] if hook.mode == Mode::Background => self.leave(hook),
                 [hook] => match run::begin(hook, self.fold.event(), &self.setting, context.as_deref_mut()) {
                     Begun::Ran(ran) => self.take(hook, ran),
-                    Begun::Waits(future, run) => return self.begun = Some((future, run)),
+                    Begun::Waits(future, run) => {
+                        self.begun = Some((future, run));
+                        return;
+                    }
                     Begun::Not => return,
                 },
                 _ => return,

@@ -161,7 +161,7 @@ fn an_answer_can_be_anything_that_says_enough() {
 
 #[test]
 fn an_answer_that_failed_counts_only_where_it_denies() {
-    let failed = |reply: Reply| crosier::Answer { reply, failure: Some(Failure::error("halfway")) };
+    let failed = |reply: Reply| crosier::Answer::failed(reply, Failure::error("halfway"));
     let engine = engine([
         says("allows", failed(Reply::allow("sure").context("c").rewrite_input(json("{}")))),
         says("denies", failed(Reply::deny("no").context("c"))),

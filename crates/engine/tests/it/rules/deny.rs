@@ -73,7 +73,7 @@ impl Part {
             Says::DenyAndFail => Some(Failure::error("failed")),
             _ => None,
         };
-        let answer = crosier::Answer { reply, failure };
+        let answer = crosier::Answer { reply, failure: failure.map(Box::new) };
         Hook::on(PreToolUse)
             .named(format!("h{n}"))
             .mode(self.mode)
