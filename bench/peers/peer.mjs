@@ -64,12 +64,14 @@ async function tapable() {
 // The same hooks with what a host of guards needs around them, in as little code as can be: the hooks of this event and
 // tool are looked up, a guard that throws is caught, each leaves a report, and the answers become one outcome.
 async function tapableHost() {
-  const { AsyncSeriesBailHook } = createRequire(path.join(modules, 'x.js'))('tapable');
-  const plan = new AsyncSeriesBailHook(['event', 'outcome']);
+  const { SyncBailHook, AsyncSeriesBailHook } = createRequire(path.join(modules, 'x.js'))('tapable');
+  const sync = peer === 'tapable-sync-host';
+  const names = ['event', 'outcome'];
+  const plan = sync ? new SyncBailHook(names) : new AsyncSeriesBailHook(names);
   for (let number = 0; number < hooks; number++) {
     const [name, word] = [`hook-${number}`, `rm -rf /${number}`];
     const guard = (event) => (event.tool_input.includes(word) ? { decision: 'deny', reason: 'no' } : undefined);
-    plan.tapPromise(name, async (event, outcome) => {
+    const run = (event, outcome) => {
       const own = { hook: name, ran: true, decision: undefined, failure: undefined };
       outcome.reports.push(own);
       try {
@@ -79,23 +81,32 @@ async function tapableHost() {
       } catch (error) {
         own.failure = String(error);
       }
-    });
+    };
+    if (sync) plan.tap(name, run);
+    else plan.tapPromise(name, async (event, outcome) => run(event, outcome));
   }
   const plans = new Map([['PreToolUse', new Map([['Bash', plan]])]]);
+  const begin = () => ({ event: 'PreToolUse', decision: undefined, reason: undefined, by: undefined, context: [], reports: [] });
+  const find = (event) => plans.get('PreToolUse')?.get(event.tool_name);
+  const end = (outcome, answer) => (answer === undefined ? outcome : Object.assign(outcome, answer));
+  const fireSync = (event) => {
+    const outcome = begin();
+    return end(outcome, find(event)?.call(event, outcome));
+  };
   const fire = async (event) => {
-    const outcome = { event: 'PreToolUse', decision: undefined, reason: undefined, by: undefined, context: [], reports: [] };
-    const answer = await plans.get('PreToolUse')?.get(event.tool_name)?.promise(event, outcome);
-    return answer === undefined ? outcome : Object.assign(outcome, answer);
+    const outcome = begin();
+    return end(outcome, await find(event)?.promise(event, outcome));
   };
   const times = [];
   let wrong = 0;
-  const end = performance.now() + SPAN;
-  while (times.length < batches || performance.now() < end) {
+  const check = (outcome) => {
+    if (outcome.decision || outcome.reports.length !== hooks) wrong++;
+  };
+  const stop = performance.now() + SPAN;
+  while (times.length < batches || performance.now() < stop) {
     const start = process.hrtime.bigint();
-    for (let at = 0; at < 500; at++) {
-      const outcome = await fire(EVENTS[at & 3]);
-      if (outcome.decision || outcome.reports.length !== hooks) wrong++;
-    }
+    if (sync) for (let at = 0; at < 500; at++) check(fireSync(EVENTS[at & 3]));
+    else for (let at = 0; at < 500; at++) check(await fire(EVENTS[at & 3]));
     times.push(Number(process.hrtime.bigint() - start) / 500);
   }
   if (wrong) throw new Error('a guard denied, or did not run');
@@ -143,5 +154,5 @@ async function gemini() {
   }
 }
 
-await (peer === 'tapable-host' ? tapableHost() : peer.startsWith('tapable') ? tapable() : gemini());
+await (peer.endsWith('-host') ? tapableHost() : peer.startsWith('tapable') ? tapable() : gemini());
 process.exit(0);

@@ -84,6 +84,19 @@ const PEERS: &[Peer] = &[
     },
     Peer {
         id: "peer.tapable.sync",
+        name: "tapable SyncBailHook, with what a host of guards needs",
+        case: "tapable-sync-host",
+        language: Language::Node,
+        ours: "sync",
+        hooks: &[1, 10],
+        work: "guards on an event that is ready, sync",
+        note: "NOT equal: the same few lines around it as above, in a program of one thread, where nothing is shared \
+               and its compiler makes one straight run of all; an engine of Crosier can be fired and changed from \
+               any thread at any time, and every pointer that is handed on there is counted",
+        is_promised: false,
+    },
+    Peer {
+        id: "peer.tapable.sync.bare",
         name: "tapable SyncBailHook",
         case: "tapable-sync",
         language: Language::Node,

@@ -302,6 +302,8 @@ pub struct Answer {
     pub failure: Option<Box<Failure>>,
 }
 
+const _: () = assert!(size_of::<Answer>() == 2 * size_of::<usize>());
+
 impl Answer {
     /// What the hook said before it failed, and how it failed.
     #[must_use]
