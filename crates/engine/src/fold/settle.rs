@@ -154,6 +154,7 @@ impl Fold {
 
     /// Ends the walk: what was collected becomes what the host acts on.
     pub(crate) fn settle(&mut self) {
+        // Who rewrites has said something, too.
         let Some(outcome) = &mut self.said else { return };
         // A halt beats a resume, and what is denied is not run with another input.
         if outcome.halt.is_some() {
