@@ -47,7 +47,7 @@ impl Vitals {
 }
 
 /// Waits until this is so. False when it does not become so in a long time.
-pub(crate) fn until(is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if is_so() {

@@ -217,9 +217,14 @@ impl Lab {
 
     /// Asserts that so many processes of hooks live on, and ends them.
     pub(super) fn end_survivors(&self, count: usize) {
-        let alive = || vitals::survivors(self.folder());
-        assert!(until(|| alive().len() == count), "{count} processes should live on, not {:?}", alive());
-        alive().into_iter().for_each(vitals::kill);
+        let mut alive = Vec::new();
+        // Those that were counted are ended: a process that is just becoming another program is not seen for a moment.
+        let as_many = until(|| {
+            alive = vitals::survivors(self.folder());
+            alive.len() == count
+        });
+        assert!(as_many, "{count} processes should live on, not {alive:?}");
+        alive.into_iter().for_each(vitals::kill);
         self.expect_no_survivor();
     }
 
