@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Entry, Mode, Standing};
+use crosier::{Entry, Inclusion, Mode};
 
 use crate::print::one_line;
 
@@ -61,29 +61,29 @@ pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
 }
 
 /// Why a hook is not in the plan. Without a value nobody can say more than what it waits for.
-pub(crate) fn why_out(hook: &Entry, standing: Standing, value: Option<&str>, by_state: bool) -> String {
+pub(crate) fn why_out(hook: &Entry, standing: Inclusion, value: Option<&str>, by_state: bool) -> String {
     let field = hook.kind.matcher.unwrap_or("value");
     match (standing, value) {
-        (Standing::Disabled, _) if by_state => "disabled with `crosier disable`".to_owned(),
-        (Standing::Disabled, _) => "disabled by `enabled: false`".to_owned(),
-        (Standing::Unmatched, Some(value)) => {
+        (Inclusion::Disabled, _) if by_state => "disabled with `crosier disable`".to_owned(),
+        (Inclusion::Disabled, _) => "disabled by `enabled: false`".to_owned(),
+        (Inclusion::Unmatched, Some(value)) => {
             format!("its matcher `{}` does not match {field} {}", matcher(hook), one_line(value))
         }
-        (Standing::Unmatched, None) => format!("it wants a {field} that matches `{}`", matcher(hook)),
-        (Standing::OtherAgent, _) => format!("it belongs to agent {}", scope(hook)),
-        (Standing::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
-        (Standing::Planned, _) => "planned".to_owned(),
+        (Inclusion::Unmatched, None) => format!("it wants a {field} that matches `{}`", matcher(hook)),
+        (Inclusion::OtherAgent, _) => format!("it belongs to agent {}", scope(hook)),
+        (Inclusion::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
+        (Inclusion::Planned, _) => "planned".to_owned(),
     }
 }
 
 /// One word for programs.
-pub(crate) fn standing(standing: Standing) -> &'static str {
+pub(crate) fn standing(standing: Inclusion) -> &'static str {
     match standing {
-        Standing::Planned => "planned",
-        Standing::Disabled => "disabled",
-        Standing::Overridden => "overridden",
-        Standing::Unmatched => "matcher",
-        Standing::OtherAgent => "other_agent",
+        Inclusion::Planned => "planned",
+        Inclusion::Disabled => "disabled",
+        Inclusion::Overridden => "overridden",
+        Inclusion::Unmatched => "matcher",
+        Inclusion::OtherAgent => "other_agent",
     }
 }
 

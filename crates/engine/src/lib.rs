@@ -34,9 +34,9 @@ mod run;
 pub use crosier_protocol as protocol;
 pub use crosier_protocol::payload;
 pub use crosier_protocol::{
-    Answer, Base, Because, Capability, Catalog, Decision, Event, EventError, EventOf, EventRow, Failure,
-    FailureKind, Field, FieldKind, Ignored, Injected, Json, Kind, May, Notice, NoticeKind, Outcome, Payload,
-    Phase, Reply, Report, Status, Strategy,
+    Answer, Base, Capabilities, Capability, Catalog, Decision, Directive, Event, EventError, EventOf,
+    EventRow, Failure, FailureKind, Field, FieldKind, Ignored, Injected, Json, Kind, Notice, NoticeKind,
+    Outcome, Payload, Phase, Reply, Report, Status, Strategy,
 };
 pub use engine::{Builder, Engine, Scope, ScopeHandle};
 pub use gate::{
@@ -44,12 +44,12 @@ pub use gate::{
     WorkGate,
 };
 pub use ingest::timestamp;
-pub use message::{Ended, Heard, Listener, Message, Moment};
-pub use plan::{Explained, Plan, Standing};
+pub use message::{Ended, Listener, Message, Moment, Received};
+pub use plan::{Explained, Inclusion, Plan};
 pub use registry::{
-    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry,
-    Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, PythonSpec, RegisterError,
-    SwitchError, Takes, Typed, Untyped,
+    BoxFuture, Call, Callback, CallbackInput, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY,
+    DEFAULT_TIMEOUT, Entry, Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, PythonSpec,
+    RegisterError, SwitchError, Typed, Untyped,
 };
 pub use run::{BackgroundJob, Launcher, PythonInfo, is_held_back, mechanism};
 

@@ -23,10 +23,10 @@ pub mod payload;
 pub mod reply;
 pub mod wire;
 
-pub use event::{Capability, Catalog, EventRow, Field, FieldKind, Kind, May, Phase};
+pub use event::{Capabilities, Capability, Catalog, EventRow, Field, FieldKind, Kind, Phase};
 pub use failure::{Failure, FailureKind};
 pub use json::Json;
-pub use outcome::{Because, Ignored, Injected, Notice, NoticeKind, Outcome, Report, Status};
+pub use outcome::{Directive, Ignored, Injected, Notice, NoticeKind, Outcome, Report, Status};
 pub use payload::{Base, EventOf, Payload};
 pub use reply::{Answer, Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
 pub use wire::{Defaults, Event, EventError};

@@ -35,9 +35,9 @@ pub struct Outcome {
     /// Text for the tool result or messages after it, in plan order.
     pub inject: Vec<Injected>,
     /// Set when the loop is to go on although it wants to stop.
-    pub resume: Option<Because>,
+    pub resume: Option<Directive>,
     /// Set when the host is to stop its loop.
-    pub halt: Option<Because>,
+    pub halt: Option<Directive>,
     /// Things for the host to log or to tell a person.
     pub notices: Vec<Notice>,
     /// Permission updates for the host, as the hook gave them.
@@ -97,7 +97,7 @@ impl Outcome {
 
 /// Why the loop goes on or stops, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Because {
+pub struct Directive {
     /// The reason; empty when the hook gave none.
     pub reason: String,
     /// The hook.

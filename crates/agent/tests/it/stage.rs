@@ -56,12 +56,12 @@ impl Tool for Echo {
 }
 
 /// The instructions of each model call, and its tools.
-pub(crate) type Heard = Arc<Mutex<Vec<(String, Vec<String>)>>>;
+pub(crate) type Received = Arc<Mutex<Vec<(String, Vec<String>)>>>;
 
 /// A script that writes down the instructions it was given and the tools it could call.
 struct Listening {
     script: Scripted,
-    heard: Heard,
+    heard: Received,
 }
 
 impl Model for Listening {
@@ -120,7 +120,7 @@ impl Stage {
         shell.interrupt = self.interrupting.then(|| interrupt.clone());
         let mut reader = Echo::named("Read", Risk::Read);
         reader.together = (self.readers > 0).then(|| Barrier::new(self.readers));
-        let heard = Heard::default();
+        let heard = Received::default();
         let script = Scripted::parse("script", &self.script).unwrap();
         let settings = Settings {
             system_prompt: "Be brief.".into(),
@@ -176,7 +176,7 @@ pub(crate) struct Played {
     pub(crate) end: End,
     pub(crate) messages: Vec<Message>,
     recording: Arc<Recording>,
-    pub(crate) heard: Heard,
+    pub(crate) heard: Received,
     pub(crate) folder: tempfile::TempDir,
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crosier_protocol::{
-    Because, Capability, Decision, Effects, Ignored, Injected, Opinion, Phase, Report, Rewrite, Target,
+    Capability, Decision, Directive, Effects, Ignored, Injected, Opinion, Phase, Report, Rewrite, Target,
 };
 
 use super::settle::{Fold, Part};
@@ -171,7 +171,7 @@ fn rewrite(fold: &mut Fold, judge: &mut Judge<'_>, rewrite: Rewrite) {
 fn resume(fold: &mut Fold, judge: &mut Judge<'_>, reason: Option<String>) {
     if judge.allows(Capability::Resume) && fold.outcome().resume.is_none() {
         let by = Arc::clone(&judge.hook.name);
-        fold.outcome().resume = Some(Because { reason: reason.unwrap_or_default(), by });
+        fold.outcome().resume = Some(Directive { reason: reason.unwrap_or_default(), by });
     }
 }
 
@@ -179,6 +179,6 @@ fn resume(fold: &mut Fold, judge: &mut Judge<'_>, reason: Option<String>) {
 fn halt(fold: &mut Fold, hook: &Entry, reason: Option<String>) {
     if fold.outcome().halt.is_none() {
         let reason = reason.unwrap_or_default();
-        fold.outcome().halt = Some(Because { reason, by: Arc::clone(&hook.name) });
+        fold.outcome().halt = Some(Directive { reason, by: Arc::clone(&hook.name) });
     }
 }

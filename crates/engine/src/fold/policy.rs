@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crosier_protocol::{Because, Capability, Decision, Failure};
+use crosier_protocol::{Capability, Decision, Directive, Failure};
 
 use super::settle::Fold;
 use crate::registry::{Entry, OnError};
@@ -33,7 +33,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
     // The walk ends here too: what comes after a guard that failed is not to be trusted without it.
     outcome.suppress_output |= may.has(Capability::Suppress);
     if !may.has(Capability::Suppress) && outcome.halt.is_none() {
-        outcome.halt = Some(Because { reason, by });
+        outcome.halt = Some(Directive { reason, by });
     }
     outcome.by_failure = true;
     fold.stop();

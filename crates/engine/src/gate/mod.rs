@@ -7,7 +7,7 @@ mod pending;
 
 use std::sync::Arc;
 
-use crosier_protocol::{Because, Decision, Injected, Json, Outcome};
+use crosier_protocol::{Decision, Directive, Injected, Json, Outcome};
 
 pub use pending::PendingContext;
 
@@ -26,7 +26,7 @@ pub struct Refusal {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolGate {
     /// Do not run it, and stop the loop.
-    Halt(Because),
+    Halt(Directive),
     /// Do not run it; tell the model why.
     Deny(Refusal),
     /// Have a person decide; if they agree, with this input (none: the one it had).
@@ -46,7 +46,7 @@ pub enum ToolGate {
 #[derive(Debug, Clone, PartialEq)]
 pub enum PermissionGate {
     /// The tool does not run, and the loop stops.
-    Interrupt(Because),
+    Interrupt(Directive),
     /// The tool does not run.
     Deny(Refusal),
     /// The tool runs without asking.
@@ -64,7 +64,7 @@ pub enum PermissionGate {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionGate {
     /// Do not do it, and stop the loop.
-    Halt(Because),
+    Halt(Directive),
     /// Do not do it.
     Deny(Refusal),
     /// Do it, with this value (none: the one it had).
@@ -79,7 +79,7 @@ pub struct ResultGate {
     /// What is added to the result or sent after it, in order.
     pub inject: Vec<Injected>,
     /// Set when the loop is to stop.
-    pub halt: Option<Because>,
+    pub halt: Option<Directive>,
 }
 
 /// What becomes of an output.
@@ -97,9 +97,9 @@ pub enum OutputGate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopGate {
     /// Stop, and do not come back.
-    Halt(Because),
+    Halt(Directive),
     /// Go on; the reason is for the model.
-    Resume(Because),
+    Resume(Directive),
     /// Stop.
     Stop,
 }
@@ -108,7 +108,7 @@ pub enum StopGate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkGate {
     /// Stop the teammate.
-    Halt(Because),
+    Halt(Directive),
     /// Keep working; the reason is the feedback.
     KeepWorking(Refusal),
     /// It is done.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
-use super::{Heard, Message};
+use super::{Message, Received};
 
 /// Sends every message to every listener.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     /// A gap stands where it is: behind what arrived before it.
-    heard: VecDeque<Heard>,
+    heard: VecDeque<Received>,
     /// Whether the engine is gone: nothing more will come.
     closed: bool,
     waker: Option<Waker>,
@@ -66,9 +66,9 @@ impl Bus {
                 let mut state = lock(&queue.state);
                 let is_full = state.heard.len() >= queue.capacity;
                 match state.heard.back_mut() {
-                    Some(Heard::Missed(missed)) if is_full => *missed += 1,
-                    _ if is_full => state.heard.push_back(Heard::Missed(1)),
-                    _ => state.heard.push_back(Heard::Message(message.clone())),
+                    Some(Received::Missed(missed)) if is_full => *missed += 1,
+                    _ if is_full => state.heard.push_back(Received::Missed(1)),
+                    _ => state.heard.push_back(Received::Message(message.clone())),
                 }
                 state.waker.take()
             };
@@ -99,13 +99,13 @@ impl Drop for Bus {
 impl Listener {
     /// What has arrived, without waiting.
     #[must_use]
-    pub fn try_next(&self) -> Option<Heard> {
+    pub fn try_next(&self) -> Option<Received> {
         lock(&self.queue.state).heard.pop_front()
     }
 
     /// Waits for what arrives next, at most so long. `None`: nothing came, or the engine is gone.
     #[must_use]
-    pub fn next_within(&self, limit: Duration) -> Option<Heard> {
+    pub fn next_within(&self, limit: Duration) -> Option<Received> {
         // A limit that no clock can hold is none.
         let deadline = Instant::now().checked_add(limit);
         let mut state = lock(&self.queue.state);
@@ -122,7 +122,7 @@ impl Listener {
     }
 
     /// What arrives next; `None` when the engine is gone.
-    pub async fn next(&self) -> Option<Heard> {
+    pub async fn next(&self) -> Option<Received> {
         poll_fn(|context| {
             let mut state = lock(&self.queue.state);
             match state.heard.pop_front() {

@@ -68,7 +68,7 @@ pub enum Ended {
 
 /// What a listener gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     /// A message.
     Message(Message),
     /// So many messages did not fit into the queue and are gone.

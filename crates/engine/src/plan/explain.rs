@@ -11,7 +11,7 @@ use crate::registry::{Entry, Registry};
 
 /// Why a hook is in or out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum Inclusion {
     /// It runs.
     Planned,
     /// It is switched off.
@@ -24,7 +24,7 @@ pub enum Standing {
     OtherAgent,
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Inclusion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Planned => "planned",
@@ -42,7 +42,7 @@ pub struct Explained {
     /// What will run.
     pub plan: Arc<Plan>,
     /// What will not, and why.
-    pub out: Vec<(Arc<Entry>, Standing)>,
+    pub out: Vec<(Arc<Entry>, Inclusion)>,
 }
 
 pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Explained {
@@ -52,15 +52,15 @@ pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Ex
         plan.hooks().iter().chain(plan.observers()).any(|other| Arc::ptr_eq(entry, other))
     };
     let mine = view.lanes().flat_map(|lane| &lane.hooks);
-    let mut out: Vec<(Arc<Entry>, Standing)> = mine
+    let mut out: Vec<(Arc<Entry>, Inclusion)> = mine
         .filter(|entry| !planned(entry))
         .map(|entry| {
             let standing = if !entry.enabled {
-                Standing::Disabled
+                Inclusion::Disabled
             } else if view.overridden && entry.scope.is_none() && !entry.system {
-                Standing::Overridden
+                Inclusion::Overridden
             } else {
-                Standing::Unmatched
+                Inclusion::Unmatched
             };
             (Arc::clone(entry), standing)
         })
@@ -68,7 +68,7 @@ pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Ex
     if let Some(agent) = event.agent_id() {
         let others = registry.scopes.iter().filter(|scope| *scope.id != *agent);
         let hooks = others.flat_map(|scope| &scope.layer.lane(place).hooks);
-        out.extend(hooks.map(|entry| (Arc::clone(entry), Standing::OtherAgent)));
+        out.extend(hooks.map(|entry| (Arc::clone(entry), Inclusion::OtherAgent)));
     }
     Explained { plan, out }
 }

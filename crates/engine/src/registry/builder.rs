@@ -153,7 +153,7 @@ impl<E> HookBuilder<E> {
 }
 
 /// What the callbacks of a [`HookBuilder`] take.
-pub trait Takes: Send + Sync + 'static {
+pub trait CallbackInput: Send + Sync + 'static {
     /// What a callback gets a reference to.
     type Argument;
     /// What a callback gets that outlives the call.
@@ -180,7 +180,7 @@ pub struct Typed<P>(PhantomData<fn(&P)>);
 #[derive(Debug, Clone, Copy)]
 pub struct Untyped;
 
-impl<P: Payload> Takes for Typed<P> {
+impl<P: Payload> CallbackInput for Typed<P> {
     type Argument = P;
     type Shared = Arc<P>;
     fn borrow(event: &Event) -> Result<&P, Failure> {
@@ -191,7 +191,7 @@ impl<P: Payload> Takes for Typed<P> {
     }
 }
 
-impl Takes for Untyped {
+impl CallbackInput for Untyped {
     type Argument = Event;
     type Shared = Event;
     fn borrow(event: &Event) -> Result<&Event, Failure> {
@@ -202,7 +202,7 @@ impl Takes for Untyped {
     }
 }
 
-impl<E: Takes> HookBuilder<E> {
+impl<E: CallbackInput> HookBuilder<E> {
     /// Runs this code in place. It must not block, and has no timeout.
     pub fn callback<A: Into<Answer>>(self, code: impl Fn(&E::Argument) -> A + Send + Sync + 'static) -> Hook {
         self.callback_with(move |argument, _| code(argument))
@@ -254,7 +254,7 @@ impl<E: Takes> HookBuilder<E> {
     }
 }
 
-fn function<E: Takes, A: Into<Answer>>(
+fn function<E: CallbackInput, A: Into<Answer>>(
     code: impl Fn(&E::Argument, Call<'_>) -> A + Send + Sync + 'static,
 ) -> Arc<dyn Fn(Call<'_>) -> Answer + Send + Sync> {
     Arc::new(move |call| match E::borrow(call.event) {

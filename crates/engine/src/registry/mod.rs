@@ -13,7 +13,7 @@ mod layer;
 mod matcher;
 mod snapshot;
 
-pub use builder::{HookBuilder, Takes, Typed, Untyped};
+pub use builder::{CallbackInput, HookBuilder, Typed, Untyped};
 pub use error::{RegisterError, SwitchError};
 pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program, PythonSpec};
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};

@@ -8,5 +8,5 @@ mod row;
 mod table;
 
 pub use catalog::{Catalog, Named};
-pub use row::{Capability, EventRow, Field, FieldKind, Kind, May, Phase};
+pub use row::{Capabilities, Capability, EventRow, Field, FieldKind, Kind, Phase};
 pub use table::TABLE;

@@ -65,9 +65,9 @@ impl Capability {
 
 /// The set of effects that an event allows. Halting the host's loop is allowed everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct May(u16);
+pub struct Capabilities(u16);
 
-impl May {
+impl Capabilities {
     /// No effect at all: the event can only be seen.
     pub const NOTHING: Self = Self(0);
 
@@ -95,14 +95,14 @@ impl May {
     }
 }
 
-impl BitOr for May {
+impl BitOr for Capabilities {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
-impl fmt::Debug for May {
+impl fmt::Debug for Capabilities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter().map(Capability::word)).finish()
     }
@@ -215,7 +215,7 @@ pub struct EventRow {
     /// The field that matchers run on.
     pub matcher: Option<&'static str>,
     /// What a hook may do.
-    pub may: May,
+    pub may: Capabilities,
     /// The field that a rewrite replaces; with [`Capability::Rewrite`] only.
     pub rewrites: Option<(Phase, &'static str)>,
     /// A field that is always the text of another one: `(derived, source)`.
@@ -233,7 +233,7 @@ impl EventRow {
             about,
             fields: &[],
             matcher: None,
-            may: May::NOTHING,
+            may: Capabilities::NOTHING,
             rewrites: None,
             derived: None,
         }
@@ -263,7 +263,7 @@ impl EventRow {
     /// Sets what a hook may do.
     #[must_use]
     pub const fn may(mut self, capabilities: &[Capability]) -> Self {
-        self.may = May::of(capabilities);
+        self.may = Capabilities::of(capabilities);
         self
     }
 

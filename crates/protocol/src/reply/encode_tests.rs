@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::event::{Catalog, TABLE};
-use crate::outcome::{Because, Injected};
+use crate::outcome::{Directive, Injected};
 use crate::reply::{Reply, Strategy};
 
 fn outcome(event: &str) -> Outcome {
     Outcome::new(Catalog::default().find(event).unwrap())
 }
 
-fn because(reason: &str) -> Option<Because> {
-    Some(Because { reason: reason.to_owned(), by: "guard".into() })
+fn because(reason: &str) -> Option<Directive> {
+    Some(Directive { reason: reason.to_owned(), by: "guard".into() })
 }
 
 #[track_caller]

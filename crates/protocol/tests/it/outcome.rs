@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crosier_protocol::payload::PreToolUse;
 use crosier_protocol::{
-    Answer, Because, Decision, Failure, FailureKind, Ignored, Injected, Json, Notice, NoticeKind, Outcome,
+    Answer, Decision, Directive, Failure, FailureKind, Ignored, Injected, Json, Notice, NoticeKind, Outcome,
     Reply, Report, Status, Strategy,
 };
 
@@ -33,8 +33,8 @@ fn a_full_outcome_is_written_as_the_design_has_it() {
     outcome.context = vec!["c".into()];
     let hook = || "h".into();
     outcome.inject = vec![Injected { strategy: Strategy::UserMessage, content: "i".into(), hook: hook() }];
-    outcome.resume = Some(Because { reason: "r".into(), by: hook() });
-    outcome.halt = Some(Because { reason: String::new(), by: hook() });
+    outcome.resume = Some(Directive { reason: "r".into(), by: hook() });
+    outcome.halt = Some(Directive { reason: String::new(), by: hook() });
     outcome.notices =
         vec![Notice { kind: NoticeKind::Log, level: "debug".into(), text: "t".into(), hook: hook() }];
     outcome.updated_permissions = Some(Json::parse("[1]").unwrap());

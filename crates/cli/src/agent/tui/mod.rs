@@ -10,7 +10,7 @@ mod terminal;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crosier::{Engine, Heard};
+use crosier::{Engine, Received};
 use crosier_agent::agent::Interrupt;
 use crosier_agent::view::{Renderer, View};
 use tokio::sync::oneshot;
@@ -48,9 +48,9 @@ impl Screen {
                 let Some(heard) = listener.next_within(FRAME) else { continue };
                 let Some(state) = state.upgrade() else { break };
                 match heard {
-                    Heard::Message(message) => lock(&state).hear(&message),
+                    Received::Message(message) => lock(&state).hear(&message),
                     // Who missed something does not know what still runs.
-                    Heard::Missed(_) => lock(&state).forget(),
+                    Received::Missed(_) => lock(&state).forget(),
                 }
             }
         });

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use crosier::{BackgroundJob, Event, Failure, FailureKind, Heard, Message, Moment};
+use crosier::{BackgroundJob, Event, Failure, FailureKind, Message, Moment, Received};
 
 use super::super::Run;
 use crate::args::ConfigArgs;
@@ -91,8 +91,9 @@ impl Run for BackgroundArgs {
         let signals = Signals::watch()?;
         signals.kill(&engine);
         let listener = engine.subscribe(16 * 1024);
-        let is_end =
-            |heard: &Heard| matches!(heard, Heard::Message(Message { moment: Moment::Response { .. }, .. }));
+        let is_end = |heard: &Received| {
+            matches!(heard, Received::Message(Message { moment: Moment::Response { .. }, .. }))
+        };
         let ended = signals.during("the hook was killed", || {
             if engine.fire_blocking(&event).reports.is_empty() {
                 return false;

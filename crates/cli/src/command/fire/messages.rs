@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, TryRecvError};
 use std::time::Duration;
 
-use crosier::{Engine, Heard, Listener, Outcome};
+use crosier::{Engine, Listener, Outcome, Received};
 
 use crate::exit::{Exit, Failed};
 
@@ -51,11 +51,11 @@ fn drain(file: &mut File, listener: &Listener) -> io::Result<()> {
     Ok(())
 }
 
-fn write(file: &mut File, heard: Option<Heard>) -> io::Result<()> {
+fn write(file: &mut File, heard: Option<Received>) -> io::Result<()> {
     let line = match heard {
         None => return Ok(()),
-        Some(Heard::Message(message)) => serde_json::to_string(&message)?,
-        Some(Heard::Missed(count)) => {
+        Some(Received::Message(message)) => serde_json::to_string(&message)?,
+        Some(Received::Missed(count)) => {
             format!("{{\"type\":\"system\",\"subtype\":\"hook_messages_missed\",\"count\":{count}}}")
         }
     };

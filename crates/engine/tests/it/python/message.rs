@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Ended, FailureKind, Heard, Listener, Message, Moment};
+use crosier::{Ended, FailureKind, Listener, Message, Moment, Received};
 
 use super::lab::{each_way, ms, tool};
 
@@ -11,8 +11,8 @@ fn all(listener: &Listener) -> Vec<Message> {
     let heard = std::iter::from_fn(|| listener.try_next());
     heard
         .map(|heard| match heard {
-            Heard::Message(message) => message,
-            Heard::Missed(missed) => panic!("{missed} were missed"),
+            Received::Message(message) => message,
+            Received::Missed(missed) => panic!("{missed} were missed"),
         })
         .collect()
 }
@@ -77,7 +77,7 @@ fn a_print_is_told_while_the_hook_runs() {
         let fire = lab.start(&desk.engine, tool("waits"));
         loop {
             match listener.next_within(Duration::from_secs(20)) {
-                Some(Heard::Message(message)) => match message.moment {
+                Some(Received::Message(message)) => match message.moment {
                     Moment::Progress { stdout, .. } => {
                         assert_eq!(stdout, "now\n");
                         break;

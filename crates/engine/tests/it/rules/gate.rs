@@ -6,14 +6,14 @@ use crosier::payload::{
     UserPromptSubmit,
 };
 use crosier::{
-    ActionGate, Because, Decision, Event, Gates, Hook, Injected, Json, Outcome, OutputGate, Payload,
+    ActionGate, Decision, Directive, Event, Gates, Hook, Injected, Json, Outcome, OutputGate, Payload,
     PermissionGate, Refusal, Reply, ResultGate, StopGate, Strategy, ToolGate, WorkGate,
 };
 
 use super::kit::{engine, json, says, tool};
 
-fn because(reason: &str) -> Because {
-    Because { reason: reason.into(), by: "hook".into() }
+fn because(reason: &str) -> Directive {
+    Directive { reason: reason.into(), by: "hook".into() }
 }
 
 fn refusal() -> Refusal {

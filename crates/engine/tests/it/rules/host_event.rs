@@ -184,7 +184,7 @@ fn the_same_row_in_two_engines_is_the_same_event() {
 #[test]
 fn a_row_that_only_looks_like_a_built_in_one_is_foreign() {
     let mut forged = crosier::protocol::event::TABLE[6];
-    forged.may = crosier::May::NOTHING;
+    forged.may = crosier::Capabilities::NOTHING;
     let engine = engine([super::kit::says("guard", Reply::deny("x"))]);
     let kind = Kind::Own(Arc::new(forged));
     assert!(engine.register(Hook::on_event(kind.clone()).callback(|_: &Event| ())).is_err());

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crosier::payload::PreToolUse;
-use crosier::{Ended, Engine, Heard, Hook, Listener, Message, Mode, Moment, Reply};
+use crosier::{Ended, Engine, Hook, Listener, Message, Mode, Moment, Received, Reply};
 
 use super::kit::{PATIENCE, engine, quiet, says, tool};
 
 fn heard(listener: &Listener) -> Vec<Message> {
     std::iter::from_fn(|| listener.try_next())
         .map(|heard| match heard {
-            Heard::Message(message) => message,
-            Heard::Missed(count) => panic!("missed {count}"),
+            Received::Message(message) => message,
+            Received::Missed(count) => panic!("missed {count}"),
         })
         .collect()
 }
@@ -142,14 +142,14 @@ fn a_slow_listener_is_told_how_many_it_missed() {
         let all = heard(&patient);
         assert_eq!(all.len(), 10);
         for message in &all[..capacity] {
-            assert_eq!(slow.try_next(), Some(Heard::Message(message.clone())));
+            assert_eq!(slow.try_next(), Some(Received::Message(message.clone())));
         }
-        assert_eq!(slow.try_next(), Some(Heard::Missed(10 - capacity as u64)));
+        assert_eq!(slow.try_next(), Some(Received::Missed(10 - capacity as u64)));
         assert_eq!(slow.try_next(), None);
         // With room again, it hears again.
         engine.fire_blocking(tool("Bash"));
         let next = heard(&patient);
-        assert_eq!(slow.try_next(), Some(Heard::Message(next[0].clone())));
+        assert_eq!(slow.try_next(), Some(Received::Message(next[0].clone())));
     }
 }
 
@@ -169,11 +169,11 @@ fn a_gap_stands_where_it_is_and_nothing_is_counted_twice() {
     let mut at = 0;
     for heard in order {
         match heard {
-            Heard::Message(message) => {
+            Received::Message(message) => {
                 assert_eq!(message, all[at]);
                 at += 1;
             }
-            Heard::Missed(count) => at += usize::try_from(count).unwrap(),
+            Received::Missed(count) => at += usize::try_from(count).unwrap(),
         }
     }
     assert_eq!(at, all.len());
@@ -254,7 +254,7 @@ fn background_hooks_are_told_too() {
     engine.fire_blocking(tool("Bash"));
     let messages: Vec<Message> = (0..2)
         .map(|_| match listener.next_within(PATIENCE) {
-            Some(Heard::Message(message)) => message,
+            Some(Received::Message(message)) => message,
             other => panic!("{other:?}"),
         })
         .collect();

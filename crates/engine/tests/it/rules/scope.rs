@@ -1,7 +1,7 @@
 //! Scopes: the hooks of one agent, for as long as it lives.
 
 use crosier::payload::{PreToolUse, Stop};
-use crosier::{Engine, Hook, Reply, Scope, Standing};
+use crosier::{Engine, Hook, Inclusion, Reply, Scope};
 
 use super::kit::{engine, quiet, ran, says, tool, tool_of};
 
@@ -135,11 +135,11 @@ fn explain_says_why_a_hook_is_out() {
         let explained = engine.explain(&event.into());
         let planned: Vec<String> =
             explained.plan.hooks().iter().map(|entry| entry.name.to_string()).collect();
-        let out: Vec<(String, Standing)> =
+        let out: Vec<(String, Inclusion)> =
             explained.out.iter().map(|(entry, standing)| (entry.name.to_string(), *standing)).collect();
         (planned, out)
     };
-    let out = |pairs: &[(&str, Standing)]| -> Vec<(String, Standing)> {
+    let out = |pairs: &[(&str, Inclusion)]| -> Vec<(String, Inclusion)> {
         pairs.iter().map(|(name, standing)| ((*name).to_owned(), *standing)).collect()
     };
     let (planned, left) = explain(tool_of("a", "Bash"));
@@ -147,15 +147,15 @@ fn explain_says_why_a_hook_is_out() {
     assert_eq!(
         left,
         out(&[
-            ("base", Standing::Overridden),
-            ("read", Standing::Overridden),
-            ("off", Standing::Disabled),
-            ("b/own", Standing::OtherAgent)
+            ("base", Inclusion::Overridden),
+            ("read", Inclusion::Overridden),
+            ("off", Inclusion::Disabled),
+            ("b/own", Inclusion::OtherAgent)
         ])
     );
     let (planned, left) = explain(tool("Bash"));
     assert_eq!(planned, ["base", "system", "a/own", "b/own"]);
-    assert_eq!(left, out(&[("read", Standing::Unmatched), ("off", Standing::Disabled)]));
+    assert_eq!(left, out(&[("read", Inclusion::Unmatched), ("off", Inclusion::Disabled)]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use crosier::payload::PreToolUse;
-use crosier::{Decision, Engine, Heard, Hook, Reply, Scope, Status};
+use crosier::{Decision, Engine, Hook, Received, Reply, Scope, Status};
 
 use super::kit::{engine, quiet, says, tool, tool_of};
 
@@ -158,7 +158,7 @@ fn listeners_come_and_go_while_hooks_run() {
         for _ in 0..ROUNDS {
             let listener = engine.subscribe(4);
             let mut open = None;
-            while let Some(Heard::Message(message)) = listener.try_next() {
+            while let Some(Received::Message(message)) = listener.try_next() {
                 open.get_or_insert(message);
             }
         }

@@ -111,7 +111,7 @@ fn a_hook_in_the_background_has_its_deadline() {
         let mut ended = None;
         while ended.is_none() {
             match listener.next_within(Duration::from_secs(20)) {
-                Some(crosier::Heard::Message(message)) => match message.moment {
+                Some(crosier::Received::Message(message)) => match message.moment {
                     crosier::Moment::Response { outcome, .. } => ended = Some(outcome),
                     _ => continue,
                 },

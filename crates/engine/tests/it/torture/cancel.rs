@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crosier::{Decision, Ended, Engine, Failure, FailureKind, Heard, Moment, Outcome};
+use crosier::{Decision, Ended, Engine, Failure, FailureKind, Moment, Outcome, Received};
 
 use super::lab::{Lab, Way, alone_with, each_way, event, ms, one_way, runtime};
 use super::vitals::{survivors, until};
@@ -28,11 +28,11 @@ fn a_fire_that_is_dropped_takes_its_group_with_it() {
         // The run is told to its end, although nobody waits for it any more.
         let heard = std::iter::from_fn(|| listener.next_within(Duration::from_secs(5)));
         let mut ends = heard.filter_map(|heard| match heard {
-            Heard::Message(message) => match message.moment {
+            Received::Message(message) => match message.moment {
                 Moment::Response { outcome, .. } => Some(outcome),
                 _ => None,
             },
-            Heard::Missed(_) => None,
+            Received::Missed(_) => None,
         });
         assert_eq!(ends.next(), Some(Ended::Cancelled));
     });
@@ -184,7 +184,7 @@ fn a_panic_while_a_hook_is_told_about_is_a_failure_and_no_hang() {
         let engine = lab.engine([lab.shell("read line < answer; echo begun; sleep 60").hook()]);
         let listener = engine.subscribe(16);
         let fire = lab.start(&engine, event());
-        assert!(matches!(listener.next_within(Duration::from_secs(20)), Some(Heard::Message(_))));
+        assert!(matches!(listener.next_within(Duration::from_secs(20)), Some(Received::Message(_))));
         let waker = std::task::Waker::from(std::sync::Arc::new(Panics));
         let mut next = std::pin::pin!(listener.next());
         assert!(next.as_mut().poll(&mut std::task::Context::from_waker(&waker)).is_pending());

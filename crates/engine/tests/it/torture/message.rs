@@ -3,14 +3,14 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crosier::{Ended, FailureKind, Heard, Listener, Message, Moment};
+use crosier::{Ended, FailureKind, Listener, Message, Moment, Received};
 
 use super::lab::{Lab, each_way, event, ms};
 
 /// Waits for a message; none is long in coming.
 fn next(listener: &Listener) -> Message {
     match listener.next_within(Duration::from_secs(20)) {
-        Some(Heard::Message(message)) => message,
+        Some(Received::Message(message)) => message,
         other => panic!("no message, but {other:?}"),
     }
 }
@@ -20,8 +20,8 @@ fn all(listener: &Listener) -> Vec<Message> {
     let heard = std::iter::from_fn(|| listener.try_next());
     heard
         .map(|heard| match heard {
-            Heard::Message(message) => message,
-            Heard::Missed(missed) => panic!("{missed} were missed"),
+            Received::Message(message) => message,
+            Received::Missed(missed) => panic!("{missed} were missed"),
         })
         .collect()
 }
@@ -200,9 +200,12 @@ fn a_listener_that_does_not_listen_slows_nothing_and_is_told_what_it_missed() {
         let begun = Instant::now();
         assert_eq!(lab.fire(&engine, event()).reason.as_deref(), Some("no"));
         assert!(begun.elapsed() < Duration::from_secs(20));
-        assert!(matches!(listener.try_next(), Some(Heard::Message(Message { moment: Moment::Started, .. }))));
-        assert!(matches!(listener.try_next(), Some(Heard::Message(_))));
-        assert!(matches!(listener.try_next(), Some(Heard::Missed(missed)) if missed > 1));
+        assert!(matches!(
+            listener.try_next(),
+            Some(Received::Message(Message { moment: Moment::Started, .. }))
+        ));
+        assert!(matches!(listener.try_next(), Some(Received::Message(_))));
+        assert!(matches!(listener.try_next(), Some(Received::Missed(missed)) if missed > 1));
         assert!(listener.try_next().is_none());
     });
 }
