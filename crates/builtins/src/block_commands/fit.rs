@@ -8,12 +8,12 @@ use super::entry::{Entry, List, Operand, Special, Target};
 use super::shape::is_fork_bomb;
 use crate::path::Places;
 use crate::rules::spells;
-use crate::shell::{Command, Direction, DoubtKind, From, Script, Word, git_subcommand, normal};
+use crate::shell::{Command, Direction, DoubtKind, Origin, Script, Word, git_subcommand, normal};
 use crate::token::{Fit, Token, base_name, covers, meets, of_text, of_word};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Finding {
     pub(crate) decision: Decision,
     /// The entry; none when the line cannot be read.
     pub(crate) id: Option<String>,
@@ -22,9 +22,9 @@ pub(crate) struct Found {
 
 impl List {
     /// The strictest entry that fits a command of this line.
-    pub(crate) fn judge(&self, script: &Script, places: Places<'_>) -> Option<Found> {
+    pub(crate) fn judge(&self, script: &Script, places: Places<'_>) -> Option<Finding> {
         let folders = script.folders(places);
-        let mut best: Option<Found> = None;
+        let mut best: Option<Finding> = None;
         for (at, command) in script.commands.iter().enumerate() {
             let scene = Scene { list: self, script, command, places };
             for entry in self.candidates(command) {
@@ -49,7 +49,7 @@ impl List {
         }
         let hidden = script.doubts.iter().find(|doubt| doubt.kind == DoubtKind::Form);
         best.or_else(|| {
-            hidden.map(|doubt| Found {
+            hidden.map(|doubt| Finding {
                 decision: Decision::Ask,
                 id: None,
                 reason: format!("the command line cannot be read: {doubt}"),
@@ -80,23 +80,23 @@ impl List {
     }
 }
 
-fn found(entry: &Entry, command: &Command) -> Found {
+fn found(entry: &Entry, command: &Command) -> Finding {
     let instead =
         if entry.instead.is_empty() { String::new() } else { format!(" Instead: {}.", entry.instead) };
     let shown = command.show();
     let shown = if shown.is_empty() { "this".to_owned() } else { format!("`{shown}`") };
     let reason = format!("{shown} is blocked ({}): {}.{instead}", entry.id, entry.reason);
-    Found { decision: entry.decision, id: Some(entry.id.clone()), reason }
+    Finding { decision: entry.decision, id: Some(entry.id.clone()), reason }
 }
 
-fn perhaps(entry: &Entry, command: &Command) -> Found {
+fn perhaps(entry: &Entry, command: &Command) -> Finding {
     let reason = format!(
         "`{}` could be what {} stops ({}); part of it is known only when it runs",
         command.show(),
         entry.id,
         entry.reason
     );
-    Found { decision: Decision::Ask, id: Some(entry.id.clone()), reason }
+    Finding { decision: Decision::Ask, id: Some(entry.id.clone()), reason }
 }
 
 fn when(good: bool) -> Fit {
@@ -212,8 +212,8 @@ impl Scene<'_> {
     }
 }
 
-fn is_home(from: &From) -> bool {
-    matches!(from, From::Variable(name) if &**name == "HOME")
+fn is_home(from: &Origin) -> bool {
+    matches!(from, Origin::Variable(name) if &**name == "HOME")
 }
 
 fn is_one_of(program: &str, wanted: &[Vec<Token>]) -> bool {

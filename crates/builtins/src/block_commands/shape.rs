@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Special};
 use super::fit::Scene;
-use crate::shell::{Command, From, Input, Script, Word};
+use crate::shell::{Command, Input, Origin, Script, Word};
 
 impl Scene<'_> {
     /// The programs whose output this command runs as code.
@@ -34,7 +34,7 @@ impl Scene<'_> {
             None => &[],
         };
         for unknown in code.iter().flat_map(Word::unknowns) {
-            if let From::Output(range) | From::Process(range) = &unknown.from {
+            if let Origin::Output(range) | Origin::Process(range) = &unknown.from {
                 ranges.push(range.clone());
             }
         }

@@ -153,7 +153,7 @@ impl Protected {
                 }
             }
             if word.unknowns().any(
-                |unknown| !matches!(&unknown.from, crate::shell::From::Variable(name) if &**name == "HOME"),
+                |unknown| !matches!(&unknown.from, crate::shell::Origin::Variable(name) if &**name == "HOME"),
             ) {
                 continue;
             }

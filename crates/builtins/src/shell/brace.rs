@@ -1,6 +1,6 @@
 //! Brace expansion: `{rm,-rf,/}` is three words.
 
-use super::word::{Part, Piece, Word, merged};
+use super::word::{Fragment, Piece, Word, merged};
 
 /// More words than this from one are not written out.
 const MOST_WORDS: usize = 512;
@@ -8,8 +8,8 @@ const MOST_MARKS: usize = 256;
 const MOST_DEPTH: usize = 16;
 
 /// The words that one word becomes; none when there are too many to write out.
-pub(super) fn expand(parts: Vec<Part>) -> Option<Vec<Word>> {
-    if parts.iter().filter(|part| matches!(part, Part::Mark(_))).count() > MOST_MARKS {
+pub(super) fn expand(parts: Vec<Fragment>) -> Option<Vec<Word>> {
+    if parts.iter().filter(|part| matches!(part, Fragment::Mark(_))).count() > MOST_MARKS {
         return None;
     }
     let all = product(&parts, 0)?;
@@ -19,24 +19,24 @@ pub(super) fn expand(parts: Vec<Part>) -> Option<Vec<Word>> {
 }
 
 /// Every way to read these parts.
-fn product(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
+fn product(parts: &[Fragment], depth: usize) -> Option<Vec<Vec<Fragment>>> {
     if depth > MOST_DEPTH {
         return None;
     }
-    let mut all: Vec<Vec<Part>> = vec![Vec::new()];
+    let mut all: Vec<Vec<Fragment>> = vec![Vec::new()];
     let mut at = 0;
     while let Some(part) = parts.get(at) {
-        let group = if *part == Part::Mark('{') { group(parts, at) } else { None };
+        let group = if *part == Fragment::Mark('{') { group(parts, at) } else { None };
         let Some((choices, end)) = group else {
             all.iter_mut().for_each(|one| one.push(part.clone()));
             at += 1;
             continue;
         };
-        let mut ways: Vec<Vec<Part>> = Vec::new();
+        let mut ways: Vec<Vec<Fragment>> = Vec::new();
         for choice in choices {
             match choice {
                 Choice::Parts(range) => ways.extend(product(&parts[range], depth + 1)?),
-                Choice::Text(text) => ways.push(vec![Part::Piece(Piece::Text(text))]),
+                Choice::Text(text) => ways.push(vec![Fragment::Piece(Piece::Text(text))]),
             }
         }
         if all.len() * ways.len() > MOST_WORDS {
@@ -57,23 +57,23 @@ enum Choice {
 }
 
 /// The choices between the `{` at `start` and its `}`, and where that is. None when the braces mean nothing.
-fn group(parts: &[Part], start: usize) -> Option<(Vec<Choice>, usize)> {
+fn group(parts: &[Fragment], start: usize) -> Option<(Vec<Choice>, usize)> {
     let (mut depth, mut from) = (0, start + 1);
     let mut choices = Vec::new();
     for (at, part) in parts.iter().enumerate().skip(start + 1) {
         match part {
-            Part::Mark('{') => depth += 1,
-            Part::Mark(',') if depth == 0 => {
+            Fragment::Mark('{') => depth += 1,
+            Fragment::Mark(',') if depth == 0 => {
                 choices.push(Choice::Parts(from..at));
                 from = at + 1;
             }
-            Part::Mark('}') if depth > 0 => depth -= 1,
-            Part::Mark('}') if !choices.is_empty() => {
+            Fragment::Mark('}') if depth > 0 => depth -= 1,
+            Fragment::Mark('}') if !choices.is_empty() => {
                 choices.push(Choice::Parts(from..at));
                 return Some((choices, at));
             }
-            Part::Mark('}') => {
-                let [Part::Piece(Piece::Text(text))] = &parts[start + 1..at] else { return None };
+            Fragment::Mark('}') => {
+                let [Fragment::Piece(Piece::Text(text))] = &parts[start + 1..at] else { return None };
                 return sequence(text).map(|choices| (choices, at));
             }
             _ => {}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::list::End;
 use super::parser::Parser;
-use super::word::{Draft, From};
+use super::word::{Draft, Origin};
 
 impl Parser {
     /// Reads a `$` and what belongs to it. `bare`: outside double quotes.
@@ -23,21 +23,21 @@ impl Parser {
             Some(b'(') if self.is_arithmetic() => {
                 self.at += 2;
                 self.deeper(|parser| parser.arithmetic(b')'));
-                draft.unknown(From::Other, bare);
+                draft.unknown(Origin::Other, bare);
             }
             Some(b'(') => {
                 self.at += 1;
                 let commands = self.until_paren();
-                draft.unknown(From::Output(commands), bare);
+                draft.unknown(Origin::Output(commands), bare);
             }
             Some(b'[') => {
                 self.at += 1;
                 self.deeper(|parser| parser.arithmetic(b']'));
-                draft.unknown(From::Other, bare);
+                draft.unknown(Origin::Other, bare);
             }
             Some(b'{') => {
                 self.at += 1;
-                let mut from = From::Other;
+                let mut from = Origin::Other;
                 self.deeper(|parser| from = parser.parameter(bare));
                 self.value(draft, from, bare);
             }
@@ -45,15 +45,15 @@ impl Parser {
                 let length = name_length(self.rest());
                 let name = self.text[self.at..self.at + length].into();
                 self.at += length;
-                self.value(draft, From::Variable(name), bare);
+                self.value(draft, Origin::Variable(name), bare);
             }
             Some(b'@' | b'*') => {
                 self.at += 1;
-                draft.unknown(From::Other, true);
+                draft.unknown(Origin::Other, true);
             }
             Some(b'0'..=b'9' | b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.at += 1;
-                draft.unknown(From::Other, bare);
+                draft.unknown(Origin::Other, bare);
             }
             _ if bare => draft.plain("$"),
             _ => draft.quoted("$"),
@@ -61,8 +61,8 @@ impl Parser {
     }
 
     /// `$IFS` outside quotes is how blanks are written by those who may not write any.
-    fn value(&mut self, draft: &mut Draft, from: From, bare: bool) {
-        if bare && matches!(&from, From::Variable(name) if &**name == "IFS") {
+    fn value(&mut self, draft: &mut Draft, from: Origin, bare: bool) {
+        if bare && matches!(&from, Origin::Variable(name) if &**name == "IFS") {
             self.doubt("$IFS stands between its words");
         }
         draft.unknown(from, bare);
@@ -111,7 +111,7 @@ impl Parser {
         }
         let start = self.script.commands.len();
         self.nested(code, Self::program);
-        draft.unknown(From::Output(start..self.script.commands.len()), bare);
+        draft.unknown(Origin::Output(start..self.script.commands.len()), bare);
     }
 
     /// Whether a `(` begins `((…))`: it is closed by two at once. Looks no further than the first `)` that
@@ -168,7 +168,7 @@ impl Parser {
     }
 
     /// Reads `${…}` behind its brace, and says what it is.
-    fn parameter(&mut self, bare: bool) -> From {
+    fn parameter(&mut self, bare: bool) -> Origin {
         // `${ commands; }` and `${| commands; }` run commands, in new shells.
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.eat("|");
@@ -176,7 +176,7 @@ impl Parser {
             if self.list(&[End::Word("}")]) != End::Word("}") {
                 self.doubt("a ${ is never closed");
             }
-            return From::Output(start..self.script.commands.len());
+            return Origin::Output(start..self.script.commands.len());
         }
         let length = name_length(self.rest());
         let name: Box<str> = self.text[self.at..self.at + length].into();
@@ -190,7 +190,7 @@ impl Parser {
                 }
                 b'}' => {
                     self.at += 1;
-                    return if is_plain { From::Variable(name) } else { From::Other };
+                    return if is_plain { Origin::Variable(name) } else { Origin::Other };
                 }
                 b'\\' => {
                     self.at += 1;
@@ -218,7 +218,7 @@ impl Parser {
             }
         }
         self.doubt("a ${ is never closed");
-        From::Other
+        Origin::Other
     }
 }
 

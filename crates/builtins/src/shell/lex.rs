@@ -3,7 +3,7 @@
 use super::escape::ansi_c;
 use super::model::DoubtKind;
 use super::parser::Parser;
-use super::word::{Draft, From, Piece, assignment};
+use super::word::{Draft, Origin, Piece, assignment};
 
 /// Bytes that mean something inside a word, or end it.
 const fn is_special(byte: u8) -> bool {
@@ -44,7 +44,7 @@ impl Parser {
                     }
                     self.at += 2;
                     let commands = self.until_paren();
-                    draft.unknown(From::Process(commands), false);
+                    draft.unknown(Origin::Process(commands), false);
                 }
                 b'(' => {
                     // `name=(…)` is an array; anywhere else a word ends here.
@@ -54,7 +54,7 @@ impl Parser {
                     }
                     self.at += 1;
                     self.deeper(Self::array);
-                    draft.unknown(From::Other, true);
+                    draft.unknown(Origin::Other, true);
                 }
                 b'\\' => self.backslash(&mut draft),
                 b'\'' => {

@@ -3,7 +3,7 @@
 
 use super::model::{Command, Input};
 use super::parser::Parser;
-use super::word::{Draft, Part, Piece, Word};
+use super::word::{Draft, Fragment, Piece, Word};
 
 /// What ended a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -263,9 +263,9 @@ impl Parser {
 /// The reserved word that this is, when it was written without quotes.
 pub(super) fn reserved(draft: &Draft) -> Option<&'static str> {
     let text = match draft.parts.as_slice() {
-        [Part::Mark('{')] => "{",
-        [Part::Mark('}')] => "}",
-        [Part::Piece(Piece::Text(_))] => draft.plain_text()?,
+        [Fragment::Mark('{')] => "{",
+        [Fragment::Mark('}')] => "}",
+        [Fragment::Piece(Piece::Text(_))] => draft.plain_text()?,
         _ => return None,
     };
     RESERVED.into_iter().find(|word| *word == text)

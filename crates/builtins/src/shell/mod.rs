@@ -14,20 +14,20 @@ mod carrier;
 mod compound;
 mod dollar;
 mod escape;
+mod folders;
 mod lex;
 mod list;
 mod model;
 mod parser;
-mod place;
 mod simple;
 mod word;
 
 pub(crate) use carrier::git_subcommand;
+pub(crate) use folders::normal;
 pub use model::{
     Assignment, Body, Command, Direction, Doubt, DoubtKind, Input, Redirection, Script, base_name,
 };
-pub(crate) use place::normal;
-pub use word::{From, Piece, Unknown, Word};
+pub use word::{Origin, Piece, Unknown, Word};
 
 use parser::Parser;
 

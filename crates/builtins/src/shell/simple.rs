@@ -3,7 +3,7 @@
 use super::brace;
 use super::model::{Assignment, Command, Direction, Input, Redirection};
 use super::parser::Parser;
-use super::word::{Draft, From, Part, Piece, Unknown, Word, assignment};
+use super::word::{Draft, Fragment, Origin, Piece, Unknown, Word, assignment};
 
 impl Parser {
     /// Reads the rest of a simple command, and keeps it.
@@ -71,10 +71,10 @@ impl Parser {
             command.assignments.push(Assignment { name, value: word.after(length) });
             return;
         }
-        let is_ifs = |part: &Part| matches!(part, Part::Piece(Piece::Unknown(Unknown { from: From::Variable(name), splits: true })) if &**name == "IFS");
+        let is_ifs = |part: &Fragment| matches!(part, Fragment::Piece(Piece::Unknown(Unknown { from: Origin::Variable(name), splits: true })) if &**name == "IFS");
         if draft.parts.iter().any(is_ifs) {
             let groups = draft.parts.split(is_ifs).filter(|parts| !parts.is_empty());
-            let groups: Vec<Vec<Part>> = groups.map(<[Part]>::to_vec).collect();
+            let groups: Vec<Vec<Fragment>> = groups.map(<[Fragment]>::to_vec).collect();
             groups.into_iter().for_each(|parts| self.expand(command, parts));
         } else if draft.marks > 1 {
             self.expand(command, draft.parts);
@@ -93,7 +93,7 @@ impl Parser {
         self.unknown("a text with a substitution in it could be run");
     }
 
-    fn expand(&mut self, command: &mut Command, parts: Vec<Part>) {
+    fn expand(&mut self, command: &mut Command, parts: Vec<Fragment>) {
         match brace::expand(parts) {
             Some(words) => command.words.extend(words),
             None => {
@@ -159,9 +159,11 @@ impl Parser {
 }
 
 /// A part of a word with a substitution in the place of an array.
-fn counted(part: &Part) -> Option<String> {
+fn counted(part: &Fragment) -> Option<String> {
     match part {
-        Part::Piece(Piece::Text(text)) if text.contains("[$(") || text.contains("[`") => Some(text.clone()),
+        Fragment::Piece(Piece::Text(text)) if text.contains("[$(") || text.contains("[`") => {
+            Some(text.clone())
+        }
         _ => None,
     }
 }
@@ -176,7 +178,7 @@ fn is_descriptor(word: &Word) -> bool {
 impl Draft {
     /// The length of `NAME=` when it begins so, unquoted.
     fn assignment(&self) -> Option<usize> {
-        let Some(Part::Piece(Piece::Text(text))) = self.parts.first() else { return None };
+        let Some(Fragment::Piece(Piece::Text(text))) = self.parts.first() else { return None };
         assignment(text).filter(|length| *length <= self.plain)
     }
 }
@@ -187,7 +189,7 @@ pub(super) fn input_of(redirections: &[Redirection]) -> Input {
         // From another descriptor, about which nothing is known here; from itself, nothing changes.
         Direction::Duplicate if redirection.target.known() != Some("0") => Some(Input::File),
         Direction::Read => Some(match redirection.target.pieces() {
-            [Piece::Unknown(Unknown { from: From::Process(range), .. })] => Input::Pipe(range.clone()),
+            [Piece::Unknown(Unknown { from: Origin::Process(range), .. })] => Input::Pipe(range.clone()),
             _ => Input::File,
         }),
         Direction::Both => Some(Input::File),

@@ -20,14 +20,14 @@ pub enum Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     /// Where it comes from.
-    pub from: From,
+    pub from: Origin,
     /// Whether it can become several words, or none: it stands outside quotes.
     pub splits: bool,
 }
 
 /// Where an unknown value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum From {
+pub enum Origin {
     /// A plain `$NAME`.
     Variable(Box<str>),
     /// `$(…)` or backquotes, with the commands in it.
@@ -55,7 +55,7 @@ impl Word {
     /// A word of which nothing is known.
     #[must_use]
     pub fn unknown() -> Self {
-        let unknown = Unknown { from: From::Other, splits: true };
+        let unknown = Unknown { from: Origin::Other, splits: true };
         Self { pieces: vec![Piece::Unknown(unknown)], plain: 0 }
     }
 
@@ -127,7 +127,7 @@ impl Word {
                 Piece::Text(text) => shown.push_str(text),
                 Piece::Many => shown.push('*'),
                 Piece::One => shown.push('?'),
-                Piece::Unknown(Unknown { from: From::Variable(name), .. }) => {
+                Piece::Unknown(Unknown { from: Origin::Variable(name), .. }) => {
                     shown.push_str("${");
                     shown.push_str(name);
                     shown.push('}');
@@ -159,7 +159,7 @@ impl Word {
                 Piece::Text(text) if !mark.is_empty() && text.contains(mark) => {
                     for (index, part) in text.split(mark).enumerate() {
                         if index > 0 {
-                            pieces.push(Piece::Unknown(Unknown { from: From::Other, splits: false }));
+                            pieces.push(Piece::Unknown(Unknown { from: Origin::Other, splits: false }));
                         }
                         if !part.is_empty() {
                             pieces.push(Piece::Text(part.to_owned()));
@@ -176,7 +176,7 @@ impl Word {
 /// A word while it is read.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<Fragment>,
     pub(super) plain: usize,
     /// Whether nothing but unquoted text was read so far.
     all_plain: bool,
@@ -187,7 +187,7 @@ pub(super) struct Draft {
 
 /// A piece, or a mark of brace expansion: `{`, `,` or `}` outside quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Fragment {
     Piece(Piece),
     Mark(char),
 }
@@ -216,9 +216,9 @@ impl Draft {
 
     fn text(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Piece(Piece::Text(before))) => before.push_str(text),
+            Some(Fragment::Piece(Piece::Text(before))) => before.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.parts.push(Part::Piece(Piece::Text(text.to_owned()))),
+            _ => self.parts.push(Fragment::Piece(Piece::Text(text.to_owned()))),
         }
     }
 
@@ -232,15 +232,15 @@ impl Draft {
             _ => {}
         }
         self.marks += 1;
-        self.parts.push(Part::Mark(mark));
+        self.parts.push(Fragment::Mark(mark));
     }
 
     pub(super) fn piece(&mut self, piece: Piece) {
         self.all_plain = false;
-        self.parts.push(Part::Piece(piece));
+        self.parts.push(Fragment::Piece(piece));
     }
 
-    pub(super) fn unknown(&mut self, from: From, splits: bool) {
+    pub(super) fn unknown(&mut self, from: Origin, splits: bool) {
         self.piece(Piece::Unknown(Unknown { from, splits }));
     }
 
@@ -248,7 +248,7 @@ impl Draft {
     pub(super) fn plain_text(&self) -> Option<&str> {
         match self.parts.as_slice() {
             [] if self.all_plain => Some(""),
-            [Part::Piece(Piece::Text(text))] if self.all_plain => Some(text),
+            [Fragment::Piece(Piece::Text(text))] if self.all_plain => Some(text),
             _ => None,
         }
     }
@@ -260,13 +260,13 @@ impl Draft {
 }
 
 /// Marks that mean nothing are text.
-pub(super) fn merged(parts: Vec<Part>) -> Vec<Piece> {
+pub(super) fn merged(parts: Vec<Fragment>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::with_capacity(parts.len());
     for part in parts {
         let text = match part {
-            Part::Piece(Piece::Text(text)) => text,
-            Part::Mark(mark) => mark.to_string(),
-            Part::Piece(other) => {
+            Fragment::Piece(Piece::Text(text)) => text,
+            Fragment::Mark(mark) => mark.to_string(),
+            Fragment::Piece(other) => {
                 pieces.push(other);
                 continue;
             }

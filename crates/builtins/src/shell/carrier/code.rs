@@ -5,10 +5,10 @@ use super::option::{takes_next, values};
 use super::table::{Carrier, SHELLS};
 use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
-use crate::shell::word::{From, Piece, Unknown, Word};
+use crate::shell::word::{Origin, Piece, Unknown, Word};
 
 /// What is known of code that comes through a pipe or a file.
-enum Origin {
+enum KnownText {
     None,
     Text(String),
     Unknown,
@@ -42,10 +42,10 @@ impl Parser {
         for piece in word.pieces() {
             match piece {
                 Piece::Text(known) => text.push_str(known),
-                Piece::Unknown(Unknown { from: From::Output(range), .. }) => {
+                Piece::Unknown(Unknown { from: Origin::Output(range), .. }) => {
                     match self.origin(&Input::Pipe(range.clone()), 0) {
-                        Origin::Text(printed) => text.push_str(printed.trim_end_matches('\n')),
-                        Origin::None | Origin::Unknown => return None,
+                        KnownText::Text(printed) => text.push_str(printed.trim_end_matches('\n')),
+                        KnownText::None | KnownText::Unknown => return None,
                     }
                 }
                 Piece::Unknown(_) | Piece::Many | Piece::One => return None,
@@ -66,12 +66,12 @@ impl Parser {
     /// A file of commands that a shell reads: `<(…)` is one whose text may be plain to see.
     pub(super) fn file_code(&mut self, at: usize, file: &Word) {
         let process = file.unknowns().find_map(|unknown| match &unknown.from {
-            From::Process(range) => Some(Input::Pipe(range.clone())),
+            Origin::Process(range) => Some(Input::Pipe(range.clone())),
             _ => None,
         });
         match process.map(|input| self.origin(&input, 0)) {
-            Some(Origin::Text(text)) => self.code_text(at, text),
-            Some(Origin::None | Origin::Unknown) => {
+            Some(KnownText::Text(text)) => self.code_text(at, text),
+            Some(KnownText::None | KnownText::Unknown) => {
                 self.unknown("code that comes through a pipe cannot be known");
             }
             None if file.known().is_none() => self.unknown("the file of commands cannot be known"),
@@ -165,41 +165,43 @@ impl Parser {
     pub(super) fn stdin_code(&mut self, at: usize) {
         let input = self.script.commands[at].input.clone();
         match self.origin(&input, 0) {
-            Origin::None => {}
-            Origin::Text(text) => self.code_text(at, text),
-            Origin::Unknown => self.unknown("code that comes through a pipe cannot be known"),
+            KnownText::None => {}
+            KnownText::Text(text) => self.code_text(at, text),
+            KnownText::Unknown => self.unknown("code that comes through a pipe cannot be known"),
         }
     }
 
     /// What the command reads from its standard input, when that is plain to see.
     pub(super) fn stdin_text(&self, at: usize) -> Option<String> {
         match self.origin(&self.script.commands[at].input, 0) {
-            Origin::Text(text) => Some(text),
-            Origin::None | Origin::Unknown => None,
+            KnownText::Text(text) => Some(text),
+            KnownText::None | KnownText::Unknown => None,
         }
     }
 
-    fn origin(&self, input: &Input, depth: usize) -> Origin {
+    fn origin(&self, input: &Input, depth: usize) -> KnownText {
         match input {
-            Input::Inherited | Input::File => Origin::None,
-            Input::Text(word) => word.known().map_or(Origin::Unknown, |text| Origin::Text(text.to_owned())),
+            Input::Inherited | Input::File => KnownText::None,
+            Input::Text(word) => {
+                word.known().map_or(KnownText::Unknown, |text| KnownText::Text(text.to_owned()))
+            }
             Input::Here(body) => match self.script.bodies.get(*body) {
                 Some(body) if body.literal || !body.text.contains(['$', '`']) => {
-                    Origin::Text(body.text.clone())
+                    KnownText::Text(body.text.clone())
                 }
-                _ => Origin::Unknown,
+                _ => KnownText::Unknown,
             },
             Input::Pipe(range) => match self.script.commands.get(range.clone()) {
                 Some([command]) if depth < 8 => self.printed(command, depth),
-                _ => Origin::Unknown,
+                _ => KnownText::Unknown,
             },
         }
     }
 
     /// What a command prints, when that is plain to see.
-    fn printed(&self, command: &Command, depth: usize) -> Origin {
+    fn printed(&self, command: &Command, depth: usize) -> KnownText {
         let words: Option<Vec<&str>> = command.arguments().iter().map(Word::known).collect();
-        let Some(words) = words else { return Origin::Unknown };
+        let Some(words) = words else { return KnownText::Unknown };
         match command.name() {
             Some("echo") => {
                 let is_flag = |word: &&&str| {
@@ -208,16 +210,16 @@ impl Parser {
                         && word[1..].bytes().all(|byte| b"neE".contains(&byte))
                 };
                 let flags = words.iter().take_while(is_flag).count();
-                Origin::Text(unescaped(&words[flags..].join(" ")))
+                KnownText::Text(unescaped(&words[flags..].join(" ")))
             }
             Some("printf") => match words.split_first() {
-                Some((format, values)) => Origin::Text(unescaped(&formatted(format, values))),
-                None => Origin::None,
+                Some((format, values)) => KnownText::Text(unescaped(&formatted(format, values))),
+                None => KnownText::None,
             },
             Some("cat" | "tee") if words.is_empty() || words == ["-"] => {
                 self.origin(&command.input, depth + 1)
             }
-            _ => Origin::Unknown,
+            _ => KnownText::Unknown,
         }
     }
 }
