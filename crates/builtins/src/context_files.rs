@@ -70,7 +70,7 @@ impl Builtin for ContextFiles {
         } else {
             guard::check_mode(request, self.name())
         };
-        if !request.event().may.has(Capability::Context) {
+        if !request.event().capabilities.has(Capability::Context) {
             let message = format!("{} takes no context", request.event().name);
             request.complain("", message, "put it under SessionStart");
             fine = None;

@@ -26,7 +26,7 @@ pub(crate) struct ToolCall<'a> {
 /// A guard must be able to deny, and must be waited for.
 pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> {
     let mut fine = check_mode(request, name);
-    if request.event().field("tool_input").is_none() || !request.event().may.has(Capability::Deny) {
+    if request.event().field("tool_input").is_none() || !request.event().capabilities.has(Capability::Deny) {
         let message = format!("`{name}` has nothing to guard at {}", request.event().name);
         request.complain("", message, "put it under PreToolUse or PermissionRequest");
         fine = None;
@@ -54,7 +54,7 @@ pub(crate) fn callback(
     request: &BuiltinRequest<'_>,
     judge: impl Fn(ToolCall<'_>) -> Ruling + Send + Sync + 'static,
 ) -> Callback {
-    let may_ask = request.event().may.has(Capability::Ask);
+    let may_ask = request.event().capabilities.has(Capability::Ask);
     Callback::Inline(Arc::new(move |call: Call<'_>| {
         let event = call.event;
         let tool = event.matcher_value().unwrap_or_default();

@@ -68,7 +68,7 @@ impl Builtin for LimitPrompt {
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = guard::check_mode(request, self.name());
-        if request.event().field("prompt").is_none() || !request.event().may.has(Capability::Deny) {
+        if request.event().field("prompt").is_none() || !request.event().capabilities.has(Capability::Deny) {
             let message = format!("{} has no prompt to limit", request.event().name);
             request.complain("", message, "put it under UserPromptSubmit or PreMessage");
             fine = None;

@@ -57,7 +57,9 @@ impl Builtin for TaskReminder {
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = guard::check_mode(request, self.name());
-        if request.event().field("tool_response").is_none() || !request.event().may.has(Capability::Inject) {
+        if request.event().field("tool_response").is_none()
+            || !request.event().capabilities.has(Capability::Inject)
+        {
             let message = format!("{} has no result of a tool", request.event().name);
             request.complain("", message, "put it under PostToolUse");
             fine = None;

@@ -1,7 +1,7 @@
 //! The ways in which a hook can fail.
 //!
-//! A failure is data that travels in a report; what it *means* (go on, deny, halt) is decided in one
-//! place, by the policy of the engine's fold room.
+//! A failure is data in a report. What follows from it (go on, deny, halt) is decided in one place, by the policy
+//! in the engine's fold room.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum FailureKind {
     Exit,
     /// The program was killed by a signal.
     Signal,
-    /// The reply is not one that can be understood without guessing.
+    /// The reply is malformed or ambiguous.
     BadOutput,
     /// The reply is larger than the limit; nothing of it is used.
     Oversize,
@@ -75,7 +75,7 @@ impl FailureKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether the guard's code never saw the event, so that nobody knows what it would have said.
+    /// Whether the hook's code never saw the event, so that its decision is not known.
     #[must_use]
     pub const fn always_denies(self) -> bool {
         matches!(self, Self::Import | Self::Delivery)

@@ -1,7 +1,7 @@
 //! [`Json`]: a JSON value kept as the text it came in.
 //!
-//! Payload parts that nobody looks into (a tool's input, its response) stay text: digits of large
-//! integers, key order and depth survive, and nothing is parsed or cloned per hook. A clone is a
+//! Parts of a payload that the engine does not read (a tool's input, its response) stay text. Digits of large
+//! integers, key order and depth are kept, and nothing is parsed or copied per hook. Cloning increments a
 //! reference count.
 
 use std::borrow::Cow;
@@ -65,7 +65,7 @@ impl Json {
         string_of(self.text())
     }
 
-    /// The value as one for people: a string without its quotes, anything else as JSON.
+    /// The value as text to show: a string without its quotes, anything else as JSON.
     #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
         plain(self.text())
@@ -80,13 +80,13 @@ impl Json {
     /// The members of an object in the order they were written; `None` when it is not an object.
     #[must_use]
     pub fn entries(&self) -> Option<Vec<(String, Self)>> {
-        let entries = self.part().entries()?;
+        let entries = self.as_json_ref().entries()?;
         Some(entries.into_iter().map(|(name, value)| (name.into_owned(), value.to_json())).collect())
     }
 
-    /// The same, to look at without a copy.
-    pub(crate) fn part(&self) -> Part<'_> {
-        Part(&self.0)
+    /// A borrowed view of the value.
+    pub(crate) fn as_json_ref(&self) -> JsonRef<'_> {
+        JsonRef(&self.0)
     }
 
     /// Parses into a tree. `None` when it is nested too deeply or holds a number out of range: such
@@ -105,11 +105,11 @@ pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json
     })
 }
 
-/// One JSON value in a text that somebody else holds: looked at without a copy.
+/// One JSON value, borrowed from a longer text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part<'a>(&'a RawValue);
+pub(crate) struct JsonRef<'a>(&'a RawValue);
 
-impl<'a> Part<'a> {
+impl<'a> JsonRef<'a> {
     pub(crate) fn text(self) -> &'a str {
         self.0.get()
     }
@@ -138,7 +138,7 @@ impl<'a> Part<'a> {
     /// The elements, if it is a list.
     pub(crate) fn elements(self) -> Option<Vec<Self>> {
         let elements: Vec<&RawValue> = serde_json::from_str(self.text()).ok()?;
-        Some(elements.into_iter().map(Part).collect())
+        Some(elements.into_iter().map(JsonRef).collect())
     }
 
     pub(crate) fn to_json(self) -> Json {
@@ -147,16 +147,17 @@ impl<'a> Part<'a> {
 }
 
 /// Members of an object, in order.
-pub(crate) type Entries<'a> = Vec<(Cow<'a, str>, Part<'a>)>;
+pub(crate) type Entries<'a> = Vec<(Cow<'a, str>, JsonRef<'a>)>;
 
 /// Like [`object_entries`], but without copies, and lone surrogates in names become U+FFFD. Values stay as they
 /// are.
 pub(crate) fn readable_entries(text: &str) -> Result<Entries<'_>, serde_json::Error> {
     let named = members::<Name<'_>, &RawValue>(text);
-    let named = named.map(|entries| entries.into_iter().map(|(name, value)| (name.0, Part(value))).collect());
+    let named =
+        named.map(|entries| entries.into_iter().map(|(name, value)| (name.0, JsonRef(value))).collect());
     named.or_else(|_| {
         let entries = members::<&RawValue, &RawValue>(text)?;
-        Ok(entries.into_iter().map(|(name, value)| (plain(name.get()), Part(value))).collect())
+        Ok(entries.into_iter().map(|(name, value)| (plain(name.get()), JsonRef(value))).collect())
     })
 }
 
@@ -188,7 +189,7 @@ fn members<'a, N: Deserialize<'a>, V: Deserialize<'a>>(
     Ok(entries)
 }
 
-/// The name of a member, copied only where it is escaped.
+/// The name of a member, copied only if it contains an escape.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name<'a>(pub(crate) Cow<'a, str>);
 
@@ -235,8 +236,8 @@ fn string_of(text: &str) -> Option<Cow<'_, str>> {
     from_text(text).ok().map(Cow::Owned)
 }
 
-/// A model can write half a surrogate pair. The text around it must stay readable, or a guard could be
-/// blinded with six characters.
+/// Replaces lone surrogates with U+FFFD. A model can write half of a surrogate pair; if that made the text
+/// unreadable, six characters would be enough to hide the rest from a guard.
 pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
@@ -286,8 +287,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Two values are equal when they say the same, however it is spaced; values that cannot be parsed into
-/// a tree are compared as text.
+/// Whitespace and key order do not count. Values that cannot be parsed into a tree are compared as text.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         let tree = |json: &Self| serde_json::from_str::<Value>(json.text()).ok();

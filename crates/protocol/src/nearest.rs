@@ -1,6 +1,6 @@
-//! The nearest right word: what somebody who typed `matchr` probably meant.
+//! The nearest known word to a misspelled one: `matcher` for `matchr`.
 
-/// The candidate nearest to `word`, if one is near enough to be meant.
+/// The candidate nearest to `word`, if one is near enough.
 ///
 /// Near means: the same letters apart from case, `_`, `-` and spaces, or at most one edit for words of up
 /// to four letters, two for up to eight, three for longer ones. The earlier candidate wins a tie.

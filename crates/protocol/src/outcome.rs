@@ -51,7 +51,7 @@ fn name<S: Serializer>(kind: &crate::event::Kind, to: S) -> Result<S::Ok, S::Err
 }
 
 impl Outcome {
-    /// No opinion about this event, so far.
+    /// An outcome without any decision or effect.
     #[must_use]
     pub const fn new(event: crate::event::Kind) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Outcome {
     /// The outcome as JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        // Nothing in an outcome can fail to be written: keys are fixed and parts are JSON already.
+        // Serializing cannot fail: keys are fixed, and values are strings, numbers or valid JSON.
         serde_json::value::to_raw_value(self)
             .ok()
             .and_then(|raw| Json::parse(raw.get()).ok())
@@ -95,7 +95,7 @@ impl Outcome {
     }
 }
 
-/// Why the loop goes on or stops, and who says so.
+/// Why the loop continues or stops, and which hook asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Directive {
     /// The reason; empty when the hook gave none.
@@ -104,7 +104,7 @@ pub struct Directive {
     pub by: Arc<str>,
 }
 
-/// One text to inject, and whose it is.
+/// One text to inject, and the hook that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Injected {
     /// Where it goes.
@@ -138,7 +138,7 @@ pub struct Notice {
     pub hook: Arc<str>,
 }
 
-/// How a planned hook fared.
+/// The result of a planned hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -148,7 +148,7 @@ pub enum Status {
     Failed,
     /// It did not run, because a hook before it ended the walk.
     Skipped,
-    /// It runs on by itself; nobody waits.
+    /// It runs in the background; the event does not wait for it.
     Background,
 }
 
@@ -166,21 +166,21 @@ pub struct Ignored {
 pub struct Report {
     /// The hook's name as shown: `agent/name` in a scope.
     pub hook: Arc<str>,
-    /// How it fared.
+    /// The result.
     pub status: Status,
     /// How long it took; none for callbacks unless the host asked for timing.
     pub duration: Option<Duration>,
-    /// What it decided, where it could.
+    /// What it decided, if the event allows that decision.
     pub decision: Option<Decision>,
     /// How it failed.
     pub failure: Option<Failure>,
-    /// What it asked for in vain.
+    /// Effects that were not applied.
     pub ignored: Vec<Ignored>,
 }
 
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        // Microseconds are what a clock can tell here; more digits would be noise.
+        // Rounded to microseconds: further digits would be noise.
         let millis = self.duration.map(|duration| (duration.as_secs_f64() * 1e6).round() / 1e3);
         let mut report = to.serialize_struct("Report", 6)?;
         report.serialize_field("hook", &self.hook)?;

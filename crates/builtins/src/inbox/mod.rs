@@ -80,7 +80,7 @@ impl Builtin for InboxHook {
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = guard::check_mode(request, self.name());
-        if !request.event().may.has(Capability::Inject) {
+        if !request.event().capabilities.has(Capability::Inject) {
             let message = format!("nothing can be injected at {}", request.event().name);
             request.complain("", message, "put it under PostToolUse");
             fine = None;

@@ -130,7 +130,7 @@ impl Builtin for ProtectPaths {
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let is_git_write =
-            request.event().field("path").is_some() && request.event().may.has(Capability::Deny);
+            request.event().field("path").is_some() && request.event().capabilities.has(Capability::Deny);
         let fine = if is_git_write {
             guard::check_mode(request, self.name())
         } else {

@@ -34,7 +34,7 @@ pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
         _ => {}
     }
     if let Some(halt) = &outcome.halt {
-        let interrupts = outcome.event.may.has(Capability::Interrupt);
+        let interrupts = outcome.event.capabilities.has(Capability::Interrupt);
         let word = if interrupts { Capability::Interrupt.word() } else { "halt" };
         add(word, because(&halt.reason, &halt.by));
     }

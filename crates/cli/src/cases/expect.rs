@@ -15,7 +15,7 @@ const ERROR: &str = "error";
 
 /// The keys of an outcome, as it writes them itself.
 static OUTCOME: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let entries = Outcome::new(Kind::Known(&TABLE[0])).to_json().entries();
+    let entries = Outcome::new(Kind::Builtin(&TABLE[0])).to_json().entries();
     entries.unwrap_or_default().into_iter().map(|(key, _)| key).collect()
 });
 

@@ -43,7 +43,7 @@ fn payload(row: &EventRow) -> String {
 }
 
 fn may(row: &EventRow) -> String {
-    let words = row.may.iter().map(|capability| match (capability.word(), row.rewrites) {
+    let words = row.capabilities.iter().map(|capability| match (capability.word(), row.rewrites) {
         ("rewrite", Some((_, field))) => format!("rewrite {field}"),
         (word, _) => word.to_owned(),
     });
@@ -71,7 +71,7 @@ fn as_json(row: &EventRow) -> Value {
         "about": row.about,
         "fields": fields,
         "matcher": row.matcher,
-        "may": row.may.iter().map(crosier::Capability::word).collect::<Vec<_>>(),
+        "may": row.capabilities.iter().map(crosier::Capability::word).collect::<Vec<_>>(),
         "rewrites": row.rewrites.map(|(_, field)| field),
     })
 }

@@ -54,7 +54,7 @@ pub(super) fn hook(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, on_err
     if !sheet.lints {
         return;
     }
-    let may = event.kind.may;
+    let may = event.kind.capabilities;
     let (deny, resume) = (may.has(Capability::Deny), may.has(Capability::Resume));
     let own = keys.has("on_error") || keys.has("fail_closed");
     if on_error == Some(OnError::Abort) && own && !deny {

@@ -78,7 +78,7 @@ impl Shared {
     #[inline]
     fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let Limits { catalog, hooked, .. } = &self.limits;
-        let may_be = catalog.knows(event.kind()) && hooked.may_be(event.kind().index());
+        let may_be = catalog.contains(event.kind()) && hooked.may_be(event.kind().index());
         if may_be { self.find_plan(event) } else { None }
     }
 
@@ -91,7 +91,7 @@ impl Shared {
     /// too large to be moved for nothing.
     #[inline(always)]
     fn unheard(&self, event: Event) -> Outcome {
-        let (context, notices) = match self.limits.catalog.knows(event.kind()) {
+        let (context, notices) = match self.limits.catalog.contains(event.kind()) {
             true => (self.waiting_context(&event), Vec::new()),
             false => (Vec::new(), vec![say_foreign(&event)]),
         };
@@ -100,7 +100,7 @@ impl Shared {
 
     /// What hooks in the background left for this event.
     pub(super) fn waiting_context(&self, event: &Event) -> Vec<String> {
-        match event.kind().may.has(Capability::Context) {
+        match event.kind().capabilities.has(Capability::Context) {
             true => self.deferred.take(event).unwrap_or_default(),
             false => Vec::new(),
         }
@@ -173,7 +173,8 @@ impl Engine {
     /// When no event has this name, or the object does not fit it.
     pub fn event(&self, name: &str, json: &[u8]) -> Result<Event, EventError> {
         let kind = self.catalog().find(name);
-        let kind = kind.ok_or_else(|| EventError::UnknownEvent { detail: self.catalog().unknown(name) })?;
+        let kind =
+            kind.ok_or_else(|| EventError::UnknownEvent { detail: self.catalog().unknown_event(name) })?;
         Event::from_json(kind, json)
     }
 
@@ -281,7 +282,7 @@ impl Engine {
     #[must_use]
     pub fn explain(&self, event: &Event) -> Explained {
         event.complete(&self.0.defaults);
-        if !self.catalog().knows(event.kind()) {
+        if !self.catalog().contains(event.kind()) {
             return Explained { plan: Arc::default(), out: Vec::new() };
         }
         self.0.planner.load().explain(event)

@@ -13,7 +13,7 @@ use crate::registry::Entry;
 pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects, report: &mut Report) {
     let mut judge = Judge { hook, part, ignored: &mut report.ignored };
     let denies = matches!(&effects.opinion, Some(opinion) if opinion.decision == Decision::Deny);
-    let resumes = judge.hook.kind.may.has(Capability::Resume);
+    let resumes = judge.hook.kind.capabilities.has(Capability::Resume);
     let own_reason = effects.opinion.as_ref().and_then(|opinion| opinion.reason.clone());
     if let Some(opinion) = effects.opinion {
         report.decision = if denies && resumes {
@@ -90,7 +90,7 @@ impl Judge<'_> {
             self.ignore(word, OBSERVER);
             return false;
         }
-        if !self.hook.kind.may.has(capability) {
+        if !self.hook.kind.capabilities.has(capability) {
             self.ignore(word, format!("{} has no {word}", self.hook.kind.name));
             return false;
         }
@@ -105,14 +105,15 @@ fn decide(fold: &mut Fold, judge: &mut Judge<'_>, opinion: Opinion) -> Option<De
         Decision::Ask => Capability::Ask,
         Decision::Allow => Capability::Allow,
     };
-    let could = judge.hook.kind.may.has(capability) && judge.part != Part::Observer;
+    let could = judge.hook.kind.capabilities.has(capability) && judge.part != Part::Observer;
     // Allow where nothing can be allowed is no opinion: it is what happens anyway.
     if opinion.decision == Decision::Allow && !could {
         return None;
     }
     if !judge.allows(capability) {
         // The reason is worth reading, although nothing is stopped.
-        let takes_context = judge.hook.kind.may.has(Capability::Context) && judge.part != Part::Observer;
+        let takes_context =
+            judge.hook.kind.capabilities.has(Capability::Context) && judge.part != Part::Observer;
         if opinion.decision == Decision::Deny && takes_context {
             fold.outcome().context.extend(opinion.reason);
         }

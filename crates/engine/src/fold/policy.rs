@@ -12,7 +12,7 @@ use crate::registry::{Entry, OnError};
 /// `import` and `delivery` deny wherever the event has a deny: the guard never saw the event. All else
 /// follows `on_error`, where `abort` takes the strongest thing that the event has.
 pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
-    let may = hook.kind.may;
+    let may = hook.kind.capabilities;
     let must_deny = failure.kind.always_denies() && may.has(Capability::Deny);
     if !must_deny && hook.on_error != OnError::Abort {
         return;

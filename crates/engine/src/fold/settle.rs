@@ -98,7 +98,7 @@ impl Fold {
         let mut report = Report { duration, ..report(hook, Status::Ok) };
         // A hook that failed is not trusted with more than a denial.
         let reply = match &answer.failure {
-            Some(_) => answer.reply.only_its_denial().unwrap_or_default(),
+            Some(_) => answer.reply.denial_only().unwrap_or_default(),
             None => answer.reply,
         };
         if let Some(effects) = reply.into_effects() {

@@ -149,7 +149,7 @@ impl Layer {
 
     /// Leaves out the base hooks of this event for this scope, until the number is given back.
     pub(crate) fn add_override(&mut self, event: &Kind, limits: &Limits) -> Result<u64, RegisterError> {
-        if !limits.catalog.knows(event) {
+        if !limits.catalog.contains(event) {
             return Err(RegisterError::ForeignEvent { event: event.name.to_owned() });
         }
         let number = next_number();
@@ -186,7 +186,7 @@ impl Layer {
         let mut added = Vec::with_capacity(hooks.len());
         for hook in hooks {
             let place = hook.kind.index();
-            if !limits.catalog.knows(&hook.kind) {
+            if !limits.catalog.contains(&hook.kind) {
                 return Err(RegisterError::ForeignEvent { event: hook.kind.name.to_owned() });
             }
             let lane = lanes.entry(place).or_insert_with(|| {

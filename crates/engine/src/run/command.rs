@@ -92,7 +92,7 @@ impl Job<'_> {
                 // A deny is never lost: one that was written in time counts, and nothing else.
                 let complete = end.oversize.is_none() && self.spec.output == Output::Reply;
                 let reply = complete.then(|| Reply::decode(&end.stdout, row).ok()).flatten();
-                let reply = reply.and_then(Reply::only_its_denial).unwrap_or_default();
+                let reply = reply.and_then(Reply::denial_only).unwrap_or_default();
                 let failure = if end.ended == Ended::Late {
                     let detail = format!("it was not done after {timeout:?} and was killed");
                     Failure::new(FailureKind::Timeout, detail)

@@ -9,12 +9,12 @@ use crate::wire::BASE_FIELDS;
 /// All rows that can be fired or hooked.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    own: Vec<Arc<EventRow>>,
+    host_rows: Vec<Arc<EventRow>>,
 }
 
 /// What an event name in configuration means: a row, and perhaps a matcher (`pre:tool:shell`).
 #[derive(Debug, Clone)]
-pub struct Named<'a> {
+pub struct ResolvedName<'a> {
     /// The row.
     pub kind: Kind,
     /// The rest behind a point alias, as a matcher.
@@ -50,25 +50,25 @@ impl Catalog {
                 row.name, field.name
             ));
         }
-        row.index = TABLE.len() + self.own.len();
+        row.index = TABLE.len() + self.host_rows.len();
         let row = Arc::new(row);
-        self.own.push(Arc::clone(&row));
-        Ok(Kind::Own(row))
+        self.host_rows.push(Arc::clone(&row));
+        Ok(Kind::Host(row))
     }
 
-    /// Whether this is a row of this catalog, or just like one: the same event in the same place.
+    /// Whether this is a row of this catalog, or equal to the row at the same index.
     #[inline]
     #[must_use]
-    pub fn knows(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::Known(row) if TABLE.as_ptr_range().contains(&&raw const **row))
-            || self.knows_alike(kind)
+    pub fn contains(&self, kind: &Kind) -> bool {
+        matches!(kind, Kind::Builtin(row) if TABLE.as_ptr_range().contains(&&raw const **row))
+            || self.contains_equal(kind)
     }
 
-    fn knows_alike(&self, kind: &Kind) -> bool {
+    fn contains_equal(&self, kind: &Kind) -> bool {
         let place = kind.index();
         let mine: &EventRow = match (TABLE.get(place), place.checked_sub(TABLE.len())) {
             (Some(row), _) => row,
-            (None, Some(own)) if own < self.own.len() => &self.own[own],
+            (None, Some(own)) if own < self.host_rows.len() => &self.host_rows[own],
             _ => return false,
         };
         *mine == **kind
@@ -77,7 +77,7 @@ impl Catalog {
     /// How many rows there are; every index is below this.
     #[must_use]
     pub fn len(&self) -> usize {
-        TABLE.len() + self.own.len()
+        TABLE.len() + self.host_rows.len()
     }
 
     /// Always false: the built-in table is never empty.
@@ -88,7 +88,7 @@ impl Catalog {
 
     /// Every row, the built-in ones first.
     pub fn rows(&self) -> impl Iterator<Item = Kind> + '_ {
-        TABLE.iter().map(Kind::Known).chain(self.own.iter().cloned().map(Kind::Own))
+        TABLE.iter().map(Kind::Builtin).chain(self.host_rows.iter().cloned().map(Kind::Host))
     }
 
     /// The row with exactly this name or alias.
@@ -99,19 +99,19 @@ impl Catalog {
 
     /// The row that a name in configuration means, with a matcher behind a point alias.
     #[must_use]
-    pub fn resolve<'a>(&self, name: &'a str) -> Option<Named<'a>> {
+    pub fn resolve<'a>(&self, name: &'a str) -> Option<ResolvedName<'a>> {
         if let Some(kind) = self.find(name) {
-            return Some(Named { kind, matcher: None });
+            return Some(ResolvedName { kind, matcher: None });
         }
         self.rows().find_map(|kind| {
             let rest = name.strip_prefix(kind.alias?)?.strip_prefix(':')?;
-            (!rest.is_empty()).then_some(Named { kind, matcher: Some(rest) })
+            (!rest.is_empty()).then_some(ResolvedName { kind, matcher: Some(rest) })
         })
     }
 
     /// A sentence about a name that no row has, with the nearest one that exists.
     #[must_use]
-    pub fn unknown(&self, name: &str) -> String {
+    pub fn unknown_event(&self, name: &str) -> String {
         let names = self.rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
         match nearest(name, names) {
             Some(near) => format!("unknown event `{name}`, did you mean `{near}`?"),
@@ -160,6 +160,6 @@ mod tests {
 
     #[test]
     fn an_unknown_name_gets_the_nearest_one() {
-        assert!(Catalog::default().unknown("PreTolUse").contains("did you mean `PreToolUse`?"));
+        assert!(Catalog::default().unknown_event("PreTolUse").contains("did you mean `PreToolUse`?"));
     }
 }

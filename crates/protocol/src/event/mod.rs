@@ -7,6 +7,6 @@ mod catalog;
 mod row;
 mod table;
 
-pub use catalog::{Catalog, Named};
+pub use catalog::{Catalog, ResolvedName};
 pub use row::{Capabilities, Capability, EventRow, Field, FieldKind, Kind, Phase};
 pub use table::TABLE;

@@ -68,8 +68,8 @@ impl Capability {
 pub struct Capabilities(u16);
 
 impl Capabilities {
-    /// No effect at all: the event can only be seen.
-    pub const NOTHING: Self = Self(0);
+    /// No effect: hooks can only observe the event.
+    pub const NONE: Self = Self(0);
 
     /// The set of these capabilities.
     #[must_use]
@@ -190,7 +190,7 @@ impl Field {
     }
 }
 
-/// Whether an event comes before what it speaks of, after it, or stands alone.
+/// Whether an event is fired before or after what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Before: a rewrite changes what is about to be used (`updated_input`).
@@ -214,8 +214,8 @@ pub struct EventRow {
     pub fields: &'static [Field],
     /// The field that matchers run on.
     pub matcher: Option<&'static str>,
-    /// What a hook may do.
-    pub may: Capabilities,
+    /// The effects that a hook may have.
+    pub capabilities: Capabilities,
     /// The field that a rewrite replaces; with [`Capability::Rewrite`] only.
     pub rewrites: Option<(Phase, &'static str)>,
     /// A field that is always the text of another one: `(derived, source)`.
@@ -233,7 +233,7 @@ impl EventRow {
             about,
             fields: &[],
             matcher: None,
-            may: Capabilities::NOTHING,
+            capabilities: Capabilities::NONE,
             rewrites: None,
             derived: None,
         }
@@ -260,10 +260,10 @@ impl EventRow {
         self
     }
 
-    /// Sets what a hook may do.
+    /// Sets the effects that a hook may have.
     #[must_use]
-    pub const fn may(mut self, capabilities: &[Capability]) -> Self {
-        self.may = Capabilities::of(capabilities);
+    pub const fn allows(mut self, capabilities: &[Capability]) -> Self {
+        self.capabilities = Capabilities::of(capabilities);
         self
     }
 
@@ -307,9 +307,9 @@ impl EventRow {
 #[derive(Debug, Clone)]
 pub enum Kind {
     /// A row of [`super::TABLE`].
-    Known(&'static EventRow),
+    Builtin(&'static EventRow),
     /// A row that a host added.
-    Own(Arc<EventRow>),
+    Host(Arc<EventRow>),
 }
 
 impl PartialEq for Kind {
@@ -322,8 +322,8 @@ impl Deref for Kind {
     type Target = EventRow;
     fn deref(&self) -> &EventRow {
         match self {
-            Self::Known(row) => row,
-            Self::Own(row) => row,
+            Self::Builtin(row) => row,
+            Self::Host(row) => row,
         }
     }
 }

@@ -24,7 +24,7 @@ pub static TABLE: [EventRow; 24] = numbered([
     EventRow::new("Setup", "the host prepares a session, or maintains itself")
         .fields(&[Field::required("trigger", Text, "why").one_of(&["init", "maintenance"])])
         .matches_on("trigger")
-        .may(&[Context]),
+        .allows(&[Context]),
     EventRow::new("SessionStart", "a session begins, goes on, was cleared or was compacted")
         .fields(&[
             Field::required("source", Text, "how it begins")
@@ -33,28 +33,28 @@ pub static TABLE: [EventRow; 24] = numbered([
             MODEL,
         ])
         .matches_on("source")
-        .may(&[Context]),
+        .allows(&[Context]),
     EventRow::new("SessionEnd", "the session is over")
         .fields(&[Field::required("reason", Text, "why it ended")])
         .matches_on("reason"),
     EventRow::new("UserPromptSubmit", "a person sent a prompt")
         .fields(&[Field::required("prompt", Text, "what the person wrote")])
-        .may(&[Deny, Context]),
+        .allows(&[Deny, Context]),
     EventRow::new("PreMessage", "a prompt is about to go to the model")
         .alias("pre:message")
         .fields(&[Field::required("prompt", Text, "what the model will get"), MODEL])
-        .may(&[Deny, Rewrite, Context])
+        .allows(&[Deny, Rewrite, Context])
         .rewrites(Pre, "prompt"),
     EventRow::new("PostMessage", "the model has answered")
         .alias("post:message")
         .fields(&[Field::required("output", Text, "what the model wrote"), MODEL])
-        .may(&[Rewrite])
+        .allows(&[Rewrite])
         .rewrites(Post, "output"),
     EventRow::new("PreToolUse", "a tool is about to run")
         .alias("pre:tool")
         .fields(&[TOOL_NAME, TOOL_INPUT, TOOL_USE_ID])
         .matches_on("tool_name")
-        .may(&[Deny, Ask, Allow, Rewrite, Context])
+        .allows(&[Deny, Ask, Allow, Rewrite, Context])
         .rewrites(Pre, "tool_input"),
     EventRow::new("PermissionRequest", "a person is about to be asked whether a tool may run")
         .fields(&[
@@ -63,7 +63,7 @@ pub static TABLE: [EventRow; 24] = numbered([
             Field::optional("permission_suggestions", Any, "rules that the person could add"),
         ])
         .matches_on("tool_name")
-        .may(&[Deny, Allow, Rewrite, Interrupt, Permissions])
+        .allows(&[Deny, Allow, Rewrite, Interrupt, Permissions])
         .rewrites(Pre, "tool_input"),
     EventRow::new("PostToolUse", "a tool has run")
         .alias("post:tool")
@@ -75,7 +75,7 @@ pub static TABLE: [EventRow; 24] = numbered([
             TOOL_USE_ID,
         ])
         .matches_on("tool_name")
-        .may(&[Suppress, Rewrite, Context, Inject])
+        .allows(&[Suppress, Rewrite, Context, Inject])
         .rewrites(Post, "tool_response")
         .derives("tool_output", "tool_response"),
     EventRow::new("PostToolUseFailure", "a tool has failed")
@@ -87,20 +87,20 @@ pub static TABLE: [EventRow; 24] = numbered([
             Field::optional("is_interrupt", Bool, "true when a person stopped it"),
         ])
         .matches_on("tool_name")
-        .may(&[Context, Inject]),
+        .allows(&[Context, Inject]),
     EventRow::new("PreCompact", "the conversation is about to be shortened")
         .fields(&[
             Field::required("trigger", Text, "who wants it").one_of(&["manual", "auto"]),
             Field::required("custom_instructions", TextOrNull, "what to keep, in words"),
         ])
         .matches_on("trigger")
-        .may(&[Deny, Rewrite, Context])
+        .allows(&[Deny, Rewrite, Context])
         .rewrites(Pre, "custom_instructions"),
-    EventRow::new("Stop", "the model wants to stop").fields(&[STOP_HOOK_ACTIVE]).may(&[Resume, Context]),
+    EventRow::new("Stop", "the model wants to stop").fields(&[STOP_HOOK_ACTIVE]).allows(&[Resume, Context]),
     EventRow::new("SubagentStart", "a subagent is about to start")
         .fields(&[AGENT_ID, AGENT_TYPE])
         .matches_on("agent_type")
-        .may(&[Context]),
+        .allows(&[Context]),
     EventRow::new("SubagentStop", "a subagent wants to stop")
         .fields(&[
             AGENT_ID,
@@ -109,12 +109,12 @@ pub static TABLE: [EventRow; 24] = numbered([
             STOP_HOOK_ACTIVE,
         ])
         .matches_on("agent_type")
-        .may(&[Resume, Context]),
+        .allows(&[Resume, Context]),
     EventRow::new("PreAgentSpawn", "an agent is about to be created")
         .alias("pre:agent:spawn")
         .fields(&[AGENT_ID, AGENT_TYPE, Field::required("config", Any, "what it will be made from")])
         .matches_on("agent_type")
-        .may(&[Deny, Rewrite])
+        .allows(&[Deny, Rewrite])
         .rewrites(Pre, "config"),
     EventRow::new("PostAgentComplete", "an agent is done")
         .alias("post:agent:complete")
@@ -124,7 +124,7 @@ pub static TABLE: [EventRow; 24] = numbered([
         .alias("pre:session:phase")
         .fields(&[FROM, TO])
         .matches_on("to")
-        .may(&[Deny]),
+        .allows(&[Deny]),
     EventRow::new("PostSessionPhase", "the session has changed its phase")
         .alias("post:session:phase")
         .fields(&[FROM, TO])
@@ -133,7 +133,7 @@ pub static TABLE: [EventRow; 24] = numbered([
         .alias("pre:git:write")
         .fields(&[PATH, Field::required("content", Text, "what will be written")])
         .matches_on("path")
-        .may(&[Deny, Rewrite])
+        .allows(&[Deny, Rewrite])
         .rewrites(Pre, "content"),
     EventRow::new("PostGitWrite", "a file was written to the shadow repository")
         .alias("post:git:write")
@@ -142,7 +142,7 @@ pub static TABLE: [EventRow; 24] = numbered([
     EventRow::new("PreViewRender", "the screen is about to be drawn")
         .alias("pre:view:render")
         .fields(&[Field::required("view", Any, "the screen as data")])
-        .may(&[Rewrite])
+        .allows(&[Rewrite])
         .rewrites(Pre, "view"),
     EventRow::new("Notification", "a person is being told something")
         .fields(&[
@@ -151,14 +151,14 @@ pub static TABLE: [EventRow; 24] = numbered([
             Field::required("notification_type", Text, "what it is about"),
         ])
         .matches_on("notification_type")
-        .may(&[Context]),
+        .allows(&[Context]),
     EventRow::new("TeammateIdle", "a team member has nothing to do")
         .fields(&[
             Field::required("teammate_name", Text, "who is idle"),
             Field::required("team_name", Text, "the team"),
         ])
         .matches_on("teammate_name")
-        .may(&[Deny, Context]),
+        .allows(&[Deny, Context]),
     EventRow::new("TaskCompleted", "a task of a team is about to be marked done")
         .fields(&[
             Field::required("task_id", Text, "the task"),
@@ -167,7 +167,7 @@ pub static TABLE: [EventRow; 24] = numbered([
             Field::optional("teammate_name", Text, "who did it"),
             Field::optional("team_name", Text, "the team"),
         ])
-        .may(&[Deny, Context]),
+        .allows(&[Deny, Context]),
 ]);
 
 const fn numbered<const N: usize>(mut rows: [EventRow; N]) -> [EventRow; N] {
@@ -187,7 +187,7 @@ mod tests {
     fn every_row_is_consistent_with_itself() {
         for (place, row) in TABLE.iter().enumerate() {
             assert_eq!(row.index(), place);
-            assert_eq!(row.rewrites.is_some(), row.may.has(Rewrite), "{}", row.name);
+            assert_eq!(row.rewrites.is_some(), row.capabilities.has(Rewrite), "{}", row.name);
             for name in row.matcher.into_iter().chain(row.rewrites.map(|(_, name)| name)) {
                 assert!(row.field(name).is_some(), "{} has no field {name}", row.name);
             }

@@ -5,7 +5,7 @@
 //! constant of the same name, so that `Hook::on(PreToolUse)` names the event and its type at once.
 
 mod agent;
-mod apart;
+mod fields;
 mod message;
 mod session;
 mod tool;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use agent::*;
-pub(crate) use apart::{Fields, TakeFields};
+pub(crate) use fields::{FieldList, FieldSink};
 pub use message::*;
 pub use session::*;
 pub use tool::*;
@@ -90,19 +90,19 @@ impl<P: Payload> EventOf<P> {
     /// The event's row.
     #[must_use]
     pub fn kind(self) -> Kind {
-        Kind::Known(&TABLE[P::INDEX])
+        Kind::Builtin(&TABLE[P::INDEX])
     }
 }
 
-/// [`Payload`] without its type, as an event carries it.
+/// [`Payload`] as a trait object, as an event holds it.
 pub(crate) trait AnyPayload: Debug + Send + Sync {
     fn base(&self) -> &Base;
     fn agent_id(&self) -> Option<&str>;
     fn matcher_value(&self) -> Option<&str>;
     fn as_any(&self) -> &(dyn Any + Send + Sync);
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// The payload fields one by one.
-    fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error>;
+    /// Gives the payload fields to `sink`, in order.
+    fn serialize_fields(&self, sink: &mut dyn FieldSink) -> Result<(), serde_json::Error>;
 }
 
 impl<P: Payload> AnyPayload for P {
@@ -121,18 +121,18 @@ impl<P: Payload> AnyPayload for P {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
         self
     }
-    fn take_apart(&self, taker: &mut dyn TakeFields) -> Result<(), serde_json::Error> {
-        apart::take_apart(self, taker)
+    fn serialize_fields(&self, sink: &mut dyn FieldSink) -> Result<(), serde_json::Error> {
+        fields::serialize_fields(self, sink)
     }
 }
 
-/// Joins each struct to its row: the order here is the order of the table.
+/// Implements [`Payload`] for each struct. The order here is the order of the table.
 macro_rules! payloads {
     ($($name:ident $(on $matcher:ident)? $(of $agent:ident)?;)*) => {
-        enum Place { $($name),* }
+        enum Index { $($name),* }
         $(
             impl Payload for $name {
-                const INDEX: usize = Place::$name as usize;
+                const INDEX: usize = Index::$name as usize;
                 fn base(&self) -> &Base { &self.base }
                 fn base_mut(&mut self) -> &mut Base { &mut self.base }
                 fn matcher_value(&self) -> Option<&str> { payloads!(@matcher self $($matcher)?) }

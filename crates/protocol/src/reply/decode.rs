@@ -1,9 +1,9 @@
-//! The strict decoder: three families of keys, one grammar, no guesses.
+//! The strict decoder of replies. It reads three families of keys and rejects whatever is ambiguous.
 //!
-//! The text is walked once for what JSON itself leaves open (duplicate keys, depth), and read key by key. A reply
-//! that is so plain that nothing is open is not walked.
-//! A lone surrogate is no mistake: a guard may quote what a model wrote, and its word must not be lost for it.
-//! A `null` value is the same as an absent key: typed languages write their empty fields so.
+//! Duplicate keys, deep nesting and numbers out of range are valid JSON, so a first pass over the text looks for
+//! them. A short reply of plain strings and booleans cannot contain any and skips that pass.
+//! Lone surrogates are accepted: a guard may quote what a model wrote, and its decision must not be lost for it.
+//! A `null` value is the same as an absent key: typed languages write empty fields that way.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::keys::{Unknown, judge};
+use super::keys::{UnknownKey, classify_unknown};
 use super::{Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
 use crate::event::{EventRow, Field, Phase};
 use crate::failure::Failure;
-use crate::json::{self, Entries, Json, Name, Part};
+use crate::json::{self, Entries, Json, JsonRef, Name};
 
 /// The deepest nesting of a reply.
 const MAX_DEPTH: usize = 128;
@@ -25,9 +25,9 @@ pub(super) const MAX_AGAIN: Duration = Duration::from_secs(600);
 /// The second run's deadline when the reply names none.
 const DEFAULT_AGAIN: Duration = Duration::from_secs(30);
 
-type Read<T> = Result<T, Failure>;
+type Decoded<T> = Result<T, Failure>;
 
-pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
+pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Decoded<Reply> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| bad(format!("the reply is not UTF-8 (byte {})", error.valid_up_to())))?;
     let text = text.trim_ascii();
@@ -42,15 +42,15 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Read<Reply> {
         strict(text)?;
     }
     let entries = entries.map_err(|error| bad(format!("the reply is not JSON: {error}")))?;
-    let mut grammar = Grammar {
+    let mut decoder = Decoder {
         row,
         effects: Effects::default(),
         modified_args: None,
-        top: Said::default(),
-        specific: Said::default(),
+        top: KeyFamily::default(),
+        specific: KeyFamily::default(),
     };
-    grammar.top(entries)?;
-    let effects = grammar.finish()?;
+    decoder.top(entries)?;
+    let effects = decoder.finish()?;
     Ok(if effects == Effects::default() { Reply::none() } else { Reply(Some(Box::new(effects))) })
 }
 
@@ -73,33 +73,33 @@ fn not_an_object(text: &str) -> String {
 }
 
 /// Reading one reply about an event of this row.
-struct Grammar<'a> {
+struct Decoder<'a> {
     row: &'a EventRow,
     effects: Effects,
-    /// `modified_args` wins over `updated_input`, wherever it stands.
+    /// `modified_args` wins over `updated_input`, in any order.
     modified_args: Option<Json>,
     /// `decision`, `allowed` and `abort`, with `reason`.
-    top: Said,
+    top: KeyFamily,
     /// `permissionDecision`, with its own reason.
-    specific: Said,
+    specific: KeyFamily,
 }
 
-/// A decision as one family of keys says it; the reason may stand before or behind it.
+/// The decision and reason of one family of keys. They may come in either order.
 #[derive(Default)]
-struct Said {
+struct KeyFamily {
     decision: Option<Decision>,
     reason: Option<String>,
 }
 
-impl Said {
-    /// The strictest word wins.
+impl KeyFamily {
+    /// The strictest decision wins.
     fn decide(&mut self, decision: Decision) {
         self.decision = self.decision.max(Some(decision));
     }
 }
 
-impl Grammar<'_> {
-    fn top(&mut self, entries: Entries<'_>) -> Read<()> {
+impl Decoder<'_> {
+    fn top(&mut self, entries: Entries<'_>) -> Decoded<()> {
         let mut system_message = None;
         let mut additional = Vec::new();
         let (mut asynchronous, mut async_timeout) = (None, None);
@@ -145,8 +145,8 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    /// A key of `hookSpecificOutput`, there or at the top level. False when it is none.
-    fn specific(&mut self, key: &str, value: Part<'_>, additional: &mut Vec<String>) -> Read<bool> {
+    /// A key of `hookSpecificOutput`, there or at the top level. False when it is not one of them.
+    fn specific(&mut self, key: &str, value: JsonRef<'_>, additional: &mut Vec<String>) -> Decoded<bool> {
         match key {
             "hookEventName" => {
                 let named = text(key, value)?;
@@ -169,7 +169,7 @@ impl Grammar<'_> {
     }
 
     /// `decision: {behavior, …}`, the answer to a permission request.
-    fn permission(&mut self, value: Part<'_>) -> Read<()> {
+    fn permission(&mut self, value: JsonRef<'_>) -> Decoded<()> {
         let mut message = None;
         let mut behavior = None;
         for (key, value) in object("decision", value)? {
@@ -199,9 +199,9 @@ impl Grammar<'_> {
         }
     }
 
-    fn rewrite_input(&mut self, key: &str, value: Part<'_>) -> Read<()> {
+    fn rewrite_input(&mut self, key: &str, value: JsonRef<'_>) -> Decoded<()> {
         if let Some(field) = self.row.rewritable(Phase::Pre) {
-            // What a tool takes is an object; text in its place is a mistake, not a rewrite.
+            // The input of a tool is always an object.
             let wants_object = field.name == "tool_input";
             if wants_object && !value.is_object() || !field.kind.fits(value.text()) {
                 let wanted = if wants_object { "an object" } else { field.kind.wanted() };
@@ -212,13 +212,13 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    fn rewrite_output(&mut self, key: &str, value: Part<'_>) -> Read<()> {
+    fn rewrite_output(&mut self, key: &str, value: JsonRef<'_>) -> Decoded<()> {
         fit(key, self.row.rewritable(Phase::Post), value)?;
         self.effects.rewrites.push(Rewrite { target: Target::Output, value: value.to_json() });
         Ok(())
     }
 
-    fn rewrite_field(&mut self, key: &str, field: &str, value: Part<'_>) -> Read<()> {
+    fn rewrite_field(&mut self, key: &str, field: &str, value: JsonRef<'_>) -> Decoded<()> {
         fit(key, self.row.field(field), value)?;
         self.effects
             .rewrites
@@ -226,7 +226,7 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    fn modify(&mut self, value: Part<'_>) -> Read<()> {
+    fn modify(&mut self, value: JsonRef<'_>) -> Decoded<()> {
         for (key, value) in object("modify", value)? {
             let field = match &*key {
                 "args" => "tool_input",
@@ -239,8 +239,8 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    fn inject(&mut self, value: Part<'_>) -> Read<()> {
-        let one = |entry: Part<'_>| -> Read<Injection> {
+    fn inject(&mut self, value: JsonRef<'_>) -> Decoded<()> {
+        let one = |entry: JsonRef<'_>| -> Decoded<Injection> {
             let mut content = None;
             let mut strategy = Strategy::ToolResult;
             for (key, value) in object("inject", entry)? {
@@ -274,20 +274,20 @@ impl Grammar<'_> {
         Ok(())
     }
 
-    fn unknown(&mut self, path: &str, key: &str) -> Read<()> {
-        match judge(key) {
-            Unknown::NearMiss(near) => Err(bad(format!("unknown key `{path}`, did you mean `{near}`?"))),
-            Unknown::Foreign => {
+    fn unknown(&mut self, path: &str, key: &str) -> Decoded<()> {
+        match classify_unknown(key) {
+            UnknownKey::NearMiss(near) => Err(bad(format!("unknown key `{path}`, did you mean `{near}`?"))),
+            UnknownKey::Foreign => {
                 self.effects.unknown.push(path.to_owned());
                 Ok(())
             }
         }
     }
 
-    fn finish(mut self) -> Read<Effects> {
+    fn finish(mut self) -> Decoded<Effects> {
         if let Some(args) = self.modified_args.take() {
             self.effects.rewrites.retain(|rewrite| rewrite.target != Target::Input);
-            self.rewrite_input("modified_args", args.part())?;
+            self.rewrite_input("modified_args", args.as_json_ref())?;
         }
         let (top, specific) = (std::mem::take(&mut self.top), std::mem::take(&mut self.specific));
         if let Some(decision) = top.decision {
@@ -301,7 +301,7 @@ impl Grammar<'_> {
         if effects.proceed.is_some() && effects.stop_reason.is_none() {
             effects.stop_reason = top.reason;
         }
-        // A reply that denies has said enough: nothing that comes later could undo it.
+        // A second run could not undo a denial, so there is none.
         if effects.opinion.as_ref().is_some_and(|opinion| opinion.decision == Decision::Deny) {
             effects.again = None;
         }
@@ -309,27 +309,27 @@ impl Grammar<'_> {
     }
 }
 
-/// Refuses a new value that the field cannot hold.
-fn fit(key: &str, field: Option<&Field>, value: Part<'_>) -> Read<()> {
+/// Rejects a value that the field cannot hold.
+fn fit(key: &str, field: Option<&Field>, value: JsonRef<'_>) -> Decoded<()> {
     match field {
         Some(field) if !field.kind.fits(value.text()) => Err(wrong(key, field.kind.wanted(), value)),
         _ => Ok(()),
     }
 }
 
-fn wrong(key: &str, wanted: &str, value: Part<'_>) -> Failure {
+fn wrong(key: &str, wanted: &str, value: JsonRef<'_>) -> Failure {
     bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word()))
 }
 
-fn text(key: &str, value: Part<'_>) -> Read<String> {
+fn text(key: &str, value: JsonRef<'_>) -> Decoded<String> {
     borrowed(key, value).map(Cow::into_owned)
 }
 
-fn borrowed<'a>(key: &str, value: Part<'a>) -> Read<Cow<'a, str>> {
+fn borrowed<'a>(key: &str, value: JsonRef<'a>) -> Decoded<Cow<'a, str>> {
     value.as_str().ok_or_else(|| wrong(key, "text", value))
 }
 
-fn boolean(key: &str, value: Part<'_>) -> Read<bool> {
+fn boolean(key: &str, value: JsonRef<'_>) -> Decoded<bool> {
     match value.text() {
         "true" => Ok(true),
         "false" => Ok(false),
@@ -337,11 +337,11 @@ fn boolean(key: &str, value: Part<'_>) -> Read<bool> {
     }
 }
 
-fn object<'a>(key: &str, value: Part<'a>) -> Read<Entries<'a>> {
+fn object<'a>(key: &str, value: JsonRef<'a>) -> Decoded<Entries<'a>> {
     value.entries().ok_or_else(|| wrong(key, "an object", value))
 }
 
-fn word(key: &str, value: Part<'_>) -> Read<Decision> {
+fn word(key: &str, value: JsonRef<'_>) -> Decoded<Decision> {
     let word = borrowed(key, value)?;
     match &*word {
         "allow" | "approve" => Ok(Decision::Allow),
@@ -355,13 +355,13 @@ fn word(key: &str, value: Part<'_>) -> Read<Decision> {
 }
 
 /// MassGen's `modified_args`: an object, written as JSON text.
-fn modified_args(value: Part<'_>) -> Read<Json> {
+fn modified_args(value: JsonRef<'_>) -> Decoded<Json> {
     let text = text("modified_args", value)?;
     strict(&text).map_err(|failure| bad(format!("`modified_args` is not JSON text: {}", failure.detail)))?;
     Json::parse(&text).map_err(|error| bad(format!("`modified_args` is not JSON text: {error}")))
 }
 
-fn seconds(key: &str, value: Part<'_>) -> Read<Duration> {
+fn seconds(key: &str, value: JsonRef<'_>) -> Decoded<Duration> {
     let number: f64 =
         serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
     if number <= 0.0 || number > MAX_AGAIN.as_secs_f64() {
@@ -371,25 +371,25 @@ fn seconds(key: &str, value: Part<'_>) -> Read<Duration> {
     Ok(Duration::from_secs_f64(number))
 }
 
-/// Whether JSON leaves nothing open in these: a few texts and words, none twice. Most replies are so, and need not be
-/// walked.
+/// Whether there are only a few members, all strings, booleans or null, and no key twice. Most replies are like
+/// that, and then the strict pass has nothing to find.
 fn is_plain(entries: &Entries<'_>) -> bool {
     const FEW: usize = 8;
     let is_simple =
-        |value: Part<'_>| matches!(value.text().as_bytes().first(), Some(b'"' | b't' | b'f' | b'n'));
+        |value: JsonRef<'_>| matches!(value.text().as_bytes().first(), Some(b'"' | b't' | b'f' | b'n'));
     entries.len() <= FEW
         && entries.iter().enumerate().all(|(place, (name, value))| {
             is_simple(*value) && entries[..place].iter().all(|(other, _)| other != name)
         })
 }
 
-/// Walks the whole text and refuses what JSON leaves open: a key twice in one object, a nesting without
-/// end, a number out of range, anything behind the value.
-fn strict(text: &str) -> Read<()> {
+/// Reads the whole text and rejects duplicate keys, nesting deeper than [`MAX_DEPTH`], numbers out of range, and
+/// anything after the value.
+fn strict(text: &str) -> Decoded<()> {
     let text = json::without_lone_surrogates(text);
     let mut reader = serde_json::Deserializer::from_str(&text);
     reader.disable_recursion_limit();
-    Walk { depth: 0 }
+    StrictWalk { depth: 0 }
         .deserialize(&mut reader)
         .map_err(|error| bad(format!("the reply is not a JSON object: {error}")))?;
     reader
@@ -398,11 +398,11 @@ fn strict(text: &str) -> Read<()> {
 }
 
 #[derive(Clone, Copy)]
-struct Walk {
+struct StrictWalk {
     depth: usize,
 }
 
-impl Walk {
+impl StrictWalk {
     fn deeper<E: Error>(self) -> Result<Self, E> {
         if self.depth == MAX_DEPTH {
             return Err(E::custom(format!("it is nested more than {MAX_DEPTH} deep")));
@@ -411,14 +411,14 @@ impl Walk {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Walk {
+impl<'de> DeserializeSeed<'de> for StrictWalk {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
         from.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Walk {
+impl<'de> Visitor<'de> for StrictWalk {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

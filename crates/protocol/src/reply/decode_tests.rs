@@ -2,7 +2,7 @@ use super::*;
 use crate::event::Catalog;
 use proptest::prelude::*;
 
-fn decode(event: &str, text: &str) -> Read<Reply> {
+fn decode(event: &str, text: &str) -> Decoded<Reply> {
     reply(text.as_bytes(), &Catalog::default().find(event).unwrap())
 }
 

@@ -1,9 +1,9 @@
-//! An outcome as a reply: for a host that is itself a hook of another agent.
+//! Encodes an outcome as a reply, for a host that is itself a hook of another agent.
 //!
 //! In comes an [`Outcome`]; out goes one JSON object in the words that Claude Code reads, and that
-//! [`Reply::decode`](super::Reply::decode) reads too. What has no word there is said in the nearest one: a text to
-//! inject is context, context where it would have an effect of its own is a message to the person. A denial is
-//! never left out.
+//! [`Reply::decode`](super::Reply::decode) reads too. What
+//! cannot be expressed there becomes the nearest thing that can: injected text becomes context, and context at an
+//! event that does not take it becomes a message to the person. A denial is never left out.
 
 use serde::Serialize;
 
@@ -79,12 +79,12 @@ const READS_CONTEXT: [&str; 9] = [
     "SubagentStop",
 ];
 
-/// How an event takes a decision.
+/// The form in which an event takes a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// `permissionDecision`: it has all three words.
+enum DecisionForm {
+    /// `permissionDecision`, which can be allow, ask or deny.
     Permission,
-    /// `decision: {behavior}`: with what goes with an answer to a question.
+    /// `decision: {behavior}`, the answer to a permission request.
     Answer,
     /// `decision: "block"`.
     Block,
@@ -92,20 +92,20 @@ enum Way {
 
 pub(super) fn reply(outcome: &Outcome) -> Json {
     let row = &outcome.event;
-    let way = match (row.may.has(Capability::Ask), row.may.has(Capability::Permissions)) {
-        (true, _) => Way::Permission,
-        (false, true) => Way::Answer,
-        (false, false) => Way::Block,
+    let form = match (row.capabilities.has(Capability::Ask), row.capabilities.has(Capability::Permissions)) {
+        (true, _) => DecisionForm::Permission,
+        (false, true) => DecisionForm::Answer,
+        (false, false) => DecisionForm::Block,
     };
     let reason = outcome.reason.as_deref();
     let mut top = Top { suppress_output: outcome.suppress_output, ..Top::default() };
     let mut specific = Specific { hook_event_name: row.name, ..Specific::default() };
-    match (way, outcome.decision) {
-        (Way::Permission, decision) => {
+    match (form, outcome.decision) {
+        (DecisionForm::Permission, decision) => {
             (specific.permission_decision, specific.permission_decision_reason) = (decision, reason);
             specific.updated_input = outcome.updated_input.as_ref();
         }
-        (Way::Answer, Some(behavior)) => {
+        (DecisionForm::Answer, Some(behavior)) => {
             let denied = behavior == Decision::Deny;
             specific.decision = Some(Behavior {
                 behavior,
@@ -115,10 +115,10 @@ pub(super) fn reply(outcome: &Outcome) -> Json {
                 updated_permissions: outcome.updated_permissions.as_ref(),
             });
         }
-        (Way::Block, Some(Decision::Deny)) => (top.decision, top.reason) = (Some("block"), reason),
+        (DecisionForm::Block, Some(Decision::Deny)) => (top.decision, top.reason) = (Some("block"), reason),
         _ => {}
     }
-    if way == Way::Block && matches!(row.rewrites, Some((Phase::Pre, _))) {
+    if form == DecisionForm::Block && matches!(row.rewrites, Some((Phase::Pre, _))) {
         top.updated_input = outcome.updated_input.as_ref();
     }
     specific.updated_tool_output = outcome.updated_output.as_ref();
@@ -132,7 +132,7 @@ pub(super) fn reply(outcome: &Outcome) -> Json {
     let lines: Vec<&str> = outcome.context.iter().chain(injected).map(String::as_str).collect();
     let text = (!lines.is_empty()).then(|| lines.join("\n"));
     // At a stop context alone would keep Claude Code going.
-    let stops = row.may.has(Capability::Resume) && outcome.resume.is_none();
+    let stops = row.capabilities.has(Capability::Resume) && outcome.resume.is_none();
     if READS_CONTEXT.contains(&row.name) && !stops {
         specific.additional_context = text;
     } else {

@@ -97,7 +97,7 @@ fn every_decision_of_every_event_is_read_back() {
             (Capability::Ask, Decision::Ask),
             (Capability::Allow, Decision::Allow),
         ] {
-            if !row.may.has(capability) {
+            if !row.capabilities.has(capability) {
                 continue;
             }
             let mut outcome = outcome(row.name);
@@ -109,7 +109,7 @@ fn every_decision_of_every_event_is_read_back() {
             let opinion = effects.opinion.unwrap();
             assert_eq!(opinion.decision, decision, "{}", row.name);
             assert!(effects.unknown.is_empty(), "{}: {:?}", row.name, effects.unknown);
-            let can_say_why = decision == Decision::Deny || row.may.has(Capability::Ask);
+            let can_say_why = decision == Decision::Deny || row.capabilities.has(Capability::Ask);
             assert_eq!(opinion.reason.as_deref(), can_say_why.then_some("because"), "{}", row.name);
             assert_eq!(effects.context, ["context"], "{}", row.name);
         }
@@ -119,6 +119,9 @@ fn every_decision_of_every_event_is_read_back() {
 #[test]
 fn every_event_that_claude_code_takes_context_from_is_one_of_ours() {
     for name in READS_CONTEXT {
-        assert!(TABLE.iter().any(|row| row.name == name && row.may.has(Capability::Context)), "{name}");
+        assert!(
+            TABLE.iter().any(|row| row.name == name && row.capabilities.has(Capability::Context)),
+            "{name}"
+        );
     }
 }

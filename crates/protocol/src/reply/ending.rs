@@ -14,7 +14,7 @@ pub enum Output {
     Text,
 }
 
-/// How a process ended and what it left behind.
+/// How a process ended, and its output.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
     /// The exit code; none when a signal ended it.
@@ -42,7 +42,7 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
             (None, Output::Reply) => Reply::decode(ending.stdout, row).into(),
             (None, Output::Text) => context(ending.stdout).into(),
         },
-        (Some(code), _) => match own_words(ending, output, row) {
+        (Some(code), _) => match valid_reply(ending, output, row) {
             Some(reply) => reply.into(),
             None if ending.oversize.is_some() => oversize(ending.oversize.unwrap_or_default()).into(),
             None => {
@@ -51,8 +51,8 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
             }
         },
         (None, signal) => {
-            // A hook that was killed is not trusted with more than a denial.
-            let reply = own_words(ending, output, row).and_then(Reply::only_its_denial).unwrap_or_default();
+            // Of a hook that was killed only a denial counts.
+            let reply = valid_reply(ending, output, row).and_then(Reply::denial_only).unwrap_or_default();
             let detail = match signal {
                 Some(signal) => format!("it was killed by signal {signal}{}", signal_name(signal)),
                 None => "it ended without a code".to_owned(),
@@ -69,8 +69,8 @@ fn oversize(limit: usize) -> Failure {
     )
 }
 
-/// A valid reply object on stdout, whatever the code says.
-fn own_words(ending: &Ending<'_>, output: Output, row: &EventRow) -> Option<Reply> {
+/// The reply object on stdout, if there is a valid one.
+fn valid_reply(ending: &Ending<'_>, output: Output, row: &EventRow) -> Option<Reply> {
     let written = output == Output::Reply && ending.stdout.trim_ascii_start().starts_with(b"{");
     if !written || ending.oversize.is_some() {
         return None;

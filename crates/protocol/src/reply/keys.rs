@@ -1,4 +1,4 @@
-//! The keys of the reply grammar, spelled once.
+//! The keys that a reply can have.
 
 use crate::nearest::nearest;
 
@@ -55,18 +55,18 @@ pub const REPLY_KEYS: [&str; 23] = {
     all
 };
 
-/// What an unknown key is.
-pub(super) enum Unknown {
-    /// Somebody meant this key.
+/// What to do with an unknown key.
+pub(super) enum UnknownKey {
+    /// It is probably a misspelling of this key: an error.
     NearMiss(&'static str),
-    /// Nobody's key: listed and left alone.
+    /// It is not similar to any key: listed in the report and ignored.
     Foreign,
 }
 
-/// Judges a key that is not known where it stands.
-pub(super) fn judge(key: &str) -> Unknown {
+/// Classifies a key that is not known at its place.
+pub(super) fn classify_unknown(key: &str) -> UnknownKey {
     match nearest(key, REPLY_KEYS) {
-        Some(near) => Unknown::NearMiss(near),
-        None => Unknown::Foreign,
+        Some(near) => UnknownKey::NearMiss(near),
+        None => UnknownKey::Foreign,
     }
 }

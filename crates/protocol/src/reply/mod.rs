@@ -1,8 +1,8 @@
 //! What a hook answers.
 //!
 //! In comes what a hook wrote ([`decode`]) or how its process ended ([`ending`]); out goes one [`Reply`],
-//! or a [`Failure`](crate::Failure) when anything is unclear: a guess is never an allow. What a reply
-//! *means* for an event is not decided here but in the engine's fold room.
+//! or a [`Failure`](crate::Failure) when anything is ambiguous. The effect of a reply on an event is decided in the
+//! engine's fold room.
 
 mod decode;
 mod encode;
@@ -103,7 +103,7 @@ pub struct Rewrite {
     pub value: Json,
 }
 
-/// Everything that a reply can ask for.
+/// Everything that a reply can contain.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Effects {
     /// The strictest decision in the reply.
@@ -128,7 +128,7 @@ pub struct Effects {
     pub notices: Vec<Notice>,
     /// Set when the hook wants to be called once more, with this deadline.
     pub again: Option<Duration>,
-    /// Keys that no family knows.
+    /// Unknown keys, which have no effect.
     pub unknown: Vec<String>,
 }
 
@@ -265,9 +265,9 @@ impl Reply {
             .is_some_and(|opinion| opinion.decision == Decision::Deny)
     }
 
-    /// The denial of this reply and nothing else of it.
+    /// The denial of this reply without its other effects; `None` when it does not deny.
     #[must_use]
-    pub fn only_its_denial(self) -> Option<Self> {
+    pub fn denial_only(self) -> Option<Self> {
         let opinion = self.into_effects()?.opinion?;
         (opinion.decision == Decision::Deny)
             .then(|| Self::none().with(|effects| effects.opinion = Some(opinion)))
@@ -283,17 +283,17 @@ impl Reply {
 }
 
 impl Outcome {
-    /// The outcome as a reply, in the words that Claude Code reads: for a host that is a hook of another agent.
+    /// The outcome as a reply, with the keys that Claude Code reads, for a host that is a hook of another agent.
     #[must_use]
     pub fn to_reply(&self) -> Json {
         encode::reply(self)
     }
 }
 
-/// What one run of a hook came to: a reply, and perhaps a failure beside it.
+/// The result of one run of a hook: a reply, a failure, or both.
 ///
-/// Both are there when a hook denied and then failed: the denial counts, and the failure is not hidden. Two pointers
-/// and no more, so that it goes from hand to hand in registers.
+/// A hook that denied and then failed has both: the denial counts, and the failure is reported. The type is two
+/// pointers wide, so that it is passed in registers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// What the hook said.
@@ -305,7 +305,7 @@ pub struct Answer {
 const _: () = assert!(size_of::<Answer>() == 2 * size_of::<usize>());
 
 impl Answer {
-    /// What the hook said before it failed, and how it failed.
+    /// A hook that replied and then failed.
     #[must_use]
     pub fn failed(reply: Reply, failure: Failure) -> Self {
         Self { reply, failure: Some(Box::new(failure)) }

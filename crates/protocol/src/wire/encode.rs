@@ -1,4 +1,4 @@
-//! Event → the JSON object of the wire.
+//! Writes an event as the JSON object that hooks get.
 
 use serde::ser::Error as _;
 use serde_json::Error;
@@ -7,7 +7,7 @@ use super::BASE_FIELDS;
 use super::event::{Body, Event};
 use crate::event::{EventRow, Field};
 use crate::json::{self, Json};
-use crate::payload::TakeFields;
+use crate::payload::FieldSink;
 
 /// Writes the whole object. Fails only when the host's own payload cannot be written as JSON.
 pub(super) fn event(event: &Event) -> Result<String, Error> {
@@ -25,7 +25,7 @@ pub(super) fn event(event: &Event) -> Result<String, Error> {
     };
     writer.object.base(event);
     match event.body() {
-        Body::Typed(payload) => payload.take_apart(&mut writer)?,
+        Body::Typed(payload) => payload.serialize_fields(&mut writer)?,
         Body::Fields { fields, .. } => {
             for (name, value) in fields {
                 if let Some(out) = writer.begin(name) {
@@ -49,15 +49,15 @@ pub(super) fn event(event: &Event) -> Result<String, Error> {
 struct Writer<'a> {
     object: Object,
     row: &'a EventRow,
-    /// What the engine adds takes the place of a host's field of that name: no key stands there twice.
+    /// Fields that the engine adds. They replace a host's field of the same name, so that no key is there twice.
     added: &'a [(&'static str, Json)],
-    /// Fields with a default that have not come yet.
+    /// Fields with a default that were not written yet.
     missing: Vec<&'a Field>,
     /// Where the value begins that is being written.
     value_at: usize,
 }
 
-impl TakeFields for Writer<'_> {
+impl FieldSink for Writer<'_> {
     fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>> {
         self.missing.retain(|field| field.name != name);
         let is_derived = self.row.derived.is_some_and(|(derived, _)| derived == name);
@@ -83,9 +83,9 @@ impl TakeFields for Writer<'_> {
 struct Object(Vec<u8>);
 
 impl Object {
-    /// What the base takes.
+    /// Room for the base fields, in bytes.
     const BASE: usize = 512;
-    /// What most payloads take whose size is not known.
+    /// Room for a payload of unknown size, in bytes.
     const PAYLOAD: usize = 1024;
 
     fn with_room_for(payload: usize) -> Self {
@@ -137,12 +137,12 @@ impl Object {
         self.0.push(b':');
     }
 
-    /// Most texts are written as they are.
+    /// Quotes a text. Most need no escapes and are copied as they are.
     fn quoted(&mut self, text: &str) {
-        // All bytes are looked at, several at once: that is faster than to stop at the first.
+        // No early exit: without one the loop is vectorized, which is faster for short texts.
         let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
         if text.bytes().fold(false, |found, byte| found | is_special(byte)) {
-            // A text can always be written, and a vector takes everything.
+            // Writing a string to a vector cannot fail.
             let _ = serde_json::to_writer(&mut self.0, text);
             return;
         }

@@ -7,7 +7,7 @@ use super::encode;
 use crate::event::{Kind, TABLE};
 use crate::failure::{Failure, FailureKind};
 use crate::json::{self, Json};
-use crate::payload::{AnyPayload, Base, Fields, Payload};
+use crate::payload::{AnyPayload, Base, FieldList, Payload};
 
 /// What the engine completes an event with.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Defaults {
     pub now: fn() -> String,
 }
 
-/// One happening. Cheap to clone; fire it once.
+/// One event that is fired. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Event(Arc<Inner>);
 
@@ -31,14 +31,14 @@ struct Inner {
     /// Fields beside the payload, at the end: `outcome`, for observers.
     extra: Vec<(&'static str, Json)>,
     defaults: OnceLock<Arc<Defaults>>,
-    /// Shared by all rewrites of the event: it happened once.
+    /// Shared by all rewritten versions of the event, so that they have the same time.
     timestamp: Arc<OnceLock<String>>,
     wire: OnceLock<Result<String, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
     views: Views,
 }
 
-/// The payload as the structs that callbacks asked for: mostly one, so a list will do.
+/// The payload decoded into the types that callbacks asked for: a linked list, which mostly has one element.
 #[derive(Debug, Default)]
 struct Views(OnceLock<Box<View>>);
 
@@ -50,9 +50,9 @@ struct View {
 
 #[derive(Debug, Clone)]
 pub(super) enum Body {
-    /// As the host's code made it.
+    /// The host's struct.
     Typed(Arc<dyn AnyPayload>),
-    /// As it was read: base fields apart, payload and unknown fields in order.
+    /// Read from JSON: the base fields, then payload and unknown fields in order.
     Fields { base: Base, fields: Vec<(String, Json)>, matcher_value: Option<String> },
 }
 
@@ -93,7 +93,7 @@ impl Event {
         }
     }
 
-    /// Says what missing base fields are completed with. The first call counts.
+    /// Sets what missing base fields are completed with. Only the first call has an effect.
     #[inline]
     pub fn complete(&self, defaults: &Arc<Defaults>) {
         if self.0.defaults.get().is_none() {
@@ -101,8 +101,7 @@ impl Event {
         }
     }
 
-    /// The same event, completed with these. Also when somebody has looked at its JSON before: what was
-    /// made without them is made anew.
+    /// The same event, completed with these. JSON that was written without them is written again.
     #[inline]
     #[must_use]
     pub fn completed(self, defaults: &Arc<Defaults>) -> Self {
@@ -283,7 +282,7 @@ impl Event {
     /// The same event with one payload field replaced.
     #[must_use]
     pub fn rewritten(&self, field: &str, value: Json) -> Self {
-        // A payload that cannot be written reaches no hook that needs its JSON, rewritten or not.
+        // A payload that cannot be serialized is not delivered to a hook that needs its JSON, rewritten or not.
         let Some(mut fields) = self.payload_fields() else { return self.clone() };
         match fields.iter_mut().find(|(name, _)| name == field) {
             Some((_, old)) => *old = value,
@@ -330,8 +329,8 @@ impl Event {
         match &self.0.body {
             Body::Fields { fields, .. } => Some(fields.clone()),
             Body::Typed(payload) => {
-                let mut fields = Fields::default();
-                payload.take_apart(&mut fields).ok()?;
+                let mut fields = FieldList::default();
+                payload.serialize_fields(&mut fields).ok()?;
                 Some(fields.all)
             }
         }
@@ -340,7 +339,7 @@ impl Event {
 
 impl<P: Payload> From<P> for Event {
     fn from(payload: P) -> Self {
-        Self::new(Kind::Known(&TABLE[P::INDEX]), Body::Typed(Arc::new(payload)))
+        Self::new(Kind::Builtin(&TABLE[P::INDEX]), Body::Typed(Arc::new(payload)))
     }
 }
 

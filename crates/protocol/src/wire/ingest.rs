@@ -1,4 +1,4 @@
-//! A host's JSON → [`Event`]. Strict about what is required, tolerant of what is unknown.
+//! Reads a host's JSON as an [`Event`]. Required fields are checked, unknown fields are kept.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum EventError {
     },
     /// The input is not one JSON value.
     NotJson {
-        /// What the reader stumbled over, with line and column.
+        /// The syntax error, with line and column.
         detail: String,
     },
     /// The input is JSON, but not an object.
@@ -33,7 +33,7 @@ pub enum EventError {
         /// What it is instead.
         found: &'static str,
     },
-    /// A key stands in the object twice, so nobody can say which one is meant.
+    /// A key is in the object twice, so the event is ambiguous.
     DuplicateField {
         /// The key.
         field: String,

@@ -1,8 +1,8 @@
-//! [`Event`]: one happening, and its JSON for hooks.
+//! [`Event`]: one event, and its JSON for hooks.
 //!
 //! In comes a payload struct or a JSON object that a host wrote. Out goes, lazily and once, the JSON
-//! object of the wire: base fields first, then the host's fields in their order. An event is never
-//! cloned deeply: a clone is a reference count, and a rewrite shares all but the field it replaces.
+//! object of the wire: base fields first, then the host's fields in their order. Cloning an
+//! event increments a reference count; a rewritten event shares all fields but the one that it replaces.
 
 mod encode;
 mod event;

@@ -92,8 +92,8 @@ fn an_error_that_is_a_failure_keeps_its_kind() {
 #[test]
 fn only_a_denial_is_kept_of_a_denying_reply() {
     let reply = Reply::deny("no").context("c").suppress().interrupt();
-    let kept = reply.only_its_denial().unwrap();
+    let kept = reply.denial_only().unwrap();
     assert_eq!(kept, Reply::deny("no"));
-    assert_eq!(Reply::allow("yes").only_its_denial(), None);
-    assert_eq!(Reply::none().only_its_denial(), None);
+    assert_eq!(Reply::allow("yes").denial_only(), None);
+    assert_eq!(Reply::none().denial_only(), None);
 }

@@ -9,7 +9,7 @@ use crosier_protocol::{Base, Defaults, Event, Json, Kind};
 use crate::sample::{base, tool_call};
 
 fn kind(name: &str) -> Kind {
-    Kind::Known(TABLE.iter().find(|row| row.name == name).unwrap())
+    Kind::Builtin(TABLE.iter().find(|row| row.name == name).unwrap())
 }
 
 fn defaults() -> Arc<Defaults> {

@@ -130,7 +130,7 @@ impl FireArgs {
 /// The row of this name or alias.
 pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
     let catalog = Catalog::default();
-    catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown(name)))
+    catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown_event(name)))
 }
 
 /// The whole of stdin.
@@ -186,7 +186,7 @@ fn verdict(outcome: &Outcome) -> Exit {
     };
     let by = outcome.by.as_deref().unwrap_or_default();
     let reason = outcome.reason.as_deref().unwrap_or_default();
-    let stops = outcome.event.may.has(Capability::Resume);
+    let stops = outcome.event.capabilities.has(Capability::Resume);
     let said = match (&outcome.halt, outcome.decision) {
         (_, Some(Decision::Deny)) => text(reason, by, "denied"),
         // The loop wants to stop and a hook wants it to: 2 would keep it going.

@@ -111,7 +111,7 @@ fn folded(outcome: &Outcome) -> String {
 
 /// What the host does about it, in words. By what the event allows, so that a new row needs nothing here.
 fn gate(outcome: &Outcome) -> String {
-    let may = |capability| outcome.event.may.has(capability);
+    let may = |capability| outcome.event.capabilities.has(capability);
     let is_after = may(Capability::Suppress)
         || may(Capability::Inject)
         || outcome.event.rewrites.is_some_and(|(phase, _)| phase == Phase::Post);

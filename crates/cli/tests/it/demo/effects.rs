@@ -14,7 +14,7 @@ const TOKEN: &str = "ghp_8Zq2Lk7TfW0sXcV9bN4mJ6hG3dR1yP5aE2uI";
 fn every_allowed_effect_takes_effect() {
     let mut missing = Vec::new();
     for row in &TABLE {
-        for capability in row.may.iter() {
+        for capability in row.capabilities.iter() {
             if !DEMO.fires_of(row.name).any(|(place, fire)| DEMO.shows(place, fire, capability)) {
                 missing.push(format!("{} {}", row.name, capability.word()));
             }

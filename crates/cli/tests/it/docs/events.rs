@@ -176,7 +176,7 @@ fn effect(capability: Capability) -> &'static str {
 
 fn may(row: &EventRow) -> String {
     let words: Vec<String> = row
-        .may
+        .capabilities
         .iter()
         .map(|capability| match (capability, row.rewrites) {
             (Capability::Rewrite, Some((_, field))) => format!("rewrite `{field}`"),

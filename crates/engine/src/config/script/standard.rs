@@ -167,7 +167,7 @@ enum Asking {
 /// ignored, and the thing would happen unasked; so it is denied. An event that can allow and not ask is the
 /// question itself.
 fn asking(event: &EventRow) -> Asking {
-    let may = event.may;
+    let may = event.capabilities;
     let asked = may.has(Capability::Ask) || may.has(Capability::Allow) || !may.has(Capability::Deny);
     if asked { Asking::Ask } else { Asking::Deny }
 }
@@ -177,7 +177,7 @@ const STOPS: [Capability; 2] = [Capability::Deny, Capability::Resume];
 
 /// The complaint that an event has none of these capabilities.
 fn lacks(event: &EventRow, any: &[Capability], does: &str) -> Option<Complaint> {
-    let first = any.first().filter(|_| !any.iter().any(|capability| event.may.has(*capability)))?;
+    let first = any.first().filter(|_| !any.iter().any(|capability| event.capabilities.has(*capability)))?;
     let message = format!("{does}, but {} has no {}", event.name, first.word());
     Some(Complaint::new(message).with_help("`crosier events` shows what each event allows"))
 }

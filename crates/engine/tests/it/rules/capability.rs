@@ -15,12 +15,12 @@ pub(super) fn event_of(row: &'static EventRow) -> Event {
         FieldKind::Any => json(r#"{"k":1}"#),
     };
     let fields = row.fields.iter().map(|field| (field.name.to_owned(), value(field.kind))).collect();
-    Event::from_fields(Kind::Known(row), fields).unwrap()
+    Event::from_fields(Kind::Builtin(row), fields).unwrap()
 }
 
 /// The outcome when one hook, of this mode, says this.
 fn said(row: &'static EventRow, mode: Mode, reply: Reply) -> Outcome {
-    let hook = Hook::on_event(Kind::Known(row)).named("hook").mode(mode);
+    let hook = Hook::on_event(Kind::Builtin(row)).named("hook").mode(mode);
     engine([hook.callback(move |_: &Event| reply.clone())]).fire_blocking(event_of(row))
 }
 
@@ -73,17 +73,17 @@ fn an_effect_is_applied_exactly_where_the_table_allows_it() {
         for capability in Capability::ALL {
             let about = format!("{} at {}", capability.word(), row.name);
             let outcome = said(row, Mode::Sequential, asks_for(row, capability));
-            let resumes = capability == Capability::Deny && row.may.has(Capability::Resume);
-            assert_eq!(has(&outcome, capability), row.may.has(capability), "{about}");
+            let resumes = capability == Capability::Deny && row.capabilities.has(Capability::Resume);
+            assert_eq!(has(&outcome, capability), row.capabilities.has(capability), "{about}");
             let silent = matches!(capability, Capability::Allow | Capability::Resume) || resumes;
-            let listed = !row.may.has(capability) && !silent;
+            let listed = !row.capabilities.has(capability) && !silent;
             let wanted = if listed { vec![capability.word()] } else { Vec::new() };
             assert_eq!(ignored(&outcome, "hook"), wanted, "{about}");
             // Nothing else happened: no effect stands in for another one.
             for other in Capability::ALL.into_iter().filter(|other| *other != capability) {
                 let as_resume = resumes && other == Capability::Resume;
                 let as_context = listed && capability == Capability::Deny && other == Capability::Context;
-                let wanted = as_resume || as_context && row.may.has(Capability::Context);
+                let wanted = as_resume || as_context && row.capabilities.has(Capability::Context);
                 assert_eq!(has(&outcome, other), wanted, "{about} gave {}", other.word());
             }
         }
@@ -92,7 +92,7 @@ fn an_effect_is_applied_exactly_where_the_table_allows_it() {
 
 #[test]
 fn an_ignored_effect_says_which_event_does_not_have_it() {
-    for row in TABLE.iter().filter(|row| !row.may.has(Capability::Inject)) {
+    for row in TABLE.iter().filter(|row| !row.capabilities.has(Capability::Inject)) {
         let outcome = said(row, Mode::Sequential, asks_for(row, Capability::Inject));
         assert_eq!(outcome.reports[0].ignored[0].why, format!("{} has no inject", row.name));
     }
@@ -100,9 +100,12 @@ fn an_ignored_effect_says_which_event_does_not_have_it() {
 
 #[test]
 fn a_denial_that_an_event_does_not_have_is_context_where_that_is_taken() {
-    for row in TABLE.iter().filter(|row| !row.may.has(Capability::Deny) && !row.may.has(Capability::Resume)) {
+    for row in TABLE
+        .iter()
+        .filter(|row| !row.capabilities.has(Capability::Deny) && !row.capabilities.has(Capability::Resume))
+    {
         let outcome = said(row, Mode::Sequential, Reply::deny("why"));
-        let wanted: &[&str] = if row.may.has(Capability::Context) { &["why"] } else { &[] };
+        let wanted: &[&str] = if row.capabilities.has(Capability::Context) { &["why"] } else { &[] };
         assert_eq!(outcome.context, wanted, "{}", row.name);
         assert_eq!(outcome.reports[0].decision, None);
         assert!(outcome.halt.is_none() && !outcome.suppress_output);
@@ -114,7 +117,7 @@ fn a_halt_is_allowed_everywhere_and_beats_a_resume() {
     for row in &TABLE {
         let outcome = said(row, Mode::Sequential, Reply::halt("enough"));
         assert_eq!(outcome.halt.unwrap().reason, "enough", "{}", row.name);
-        let on = || Hook::on_event(Kind::Known(row));
+        let on = || Hook::on_event(Kind::Builtin(row));
         let both = engine([
             on().callback(|_: &Event| Reply::resume("go on")),
             on().callback(|_: &Event| Reply::halt("enough")),
@@ -140,7 +143,7 @@ fn an_observer_has_no_effect_at_any_event() {
 fn the_first_resume_counts_and_does_not_end_the_walk() {
     for name in ["Stop", "SubagentStop"] {
         let row = TABLE.iter().find(|row| row.name == name).unwrap();
-        let on = |name: &str| Hook::on_event(Kind::Known(row)).named(name);
+        let on = |name: &str| Hook::on_event(Kind::Builtin(row)).named(name);
         let engine = engine([
             on("a").callback(|_: &Event| Reply::resume("first")),
             on("b").callback(|_: &Event| Reply::deny("second").context("c")),

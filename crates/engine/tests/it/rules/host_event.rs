@@ -17,7 +17,7 @@ const DEPLOY: EventRow = EventRow::new("PreDeploy", "something is about to be de
     .alias("pre:deploy")
     .fields(&[TARGET, PLAN, NOTE])
     .matches_on("target")
-    .may(&[Capability::Deny, Capability::Rewrite, Capability::Context])
+    .allows(&[Capability::Deny, Capability::Rewrite, Capability::Context])
     .rewrites(Phase::Pre, "plan");
 
 fn with_deploy() -> (Builder, Kind) {
@@ -85,7 +85,7 @@ fn a_row_whose_name_is_taken_or_whose_fields_are_not_there_is_refused() {
 
 /// A row whose matcher field need not be there.
 const MAYBE: EventRow =
-    EventRow::new("Maybe", "").fields(&[NOTE]).matches_on("note").may(&[Capability::Deny]);
+    EventRow::new("Maybe", "").fields(&[NOTE]).matches_on("note").allows(&[Capability::Deny]);
 
 #[test]
 fn an_event_without_the_value_does_not_hide_the_hooks_that_want_one() {
@@ -184,15 +184,15 @@ fn the_same_row_in_two_engines_is_the_same_event() {
 #[test]
 fn a_row_that_only_looks_like_a_built_in_one_is_foreign() {
     let mut forged = crosier::protocol::event::TABLE[6];
-    forged.may = crosier::Capabilities::NOTHING;
+    forged.capabilities = crosier::Capabilities::NONE;
     let engine = engine([super::kit::says("guard", Reply::deny("x"))]);
-    let kind = Kind::Own(Arc::new(forged));
+    let kind = Kind::Host(Arc::new(forged));
     assert!(engine.register(Hook::on_event(kind.clone()).callback(|_: &Event| ())).is_err());
     let fields = vec![("tool_name".to_owned(), Json::from("Bash")), ("tool_input".to_owned(), json("{}"))];
     let outcome = engine.fire_blocking(Event::from_fields(kind, fields).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     static LOOSE: EventRow = EventRow::new("Loose", "");
-    let outcome = engine.fire_blocking(Event::from_fields(Kind::Known(&LOOSE), Vec::new()).unwrap());
+    let outcome = engine.fire_blocking(Event::from_fields(Kind::Builtin(&LOOSE), Vec::new()).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     assert!(engine.fire_blocking(tool("Bash")).is_denied());
 }

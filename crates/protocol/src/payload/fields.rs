@@ -1,7 +1,8 @@
-//! A payload taken apart: its fields one by one, each written straight to where it belongs.
+//! Serializes a payload field by field.
 //!
-//! In comes anything that serde writes as a struct or a map; out go names, and the JSON of values. The whole is
-//! never written, to be read and cut up again: every event for a process waits for that.
+//! In comes anything that serde writes as a struct or a map; out go names, and the JSON of values. Each value is
+//! written straight to its destination: serializing the whole struct and splitting the text again would delay every
+//! event that goes to a process.
 
 use serde::Serialize;
 use serde::ser::{Error as _, Impossible, SerializeMap, SerializeStruct, Serializer};
@@ -9,28 +10,28 @@ use serde_json::Error;
 
 use crate::json::Json;
 
-/// Who gets the fields.
-pub(crate) trait TakeFields {
+/// Receives the fields of a payload, one at a time.
+pub(crate) trait FieldSink {
     /// Where the JSON of this field is to be written; `None` when it is not wanted.
     fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>>;
     /// The field is written.
     fn end(&mut self, name: &str);
 }
 
-/// Hands over the fields of a payload, in order.
-pub(crate) fn take_apart(payload: &impl Serialize, taker: &mut dyn TakeFields) -> Result<(), Error> {
-    payload.serialize(Apart { taker, key: None })
+/// Gives the fields of a payload to `sink`, in order.
+pub(crate) fn serialize_fields(payload: &impl Serialize, sink: &mut dyn FieldSink) -> Result<(), Error> {
+    payload.serialize(FieldSerializer { sink, key: None })
 }
 
-/// Every field, with its value.
+/// A sink that collects every field with its value.
 #[derive(Default)]
-pub(crate) struct Fields {
+pub(crate) struct FieldList {
     pub(crate) all: Vec<(String, Json)>,
-    /// The value that is being written.
+    /// The JSON of the field that is being written.
     value: Vec<u8>,
 }
 
-impl TakeFields for Fields {
+impl FieldSink for FieldList {
     fn begin(&mut self, _: &str) -> Option<&mut Vec<u8>> {
         self.value.clear();
         Some(&mut self.value)
@@ -43,23 +44,23 @@ impl TakeFields for Fields {
     }
 }
 
-struct Apart<'a> {
-    taker: &'a mut dyn TakeFields,
-    /// Of a map's entry whose value comes next.
+struct FieldSerializer<'a> {
+    sink: &'a mut dyn FieldSink,
+    /// The key of the map entry whose value comes next.
     key: Option<String>,
 }
 
-impl Apart<'_> {
+impl FieldSerializer<'_> {
     fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Error> {
-        if let Some(out) = self.taker.begin(name) {
+        if let Some(out) = self.sink.begin(name) {
             serde_json::to_writer(out, value)?;
-            self.taker.end(name);
+            self.sink.end(name);
         }
         Ok(())
     }
 }
 
-impl SerializeStruct for Apart<'_> {
+impl SerializeStruct for FieldSerializer<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -71,8 +72,8 @@ impl SerializeStruct for Apart<'_> {
     }
 }
 
-/// What a struct with `#[serde(flatten)]` is.
-impl SerializeMap for Apart<'_> {
+/// serde writes a struct with `#[serde(flatten)]` as a map.
+impl SerializeMap for FieldSerializer<'_> {
     type Ok = ();
     type Error = Error;
 
@@ -92,7 +93,7 @@ impl SerializeMap for Apart<'_> {
     }
 }
 
-/// A payload that is nothing with fields has no place in an object.
+/// Only structs and maps have named fields; everything else is an error.
 macro_rules! refuse {
     ($($method:ident($($kind:ty),*) -> $made:ty;)*) => {$(
         fn $method(self $(, _: $kind)*) -> Result<$made, Error> {
@@ -101,7 +102,7 @@ macro_rules! refuse {
     )*};
 }
 
-impl Serializer for Apart<'_> {
+impl Serializer for FieldSerializer<'_> {
     type Ok = ();
     type Error = Error;
     type SerializeSeq = Impossible<(), Error>;
@@ -173,7 +174,7 @@ mod tests {
     #[derive(Default)]
     struct Written(Vec<u8>);
 
-    impl TakeFields for Written {
+    impl FieldSink for Written {
         fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>> {
             (name != "unwanted").then(|| {
                 self.0.extend_from_slice(name.as_bytes());
@@ -187,9 +188,9 @@ mod tests {
     }
 
     fn written(payload: &impl Serialize) -> String {
-        let mut taker = Written::default();
-        match take_apart(payload, &mut taker) {
-            Ok(()) => String::from_utf8(taker.0).unwrap(),
+        let mut sink = Written::default();
+        match serialize_fields(payload, &mut sink) {
+            Ok(()) => String::from_utf8(sink.0).unwrap(),
             Err(error) => error.to_string(),
         }
     }
@@ -216,8 +217,8 @@ mod tests {
         let plain = Plain { a: 1, unwanted: "x", absent: None, json };
         assert_eq!(written(&plain), r#"a=1 json={"z": 1.50} "#);
         assert_eq!(written(&Some(&plain)), written(&plain));
-        let mut fields = Fields::default();
-        take_apart(&plain, &mut fields).unwrap();
+        let mut fields = FieldList::default();
+        serialize_fields(&plain, &mut fields).unwrap();
         let fields: Vec<String> = fields.all.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(fields, ["a=1", "unwanted=\"x\"", "json={\"z\": 1.50}"]);
         let map = std::collections::BTreeMap::from([(7, "seven"), (8, "eight")]);
