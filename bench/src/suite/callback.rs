@@ -43,7 +43,7 @@ pub(super) fn async_guard(number: usize) -> Hook {
 fn callbacks(engine: &Engine) -> Vec<(Arc<str>, Callback)> {
     let code = |entry: Arc<crosier::Entry>| match &entry.handler {
         Handler::Callback(code) => Some((Arc::clone(&entry.name), code.clone())),
-        Handler::Command(_) | Handler::Python(_) => None,
+        _ => None,
     };
     engine.entries().into_iter().filter_map(code).collect()
 }
@@ -52,7 +52,7 @@ fn callbacks(engine: &Engine) -> Vec<(Arc<str>, Callback)> {
 fn call_all(callbacks: &[(Arc<str>, Callback)], event: &Event) {
     for (hook, code) in callbacks {
         if let Callback::Inline(code) = code {
-            black_box(code(Call { event, hook, second: false }));
+            black_box(code(Call::new(event, hook)));
         }
     }
 }
@@ -61,7 +61,7 @@ fn call_all(callbacks: &[(Arc<str>, Callback)], event: &Event) {
 async fn await_all(callbacks: &[(Arc<str>, Callback)], event: &Event) {
     for (hook, code) in callbacks {
         if let Callback::Async(code) = code {
-            black_box(code(Call { event, hook, second: false }).await);
+            black_box(code(Call::new(event, hook)).await);
         }
     }
 }

@@ -36,10 +36,8 @@ pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> 
 
 /// A hook with an effect cannot run beside the walk.
 pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> {
-    let word = match request.mode() {
-        Mode::Observe => "observe",
-        Mode::Background => "background",
-        Mode::Sequential | Mode::Parallel => return Some(()),
+    let (Mode::Observe | Mode::Background, Some(word)) = (request.mode(), request.mode().word()) else {
+        return Some(());
     };
     request.complain(
         "",

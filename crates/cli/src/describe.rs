@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Entry, Inclusion, Mode};
+use crosier::{Entry, Inclusion};
 
 use crate::print::one_line;
 
@@ -24,16 +24,6 @@ pub(crate) fn matcher(hook: &Entry) -> String {
 /// Whose hook it is.
 pub(crate) fn scope(hook: &Entry) -> String {
     hook.scope.as_deref().map_or_else(|| "base".to_owned(), one_line)
-}
-
-/// The word of a mode in configuration; none for hooks that run one after the other.
-pub(crate) fn mode(mode: Mode) -> Option<&'static str> {
-    match mode {
-        Mode::Sequential => None,
-        Mode::Parallel => Some("parallel"),
-        Mode::Background => Some("background"),
-        Mode::Observe => Some("observe"),
-    }
 }
 
 /// A time as people write it: `30s`, `1500ms`, `1.9ms`.
@@ -61,9 +51,9 @@ pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
 }
 
 /// Why a hook is not in the plan. Without a value nobody can say more than what it waits for.
-pub(crate) fn why_out(hook: &Entry, standing: Inclusion, value: Option<&str>, by_state: bool) -> String {
+pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, by_state: bool) -> String {
     let field = hook.kind.matcher.unwrap_or("value");
-    match (standing, value) {
+    match (inclusion, value) {
         (Inclusion::Disabled, _) if by_state => "disabled with `crosier disable`".to_owned(),
         (Inclusion::Disabled, _) => "disabled by `enabled: false`".to_owned(),
         (Inclusion::Unmatched, Some(value)) => {
@@ -72,18 +62,7 @@ pub(crate) fn why_out(hook: &Entry, standing: Inclusion, value: Option<&str>, by
         (Inclusion::Unmatched, None) => format!("it wants a {field} that matches `{}`", matcher(hook)),
         (Inclusion::OtherAgent, _) => format!("it belongs to agent {}", scope(hook)),
         (Inclusion::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
-        (Inclusion::Planned, _) => "planned".to_owned(),
-    }
-}
-
-/// One word for programs.
-pub(crate) fn standing(standing: Inclusion) -> &'static str {
-    match standing {
-        Inclusion::Planned => "planned",
-        Inclusion::Disabled => "disabled",
-        Inclusion::Overridden => "overridden",
-        Inclusion::Unmatched => "matcher",
-        Inclusion::OtherAgent => "other_agent",
+        (inclusion, _) => inclusion.to_string(),
     }
 }
 

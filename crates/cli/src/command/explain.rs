@@ -113,11 +113,11 @@ impl ExplainArgs {
         }
         if !explained.out.is_empty() {
             let mut drawn = table::table(["OUT", "WHY", "SCOPE", "DEFINED AT"]);
-            for (entry, standing) in &explained.out {
+            for (entry, inclusion) in &explained.out {
                 let by_state = hooks.is_switched_off(&entry.name);
                 drawn.add_row([
                     describe::name(entry),
-                    describe::why_out(entry, *standing, self.value.as_deref(), by_state),
+                    describe::why_out(entry, *inclusion, self.value.as_deref(), by_state),
                     describe::scope(entry),
                     describe::place(entry),
                 ]);
@@ -157,11 +157,11 @@ impl ExplainArgs {
         let out: Vec<Value> = explained
             .out
             .iter()
-            .map(|(entry, standing)| {
+            .map(|(entry, inclusion)| {
                 let by_state = hooks.is_switched_off(&entry.name);
                 let mut object = list::hook_json(entry);
-                object["reason"] = describe::standing(*standing).into();
-                object["why"] = describe::why_out(entry, *standing, self.value.as_deref(), by_state).into();
+                object["reason"] = inclusion.word().into();
+                object["why"] = describe::why_out(entry, *inclusion, self.value.as_deref(), by_state).into();
                 object
             })
             .collect();
@@ -180,7 +180,7 @@ impl ExplainArgs {
 fn planned(explained: &Explained) -> impl Iterator<Item = (String, &Entry)> {
     let stages = explained.plan.stages().enumerate().flat_map(|(number, stage)| {
         stage.iter().map(move |entry| {
-            let mode = describe::mode(entry.mode).map(|mode| format!(" {mode}")).unwrap_or_default();
+            let mode = entry.mode.word().map(|mode| format!(" {mode}")).unwrap_or_default();
             (format!("{}{mode}", number + 1), &**entry)
         })
     });

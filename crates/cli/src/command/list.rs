@@ -89,7 +89,7 @@ pub(crate) fn hook_json(entry: &Entry) -> Value {
         "matcher": entry.matcher.text(),
         "priority": entry.priority,
         "scope": entry.scope.as_deref(),
-        "mode": describe::mode(entry.mode).unwrap_or("sequential"),
+        "mode": entry.mode.word().unwrap_or("sequential"),
         "system": entry.system,
         "timeout_ms": (entry.timeout.as_secs_f64() * 1e6).round() / 1e3,
         "on_error": entry.on_error.word(),

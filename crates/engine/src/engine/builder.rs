@@ -14,7 +14,9 @@ use super::scope::Scope;
 use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
-use crate::registry::{DEFAULT_TIMEOUT, Hook, Hooked, Layer, Limits, OnError, RegisterError, Registry};
+use crate::registry::{
+    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Limits, OnError, RegisterError, Registry,
+};
 use crate::run::{BackgroundJob, Host, Launcher};
 
 /// Makes an [`Engine`].
@@ -175,11 +177,13 @@ impl Builder {
             timeout: self.timeout,
             on_error: self.on_error,
             catalog: self.catalog,
-            hooked: Hooked::new(events),
+            hooked: HookedEvents::new(events),
         };
         let mut registry = Registry::new(events);
-        let mut base = Layer::new(None, events);
-        base.add(self.hooks, &limits)?;
+        let mut base = HookSet::new(None, events);
+        for hook in self.hooks {
+            base.add(hook, &limits)?;
+        }
         registry = registry.with_base(base);
         for scope in self.scopes {
             registry = scope.add_to(&registry, &limits)?.0;

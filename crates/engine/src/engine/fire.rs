@@ -19,7 +19,9 @@ use super::walk::Walk;
 use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
 use crate::plan::{Explained, Plan, Planner};
-use crate::registry::{Entry, Handler, Hook, Layer, Limits, RegisterError, Registry, SwitchError};
+use crate::registry::{
+    Changed, Entry, Handler, Hook, HookSet, Limits, RegisterError, Registration, Registry, SwitchError,
+};
 use crate::run::{self, Deferred, Host, Launcher, Means, PythonInfo};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
@@ -54,23 +56,28 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    pub(super) fn change(&self, change: impl FnOnce(&Registry) -> Registry) {
-        let result: Result<(), std::convert::Infallible> =
-            self.try_change(|registry| Ok((change(registry), ())));
+    pub(super) fn change(&self, change: impl FnOnce(&Registry) -> (Registry, Changed)) {
+        let result: Result<(), std::convert::Infallible> = self.try_change(|registry| {
+            let (registry, changed) = change(registry);
+            Ok((registry, changed, ()))
+        });
         match result {
             Ok(()) => {}
         }
     }
 
-    /// Makes the next moment from this one; fires that are under way keep the one they began with.
-    fn try_change<T, E>(&self, change: impl FnOnce(&Registry) -> Result<(Registry, T), E>) -> Result<T, E> {
-        // Declared first, so that it outlives the lock: with this moment a hook may go whose end changes the
-        // engine once more.
+    /// Puts a changed registry in force; fires that are under way keep the one they began with.
+    fn try_change<T, E>(
+        &self,
+        change: impl FnOnce(&Registry) -> Result<(Registry, Changed, T), E>,
+    ) -> Result<T, E> {
+        // Declared before the lock, so that it is dropped after it: the last reference to a hook may go with it, and
+        // what that hook's code does when dropped may change this engine.
         let planner;
         let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         planner = self.planner.load_full();
-        let (registry, result) = change(&planner.registry)?;
-        self.planner.store(Arc::new(planner.next(registry)));
+        let (registry, changed, result) = change(&planner.registry)?;
+        self.planner.store(Arc::new(planner.next(registry, &changed)));
         Ok(result)
     }
 
@@ -78,8 +85,8 @@ impl Shared {
     #[inline]
     fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let Limits { catalog, hooked, .. } = &self.limits;
-        let may_be = catalog.contains(event.kind()) && hooked.may_be(event.kind().index());
-        if may_be { self.find_plan(event) } else { None }
+        let may_have_hooks = catalog.contains(event.kind()) && hooked.may_have_hooks(event.kind().index());
+        if may_have_hooks { self.find_plan(event) } else { None }
     }
 
     #[inline(never)]
@@ -90,10 +97,10 @@ impl Shared {
     /// The outcome of an event for which nothing is to be run. Made in one piece, where the caller wants it: it is
     /// too large to be moved for nothing.
     #[inline(always)]
-    fn unheard(&self, event: Event) -> Outcome {
+    fn outcome_without_hooks(&self, event: Event) -> Outcome {
         let (context, notices) = match self.limits.catalog.contains(event.kind()) {
             true => (self.waiting_context(&event), Vec::new()),
-            false => (Vec::new(), vec![say_foreign(&event)]),
+            false => (Vec::new(), vec![foreign_event_notice(&event)]),
         };
         Outcome { context, notices, ..Outcome::new(event.kind().clone()) }
     }
@@ -107,9 +114,9 @@ impl Shared {
     }
 }
 
-/// No hook of this engine can be on such an event: nobody minds, and that is not hidden.
+/// Says that no hook ran, because no hook of this engine can be on such an event.
 #[cold]
-fn say_foreign(event: &Event) -> Notice {
+fn foreign_event_notice(event: &Event) -> Notice {
     tracing::warn!(event = event.name(), "an event of another engine was fired");
     let text = format!(
         "no hook ran: the event `{}` belongs to another engine; add its row to this one's builder",
@@ -134,7 +141,7 @@ impl Engine {
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
-        let Some(plan) = self.0.plan(&event) else { return self.0.unheard(event) };
+        let Some(plan) = self.0.plan(&event) else { return self.0.outcome_without_hooks(event) };
         let mut walk = Walk::new(&self.0, &plan, event, Means::Threads);
         if !poll_fn(|context| Poll::Ready(walk.now(Some(context)))).await {
             walk.on().await;
@@ -148,7 +155,7 @@ impl Engine {
         let event = ingest(event, &self.0.defaults);
         match self.0.plan(&event) {
             Some(plan) => self.walk_here(&plan, event),
-            None => self.0.unheard(event),
+            None => self.0.outcome_without_hooks(event),
         }
     }
 
@@ -183,20 +190,22 @@ impl Engine {
     /// # Errors
     /// What is wrong with it, and what to do.
     pub fn register(&self, hook: Hook) -> Result<Arc<str>, RegisterError> {
-        // Outlives the lock, also when it is refused: its end may change the engine.
+        // Dropped after the lock, also when it is refused: what its code does when dropped may change the engine.
         let _held = hook.clone();
-        let added = self.0.try_change(|registry| {
-            let mut base = Layer::clone(&registry.base);
-            let added = base.add(vec![hook], &self.0.limits)?;
-            Ok((registry.with_base(base), added))
-        })?;
-        Ok(added.first().map_or_else(|| "".into(), |entry| Arc::clone(&entry.name)))
+        self.0.try_change(|registry| {
+            let mut base = HookSet::clone(&registry.base);
+            let added = base.add(hook, &self.0.limits)?;
+            Ok((registry.with_base(base), Changed::Base, Arc::clone(&added.name)))
+        })
     }
 
     /// Takes a hook out, by its name as shown. False when no hook has it.
     pub fn unregister(&self, name: &str) -> bool {
         let removed = self.0.try_change(|registry| match registry.find(name) {
-            Some(entry) => Ok((registry.without(entry), ())),
+            Some(entry) => {
+                let (registry, changed) = registry.without(entry);
+                Ok((registry, changed, ()))
+            }
             None => Err(()),
         });
         removed.is_ok()
@@ -208,14 +217,18 @@ impl Engine {
     /// What is wrong with one of them; then none is registered.
     pub fn enter(&self, scope: Scope) -> Result<ScopeHandle, RegisterError> {
         let id = Arc::clone(scope.id());
-        let numbers = self.add_scope(scope)?;
-        Ok(ScopeHandle { engine: Arc::downgrade(&self.0), id, numbers })
+        let added = self.add_scope(scope)?;
+        Ok(ScopeHandle { engine: Arc::downgrade(&self.0), id, added })
     }
 
-    fn add_scope(&self, scope: Scope) -> Result<Vec<u64>, RegisterError> {
-        // Outlives the lock, also when it is refused: the end of a hook may change the engine.
+    fn add_scope(&self, scope: Scope) -> Result<Vec<Registration>, RegisterError> {
+        // Dropped after the lock, also when it is refused: what a hook's code does when dropped may change the engine.
         let _held = scope.clone();
-        self.0.try_change(|registry| scope.add_to(registry, &self.0.limits))
+        let id = Arc::clone(scope.id());
+        self.0.try_change(|registry| {
+            let (registry, added) = scope.add_to(registry, &self.0.limits)?;
+            Ok((registry, Changed::Scope(id), added))
+        })
     }
 
     /// Registers hooks for an agent until [`unregister_scoped`](Self::unregister_scoped).
@@ -233,9 +246,7 @@ impl Engine {
     /// Takes out all hooks of an agent.
     pub fn unregister_scoped(&self, agent_id: &str) {
         let id: Arc<str> = agent_id.into();
-        self.0.change(|registry| {
-            registry.with_scope(&id, Layer::new(Some(Arc::clone(&id)), self.catalog().len()))
-        });
+        self.0.change(|registry| (registry.without_scope(&id), Changed::Scope(Arc::clone(&id))));
     }
 
     /// Switches a hook on.
@@ -243,7 +254,7 @@ impl Engine {
     /// # Errors
     /// When no hook has this name.
     pub fn enable(&self, name: &str) -> Result<(), SwitchError> {
-        self.0.try_change(|registry| Ok((registry.switched(name, true)?, ())))
+        self.switch(name, true)
     }
 
     /// Switches a hook off without losing it.
@@ -251,7 +262,14 @@ impl Engine {
     /// # Errors
     /// When no hook has this name, or it is a system hook.
     pub fn disable(&self, name: &str) -> Result<(), SwitchError> {
-        self.0.try_change(|registry| Ok((registry.switched(name, false)?, ())))
+        self.switch(name, false)
+    }
+
+    fn switch(&self, name: &str, enabled: bool) -> Result<(), SwitchError> {
+        self.0.try_change(|registry| {
+            let (registry, changed) = registry.switched(name, enabled)?;
+            Ok((registry, changed, ()))
+        })
     }
 
     /// Whether a hook of this name exists and is on.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use crosier_protocol::Kind;
 
 use super::fire::Shared;
-use crate::registry::{Hook, Layer, Limits, RegisterError, Registry};
+use crate::registry::{Hook, HookSet, Limits, RegisterError, Registration, Registry};
 
 /// The hooks of one agent, before they are registered.
 #[derive(Debug, Clone)]
@@ -44,22 +44,25 @@ impl Scope {
         &self.id
     }
 
-    /// The registry with this scope's hooks and overrides added, and their numbers.
+    /// The registry with this scope's hooks and overrides added.
     pub(super) fn add_to(
         self,
         registry: &Registry,
         limits: &Limits,
-    ) -> Result<(Registry, Vec<u64>), RegisterError> {
-        let mut layer = match registry.scope(&self.id) {
-            Some(scope) => Layer::clone(&scope.layer),
-            None => Layer::new(Some(Arc::clone(&self.id)), limits.catalog.len()),
+    ) -> Result<(Registry, Vec<Registration>), RegisterError> {
+        let mut set = match registry.scope(&self.id) {
+            Some(scope) => HookSet::clone(&scope.hooks),
+            None => HookSet::new(Some(Arc::clone(&self.id)), limits.catalog.len()),
         };
-        let hooks = layer.add(self.hooks, limits)?;
-        let mut numbers: Vec<u64> = hooks.iter().map(|entry| entry.sequence).collect();
-        for event in &self.overrides {
-            numbers.push(layer.add_override(event, limits)?);
+        let mut added = Vec::with_capacity(self.hooks.len() + self.overrides.len());
+        for hook in self.hooks {
+            let entry = set.add(hook, limits)?;
+            added.push(Registration::of(&entry));
         }
-        Ok((registry.with_scope(&self.id, layer), numbers))
+        for event in &self.overrides {
+            added.push(set.add_override(event, limits)?);
+        }
+        Ok((registry.with_scope(&self.id, set), added))
     }
 }
 
@@ -69,8 +72,8 @@ impl Scope {
 pub struct ScopeHandle {
     pub(super) engine: Weak<Shared>,
     pub(super) id: Arc<str>,
-    /// Of its hooks and overrides.
-    pub(super) numbers: Vec<u64>,
+    /// Its hooks and overrides.
+    pub(super) added: Vec<Registration>,
 }
 
 impl ScopeHandle {
@@ -85,10 +88,9 @@ impl Drop for ScopeHandle {
     fn drop(&mut self) {
         let Some(engine) = self.engine.upgrade() else { return };
         engine.change(|registry| {
-            let Some(scope) = registry.scope(&self.id) else { return registry.clone() };
-            let mut layer = Layer::clone(&scope.layer);
-            layer.remove(&self.numbers);
-            registry.with_scope(&self.id, layer)
+            registry.edited(Some(&self.id), |hooks| {
+                self.added.iter().for_each(|&registration| hooks.remove(registration));
+            })
         });
     }
 }

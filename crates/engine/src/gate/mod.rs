@@ -1,7 +1,7 @@
 //! Outcome → the enums that a host matches on.
 //!
-//! Every gate is exhaustive and total: it can be asked of any outcome, and what is denied or halted is never
-//! read as "go on". The last room: nothing comes after it but the host.
+//! A gate can be asked of any outcome, and what is denied or halted is never read as "go on". The enums are exhaustive on
+//! purpose: a host that does not handle an answer must not compile.
 
 mod pending;
 

@@ -25,9 +25,9 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// A gap stands where it is: behind what arrived before it.
-    heard: VecDeque<Received>,
-    /// Whether the engine is gone: nothing more will come.
+    /// A gap is an entry too, at its place in the order.
+    waiting: VecDeque<Received>,
+    /// Whether the engine is gone, so that nothing more will come.
     closed: bool,
     waker: Option<Waker>,
 }
@@ -39,7 +39,7 @@ pub struct Listener {
     bus: Weak<Bus>,
 }
 
-/// A panic while the lock was held leaves nothing half done here: every change is one step.
+/// A panic while the lock was held left nothing half done: every change here is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -64,11 +64,11 @@ impl Bus {
         for queue in lock(&self.listeners).iter().filter_map(Weak::upgrade) {
             let waker = {
                 let mut state = lock(&queue.state);
-                let is_full = state.heard.len() >= queue.capacity;
-                match state.heard.back_mut() {
+                let is_full = state.waiting.len() >= queue.capacity;
+                match state.waiting.back_mut() {
                     Some(Received::Missed(missed)) if is_full => *missed += 1,
-                    _ if is_full => state.heard.push_back(Received::Missed(1)),
-                    _ => state.heard.push_back(Received::Message(message.clone())),
+                    _ if is_full => state.waiting.push_back(Received::Missed(1)),
+                    _ => state.waiting.push_back(Received::Message(message.clone())),
                 }
                 state.waker.take()
             };
@@ -100,18 +100,18 @@ impl Listener {
     /// What has arrived, without waiting.
     #[must_use]
     pub fn try_next(&self) -> Option<Received> {
-        lock(&self.queue.state).heard.pop_front()
+        lock(&self.queue.state).waiting.pop_front()
     }
 
     /// Waits for what arrives next, at most so long. `None`: nothing came, or the engine is gone.
     #[must_use]
     pub fn next_within(&self, limit: Duration) -> Option<Received> {
-        // A limit that no clock can hold is none.
+        // A limit beyond what the clock can represent is no limit.
         let deadline = Instant::now().checked_add(limit);
         let mut state = lock(&self.queue.state);
         loop {
-            if let Some(heard) = state.heard.pop_front() {
-                return Some(heard);
+            if let Some(received) = state.waiting.pop_front() {
+                return Some(received);
             }
             let left = deadline.map_or(limit, |at| at.saturating_duration_since(Instant::now()));
             if state.closed || left.is_zero() {
@@ -125,8 +125,8 @@ impl Listener {
     pub async fn next(&self) -> Option<Received> {
         poll_fn(|context| {
             let mut state = lock(&self.queue.state);
-            match state.heard.pop_front() {
-                Some(heard) => Poll::Ready(Some(heard)),
+            match state.waiting.pop_front() {
+                Some(received) => Poll::Ready(Some(received)),
                 None if state.closed => Poll::Ready(None),
                 None => {
                     state.waker = Some(context.waker().clone());

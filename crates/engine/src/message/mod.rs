@@ -1,8 +1,8 @@
 //! What hooks are doing, told to whoever listens.
 //!
-//! In come moments of a run; out go [`Message`]s to every [`Listener`]. Subscribing is free when nobody
-//! does: the engine asks one atomic number. A listener has a bounded queue; a slow one never slows a fire,
-//! it is told how many messages it missed.
+//! In come moments of a run; out go [`Message`]s to every [`Listener`]. Without a listener this costs one read of an
+//! atomic number. A listener has a bounded queue: a slow one does not slow down a fire, and learns how many messages it
+//! missed.
 
 mod bus;
 

@@ -1,13 +1,13 @@
 //! Plans that were made, per event and matcher value, bounded.
 //!
-//! There is one cache per scope (and one for the base, one for events outside any agent), so a plan can
-//! never be found by another agent. Matcher values are chosen by a model, so the number of plans is
-//! bounded; a full cache starts over.
+//! There is one cache per scope (and one for the base, one for events without an agent), so that no agent can get the
+//! plan of another. Matcher values are chosen by a model, so the number of plans is bounded; a full cache starts over.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use rpds::HashTrieMapSync;
 
 use super::Plan;
 
@@ -66,6 +66,38 @@ impl PlanCache {
             });
         }
         plan
+    }
+}
+
+/// The caches of the scopes, by agent, each made when its agent first fires an event.
+///
+/// They belong to one moment of the engine: a plan that a base hook has left is not kept alive by a scope.
+#[derive(Debug)]
+pub(super) struct ScopeCaches(ArcSwap<CachesByAgent>);
+
+type CachesByAgent = HashTrieMapSync<Arc<str>, Arc<PlanCache>>;
+
+impl ScopeCaches {
+    pub(super) fn new() -> Self {
+        Self(ArcSwap::from_pointee(CachesByAgent::default()))
+    }
+
+    /// The same caches but for this agent's, whose scope has changed.
+    pub(super) fn without(&self, agent: &str) -> Self {
+        Self(ArcSwap::from_pointee(self.0.load().remove(agent)))
+    }
+
+    /// Calls `find` with the cache of an agent that has a scope.
+    pub(super) fn of<T>(&self, agent: &str, events: usize, find: impl FnOnce(&PlanCache) -> T) -> T {
+        if let Some(cache) = self.0.load().get(agent) {
+            return find(cache);
+        }
+        let made = Arc::new(PlanCache::new(events));
+        let before = self.0.rcu(|caches| match caches.get(agent) {
+            Some(_) => Arc::clone(caches),
+            None => Arc::new(caches.insert(agent.into(), Arc::clone(&made))),
+        });
+        find(before.get(agent).unwrap_or(&made))
     }
 }
 

@@ -7,10 +7,11 @@ use crosier_protocol::Event;
 
 use super::Plan;
 use super::select::View;
-use crate::registry::{Entry, Registry};
+use crate::registry::{Entry, EventHooks, Registry};
 
-/// Why a hook is in or out.
+/// Why a hook is in a plan, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Inclusion {
     /// It runs.
     Planned,
@@ -22,6 +23,20 @@ pub enum Inclusion {
     Unmatched,
     /// It belongs to the scope of another agent.
     OtherAgent,
+}
+
+impl Inclusion {
+    /// One word for programs.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Disabled => "disabled",
+            Self::Overridden => "overridden",
+            Self::Unmatched => "matcher",
+            Self::OtherAgent => "other_agent",
+        }
+    }
 }
 
 impl fmt::Display for Inclusion {
@@ -38,36 +53,37 @@ impl fmt::Display for Inclusion {
 
 /// The plan of an event, and the hooks that are not in it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Explained {
     /// What will run.
     pub plan: Arc<Plan>,
-    /// What will not, and why.
+    /// What will not run, and why.
     pub out: Vec<(Arc<Entry>, Inclusion)>,
 }
 
 pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Explained {
-    let place = event.kind().index();
-    let view = View::of(registry, event.agent_id(), place);
+    let index = event.kind().index();
+    let view = View::of(registry, event.agent_id(), index);
     let planned = |entry: &Arc<Entry>| {
         plan.hooks().iter().chain(plan.observers()).any(|other| Arc::ptr_eq(entry, other))
     };
-    let mine = view.lanes().flat_map(|lane| &lane.hooks);
-    let mut out: Vec<(Arc<Entry>, Inclusion)> = mine
+    let own = view.sets().flat_map(EventHooks::entries);
+    let mut out: Vec<(Arc<Entry>, Inclusion)> = own
         .filter(|entry| !planned(entry))
         .map(|entry| {
-            let standing = if !entry.enabled {
+            let inclusion = if !entry.enabled {
                 Inclusion::Disabled
             } else if view.overridden && entry.scope.is_none() && !entry.system {
                 Inclusion::Overridden
             } else {
                 Inclusion::Unmatched
             };
-            (Arc::clone(entry), standing)
+            (Arc::clone(entry), inclusion)
         })
         .collect();
     if let Some(agent) = event.agent_id() {
-        let others = registry.scopes.iter().filter(|scope| *scope.id != *agent);
-        let hooks = others.flat_map(|scope| &scope.layer.lane(place).hooks);
+        let others = registry.scopes().into_iter().filter(|(id, _)| ***id != *agent);
+        let hooks = others.filter_map(|(_, scope)| scope.hooks.event(index)).flat_map(EventHooks::entries);
         out.extend(hooks.map(|entry| (Arc::clone(entry), Inclusion::OtherAgent)));
     }
     Explained { plan, out }

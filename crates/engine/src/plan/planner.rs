@@ -1,65 +1,62 @@
 //! A registry and the plans that were made from it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crosier_protocol::Event;
 
 use super::Plan;
-use super::cache::PlanCache;
+use super::cache::{PlanCache, ScopeCaches};
 use super::explain::{Explained, explain};
 use super::select::View;
-use crate::registry::Registry;
+use crate::registry::{Changed, Registry};
 
-/// One moment of the engine: what is registered, and the plans that are known already.
+/// The engine at one moment: what is registered, and the plans that were made so far.
 ///
-/// There is a cache for the base, one per scope and one for events outside any agent, so that an agent can
-/// never find another agent's plan. A change keeps the caches of everything that it does not touch.
+/// There is a cache for the base, one per scope and one for events without an agent, so that no agent can get the plan
+/// of another. A change keeps the caches of everything that it does not touch.
 #[derive(Debug)]
 pub(crate) struct Planner {
     pub(crate) registry: Registry,
     base: Arc<PlanCache>,
-    scopes: HashMap<Arc<str>, Arc<PlanCache>>,
-    all: Arc<PlanCache>,
+    scopes: ScopeCaches,
+    all: PlanCache,
     events: usize,
 }
 
 impl Planner {
     pub(crate) fn new(registry: Registry, events: usize) -> Self {
-        let fresh = || Arc::new(PlanCache::new(events));
-        let scopes = registry.scopes.iter().map(|scope| (Arc::clone(&scope.id), fresh())).collect();
-        Self { registry, base: fresh(), scopes, all: fresh(), events }
+        let (base, all) = (Arc::new(PlanCache::new(events)), PlanCache::new(events));
+        Self { registry, base, scopes: ScopeCaches::new(), all, events }
     }
 
     /// The next moment, after a change.
-    pub(crate) fn next(&self, registry: Registry) -> Self {
-        let mut next = Self::new(registry, self.events);
-        if Arc::ptr_eq(&next.registry.base, &self.registry.base) {
-            next.base = Arc::clone(&self.base);
-            for scope in &next.registry.scopes {
-                let unchanged = |old: &&crate::registry::Scope| Arc::ptr_eq(&old.layer, &scope.layer);
-                if let Some(old) = self.registry.scope(&scope.id).filter(unchanged)
-                    && let Some(cache) = self.scopes.get(&old.id)
-                {
-                    next.scopes.insert(Arc::clone(&scope.id), Arc::clone(cache));
-                }
+    pub(crate) fn next(&self, registry: Registry, changed: &Changed) -> Self {
+        match changed {
+            Changed::Base => Self::new(registry, self.events),
+            Changed::Scope(id) => {
+                let (base, scopes) = (Arc::clone(&self.base), self.scopes.without(id));
+                Self { registry, base, scopes, all: PlanCache::new(self.events), events: self.events }
             }
         }
-        next
     }
 
     /// The plan for this event; none when no hook wants it.
     pub(crate) fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
-        let place = event.kind().index();
-        let cache = match self.scopes.is_empty() {
-            true => &self.base,
-            false => match event.agent_id() {
-                Some(agent) => self.scopes.get(agent).unwrap_or(&self.base),
-                None => &self.all,
-            },
-        };
-        let view = || View::of(&self.registry, event.agent_id(), place);
-        let any = cache.any(place, || {
+        let find = |plans: &PlanCache| self.plan_in(plans, event);
+        if !self.registry.has_scopes() {
+            return find(&self.base);
+        }
+        match event.agent_id() {
+            None => find(&self.all),
+            Some(agent) if self.registry.scope(agent).is_some() => self.scopes.of(agent, self.events, find),
+            Some(_) => find(&self.base),
+        }
+    }
+
+    fn plan_in(&self, plans: &PlanCache, event: &Event) -> Option<Arc<Plan>> {
+        let index = event.kind().index();
+        let view = || View::of(&self.registry, event.agent_id(), index);
+        let any = plans.any(index, || {
             let view = view();
             (!view.is_selective()).then(|| view.plan(None))
         });
@@ -67,7 +64,7 @@ impl Planner {
             return (!plan.is_empty()).then(|| Arc::clone(plan));
         }
         let plan = match event.matcher_value() {
-            Some(value) => cache.value(place, value, || view().plan(Some(value))),
+            Some(value) => plans.value(index, value, || view().plan(Some(value))),
             // A row of a host may leave its value out; match-all hooks still run.
             None => Arc::new(view().plan(None)),
         };

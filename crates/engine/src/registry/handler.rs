@@ -12,6 +12,7 @@ use crosier_protocol::{Answer, Event};
 
 /// The code of a hook.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Handler {
     /// Code of the host, in its own process.
     Callback(Callback),
@@ -41,6 +42,7 @@ impl Handler {
 
 /// One call of a hook's code.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Call<'a> {
     /// The event, as the hooks before this one left it.
     pub event: &'a Event,
@@ -48,6 +50,14 @@ pub struct Call<'a> {
     pub hook: &'a Arc<str>,
     /// Whether this is the second run, which the first one asked for.
     pub second: bool,
+}
+
+impl<'a> Call<'a> {
+    /// The first call of the hook of this name for this event.
+    #[must_use]
+    pub const fn new(event: &'a Event, hook: &'a Arc<str>) -> Self {
+        Self { event, hook, second: false }
+    }
 }
 
 /// A future that a callback returns.
@@ -58,6 +68,7 @@ type AsyncFunction = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
 /// Code of the host.
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum Callback {
     /// Called in place. It must not block, and has no timeout.
     Inline(Arc<Function>),
@@ -171,6 +182,7 @@ impl CommandSpec {
 
 /// What a command starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Program {
     /// A line for `sh -c`.
     Shell(String),
@@ -180,6 +192,7 @@ pub enum Program {
 
 /// Where a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cwd {
     /// In this folder.
     Folder(PathBuf),

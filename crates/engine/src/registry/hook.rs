@@ -35,6 +35,7 @@ impl OnError {
 
 /// When a hook runs, seen from the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Mode {
     /// One after the other; the next hook sees what this one changed.
     #[default]
@@ -47,8 +48,22 @@ pub enum Mode {
     Observe,
 }
 
+impl Mode {
+    /// The key in configuration; none for hooks that run one after the other.
+    #[must_use]
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Sequential => None,
+            Self::Parallel => Some("parallel"),
+            Self::Background => Some("background"),
+            Self::Observe => Some("observe"),
+        }
+    }
+}
+
 /// The place in a file that a hook comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct Origin {
     /// The file, as it was named.
     pub file: Arc<str>,
@@ -95,6 +110,7 @@ pub struct Hook {
 
 /// A registered hook, with everything resolved. What plans are made of.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Entry {
     /// The name as shown: `agent/name` in a scope.
     pub name: Arc<str>,

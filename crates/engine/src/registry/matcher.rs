@@ -23,12 +23,12 @@ pub struct Matcher {
 #[derive(Debug, Clone)]
 enum Form {
     All,
-    Parts(Arc<[Part]>),
+    Any(Arc<[Alternative]>),
     Regex(Arc<Regex>),
 }
 
 #[derive(Debug, Clone)]
-enum Part {
+enum Alternative {
     Exact(Box<str>),
     Glob(Glob),
 }
@@ -59,7 +59,7 @@ impl Matcher {
         } else if matches!(text.trim(), "" | "*") {
             Form::All
         } else {
-            Form::Parts(text.split('|').map(|part| self::part(part, text)).collect::<Result<_, _>>()?)
+            Form::Any(text.split('|').map(|part| alternative(part, text)).collect::<Result<_, _>>()?)
         };
         Ok(Self { text: text.into(), form })
     }
@@ -82,35 +82,35 @@ impl Matcher {
         match &self.form {
             Form::All => true,
             Form::Regex(regex) => regex.is_match(value),
-            Form::Parts(parts) => parts.iter().any(|part| match part {
-                Part::Exact(exact) => **exact == *value,
-                Part::Glob(glob) => glob.matches(value),
+            Form::Any(alternatives) => alternatives.iter().any(|alternative| match alternative {
+                Alternative::Exact(exact) => **exact == *value,
+                Alternative::Glob(glob) => glob.matches(value),
             }),
         }
     }
 
     /// The values that are the only matches, when the matcher is a list of plain names.
     pub(crate) fn exact_values(&self) -> Option<impl Iterator<Item = &str>> {
-        let Form::Parts(parts) = &self.form else { return None };
-        let exact = |part: &Part| matches!(part, Part::Exact(_));
-        parts.iter().all(exact).then(|| {
-            parts.iter().filter_map(|part| match part {
-                Part::Exact(exact) => Some(&**exact),
-                Part::Glob(_) => None,
+        let Form::Any(alternatives) = &self.form else { return None };
+        let exact = |alternative: &Alternative| matches!(alternative, Alternative::Exact(_));
+        alternatives.iter().all(exact).then(|| {
+            alternatives.iter().filter_map(|alternative| match alternative {
+                Alternative::Exact(exact) => Some(&**exact),
+                Alternative::Glob(_) => None,
             })
         })
     }
 }
 
-fn part(part: &str, whole: &str) -> Result<Part, String> {
+fn alternative(part: &str, whole: &str) -> Result<Alternative, String> {
     let part = part.trim();
     if part.is_empty() {
         return Err(format!("the matcher `{whole}` has an empty part; leave out the extra `|`"));
     }
     Ok(if part.contains(super::glob::SPECIAL) {
-        Part::Glob(Glob::new(part)?)
+        Alternative::Glob(Glob::new(part)?)
     } else {
-        Part::Exact(part.into())
+        Alternative::Exact(part.into())
     })
 }
 

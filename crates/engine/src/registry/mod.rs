@@ -1,16 +1,19 @@
 //! The hooks that there are: an immutable value.
 //!
 //! In come hooks, from the host's code or from configuration; out goes a [`Registry`] that plans are made
-//! from. A change makes a new value and shares what did not change: registering a scope rebuilds only that
-//! scope. Handlers are data here; nothing in this room runs anything.
+//! from. A change makes a new value and shares what did not change: registering a hook or a scope costs the same
+//! whatever the number of others. Handlers are data here; nothing in this room runs anything.
 
 mod builder;
 mod error;
+mod event_hooks;
 mod glob;
 mod handler;
 mod hook;
-mod layer;
+mod hook_set;
+mod limits;
 mod matcher;
+mod resolve;
 mod snapshot;
 
 pub use builder::{CallbackInput, HookBuilder, Typed, Untyped};
@@ -19,5 +22,7 @@ pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Ha
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};
 pub use matcher::Matcher;
 
-pub(crate) use layer::{Hooked, Lane, Layer, Limits};
-pub(crate) use snapshot::{Registry, Scope};
+pub(crate) use event_hooks::EventHooks;
+pub(crate) use hook_set::{HookSet, Registration};
+pub(crate) use limits::{HookedEvents, Limits};
+pub(crate) use snapshot::{Changed, Registry};

@@ -1,67 +1,98 @@
-//! The immutable value: the base, and the scopes in the order they were registered.
+//! The immutable value: the base, and the scopes by agent.
 
 use std::sync::Arc;
 
+use rpds::HashTrieMapSync;
+
 use super::error::SwitchError;
 use super::hook::Entry;
-use super::layer::Layer;
+use super::hook_set::{HookSet, Registration};
 
-/// All hooks at one moment.
+/// All hooks at one moment. A changed copy shares everything else, so a change costs the same whatever the number of
+/// scopes.
 #[derive(Debug, Clone)]
 pub(crate) struct Registry {
-    pub(crate) base: Arc<Layer>,
-    /// In the order of registration.
-    pub(crate) scopes: Vec<Scope>,
+    pub(crate) base: Arc<HookSet>,
+    scopes: HashTrieMapSync<Arc<str>, Scope>,
+    /// The number that the next new scope gets.
+    next_scope: u64,
 }
 
-/// The hooks of one agent. Shared as it is when other scopes come and go.
+/// The hooks of one agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
-    pub(crate) id: Arc<str>,
-    pub(crate) layer: Arc<Layer>,
+    pub(crate) hooks: Arc<HookSet>,
+    /// The order of registration.
+    order: u64,
+}
+
+/// Which part of a registry a change touched.
+#[derive(Debug, Clone)]
+pub(crate) enum Changed {
+    Base,
+    Scope(Arc<str>),
 }
 
 impl Registry {
     pub(crate) fn new(events: usize) -> Self {
-        Self { base: Arc::new(Layer::new(None, events)), scopes: Vec::new() }
+        let base = Arc::new(HookSet::new(None, events));
+        Self { base, scopes: HashTrieMapSync::default(), next_scope: 0 }
     }
 
     pub(crate) fn scope(&self, id: &str) -> Option<&Scope> {
-        self.scopes.iter().find(|scope| *scope.id == *id)
+        self.scopes.get(id)
+    }
+
+    pub(crate) fn has_scopes(&self) -> bool {
+        !self.scopes.is_empty()
+    }
+
+    /// The scopes with the ids of their agents, in the order of registration.
+    pub(crate) fn scopes(&self) -> Vec<(&Arc<str>, &Scope)> {
+        let mut scopes: Vec<_> = self.scopes.iter().collect();
+        scopes.sort_unstable_by_key(|(_, scope)| scope.order);
+        scopes
     }
 
     /// The same hooks with another base.
-    pub(crate) fn with_base(&self, base: Layer) -> Self {
-        Self { base: Arc::new(base), scopes: self.scopes.clone() }
+    pub(crate) fn with_base(&self, base: HookSet) -> Self {
+        Self { base: Arc::new(base), ..self.clone() }
     }
 
-    /// The same hooks with this scope put in place of the one with its id, or behind the others. An empty
-    /// scope is taken out.
-    pub(crate) fn with_scope(&self, id: &Arc<str>, layer: Layer) -> Self {
-        let mut scopes = self.scopes.clone();
-        let place = scopes.iter().position(|scope| scope.id == *id);
-        match (place, layer.is_empty()) {
-            (Some(place), true) => {
-                scopes.remove(place);
-            }
-            (None, true) => {}
-            (Some(place), false) => scopes[place].layer = Arc::new(layer),
-            (None, false) => scopes.push(Scope { id: Arc::clone(id), layer: Arc::new(layer) }),
+    /// The same hooks with this scope put in place of the one with its id, or after the others. An empty scope is
+    /// taken out.
+    pub(crate) fn with_scope(&self, id: &Arc<str>, hooks: HookSet) -> Self {
+        if hooks.is_empty() {
+            return self.without_scope(id);
         }
-        Self { base: Arc::clone(&self.base), scopes }
+        let order = self.scope(id).map(|scope| scope.order);
+        let scope = Scope { hooks: Arc::new(hooks), order: order.unwrap_or(self.next_scope) };
+        let next_scope = self.next_scope + u64::from(order.is_none());
+        let scopes = self.scopes.insert(Arc::clone(id), scope);
+        Self { base: Arc::clone(&self.base), scopes, next_scope }
+    }
+
+    /// The same hooks without those of this agent.
+    pub(crate) fn without_scope(&self, id: &str) -> Self {
+        Self { scopes: self.scopes.remove(id), ..self.clone() }
     }
 
     /// Every hook, base first, then scope by scope.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.base.entries().chain(self.scopes.iter().flat_map(|scope| scope.layer.entries()))
+        let scopes = self.scopes().into_iter();
+        self.base.entries().chain(scopes.flat_map(|(_, scope)| scope.hooks.entries()))
     }
 
+    /// The hook with this name as shown.
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        self.entries().find(|entry| *entry.name == *name)
+        // `agent/name`, where both may have a slash in them.
+        let agents = || name.match_indices('/').filter_map(|(slash, _)| name.get(..slash));
+        let in_scope = || agents().find_map(|agent| self.scope(agent)?.hooks.find(name));
+        self.base.find(name).or_else(in_scope)
     }
 
     /// The same hooks with this one switched on or off.
-    pub(crate) fn switched(&self, name: &str, enabled: bool) -> Result<Self, SwitchError> {
+    pub(crate) fn switched(&self, name: &str, enabled: bool) -> Result<(Self, Changed), SwitchError> {
         let Some(entry) = self.find(name) else {
             let names = self.entries().map(|entry| &*entry.name);
             let nearest = crosier_protocol::nearest::nearest(name, names).map(str::to_owned);
@@ -70,31 +101,31 @@ impl Registry {
         if entry.system && !enabled {
             return Err(SwitchError::System { name: name.to_owned() });
         }
-        Ok(self.edited(entry.scope.clone().as_ref(), |entry| {
-            (*entry.name == *name).then(|| Some(Entry { enabled, ..entry.clone() }))
-        }))
+        let switched = Entry { enabled, ..Entry::clone(entry) };
+        Ok(self.edited(entry.scope.as_ref(), |hooks| hooks.replace(switched)))
     }
 
     /// The same hooks without this one.
-    pub(crate) fn without(&self, gone: &Entry) -> Self {
-        self.edited(gone.scope.as_ref(), |entry| (entry.sequence == gone.sequence).then_some(None))
+    pub(crate) fn without(&self, gone: &Entry) -> (Self, Changed) {
+        self.edited(gone.scope.as_ref(), |hooks| hooks.remove(Registration::of(gone)))
     }
 
-    fn edited(&self, scope: Option<&Arc<str>>, change: impl Fn(&Entry) -> Option<Option<Entry>>) -> Self {
-        match scope {
-            None => {
-                let mut base = Layer::clone(&self.base);
-                base.edit(change);
-                self.with_base(base)
-            }
-            Some(id) => match self.scope(id) {
-                None => self.clone(),
-                Some(scope) => {
-                    let mut layer = Layer::clone(&scope.layer);
-                    layer.edit(change);
-                    self.with_scope(id, layer)
-                }
-            },
-        }
+    /// The same hooks with a change to the base or to one scope.
+    pub(crate) fn edited(
+        &self,
+        scope: Option<&Arc<str>>,
+        change: impl FnOnce(&mut HookSet),
+    ) -> (Self, Changed) {
+        let Some(id) = scope else {
+            let mut base = HookSet::clone(&self.base);
+            change(&mut base);
+            return (self.with_base(base), Changed::Base);
+        };
+        let registry = self.scope(id).map(|scope| {
+            let mut hooks = HookSet::clone(&scope.hooks);
+            change(&mut hooks);
+            self.with_scope(id, hooks)
+        });
+        (registry.unwrap_or_else(|| self.clone()), Changed::Scope(Arc::clone(id)))
     }
 }

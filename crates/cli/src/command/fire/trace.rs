@@ -24,9 +24,9 @@ pub(super) fn before(hooks: &Hooks, event: &Event) {
     for hook in explained.plan.observers() {
         rows.add_row(planned("after", hook, event));
     }
-    for (hook, standing) in &explained.out {
+    for (hook, inclusion) in &explained.out {
         let by_state = hooks.is_switched_off(&hook.name);
-        let why = describe::why_out(hook, *standing, event.matcher_value(), by_state);
+        let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_state);
         rows.add_row(["out".to_owned(), describe::name(hook), why]);
     }
     room("plan", &rows, "no hook is there for this event");
@@ -38,7 +38,7 @@ fn planned(stage: &str, hook: &Entry, event: &Event) -> [String; 6] {
         describe::name(hook),
         describe::why_in(hook, event.matcher_value()),
         format!("priority {}, at most {}", hook.priority, describe::time(hook.timeout)),
-        describe::mode(hook.mode).unwrap_or_default().to_owned(),
+        hook.mode.word().unwrap_or_default().to_owned(),
         describe::place(hook),
     ]
 }

@@ -1,0 +1,114 @@
+//! The hooks of one event, in the base or in one scope: sorted, and indexed by matcher value.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use rpds::RedBlackTreeMapSync;
+
+use super::hook::Entry;
+
+/// The place of a hook in the order of its set. No two hooks of a process have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub(super) priority: i32,
+    pub(super) sequence: u64,
+}
+
+impl Position {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self { priority: entry.priority, sequence: entry.sequence }
+    }
+}
+
+/// The hooks of one event. A copy shares what does not change.
+#[derive(Debug, Default)]
+pub(crate) struct EventHooks {
+    /// In order, disabled ones included.
+    pub(super) hooks: RedBlackTreeMapSync<Position, Arc<Entry>>,
+    /// The registrations that leave base hooks of this event out for this scope.
+    pub(super) overrides: Vec<u64>,
+    /// How many unnamed hooks were ever declared; their names count on.
+    pub(super) unnamed: usize,
+    index: OnceLock<Index>,
+}
+
+/// Made from the hooks, so a copy that is about to change has none.
+impl Clone for EventHooks {
+    fn clone(&self) -> Self {
+        let Self { hooks, overrides, unnamed, index: _ } = self;
+        Self { hooks: hooks.clone(), overrides: overrides.clone(), unnamed: *unnamed, index: OnceLock::new() }
+    }
+}
+
+/// Finds the hooks that want a value without asking each of them. Numbers are places in `hooks`.
+#[derive(Debug, Default)]
+struct Index {
+    /// The enabled hooks, in order.
+    hooks: Vec<Arc<Entry>>,
+    /// Hooks that want plain names, by name.
+    exact: HashMap<Box<str>, Vec<u32>>,
+    /// Hooks that want all, in order.
+    all: Vec<u32>,
+    /// Hooks whose matcher has to be run.
+    patterns: Vec<u32>,
+}
+
+impl EventHooks {
+    /// All hooks in order, disabled ones included.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.hooks.values()
+    }
+
+    /// The enabled hooks that want this value, in order.
+    pub(crate) fn select<'a>(&'a self, value: Option<&str>) -> impl Iterator<Item = &'a Arc<Entry>> {
+        let index = self.index();
+        let mut places = index.all.clone();
+        if let Some(value) = value {
+            places.extend(index.exact.get(value).into_iter().flatten());
+            let wants = |&&place: &&u32| index.hooks[place as usize].matcher.matches(value);
+            places.extend(index.patterns.iter().filter(wants));
+            places.sort_unstable();
+            places.dedup();
+        }
+        places.into_iter().map(|place| &index.hooks[place as usize])
+    }
+
+    /// Whether the matcher value makes any difference.
+    pub(crate) fn is_selective(&self) -> bool {
+        let index = self.index();
+        !(index.exact.is_empty() && index.patterns.is_empty())
+    }
+
+    /// Whether base hooks of this event are left out for this scope.
+    pub(crate) fn overrides(&self) -> bool {
+        !self.overrides.is_empty()
+    }
+
+    /// Makes a change; the index is made anew when it is next needed.
+    pub(super) fn change(&mut self) -> &mut Self {
+        self.index = OnceLock::new();
+        self
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::new(self.entries().filter(|entry| entry.enabled).cloned().collect()))
+    }
+}
+
+impl Index {
+    fn new(hooks: Vec<Arc<Entry>>) -> Self {
+        let mut index = Self::default();
+        for (hook, place) in hooks.iter().zip(0..) {
+            if hook.matcher.is_all() {
+                index.all.push(place);
+            } else if let Some(values) = hook.matcher.exact_values() {
+                for value in values {
+                    index.exact.entry(value.into()).or_default().push(place);
+                }
+            } else {
+                index.patterns.push(place);
+            }
+        }
+        Self { hooks, ..index }
+    }
+}

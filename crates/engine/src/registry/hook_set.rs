@@ -1,0 +1,145 @@
+//! The hooks of the base or of one scope, by event and by name.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crosier_protocol::Kind;
+use rpds::HashTrieMapSync;
+
+use super::error::RegisterError;
+use super::event_hooks::{EventHooks, Position};
+use super::hook::{Entry, Hook};
+use super::limits::Limits;
+use super::resolve::resolve;
+
+/// The hooks of the base (`scope: None`) or of one scope. A copy shares what does not change, so a change costs the
+/// same whatever the number of hooks.
+#[derive(Debug, Clone)]
+pub(crate) struct HookSet {
+    pub(super) scope: Option<Arc<str>>,
+    /// Indexed by event; none where no hook was ever added.
+    by_event: Box<[Option<Arc<EventHooks>>]>,
+    by_name: HashTrieMapSync<Arc<str>, (usize, Position)>,
+    overrides: usize,
+}
+
+/// Something that was added to a set, to take it out again.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Registration {
+    Hook { event: usize, position: Position },
+    Override { event: usize, number: u64 },
+}
+
+/// A number for something that is registered. It only grows and is never used again, so a handle cannot take out what
+/// was registered later.
+pub(super) fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl HookSet {
+    pub(crate) fn new(scope: Option<Arc<str>>, events: usize) -> Self {
+        let by_event = (0..events).map(|_| None).collect();
+        Self { scope, by_event, by_name: HashTrieMapSync::default(), overrides: 0 }
+    }
+
+    /// The hooks of the event with this index, if it ever had any here.
+    pub(crate) fn event(&self, event: usize) -> Option<&EventHooks> {
+        self.by_event.get(event)?.as_deref()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_name.is_empty() && self.overrides == 0
+    }
+
+    /// Every hook, event by event.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.by_event.iter().flatten().flat_map(|hooks| hooks.entries())
+    }
+
+    /// The hook with this name as shown.
+    pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
+        let (event, position) = self.by_name.get(name)?;
+        self.event(*event)?.hooks.get(position)
+    }
+
+    /// Leaves out the base hooks of this event for this scope, until the registration is removed.
+    pub(crate) fn add_override(
+        &mut self,
+        kind: &Kind,
+        limits: &Limits,
+    ) -> Result<Registration, RegisterError> {
+        let (event, number) = (known(kind, limits)?, next_number());
+        self.change(event).overrides.push(number);
+        self.overrides += 1;
+        Ok(Registration::Override { event, number })
+    }
+
+    /// Adds a hook and returns it as registered.
+    ///
+    /// # Errors
+    /// What is wrong with it; then the set is of no more use.
+    pub(crate) fn add(&mut self, hook: Hook, limits: &Limits) -> Result<Arc<Entry>, RegisterError> {
+        let event = known(&hook.kind, limits)?;
+        let scope = self.scope.clone();
+        let hooks = self.change(event);
+        let entry = Arc::new(resolve(hook, scope, &mut hooks.unnamed, limits)?);
+        let count = hooks.hooks.size();
+        if self.by_name.contains_key(&entry.name) {
+            return Err(RegisterError::DuplicateName { name: entry.name.to_string() });
+        }
+        if count >= limits.max_hooks_per_point {
+            let limit = limits.max_hooks_per_point;
+            return Err(RegisterError::TooMany { event: entry.kind.name, limit });
+        }
+        let position = Position::of(&entry);
+        self.change(event).hooks.insert_mut(position, Arc::clone(&entry));
+        self.by_name.insert_mut(Arc::clone(&entry.name), (event, position));
+        limits.hooked.add(event);
+        Ok(entry)
+    }
+
+    /// Takes out what was added, if it is still there.
+    pub(crate) fn remove(&mut self, registration: Registration) {
+        match registration {
+            Registration::Hook { event, position } => {
+                let found = self.event(event).and_then(|hooks| hooks.hooks.get(&position));
+                if let Some(name) = found.map(|entry| Arc::clone(&entry.name)) {
+                    self.change(event).hooks.remove_mut(&position);
+                    self.by_name.remove_mut(&name);
+                }
+            }
+            Registration::Override { event, number } => {
+                let overrides = &mut self.change(event).overrides;
+                let before = overrides.len();
+                overrides.retain(|other| *other != number);
+                self.overrides -= before - overrides.len();
+            }
+        }
+    }
+
+    /// Puts this hook in the place of the one that it was made from.
+    pub(crate) fn replace(&mut self, entry: Entry) {
+        let (event, position) = (entry.kind.index(), Position::of(&entry));
+        self.change(event).hooks.insert_mut(position, Arc::new(entry));
+    }
+
+    /// The hooks of this event, not shared with any other set.
+    fn change(&mut self, event: usize) -> &mut EventHooks {
+        Arc::make_mut(self.by_event[event].get_or_insert_default()).change()
+    }
+}
+
+impl Registration {
+    pub(crate) fn of(entry: &Entry) -> Self {
+        Self::Hook { event: entry.kind.index(), position: Position::of(entry) }
+    }
+}
+
+/// The index of an event of this engine.
+fn known(kind: &Kind, limits: &Limits) -> Result<usize, RegisterError> {
+    match limits.catalog.contains(kind) {
+        true => Ok(kind.index()),
+        false => Err(RegisterError::ForeignEvent { event: kind.name.to_owned() }),
+    }
+}

@@ -1,0 +1,43 @@
+//! What holds for every hook of an engine, and which events have hooks at all.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crosier_protocol::Catalog;
+
+use super::hook::OnError;
+
+/// What holds for every hook that sets nothing else.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    pub(crate) max_hooks_per_point: usize,
+    pub(crate) timeout: Duration,
+    pub(crate) on_error: OnError,
+    /// The events that can have hooks.
+    pub(crate) catalog: Catalog,
+    /// The events that have hooks.
+    pub(crate) hooked: HookedEvents,
+}
+
+/// The events that a hook was ever registered for, in the base or any scope. Firing any other event needs no look at
+/// the registry. Flags are set where hooks are added and never cleared, so no hook can be overlooked.
+#[derive(Debug)]
+pub(crate) struct HookedEvents(Box<[AtomicBool]>);
+
+impl HookedEvents {
+    pub(crate) fn new(events: usize) -> Self {
+        Self((0..events).map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// Whether the event with this index may have a hook.
+    #[inline]
+    pub(crate) fn may_have_hooks(&self, event: usize) -> bool {
+        self.0.get(event).is_none_or(|hooked| hooked.load(Ordering::Acquire))
+    }
+
+    pub(super) fn add(&self, event: usize) {
+        if let Some(hooked) = self.0.get(event) {
+            hooked.store(true, Ordering::Release);
+        }
+    }
+}

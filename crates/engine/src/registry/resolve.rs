@@ -1,0 +1,56 @@
+//! Hook → entry: names it, fills in what it leaves open, and refuses what cannot work.
+
+use std::sync::Arc;
+
+use super::error::RegisterError;
+use super::hook::{Entry, Hook};
+use super::hook_set::next_number;
+use super::limits::Limits;
+
+/// The hook as registered in this scope. An unnamed one is named by its number among the unnamed ones of its event.
+pub(super) fn resolve(
+    hook: Hook,
+    scope: Option<Arc<str>>,
+    unnamed: &mut usize,
+    limits: &Limits,
+) -> Result<Entry, RegisterError> {
+    let own_name = match hook.name {
+        Some(name) => name,
+        None => {
+            *unnamed += 1;
+            format!("{}[{unnamed}]", hook.kind.name).into()
+        }
+    };
+    let name: Arc<str> = match &scope {
+        Some(scope) => format!("{scope}/{own_name}").into(),
+        None => own_name,
+    };
+    let matcher = hook.matcher.map_err(|detail| RegisterError::Matcher { detail })?;
+    if hook.kind.matcher.is_none() && !matcher.is_all() {
+        let matcher = matcher.text().to_owned();
+        return Err(RegisterError::NoMatcherField { event: hook.kind.name, matcher });
+    }
+    if let (true, Some(scope)) = (hook.system, &scope) {
+        return Err(RegisterError::SystemInScope { name: name.to_string(), scope: scope.to_string() });
+    }
+    let timeout = hook.timeout.unwrap_or(limits.timeout);
+    if timeout.is_zero() {
+        return Err(RegisterError::NoTime { name: name.to_string() });
+    }
+    Ok(Entry {
+        name,
+        kind: hook.kind,
+        scope,
+        matcher,
+        priority: hook.priority,
+        timeout,
+        on_error: hook.on_error.unwrap_or(limits.on_error),
+        mode: hook.mode,
+        system: hook.system,
+        enabled: hook.enabled || hook.system,
+        description: hook.description,
+        origin: hook.origin,
+        handler: hook.handler,
+        sequence: next_number(),
+    })
+}
