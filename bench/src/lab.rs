@@ -84,10 +84,10 @@ impl Lab {
             .environment([("PATH".into(), self.path.clone().into())])
     }
 
-    /// The command line, built if need be with the settings that users get.
+    /// The command line, built if need be as it is released: linked statically.
     pub(crate) fn cli(&self) -> Result<&Path> {
         if self.cli.get().is_none() {
-            eprintln!("  building the command line as users build it");
+            eprintln!("  building the command line as it is released");
             let _ = self.cli.set(self.install(&build_cli()?, "crosier")?);
         }
         Ok(self.cli.get().context("the command line is not there")?)
@@ -105,7 +105,8 @@ impl Lab {
 fn build_cli() -> Result<PathBuf> {
     let cargo = variable("CARGO").unwrap_or_else(|| "cargo".to_owned());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--quiet", "-p", "crosier-cli", "--message-format", "json"])
+        .args(["--config", "dist/static.toml", "build", "--release", "--quiet", "-p", "crosier-cli"])
+        .args(["--message-format", "json"])
         .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
         .output()
         .context("cargo could not be started to build the command line")?;

@@ -17,7 +17,6 @@ mod docs;
 mod exit_status;
 mod explain;
 mod fire;
-mod forgotten;
 mod help;
 mod history;
 mod lab;

@@ -1,7 +1,7 @@
 //! A signal ends the hooks first, and the program says which one it was.
 
 use std::fs;
-use std::process::Child;
+use std::process::{Child, ChildStdout};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,6 +12,12 @@ const SLEEPER: &str = "hooks: {Stop: [{name: stuck, command: 'sleep 60 & echo $$
 
 fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// Whether the pipe holds as much as it can, so that its writer waits.
+fn is_full(pipe: &ChildStdout) -> bool {
+    let room = rustix::pipe::fcntl_getpipe_size(pipe).unwrap();
+    rustix::io::ioctl_fionread(pipe).unwrap() >= room as u64
 }
 
 /// Both processes of the hook are gone.
@@ -89,8 +95,7 @@ fn a_signal_ends_a_program_whose_outcome_nobody_reads() {
     let mut child = lab.command(&["fire", "Stop"]).spawn().unwrap();
     drop(child.stdin.take());
     wait_until("the hook to end", || is_written(&lab.path("done")));
-    // By now it writes, or is about to, into a pipe that is full.
-    std::thread::sleep(Duration::from_millis(300));
+    wait_until("the program to wait for its reader", || is_full(child.stdout.as_ref().unwrap()));
     send(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
 }
