@@ -36,7 +36,7 @@ pub(crate) fn width() -> usize {
     columns.filter(|&columns| columns > 0).map_or(100, |columns| columns.clamp(40, 160))
 }
 
-/// One variable; an empty one is none.
+/// One variable; an empty value counts as unset.
 pub(crate) fn text(name: &str) -> Option<String> {
     std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty())
 }

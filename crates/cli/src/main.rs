@@ -12,7 +12,6 @@ mod describe;
 mod environment;
 mod exit;
 mod paint;
-mod place;
 mod print;
 mod schema;
 mod setup;
@@ -20,6 +19,7 @@ mod signals;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
 mod state;
+mod state_folder;
 mod table;
 
 use std::panic::catch_unwind;
@@ -50,7 +50,7 @@ fn run() -> Exit {
             exit
         }
         Err(error) => {
-            // Nobody is there to be told that nobody is there.
+            // The reader has closed the pipe, so no message can reach it.
             let _ = error.print();
             if error.use_stderr() { Exit::Usage } else { Exit::Done }
         }

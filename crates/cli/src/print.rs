@@ -43,15 +43,15 @@ static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
 /// While this lives, lines for a person wait; then they are written.
 #[derive(Debug)]
-pub(crate) struct Held;
+pub(crate) struct OutputHold;
 
 /// Holds lines for a person back: the terminal is used for something else.
-pub(crate) fn hold() -> Held {
+pub(crate) fn hold() -> OutputHold {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
-    Held
+    OutputHold
 }
 
-impl Drop for Held {
+impl Drop for OutputHold {
     fn drop(&mut self) {
         let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
         held.into_iter().flatten().for_each(|line| write_note(&line));

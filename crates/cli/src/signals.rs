@@ -1,7 +1,7 @@
 //! SIGINT, SIGTERM and SIGHUP: the processes that hooks started end first, then we do.
 //!
 //! While nothing of ours runs, a signal ends the process at once with its status. While something does, it is
-//! remembered and a bell rings: whoever waits wakes up, kills what it started, and says so.
+//! remembered and a pipe becomes readable: whoever waits on it wakes up, kills what it started, and says so.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -20,10 +20,10 @@ const ALL: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 #[derive(Debug)]
 pub(crate) struct Signals {
     seen: Arc<AtomicUsize>,
-    /// Whether a signal may end the process on the spot: nobody would be left behind.
+    /// Whether a signal may end the process at once, because no process of ours would be left behind.
     alone: Arc<AtomicBool>,
-    /// Rings when a signal comes; only for who waits for something else at the same time.
-    bell: Option<PipeReader>,
+    /// Becomes readable when a signal comes; for callers that wait for something else at the same time.
+    wakeup: Option<PipeReader>,
 }
 
 impl Signals {
@@ -32,16 +32,16 @@ impl Signals {
         Self::new().map_err(cannot)
     }
 
-    /// Watches with a bell, so that waiting for something else ends with a signal.
-    pub(crate) fn watch_with_bell() -> Result<Self, Failed> {
+    /// Watches, and makes waiting for something else end with a signal.
+    pub(crate) fn watch_and_wake() -> Result<Self, Failed> {
         let mut signals = Self::watch()?;
-        let (bell, rope) = io::pipe().map_err(cannot)?;
-        let rope = OwnedFd::from(rope);
+        let (wakeup, writer) = io::pipe().map_err(cannot)?;
+        let writer = OwnedFd::from(writer);
         for signal in ALL {
-            let rope = rope.try_clone().map_err(cannot)?;
-            signal_hook::low_level::pipe::register(signal, rope).map_err(cannot)?;
+            let writer = writer.try_clone().map_err(cannot)?;
+            signal_hook::low_level::pipe::register(signal, writer).map_err(cannot)?;
         }
-        signals.bell = Some(bell);
+        signals.wakeup = Some(wakeup);
         Ok(signals)
     }
 
@@ -50,14 +50,14 @@ impl Signals {
         for signal in ALL {
             let number = usize::try_from(signal).unwrap_or_default();
             let status = if exit::is_strict() { i32::from(Exit::DENIED) } else { 128 + signal };
-            // Remembered before any bell rings: who wakes up finds the number.
+            // Stored before anybody wakes up, so that the number is there to be found.
             signal_hook::flag::register_usize(signal, Arc::clone(&seen), number)?;
             signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(&alone))?;
         }
-        Ok(Self { seen, alone, bell: None })
+        Ok(Self { seen, alone, wakeup: None })
     }
 
-    /// Does what must not be left alone: a signal no longer ends the process, `work` must notice the bell.
+    /// Runs `work` while a signal does not end the process; `work` itself must notice the signal.
     /// `then` says what a signal meant for it.
     ///
     /// # Errors
@@ -78,8 +78,8 @@ impl Signals {
     /// From now on a signal kills the hooks of this engine.
     pub(crate) fn kill(&self, engine: &Engine) {
         for signal in ALL {
-            if let Ok(rope) = engine.kill_switch() {
-                let _ = signal_hook::low_level::pipe::register(signal, rope);
+            if let Ok(writer) = engine.kill_switch() {
+                let _ = signal_hook::low_level::pipe::register(signal, writer);
             }
         }
     }
@@ -92,9 +92,9 @@ impl Signals {
     /// Waits until this descriptor has something to read or is closed. False when a signal came first.
     pub(crate) fn wait_for(&self, other: BorrowedFd<'_>) -> io::Result<bool> {
         loop {
-            let bell = self.bell.as_ref().map(AsFd::as_fd);
+            let wakeup = self.wakeup.as_ref().map(AsFd::as_fd);
             let mut all = vec![PollFd::new(&other, PollFlags::IN)];
-            all.extend(bell.as_ref().map(|bell| PollFd::new(bell, PollFlags::IN)));
+            all.extend(wakeup.as_ref().map(|wakeup| PollFd::new(wakeup, PollFlags::IN)));
             match poll(&mut all, None) {
                 _ if self.seen().is_some() => return Ok(false),
                 Ok(_) if !all[0].revents().is_empty() => return Ok(true),

@@ -13,7 +13,7 @@ use crate::signals::Signals;
 /// # Errors
 /// The signal that came meanwhile.
 pub(crate) fn interruptible<T>(interrupt: &Interrupt, work: impl FnOnce() -> T) -> Result<T, Failed> {
-    let signals = Signals::watch_with_bell()?;
+    let signals = Signals::watch_and_wake()?;
     signals.during("the session was ended", || {
         let Ok((over, working)) = io::pipe() else { return work() };
         std::thread::scope(|scope| {

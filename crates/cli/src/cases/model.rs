@@ -50,18 +50,18 @@ impl Case {
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     let mut files = Vec::new();
     for path in paths {
-        collect(path, Found::Named, &mut files)
+        collect(path, NamedBy::Person, &mut files)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", path.display())))?;
     }
     let mut problems = Problems::new();
     let mut cases = Vec::new();
-    for (file, found) in files {
+    for (file, named_by) in files {
         let text = fs::read_to_string(&file)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
         let source = Source::new(file.display().to_string(), text);
         match tree::parse(&source) {
             // Cases live beside the configuration that they are about.
-            Ok(node) if found == Found::InFolder && is_configuration(&node) => {}
+            Ok(node) if named_by == NamedBy::Folder && is_configuration(&node) => {}
             Ok(node) => list(&file, &source, &node, &mut cases, &mut problems),
             Err(found) => problems.extend(found),
         }
@@ -72,17 +72,17 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     Ok(cases)
 }
 
-/// How a file was found.
+/// Whether a person named a file, or it lay in a folder that they named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
-    Named,
-    InFolder,
+enum NamedBy {
+    Person,
+    Folder,
 }
 
 /// Files in the order of their names, so that every run is the same.
-fn collect(path: &Path, found: Found, files: &mut Vec<(PathBuf, Found)>) -> std::io::Result<()> {
+fn collect(path: &Path, named_by: NamedBy, files: &mut Vec<(PathBuf, NamedBy)>) -> std::io::Result<()> {
     if !fs::metadata(path)?.is_dir() {
-        files.push((path.to_owned(), found));
+        files.push((path.to_owned(), named_by));
         return Ok(());
     }
     let mut inside: Vec<fs::DirEntry> = fs::read_dir(path)?.collect::<std::io::Result<_>>()?;
@@ -96,7 +96,7 @@ fn collect(path: &Path, found: Found, files: &mut Vec<(PathBuf, Found)>) -> std:
             kind => kind.is_dir() || is_case,
         };
         if is_wanted && !name.starts_with('.') && !name.ends_with(".state.json") {
-            collect(&entry.path(), Found::InFolder, files)?;
+            collect(&entry.path(), NamedBy::Folder, files)?;
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(crate) fn run_all(
     jobs: usize,
     tell: impl Fn(usize, &Case) + Sync,
 ) -> Result<Vec<Verdict>, Failed> {
-    let signals = Signals::watch_with_bell()?;
+    let signals = Signals::watch_and_wake()?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let verdicts: Vec<Mutex<Verdict>> = cases.iter().map(|_| Mutex::default()).collect();
     let running =

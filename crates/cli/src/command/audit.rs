@@ -16,11 +16,11 @@ use crate::{print, table};
 #[command(after_help = "Example:\n  crosier audit verify audit.jsonl")]
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
-    what: What,
+    what: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum AuditCommand {
     /// Check that no record was changed, removed or inserted
     #[command(
         after_help = "Renamed files (FILE.000001 and so on) are part of the log. A chain cannot show that records are
@@ -92,9 +92,9 @@ struct StatsArgs {
 impl Run for AuditArgs {
     fn run(&self) -> Result {
         match &self.what {
-            What::Verify(args) => args.run(),
-            What::Show(args) => args.run(),
-            What::Stats(args) => args.run(),
+            AuditCommand::Verify(args) => args.run(),
+            AuditCommand::Show(args) => args.run(),
+            AuditCommand::Stats(args) => args.run(),
         }
     }
 }

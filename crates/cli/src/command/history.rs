@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Run;
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
-use crate::place::{self, PlaceArgs};
+use crate::state_folder::{self, StateFolderArgs};
 use crate::{print, table};
 
 const HEAD: [&str; 5] = ["COMMIT", "TIME", "WHAT", "FILE", "WHY"];
@@ -22,11 +22,11 @@ Example:
 )]
 pub(crate) struct HistoryArgs {
     #[command(subcommand)]
-    what: What,
+    what: HistoryCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum HistoryCommand {
     /// List versions, newest first
     #[command(after_help = "Example:\n  crosier history list src/main.rs --limit 5")]
     List(ListArgs),
@@ -52,7 +52,7 @@ struct ListArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    folder: StateFolderArgs,
 }
 
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ struct VersionArgs {
     /// The file, relative to this folder
     path: String,
     #[command(flatten)]
-    place: PlaceArgs,
+    folder: StateFolderArgs,
 }
 
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ struct DiffArgs {
     /// The commit, as `list` shows it; its first digits are enough
     commit: String,
     #[command(flatten)]
-    place: PlaceArgs,
+    folder: StateFolderArgs,
 }
 
 #[derive(Debug, Args)]
@@ -89,26 +89,26 @@ impl Run for HistoryArgs {
             runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
         runtime.block_on(async {
             match &self.what {
-                What::List(args) => args.run(&open(&args.place).await?).await,
-                What::Show(args) => args.run(&open(&args.place).await?).await,
-                What::Diff(args) => args.run(&open(&args.place).await?).await,
-                What::Restore(args) => args.run(&open(&args.version.place).await?).await,
+                HistoryCommand::List(args) => args.run(&open(&args.folder).await?).await,
+                HistoryCommand::Show(args) => args.run(&open(&args.folder).await?).await,
+                HistoryCommand::Diff(args) => args.run(&open(&args.folder).await?).await,
+                HistoryCommand::Restore(args) => args.run(&open(&args.version.folder).await?).await,
             }
         })
     }
 }
 
 /// The history of this folder. Looking at one never begins it.
-async fn open(place: &PlaceArgs) -> std::result::Result<ShadowGit, Failed> {
-    let (place, workspace) = (place.find()?, place::workspace()?);
-    if !place.repository(&workspace).exists() {
+async fn open(folder: &StateFolderArgs) -> std::result::Result<ShadowGit, Failed> {
+    let (folder, workspace) = (folder.find()?, state_folder::workspace()?);
+    if !folder.repository(&workspace).exists() {
         let message = format!(
             "there is no history of {} yet: it begins when `crosier run` writes a file here",
             workspace.display()
         );
         return Err(Failed::new(Exit::Failed, message));
     }
-    place.history(&workspace).await.map_err(failed)
+    folder.history(&workspace).await.map_err(failed)
 }
 
 fn failed(error: HistoryError) -> Failed {

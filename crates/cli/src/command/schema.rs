@@ -14,11 +14,11 @@ Example:
   crosier schema config > crosier.schema.json")]
 pub(crate) struct SchemaArgs {
     /// Of what
-    of: Of,
+    of: SchemaKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Of {
+enum SchemaKind {
     /// A configuration file
     Config,
     /// The JSON object that a hook gets
@@ -32,10 +32,10 @@ enum Of {
 impl Run for SchemaArgs {
     fn run(&self) -> Result {
         let schema = match self.of {
-            Of::Config => schema::config(),
-            Of::Event => schema::event(),
-            Of::Reply => schema::reply(),
-            Of::Outcome => schema::outcome(),
+            SchemaKind::Config => schema::config(),
+            SchemaKind::Event => schema::event(),
+            SchemaKind::Reply => schema::reply(),
+            SchemaKind::Outcome => schema::outcome(),
         };
         print::data(&format!("{schema:#}"))?;
         Ok(Exit::Done)

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failed};
 use crate::print;
-use state::{Asked, State};
+use state::{Question, State};
 use terminal::{Key, Terminal};
 
 /// Between two frames.
@@ -59,7 +59,7 @@ impl Screen {
     /// Asks the person. The answer is the letter of a key, and none when the person has left.
     pub(crate) fn ask(&self, text: String) -> oneshot::Receiver<char> {
         let (told, answer) = oneshot::channel();
-        lock(&self.state).question = Some(Asked { text, told });
+        lock(&self.state).question = Some(Question { text, told });
         answer
     }
 

@@ -20,14 +20,14 @@ pub(super) struct State {
     /// The newest first.
     pub(super) ended: VecDeque<Finished>,
     /// What the person is asked.
-    pub(super) question: Option<Asked>,
+    pub(super) question: Option<Question>,
     pub(super) is_over: bool,
     pub(super) is_leaving: bool,
 }
 
 /// A question that waits for a key.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct Question {
     pub(super) text: String,
     pub(super) told: oneshot::Sender<char>,
 }

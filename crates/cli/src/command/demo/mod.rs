@@ -76,7 +76,7 @@ impl Run for DemoArgs {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Whole {
+struct DemoReport {
     fires: Vec<Fire>,
     transcript: Vec<Value>,
     summary: Value,
@@ -103,7 +103,7 @@ fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
         tally.add(&outcome);
         fires.push(Fire { event, input, outcome: outcome.to_json() });
     }
-    let whole = Whole { fires, transcript: played.transcript, summary: tally.to_json() };
+    let whole = DemoReport { fires, transcript: played.transcript, summary: tally.to_json() };
     let whole = serde_json::to_string_pretty(&whole)
         .map_err(|error| Failed::new(Exit::Bug, format!("the demo cannot be written as JSON: {error}")))?;
     print::data(&whole)?;
@@ -145,7 +145,7 @@ fn timeline(stage: &Stage, interrupt: &Interrupt) -> Result {
     if let Ok(Err(failed)) = played {
         return Err(failed);
     }
-    // Nobody is there to be told that nobody is there.
+    // The reader has closed the pipe, so no message can reach it.
     if !timeline.is_read() {
         return Err(Failed::new(Exit::Failed, ""));
     }

@@ -56,7 +56,7 @@ pub(crate) struct FireArgs {
 impl Run for FireArgs {
     fn run(&self) -> Result {
         // Only where a signal must not look like "no objection" is it worth watching from the start.
-        let early = if self.exit_code || self.reply { Some(Signals::watch_with_bell()?) } else { None };
+        let early = if self.exit_code || self.reply { Some(Signals::watch_and_wake()?) } else { None };
         let kind = find(&self.event)?;
         let files = setup::files(&self.config.config)?;
         let launch = background::launcher(&files);

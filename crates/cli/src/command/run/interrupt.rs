@@ -34,18 +34,18 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
         Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
     };
     let seen = Arc::new(AtomicUsize::new(0));
-    let (mut bell, rope) = io::pipe().map_err(cannot)?;
-    let rope = OwnedFd::from(rope);
+    let (mut wakeup, writer) = io::pipe().map_err(cannot)?;
+    let writer = OwnedFd::from(writer);
     for signal in ALL {
         let number = usize::try_from(signal).unwrap_or_default();
-        // Remembered before the bell rings: who wakes up finds the number.
+        // Stored before anybody wakes up, so that the number is there to be found.
         signal_hook::flag::register_usize(signal, Arc::clone(&seen), number).map_err(cannot)?;
-        let rope = rope.try_clone().map_err(cannot)?;
-        signal_hook::low_level::pipe::register(signal, rope).map_err(cannot)?;
+        let writer = writer.try_clone().map_err(cannot)?;
+        signal_hook::low_level::pipe::register(signal, writer).map_err(cannot)?;
     }
     let (interrupt, engine, number) = (interrupt.clone(), engine.clone(), Seen(Arc::clone(&seen)));
     let listen = move || {
-        let mut wait = || bell.read_exact(&mut [0]).is_ok();
+        let mut wait = || wakeup.read_exact(&mut [0]).is_ok();
         if !wait() {
             return;
         }

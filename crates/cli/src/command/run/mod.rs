@@ -22,9 +22,9 @@ use super::Run;
 use crate::agent::tui;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
-use crate::{place, print, setup};
+use crate::{print, setup, state_folder};
 use play::{Output, Prepared};
-use report::How;
+use report::Display;
 
 /// The instructions of the model, unless others are given.
 const SYSTEM: &str = "You are an agent that works in a folder of files with the tools that it is given. \
@@ -77,8 +77,8 @@ impl Run for RunArgs {
         let prompt = self.prompt.as_deref().map(read_prompt).transpose()?;
         let model = self.model.choose()?;
         let (engine, agent_hooks) = setup::session(&setup::files_if_any(&self.config.config))?;
-        let (place, workspace) = (self.session.place.find()?, place::workspace()?);
-        let opened = self.session.open(&place.sessions())?;
+        let (folder, workspace) = (self.session.folder.find()?, state_folder::workspace()?);
+        let opened = self.session.open(&folder.sessions())?;
         let prepared = Prepared {
             prompt,
             model,
@@ -87,22 +87,22 @@ impl Run for RunArgs {
             permissions,
             servers,
             opened,
-            place,
+            folder,
             workspace,
             interrupt: Interrupt::default(),
         };
         let interrupt = prepared.interrupt.clone();
         let how = match (self.tui, self.json) {
-            (true, _) => How::Screen,
-            (false, true) => How::Json,
-            (false, false) => How::Lines,
+            (true, _) => Display::Screen,
+            (false, true) => Display::Json,
+            (false, false) => Display::Lines,
         };
         let played = match how {
-            How::Screen => {
+            Display::Screen => {
                 tui::show(&interrupt, Duration::ZERO, |screen| self.play(prepared, Output::Screen(screen)))
             }
-            How::Json => self.play(prepared, Output::Json),
-            How::Lines => self.play(prepared, Output::Lines),
+            Display::Json => self.play(prepared, Output::Json),
+            Display::Lines => self.play(prepared, Output::Lines),
         }?;
         report::finish(how, &played)?;
         match &played.end {

@@ -23,36 +23,36 @@ const LINES: usize = 40;
 
 /// A person who can be asked.
 #[derive(Debug)]
-pub(super) struct Asked {
-    desk: Desk,
+pub(super) struct TerminalPerson {
+    prompt_at: Prompt,
     /// One question at a time.
     turn: tokio::sync::Mutex<()>,
     always: Mutex<HashSet<String>>,
 }
 
-/// Where the person is.
+/// Where the person is asked.
 #[derive(Debug)]
-enum Desk {
+enum Prompt {
     /// At a terminal, with lines.
     Lines,
     /// In front of the full screen.
     Screen(Screen),
 }
 
-impl Asked {
+impl TerminalPerson {
     /// Somebody who can be asked, when there is a terminal to ask at.
     pub(super) fn at_the_terminal() -> Option<Arc<Self>> {
         let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        is_there.then(|| Self::new(Desk::Lines))
+        is_there.then(|| Self::new(Prompt::Lines))
     }
 
     /// Somebody in front of the full screen.
     pub(super) fn on(screen: &Screen) -> Arc<Self> {
-        Self::new(Desk::Screen(screen.clone()))
+        Self::new(Prompt::Screen(screen.clone()))
     }
 
-    fn new(desk: Desk) -> Arc<Self> {
-        Arc::new(Self { desk, turn: tokio::sync::Mutex::default(), always: Mutex::default() })
+    fn new(prompt_at: Prompt) -> Arc<Self> {
+        Arc::new(Self { prompt_at, turn: tokio::sync::Mutex::default(), always: Mutex::default() })
     }
 
     /// What was always allowed need not be asked. (What a hook wants to be asked is asked every time.)
@@ -62,7 +62,7 @@ impl Asked {
     }
 }
 
-impl Person for Asked {
+impl Person for TerminalPerson {
     fn allows<'a>(&'a self, question: &'a Question) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
@@ -70,9 +70,9 @@ impl Person for Asked {
             let always = if question.tool == BASH { "this command" } else { &escaped(&question.tool) };
             loop {
                 let prompt = format!("{text}Allow it? [y]es, [n]o, [a]lways {always}: ");
-                let answer = match &self.desk {
-                    Desk::Lines => ask(prompt).await,
-                    Desk::Screen(screen) => screen.ask(prompt).await.ok().map(String::from),
+                let answer = match &self.prompt_at {
+                    Prompt::Lines => ask(prompt).await,
+                    Prompt::Screen(screen) => screen.ask(prompt).await.ok().map(String::from),
                 };
                 match answer.as_deref().map(str::trim) {
                     Some("y" | "Y" | "yes") => return true,

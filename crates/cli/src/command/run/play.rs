@@ -16,7 +16,7 @@ use crosier_agent::view::View;
 use super::{RunArgs, interrupt, permission, person, report, session, toolbox};
 use crate::agent::tui::Screen;
 use crate::exit::{Exit, Failed};
-use crate::{place, print};
+use crate::{print, state_folder};
 
 /// The size of a conversation, in characters, over which it is compacted: about 100,000 tokens.
 const COMPACT_OVER: usize = 400_000;
@@ -32,7 +32,7 @@ pub(super) struct Prepared {
     pub(super) permissions: Permissions,
     pub(super) servers: Vec<McpServerConfig>,
     pub(super) opened: session::Opened,
-    pub(super) place: place::Place,
+    pub(super) folder: state_folder::StateFolder,
     pub(super) workspace: PathBuf,
     pub(super) interrupt: Interrupt,
 }
@@ -84,7 +84,7 @@ impl RunArgs {
             tools = toolbox::tools(&prepared.servers, &workspace) => tools,
         };
         permission::check_disabled(&permissions, &tools)?;
-        let history = history(&prepared.place, &workspace).await;
+        let history = history(&prepared.folder, &workspace).await;
         let settings = Settings {
             system_prompt: self.system.clone(),
             workspace,
@@ -143,8 +143,8 @@ fn show(parts: &mut Parts, output: Output<'_>, view: View) {
         }
     }
     let person = match output {
-        Output::Screen(screen) => Some(person::Asked::on(screen)),
-        Output::Json | Output::Lines => person::Asked::at_the_terminal(),
+        Output::Screen(screen) => Some(person::TerminalPerson::on(screen)),
+        Output::Json | Output::Lines => person::TerminalPerson::at_the_terminal(),
     };
     if let Some(person) = person {
         let asked = Arc::clone(&person);
@@ -154,8 +154,8 @@ fn show(parts: &mut Parts, output: Output<'_>, view: View) {
 }
 
 /// The history of the folder. An agent without one works all the same, and says so.
-async fn history(place: &place::Place, workspace: &Path) -> Option<Arc<ShadowGit>> {
-    match place.history(workspace).await {
+async fn history(folder: &state_folder::StateFolder, workspace: &Path) -> Option<Arc<ShadowGit>> {
+    match folder.history(workspace).await {
         Ok(history) => Some(Arc::new(history)),
         Err(error) => {
             print::note(&format!("no history is kept: {error}"));

@@ -12,9 +12,9 @@ use crate::exit::{Exit, Failed, Result};
 use crate::paint::Paint;
 use crate::{environment, print};
 
-/// How a session was shown.
+/// Display a session was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum Display {
     Json,
     Lines,
     Screen,
@@ -58,16 +58,16 @@ impl Lines {
 }
 
 /// The last words: the answer for whoever reads stdout, the id of the session for a person.
-pub(super) fn finish(how: How, played: &Played) -> std::result::Result<(), Failed> {
+pub(super) fn finish(how: Display, played: &Played) -> std::result::Result<(), Failed> {
     let Played { end, session_id: id, messages, .. } = played;
-    if how == How::Json {
+    if how == Display::Json {
         let end = json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id});
         return print::data(&end.to_string());
     }
     let answer = messages.last().filter(|message| message.role == Role::Assistant).map(Message::words);
     let is_terminal = std::io::stdout().is_terminal();
     // At a terminal with lines the answer has been seen already, as the last of what happened.
-    let is_seen = how == How::Lines && is_terminal && std::io::stderr().is_terminal();
+    let is_seen = how == Display::Lines && is_terminal && std::io::stderr().is_terminal();
     if let Some(answer) = answer.filter(|answer| !answer.is_empty() && !is_seen) {
         // A terminal gets nothing that could steer it, a pipe every byte.
         print::data(&if is_terminal { print::plain(&answer) } else { answer })?;
@@ -76,7 +76,7 @@ pub(super) fn finish(how: How, played: &Played) -> std::result::Result<(), Faile
     Ok(())
 }
 
-/// How the process ends.
+/// Display the process ends.
 pub(super) fn exit(end: &End) -> Result {
     let failed = |message: String| Err(Failed::new(Exit::Failed, print::plain(&message)));
     match end {

@@ -8,8 +8,8 @@ use crosier_agent::conversation::Message;
 use crosier_agent::session::{self, Resumed, Session, SessionError};
 
 use crate::exit::{Exit, Failed};
-use crate::place::PlaceArgs;
 use crate::print;
+use crate::state_folder::StateFolderArgs;
 
 /// So many sessions are shown to somebody who looks for one.
 const SHOWN: usize = 5;
@@ -27,7 +27,7 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) maintenance: bool,
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) folder: StateFolderArgs,
 }
 
 /// A session that can begin.

@@ -16,7 +16,7 @@ use crate::exit::{Exit, Failed};
 
 // Where it is, as typed. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
-pub(crate) struct PlaceArgs {
+pub(crate) struct StateFolderArgs {
     /// Where sessions and history are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -24,10 +24,10 @@ pub(crate) struct PlaceArgs {
 
 /// The folder of all that is kept.
 #[derive(Debug)]
-pub(crate) struct Place(PathBuf);
+pub(crate) struct StateFolder(PathBuf);
 
-impl PlaceArgs {
-    pub(crate) fn find(&self) -> Result<Place, Failed> {
+impl StateFolderArgs {
+    pub(crate) fn find(&self) -> Result<StateFolder, Failed> {
         let usual = || {
             let state = environment::folder("XDG_STATE_HOME");
             let state = state.or_else(|| Some(environment::folder("HOME")?.join(".local/state")));
@@ -39,12 +39,12 @@ impl PlaceArgs {
         };
         let absolute = std::path::absolute(&folder);
         absolute
-            .map(Place)
+            .map(StateFolder)
             .map_err(|error| Failed::new(Exit::Usage, format!("--state-dir {}: {error}", folder.display())))
     }
 }
 
-impl Place {
+impl StateFolder {
     /// The folder of sessions.
     pub(crate) fn sessions(&self) -> PathBuf {
         self.0.join("sessions")
