@@ -1,0 +1,88 @@
+//! The agents: how each is installed, configured and started, and how its tools are called.
+
+mod claude;
+mod cline;
+mod codex;
+mod copilot;
+mod droid;
+mod gemini;
+mod opencode;
+mod qwen;
+
+use std::process::Command;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use crate::check::Scenario;
+use crate::model::Call;
+use crate::run::Home;
+
+/// One agent. Paths in calls are below `/PROJECT`, which stands for the project of the run.
+pub(crate) trait Agent: Sync {
+    /// Its name, as in `crosier hook NAME`.
+    fn name(&self) -> &'static str;
+    fn version(&self) -> &'static str;
+    /// What npm installs.
+    fn packages(&self) -> &'static [&'static str];
+    /// Its program among those of its packages.
+    fn program(&self) -> &'static str {
+        self.name()
+    }
+    /// Writes its settings: the model, no questions, the hooks.
+    fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()>;
+    /// What is run before it.
+    fn before(&self, _home: &Home) -> Vec<Command> {
+        Vec::new()
+    }
+    /// Its command line and variables.
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario);
+    /// A call of its shell.
+    fn shell(&self, id: &'static str, command: &str) -> Call;
+    /// A call that writes a file.
+    fn write(&self, id: &'static str, path: &str, content: &str) -> Call;
+    /// A call that reads a file.
+    fn read(&self, id: &'static str, path: &str) -> Call;
+    /// A call that changes a part of a file.
+    fn edit(&self, id: &'static str, path: &str, old: &str, new: &str) -> Call;
+    /// Everything that is checked in it.
+    fn scenarios(&self) -> Vec<Scenario>;
+}
+
+/// All agents.
+pub(crate) static AGENTS: [&dyn Agent; 8] = [
+    &claude::Claude,
+    &codex::Codex,
+    &gemini::Gemini,
+    &qwen::Qwen,
+    &droid::Droid,
+    &copilot::Copilot,
+    &cline::Cline,
+    &opencode::Opencode,
+];
+
+/// An agent by its name.
+pub(crate) fn named(name: &str) -> anyhow::Result<&'static dyn Agent> {
+    let known = || AGENTS.iter().map(|agent| agent.name()).collect::<Vec<_>>().join(", ");
+    let found = AGENTS.iter().find(|agent| agent.name() == name).copied();
+    found.with_context(|| format!("no agent is called `{name}`; there are {}, and `all`", known()))
+}
+
+/// Hooks in the form that several agents share: `{EVENT: [{"hooks": [HANDLER]}]}`, with a timeout in the agent's unit.
+fn nested(home: &Home, scenario: &Scenario, events: &[&'static str], timeout: u64) -> Value {
+    let mut hooks = json!({});
+    for event in scenario.events_or(events) {
+        let handler = json!({"type": "command", "command": home.line(event, false), "timeout": timeout});
+        hooks[*event] = json!([{"hooks": [handler]}]);
+    }
+    hooks
+}
+
+/// Puts the keys of a scenario's settings over those of an agent.
+fn merge(settings: &mut Value, more: &Value) {
+    if let Value::Object(more) = more {
+        for (key, value) in more {
+            settings[key] = value.clone();
+        }
+    }
+}

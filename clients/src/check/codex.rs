@@ -1,0 +1,8 @@
+//! What is checked in one agent.
+
+use super::{Scenario, shared};
+use crate::agent::Agent;
+
+pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
+    vec![shared::decisions(agent)]
+}

@@ -1,0 +1,172 @@
+//! One run of an agent: what it is given, what its model says, and what must have been seen when it is over.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::model::{Script, Turn};
+use crate::run::Seen;
+
+/// One thing that must have been seen; an error says what was seen instead.
+pub(crate) type Check = Box<dyn Fn(&Seen) -> Result<(), String>>;
+
+/// One run. Its texts may have `/PROJECT` and `/POLICY` in them, which stand for the folders of the run.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    /// Whether it is one of the few that every change must pass.
+    pub(crate) quick: bool,
+    pub(crate) prompt: String,
+    pub(crate) script: Script,
+    /// Files of the project.
+    pub(crate) files: Vec<(String, String)>,
+    /// Files of Crosier's configuration.
+    pub(crate) policy: Vec<(String, String)>,
+    /// Whether the agent's hook names the configuration; else Crosier looks for one.
+    pub(crate) named: bool,
+    /// Further words for the agent's command line.
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(&'static str, String)>,
+    /// What the agent's own settings have beside hooks.
+    pub(crate) settings: Value,
+    /// The events that the agent's hooks are for; all when empty.
+    pub(crate) events: Vec<&'static str>,
+    /// Whether the agent has the MCP server of this program.
+    pub(crate) mcp: bool,
+    pub(crate) limit: Duration,
+    pub(crate) most_requests: usize,
+    checks: Vec<(String, Check)>,
+}
+
+/// The result of one check.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) check: String,
+    /// What was seen instead.
+    pub(crate) fault: Option<String>,
+}
+
+impl Scenario {
+    pub(crate) fn new(name: &'static str) -> Scenario {
+        Scenario {
+            name,
+            quick: false,
+            prompt: "[[main]] Do the work.".to_owned(),
+            script: Script::default(),
+            files: Vec::new(),
+            policy: Vec::new(),
+            named: true,
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            settings: Value::Null,
+            events: Vec::new(),
+            mcp: false,
+            limit: Duration::from_secs(90),
+            most_requests: 40,
+            checks: Vec::new(),
+        }
+    }
+
+    pub(crate) fn quick(mut self) -> Scenario {
+        self.quick = true;
+        self
+    }
+
+    pub(crate) fn prompt(mut self, prompt: &str) -> Scenario {
+        prompt.clone_into(&mut self.prompt);
+        self
+    }
+
+    pub(crate) fn turns(self, turns: impl IntoIterator<Item = Turn>) -> Scenario {
+        self.conversation("main", turns)
+    }
+
+    pub(crate) fn conversation(mut self, name: &str, turns: impl IntoIterator<Item = Turn>) -> Scenario {
+        self.script.add(name, turns);
+        self
+    }
+
+    pub(crate) fn file(mut self, name: &str, text: &str) -> Scenario {
+        self.files.push((name.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// The text of `crosier.yaml`.
+    pub(crate) fn policy(self, text: &str) -> Scenario {
+        self.policy_file("crosier.yaml", text)
+    }
+
+    pub(crate) fn policy_file(mut self, name: &str, text: &str) -> Scenario {
+        self.policy.push((name.to_owned(), text.to_owned()));
+        self
+    }
+
+    /// Crosier looks for its configuration itself.
+    pub(crate) fn unnamed(mut self) -> Scenario {
+        self.named = false;
+        self
+    }
+
+    pub(crate) fn arguments(mut self, words: &[&str]) -> Scenario {
+        self.arguments.extend(words.iter().map(|word| (*word).to_owned()));
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &'static str, value: &str) -> Scenario {
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn settings(mut self, settings: Value) -> Scenario {
+        self.settings = settings;
+        self
+    }
+
+    pub(crate) fn events(mut self, events: &[&'static str]) -> Scenario {
+        self.events.extend(events);
+        self
+    }
+
+    pub(crate) fn mcp(mut self) -> Scenario {
+        self.mcp = true;
+        self
+    }
+
+    pub(crate) fn most_requests(mut self, most: usize) -> Scenario {
+        self.most_requests = most;
+        self
+    }
+
+    pub(crate) fn limit(mut self, seconds: u64) -> Scenario {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    pub(crate) fn check(mut self, name: &str, check: Check) -> Scenario {
+        self.checks.push((name.to_owned(), check));
+        self
+    }
+
+    /// The events that the agent's hooks are for, out of all that it has.
+    pub(crate) fn events_or<'a>(&'a self, all: &'a [&'static str]) -> &'a [&'static str] {
+        if self.events.is_empty() { all } else { &self.events }
+    }
+
+    /// How many checks it has.
+    pub(crate) fn len(&self) -> usize {
+        self.checks.len()
+    }
+
+    /// Looks at what was seen.
+    pub(crate) fn judge(&self, seen: &Seen) -> Vec<Verdict> {
+        let verdict =
+            |(name, check): &(String, Check)| Verdict { check: name.clone(), fault: check(seen).err() };
+        self.checks.iter().map(verdict).collect()
+    }
+
+    /// All its checks, failed for one reason.
+    pub(crate) fn all_failed(&self, reason: &str) -> Vec<Verdict> {
+        let failed =
+            |(name, _): &(String, Check)| Verdict { check: name.clone(), fault: Some(reason.to_owned()) };
+        self.checks.iter().map(failed).collect()
+    }
+}

@@ -1,0 +1,37 @@
+//! A model that says what a script tells it to, in the four wire formats that agents speak, on loopback.
+//!
+//! Every request is kept, so that a check can look at what the model was told.
+
+mod chat;
+mod gemini;
+mod messages;
+mod request;
+mod responses;
+mod script;
+mod server;
+
+pub(crate) use request::{Item, Request};
+pub(crate) use script::{Call, Script, Turn};
+pub(crate) use server::Server;
+
+use serde_json::Value;
+
+/// One wire format: which requests are its own, what they say, and how a turn is written in it.
+struct Api {
+    name: &'static str,
+    /// Whether a path belongs to it.
+    serves: fn(&str) -> bool,
+    /// The conversation that a body holds.
+    read: fn(&Value) -> Request,
+    /// A turn as a body of a response; the request says whether it wants a stream.
+    write: fn(&Turn, &Value, &str) -> Body,
+}
+
+/// The body of a response.
+enum Body {
+    Json(Value),
+    /// Server-sent events: the name (if the format has names) and the data of each.
+    Events(Vec<(Option<&'static str>, String)>),
+}
+
+static APIS: [Api; 4] = [messages::API, responses::API, chat::API, gemini::API];

@@ -1,0 +1,154 @@
+//! A home and a project for one run, gone when it is over.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+use super::Installed;
+
+/// What an agent's hooks call.
+#[derive(Clone, Debug)]
+pub(crate) enum Hook {
+    /// `crosier hook AGENT`, with the configuration named outright or found by its layers.
+    Crosier { program: PathBuf, named: bool },
+    /// This program, which writes what it gets into a folder.
+    Recorder { dir: PathBuf },
+}
+
+/// The folders of one run.
+#[derive(Debug)]
+pub(crate) struct Home {
+    dir: PathBuf,
+    keep: bool,
+    itself: PathBuf,
+    pub(crate) agent: &'static str,
+    pub(crate) hook: Hook,
+    /// The model's address, without a path.
+    pub(crate) url: String,
+    pub(crate) installed: Installed,
+}
+
+impl Home {
+    /// Makes the folders; `keep` is where they stay.
+    pub(crate) fn new(
+        agent: &'static str,
+        keep: Option<PathBuf>,
+        hook: Hook,
+        installed: Installed,
+    ) -> anyhow::Result<Home> {
+        let kept = keep.is_some();
+        let dir = match keep {
+            Some(dir) => {
+                if dir.exists() {
+                    fs::remove_dir_all(&dir)?;
+                }
+                fs::create_dir_all(&dir)?;
+                dir.canonicalize()?
+            }
+            None => tempfile::Builder::new().prefix("crosier-clients-").tempdir()?.keep().canonicalize()?,
+        };
+        let itself = std::env::current_exe()?;
+        let home = Home { dir, itself, keep: kept, agent, hook, url: String::new(), installed };
+        for folder in [home.user(), home.project(), home.temporary(), home.state()] {
+            fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        }
+        Ok(home)
+    }
+
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// `HOME` of the agent.
+    pub(crate) fn user(&self) -> PathBuf {
+        self.dir.join("home")
+    }
+
+    /// Where the agent works.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.dir.join("project")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.dir.join("tmp")
+    }
+
+    /// `XDG_STATE_HOME`.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.dir.join("state")
+    }
+
+    /// The configuration of Crosier; outside the project, as a person's would be.
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.dir.join("policy").join("crosier.yaml")
+    }
+
+    /// A text with the folders of this run in place of the words that stand for them.
+    pub(crate) fn place(&self, text: &str) -> String {
+        let policy = self.dir.join("policy").display().to_string();
+        text.replace("/PROJECT", &self.project().display().to_string()).replace("/POLICY", &policy)
+    }
+
+    /// This program, which is a recorder and an MCP server too.
+    pub(crate) fn itself(&self) -> String {
+        self.itself.display().to_string()
+    }
+
+    /// Writes a file of the agent's, below its home.
+    pub(crate) fn write(&self, path: &str, text: &str) -> anyhow::Result<()> {
+        write(&self.user().join(path), text)
+    }
+
+    /// The words of the line that an agent's configuration has for an event.
+    pub(crate) fn words(&self, event: &str, named_on_the_line: bool) -> Vec<String> {
+        let text = |path: &Path| path.display().to_string();
+        match &self.hook {
+            Hook::Crosier { program, named } => {
+                let mut words = vec![text(program), "hook".to_owned(), self.agent.to_owned()];
+                if named_on_the_line {
+                    words.push(event.to_owned());
+                }
+                if *named {
+                    words.extend(["-c".to_owned(), text(&self.policy())]);
+                }
+                words
+            }
+            Hook::Recorder { dir } => {
+                vec![self.itself(), "record".to_owned(), text(dir), self.agent.to_owned(), event.to_owned()]
+            }
+        }
+    }
+
+    /// The same as one line for a shell.
+    pub(crate) fn line(&self, event: &str, named_on_the_line: bool) -> String {
+        let plain =
+            |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+        let quoted =
+            |word: String| if plain(&word) { word } else { format!("'{}'", word.replace('\'', "'\\''")) };
+        self.words(event, named_on_the_line).into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if !self.keep {
+            // A process that was killed may still be writing; the rest is left to the system's cleaning.
+            let _ = fs::remove_dir_all(&self.dir);
+        }
+    }
+}
+
+/// Writes a file and the folders above it; one that begins with `#!` can be run.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = || format!("cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).with_context(place)?;
+    }
+    fs::write(path, text).with_context(place)?;
+    if text.starts_with("#!") {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).with_context(place)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Processes that we started, and no others: a group by its id, and what left the group by the mark of its run.
+
+use std::fs;
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+
+/// The variable that marks every process of a run: what leaves the group (a daemon) is found by it.
+pub(crate) const MARK: &str = "CROSIER_CLIENTS_RUN";
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Exit(i32),
+    Signal(i32),
+    /// It took longer than it may and was killed.
+    Late,
+    /// Somebody said that it is enough, and it was killed.
+    Stopped,
+}
+
+/// How often a process is looked at.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Runs a command as the leader of a group, until it ends, is late, or `enough` says so; then ends the group.
+pub(crate) fn run(command: &mut Command, limit: Duration, enough: impl Fn() -> bool) -> io::Result<Ended> {
+    let mut child = command.process_group(0).spawn()?;
+    let end = Instant::now() + limit;
+    let ended = loop {
+        if let Some(status) = child.try_wait()? {
+            break status
+                .code()
+                .map_or_else(|| Ended::Signal(status.signal().unwrap_or_default()), Ended::Exit);
+        }
+        if Instant::now() >= end {
+            break Ended::Late;
+        }
+        if enough() {
+            break Ended::Stopped;
+        }
+        std::thread::sleep(STEP);
+    };
+    end_group(&mut child);
+    Ok(ended)
+}
+
+fn end_group(child: &mut Child) {
+    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // Nobody left in it is the usual case.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+}
+
+/// Ends every process that carries the mark of this run. What they start while we look carries it too, so we look
+/// until there is none.
+pub(crate) fn end_marked(mark: &str) {
+    for _ in 0..50 {
+        let marked = marked(mark);
+        if marked.is_empty() {
+            return;
+        }
+        for pid in marked {
+            // It may have ended by itself.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        std::thread::sleep(STEP);
+    }
+}
+
+fn marked(mark: &str) -> Vec<Pid> {
+    let wanted = format!("{MARK}={mark}");
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter_map(Pid::from_raw)
+        .filter(|pid| *pid != getpid())
+        .filter(|pid| {
+            let variables = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
+            variables.split(|byte| *byte == 0).any(|variable| variable == wanted.as_bytes())
+        })
+        .collect()
+}

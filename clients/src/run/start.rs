@@ -1,0 +1,153 @@
+//! One run of an agent by a scenario.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use super::home::write;
+use super::processes::{self, MARK};
+use super::{Home, Hook, Installed, Seen};
+use crate::agent::Agent;
+use crate::check::{Scenario, Verdict};
+use crate::model::Server;
+
+/// Runs of this process so far.
+static RUNS: AtomicU32 = AtomicU32::new(0);
+
+/// What is run, and with what.
+pub(crate) struct Case<'a> {
+    pub(crate) agent: &'a dyn Agent,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) installed: &'a Installed,
+    pub(crate) hook: Hook,
+    /// Where the folders of the run stay.
+    pub(crate) keep: Option<&'a Path>,
+}
+
+/// Starts an agent as a scenario says, and looks at what was seen; the second is how long it took.
+pub(crate) fn start(case: Case<'_>) -> anyhow::Result<(Vec<Verdict>, f64)> {
+    let Case { agent, scenario, installed, hook, keep } = case;
+    let keep = keep.map(|dir| dir.join(agent.name()).join(scenario.name.replace([' ', '/'], "-")));
+    let mut home = Home::new(agent.name(), keep, hook, installed.clone())?;
+    let script = scenario.script.clone().located(|text| home.place(text));
+    let server = Server::start(script, scenario.most_requests).context("cannot start the model")?;
+    home.url = server.url();
+    let mark = format!("{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
+    let run = Run { agent, scenario, home: &home, server: &server, mark: &mark };
+    let seen = run.whole();
+    processes::end_marked(&mark);
+    let seen = seen?;
+    Ok((scenario.judge(&seen), seen.seconds))
+}
+
+struct Run<'a> {
+    agent: &'a dyn Agent,
+    scenario: &'a Scenario,
+    home: &'a Home,
+    server: &'a Server,
+    mark: &'a str,
+}
+
+impl Run<'_> {
+    fn whole(&self) -> anyhow::Result<Seen> {
+        let home = self.home;
+        for (name, text) in &self.scenario.files {
+            write(&home.project().join(name), &home.place(text))?;
+        }
+        for (name, text) in &self.scenario.policy {
+            let folder = home.policy().parent().map(PathBuf::from).unwrap_or_default();
+            write(&folder.join(name), &home.place(text))?;
+        }
+        self.finish(self.command("git").args(["init", "-q", "."]), Duration::from_secs(20))?;
+        self.agent.configure(home, self.scenario)?;
+        for mut before in self.agent.before(home) {
+            self.prepare(&mut before);
+            self.finish(&mut before, Duration::from_secs(60))?;
+        }
+        let mut command = Command::new(&home.installed.program);
+        self.agent.arguments(&mut command, home, self.scenario);
+        command.envs(self.scenario.variables.iter().map(|(name, value)| (name, home.place(value))));
+        self.prepare(&mut command);
+        let begin = Instant::now();
+        let (stdout, stderr) = (home.dir().join("stdout"), home.dir().join("stderr"));
+        command.stdout(fs::File::create(&stdout)?).stderr(fs::File::create(&stderr)?);
+        let limit = self.scenario.limit;
+        let ended =
+            processes::run(&mut command, limit, || self.server.is_over_limit()).context("cannot start it")?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let requests = self.server.requests();
+        let raw: Vec<Value> = requests
+            .iter()
+            .map(|request| json!({"conversation": request.conversation, "body": request.raw}))
+            .collect();
+        fs::write(home.dir().join("requests.json"), serde_json::to_string_pretty(&raw)?)?;
+        fs::write(home.dir().join("other-requests"), self.server.others().join("\n"))?;
+        let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        let seen = Seen {
+            project: home.project(),
+            user: home.user(),
+            requests,
+            calls: self.scenario.script.calls("main"),
+            stdout: text(&stdout),
+            stderr: text(&stderr),
+            ended,
+            over_limit: self.server.is_over_limit(),
+            seconds,
+        };
+        Ok(seen)
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        self.prepare(&mut command);
+        command
+    }
+
+    /// An environment of its own: nothing of ours comes through but `PATH`.
+    fn prepare(&self, command: &mut Command) {
+        let home = self.home;
+        let given: Vec<_> =
+            command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+        command.env_clear();
+        command
+            .env("PATH", &home.installed.path)
+            .env("HOME", home.user())
+            .env("TMPDIR", home.temporary())
+            .env("XDG_CONFIG_HOME", home.user().join(".config"))
+            .env("XDG_CACHE_HOME", home.user().join(".cache"))
+            .env("XDG_DATA_HOME", home.user().join(".local/share"))
+            .env("XDG_STATE_HOME", home.state())
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "dumb")
+            .env("NO_COLOR", "1")
+            .env("CI", "1")
+            .env("USER", "person")
+            .env("SHELL", "/bin/sh")
+            .env("NO_PROXY", "127.0.0.1,localhost")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env(MARK, self.mark);
+        for (name, value) in given {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.current_dir(home.project()).stdin(Stdio::null());
+    }
+
+    /// Runs something that comes before the agent.
+    fn finish(&self, command: &mut Command, limit: Duration) -> anyhow::Result<()> {
+        let log = fs::File::create(self.home.dir().join("before"))?;
+        command.stdout(log.try_clone()?).stderr(log);
+        let program = command.get_program().display().to_string();
+        let ended =
+            processes::run(command, limit, || false).with_context(|| format!("cannot start {program}"))?;
+        anyhow::ensure!(ended == processes::Ended::Exit(0), "{program} ended with {ended:?}");
+        Ok(())
+    }
+}
