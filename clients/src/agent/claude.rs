@@ -90,6 +90,8 @@ impl Agent for Claude {
             .env("ANTHROPIC_API_KEY", "dummy")
             .env("CLAUDE_CONFIG_DIR", home.user().join(".claude"))
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+            // All tools from the start, also those of MCP servers.
+            .env("ENABLE_TOOL_SEARCH", "false")
             .env("DISABLE_AUTOUPDATER", "1");
     }
 

@@ -42,10 +42,10 @@ impl Agent for Codex {
 
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let project = home.project().display().to_string();
-        let mut config = format!(
+        let mut config =
             "model = \"gpt-5.5\"\nmodel_provider = \"fake\"\nsandbox_mode = \"danger-full-access\"\n\
              check_for_update_on_startup = false\n"
-        );
+                .to_owned();
         let mut more = String::new();
         if let Value::Object(settings) = &scenario.settings {
             for (key, value) in settings {

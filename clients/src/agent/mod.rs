@@ -9,6 +9,8 @@ mod gemini;
 mod opencode;
 mod qwen;
 
+pub(crate) use codex::patch;
+
 use std::process::Command;
 
 use anyhow::Context as _;

@@ -1,8 +1,19 @@
-//! What is checked in one agent.
+//! What is checked in Cline CLI.
 
 use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn cline(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![shared::decisions(agent)]
+    vec![
+        shared::decisions(agent),
+        shared::force_push(agent),
+        shared::rewritten(shared::rewrites(agent)),
+        shared::context_before(shared::outputs(agent)),
+        shared::files(agent),
+        shared::broken_configuration(agent),
+        shared::no_configuration(agent),
+        shared::faulty_hooks(agent),
+        shared::halt(agent),
+        shared::mcp(agent, "demo__touch"),
+    ]
 }

@@ -1,8 +1,102 @@
-//! What is checked in one agent.
+//! What is checked in Codex.
 
+use serde_json::json;
+
+use super::expect::{
+    all, ended, file_has, file_lacks, logged, made, not_made, printed, requests, result_has, told,
+};
 use super::{Scenario, shared};
-use crate::agent::Agent;
+use crate::agent::{Agent, patch};
+use crate::model::{Call, Turn};
 
 pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![shared::decisions(agent)]
+    vec![
+        shared::decisions(agent)
+            .check("ask becomes a denial with the reason", result_has("ask", "REASON-ASK"))
+            .check("no hook failed in Codex's eyes", super::expect::never_printed("Failed")),
+        shared::force_push(agent),
+        shared::rewritten(shared::rewrites(agent))
+            .check("none of it failed", super::expect::never_printed("Failed")),
+        shared::context_before(shared::outputs_changed(shared::outputs(agent)))
+            .check("none of it failed", super::expect::never_printed("Failed")),
+        shared::files(agent)
+            .check("a patch is seen file by file", logged(&["\"tool_name\":\"Edit\"", "notes.txt"])),
+        patches(),
+        shared::broken_configuration(agent),
+        shared::no_configuration(agent),
+        shared::faulty_hooks(agent)
+            .check("a hook that failed open is told to the person", printed("CAUSE-OPEN")),
+        shared::beginning(agent)
+            .check("context of SessionStart arrives", told("CONTEXT-START"))
+            .check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
+        shared::blocked_prompt().check("the person is told why", printed("REASON-PROMPT")),
+        shared::resume_once(agent),
+        shared::resume_always(),
+        shared::halt(agent).check("the reason reaches the model", result_has("halt", "REASON-HALT")),
+        shared::mcp_changed(shared::mcp(agent, "mcp__demo/touch")),
+        subagent(agent),
+    ]
+}
+
+/// Patches of several files.
+fn patches() -> Scenario {
+    let several = "*** Add File: a.txt\n+fresh\n*** Add File: frozen.txt\n+water\n*** Delete File: old.txt\n";
+    let moved = "*** Update File: notes.txt\n*** Move to: frozen-notes.txt\n@@\n-one\n+two\n";
+    let fine = "*** Add File: b.txt\n+fresh\n*** Update File: notes.txt\n@@\n-one\n+two\n";
+    let deny = r#"echo "{\"decision\": \"deny\", \"reason\": \"REASON-FROZEN\"}""#;
+    let policy = format!(
+        "hooks:\n  PreToolUse:\n    - name: frozen\n      matcher: Write|Edit\n      command: |\n        \
+         if grep -q 'frozen'; then {deny}; fi\n"
+    );
+    Scenario::new("patches")
+        .policy(&policy)
+        .file("old.txt", "old\n")
+        .file("notes.txt", "one\n")
+        .turns([
+            Turn::call(patch("several", several)),
+            Turn::call(patch("moved", moved)),
+            Turn::call(patch("fine", fine)),
+            Turn::text("Finished."),
+        ])
+        .check("one denied file denies the whole patch", all([not_made("a.txt"), not_made("frozen.txt")]))
+        .check("nothing of it was applied", all([made("old.txt"), result_has("several", "REASON-FROZEN")]))
+        .check(
+            "the target of a move counts",
+            all([not_made("frozen-notes.txt"), result_has("moved", "REASON-FROZEN")]),
+        )
+        .check("a patch that nobody minds is applied", all([made("b.txt"), file_has("notes.txt", "two")]))
+        .check("and is not applied twice", file_lacks("notes.txt", "one"))
+}
+
+fn subagent(agent: &dyn Agent) -> Scenario {
+    let input = json!({"message": "[[helper]] Look around.", "agent_type": "default"});
+    let policy = "\
+hooks:
+  PreToolUse:
+    - {name: word, command: python3 policy.py}
+  SubagentStart:
+    - {name: start, command: 'echo \"{\\\"systemMessage\\\": \\\"CONTEXT-SUBAGENT\\\"}\"'}
+";
+    shared::by_word("subagent")
+        .policy_file("crosier.yaml", policy)
+        .turns([
+            Turn::call(Call::new("spawn", "multi_agent_v1/spawn_agent", input)),
+            Turn::call(agent.shell("wait", "while [ ! -e inner ]; do sleep 0.1; done; sleep 1")),
+            Turn::text("Finished."),
+        ])
+        .conversation(
+            "helper",
+            [
+                Turn::call(agent.shell("refused", "touch refused # case:deny")),
+                Turn::call(agent.shell("inner", "touch inner")),
+                Turn::text("Looked around."),
+            ],
+        )
+        .check("tools of a subagent run", made("inner"))
+        .check(
+            "a denial holds in a subagent",
+            all([not_made("refused"), result_has("refused", "REASON-DENY")]),
+        )
+        .check("context of SubagentStart arrives", told("CONTEXT-SUBAGENT"))
+        .check("the session ends", all([ended(), requests(3, 3)]))
 }

@@ -1,8 +1,26 @@
-//! What is checked in one agent.
+//! What is checked in Copilot CLI.
 
+use super::expect::told;
 use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![shared::decisions(agent)]
+    vec![
+        shared::decisions(agent),
+        shared::force_push(agent),
+        shared::rewritten(shared::rewrites(agent)),
+        shared::context_before(shared::outputs_changed(shared::outputs(agent))),
+        shared::files(agent),
+        shared::broken_configuration(agent),
+        shared::no_configuration(agent),
+        shared::faulty_hooks(agent),
+        shared::beginning(agent)
+            .check("context of SessionStart arrives", told("CONTEXT-START"))
+            .check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
+        shared::blocked_prompt(),
+        shared::resume_once(agent),
+        shared::resume_always(),
+        shared::halt(agent),
+        shared::mcp_changed(shared::mcp(agent, "demo-touch")),
+    ]
 }

@@ -1,8 +1,24 @@
-//! What is checked in one agent.
+//! What is checked in Factory droid.
 
+use super::expect::told;
 use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![shared::decisions(agent)]
+    vec![
+        shared::decisions(agent),
+        shared::force_push(agent),
+        shared::rewritten(shared::rewrites(agent)),
+        shared::context_before(shared::outputs(agent))
+            .check("context after a tool arrives", told("CONTEXT-POST")),
+        shared::files(agent),
+        shared::broken_configuration(agent),
+        shared::no_configuration(agent),
+        shared::faulty_hooks(agent),
+        shared::beginning(agent).check("context of SessionStart arrives", told("CONTEXT-START")),
+        shared::resume_once(agent),
+        shared::resume_always(),
+        shared::halt(agent),
+        shared::mcp(agent, "demo___touch"),
+    ]
 }

@@ -30,7 +30,10 @@ pub(super) fn made(file: &'static str) -> Check {
 
 /// The tool did not run: its file is not there.
 pub(super) fn not_made(file: &'static str) -> Check {
-    Box::new(move |seen| that(!seen.exists(file), || format!("`{file}` was made: the tool ran")))
+    Box::new(move |seen| {
+        that(seen.of("main").count() > 0, || format!("the model was never asked; {}", end(seen)))?;
+        that(!seen.exists(file), || format!("`{file}` was made: the tool ran"))
+    })
 }
 
 /// A file of the project holds a text.
@@ -46,6 +49,15 @@ pub(super) fn file_lacks(file: &'static str, text: &'static str) -> Check {
     Box::new(move |seen| {
         let found = seen.file(file);
         that(!found.contains(text), || format!("`{file}` has {text:?}: {}", quote(&found)))
+    })
+}
+
+/// One event that a hook of the policy wrote down has all these texts in it.
+pub(super) fn logged(texts: &'static [&'static str]) -> Check {
+    Box::new(move |seen| {
+        let events = std::fs::read_to_string(seen.policy.join("events")).unwrap_or_default();
+        let found = events.lines().any(|event| texts.iter().all(|text| event.contains(text)));
+        that(found, || format!("no event that the hooks got has {texts:?}: {}", quote(&events)))
     })
 }
 
@@ -103,6 +115,14 @@ pub(super) fn printed(text: &'static str) -> Check {
         that(seen.printed(text), || {
             format!("{text:?} was not printed; stderr ends with {}", tail(&seen.stderr))
         })
+    })
+}
+
+/// The person saw this so many times.
+pub(super) fn printed_times(text: &'static str, times: usize) -> Check {
+    Box::new(move |seen| {
+        let found = seen.stdout.matches(text).count() + seen.stderr.matches(text).count();
+        that(found == times, || format!("{text:?} was printed {found} times"))
     })
 }
 

@@ -96,6 +96,7 @@ impl Scenario {
     }
 
     pub(crate) fn policy_file(mut self, name: &str, text: &str) -> Scenario {
+        self.policy.retain(|(other, _)| other != name);
         self.policy.push((name.to_owned(), text.to_owned()));
         self
     }
@@ -106,23 +107,8 @@ impl Scenario {
         self
     }
 
-    pub(crate) fn arguments(mut self, words: &[&str]) -> Scenario {
-        self.arguments.extend(words.iter().map(|word| (*word).to_owned()));
-        self
-    }
-
-    pub(crate) fn variable(mut self, name: &'static str, value: &str) -> Scenario {
-        self.variables.push((name, value.to_owned()));
-        self
-    }
-
     pub(crate) fn settings(mut self, settings: Value) -> Scenario {
         self.settings = settings;
-        self
-    }
-
-    pub(crate) fn events(mut self, events: &[&'static str]) -> Scenario {
-        self.events.extend(events);
         self
     }
 
@@ -149,11 +135,6 @@ impl Scenario {
     /// The events that the agent's hooks are for, out of all that it has.
     pub(crate) fn events_or<'a>(&'a self, all: &'a [&'static str]) -> &'a [&'static str] {
         if self.events.is_empty() { all } else { &self.events }
-    }
-
-    /// How many checks it has.
-    pub(crate) fn len(&self) -> usize {
-        self.checks.len()
     }
 
     /// Looks at what was seen.

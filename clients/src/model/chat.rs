@@ -20,19 +20,7 @@ fn read(body: &Value) -> Request {
             "tool" => {
                 items.push(Item::Result { id: text(message, "tool_call_id").to_owned(), text: content })
             }
-            "assistant" => {
-                items.push(Item::Assistant(content));
-                items.extend(list(message, "tool_calls").iter().map(|call| {
-                    Item::Call {
-                        id: text(call, "id").to_owned(),
-                        tool: call
-                            .get("function")
-                            .map(|function| text(function, "name"))
-                            .unwrap_or_default()
-                            .to_owned(),
-                    }
-                }));
-            }
+            "assistant" => items.push(Item::Own),
             _ => items.push(Item::System(content)),
         }
     }

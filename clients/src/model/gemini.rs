@@ -19,15 +19,13 @@ fn read(body: &Value) -> Request {
     for content in list(body, "contents") {
         let user = text(content, "role") == "user";
         for part in list(content, "parts") {
-            items.push(if let Some(call) = part.get("functionCall") {
-                Item::Call { id: text(call, "id").to_owned(), tool: text(call, "name").to_owned() }
-            } else if let Some(response) = part.get("functionResponse") {
+            items.push(if let Some(response) = part.get("functionResponse") {
                 let told = response.get("response").map(flat).unwrap_or_default();
                 Item::Result { id: text(response, "id").to_owned(), text: told }
             } else if user {
                 Item::User(texts(part))
             } else {
-                Item::Assistant(texts(part))
+                Item::Own
             });
         }
     }
@@ -48,8 +46,7 @@ fn flat(response: &Value) -> String {
     }
 }
 
-fn write(turn: &Turn, body: &Value, path: &str) -> Body {
-    let _ = body;
+fn write(turn: &Turn, _body: &Value, path: &str) -> Body {
     let mut parts = Vec::new();
     if !turn.text.is_empty() {
         parts.push(json!({"text": turn.text}));

@@ -18,13 +18,11 @@ fn read(body: &Value) -> Request {
     }
     for message in list(body, "messages") {
         let user = text(message, "role") == "user";
-        let say = |words: String| if user { Item::User(words) } else { Item::Assistant(words) };
+        let say = |words: String| if user { Item::User(words) } else { Item::Own };
         match message.get("content") {
             Some(Value::Array(blocks)) => {
                 items.extend(blocks.iter().map(|block| match text(block, "type") {
-                    "tool_use" => {
-                        Item::Call { id: text(block, "id").to_owned(), tool: text(block, "name").to_owned() }
-                    }
+                    "tool_use" => Item::Own,
                     "tool_result" => Item::Result {
                         id: text(block, "tool_use_id").to_owned(),
                         text: block.get("content").map(texts).unwrap_or_default(),

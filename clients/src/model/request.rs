@@ -21,9 +21,12 @@ pub(crate) struct Request {
 pub(crate) enum Item {
     System(String),
     User(String),
-    Assistant(String),
-    Call { id: String, tool: String },
-    Result { id: String, text: String },
+    /// What the model said itself: words or a call.
+    Own,
+    Result {
+        id: String,
+        text: String,
+    },
 }
 
 impl Item {
@@ -31,7 +34,7 @@ impl Item {
     pub(crate) fn told(&self) -> Option<&str> {
         match self {
             Item::System(text) | Item::User(text) | Item::Result { text, .. } => Some(text),
-            Item::Assistant(_) | Item::Call { .. } => None,
+            Item::Own => None,
         }
     }
 }

@@ -20,15 +20,12 @@ fn read(body: &Value) -> Request {
         let id = text(item, "call_id").to_owned();
         let content = || item.get("content").map(texts).unwrap_or_default();
         match text(item, "type") {
-            "function_call" | "custom_tool_call" => {
-                items.push(Item::Call { id, tool: text(item, "name").to_owned() });
-            }
+            "function_call" | "custom_tool_call" | "reasoning" => items.push(Item::Own),
             "function_call_output" | "custom_tool_call_output" => {
                 items.push(Item::Result { id, text: item.get("output").map(texts).unwrap_or_default() });
             }
-            "reasoning" => {}
             _ => items.push(match text(item, "role") {
-                "assistant" => Item::Assistant(content()),
+                "assistant" => Item::Own,
                 "user" => Item::User(content()),
                 _ => Item::System(content()),
             }),

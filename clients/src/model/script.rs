@@ -73,12 +73,6 @@ impl Script {
         }
         self
     }
-
-    /// The ids of all calls of a conversation, in order.
-    pub(crate) fn calls(&self, conversation: &str) -> Vec<&'static str> {
-        let turns = self.turns.get(conversation);
-        turns.into_iter().flatten().flat_map(|turn| &turn.calls).map(|call| call.id).collect()
-    }
 }
 
 fn locate(value: &mut Value, place: &impl Fn(&str) -> String) {

@@ -182,3 +182,132 @@ fn respond(status: StatusCode, kind: &'static str, body: String) -> Response<Ful
     response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static(kind));
     response
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+
+    use super::*;
+    use crate::model::{Call, Turn};
+
+    /// What the server answers to a body, headers and all.
+    fn post(server: &Server, path: &str, body: &Value) -> String {
+        let body = body.to_string();
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).expect("it listens");
+        let head =
+            format!("POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}", body.len());
+        stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer
+    }
+
+    fn script() -> Script {
+        let mut script = Script::default();
+        let call = Call::new("one", "Bash", json!({"command": "ls"}));
+        script.add("main", [Turn::call(call), Turn::text("WORDS")]);
+        script
+    }
+
+    /// A path, a request in that format that tells a result, and where a call and words are in the answer.
+    fn formats() -> Vec<(&'static str, Value)> {
+        let tool = json!({"name": "Bash"});
+        vec![
+            (
+                "/v1/messages",
+                json!({"stream": true, "tools": [tool], "system": "S-TEXT", "messages": [
+                    {"role": "user", "content": "U-TEXT"},
+                    {"role": "assistant", "content": [{"type": "tool_use", "id": "call_x", "name": "Bash", "input": {}}]},
+                    {"role": "user", "content": [
+                        {"type": "tool_result", "tool_use_id": "call_x", "content": [{"type": "text", "text": "R-TEXT"}]},
+                    ]},
+                ]}),
+            ),
+            (
+                "/v1/responses",
+                json!({"stream": true, "tools": [tool], "instructions": "S-TEXT", "input": [
+                    {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "U-TEXT"}]},
+                    {"type": "function_call", "call_id": "call_x", "name": "Bash", "arguments": "{}"},
+                    {"type": "function_call_output", "call_id": "call_x", "output": "R-TEXT"},
+                ]}),
+            ),
+            (
+                "/v1/chat/completions",
+                json!({"stream": true, "tools": [{"type": "function", "function": tool}], "messages": [
+                    {"role": "system", "content": "S-TEXT"},
+                    {"role": "user", "content": "U-TEXT"},
+                    {"role": "assistant", "content": null, "tool_calls": []},
+                    {"role": "tool", "tool_call_id": "call_x", "content": "R-TEXT"},
+                ]}),
+            ),
+            (
+                "/v1beta/models/m:streamGenerateContent",
+                json!({"tools": [{"functionDeclarations": [tool]}],
+                "systemInstruction": {"parts": [{"text": "S-TEXT"}]},
+                "contents": [
+                    {"role": "user", "parts": [{"text": "U-TEXT"}]},
+                    {"role": "model", "parts": [{"functionCall": {"id": "call_x", "name": "Bash", "args": {}}}]},
+                    {"role": "user", "parts": [{"functionResponse": {
+                        "id": "call_x", "name": "Bash", "response": {"output": "R-TEXT"},
+                    }}]},
+                ]}),
+            ),
+        ]
+    }
+
+    #[test]
+    fn every_format_is_read_and_answered_by_the_script() {
+        for (path, body) in formats() {
+            let server = Server::start(script(), 5).expect("a free port");
+            let call = post(&server, path, &body);
+            assert!(
+                call.contains("text/event-stream") && call.contains("call_one") && call.contains("ls"),
+                "{call}"
+            );
+            let words = post(&server, path, &body);
+            assert!(words.contains("WORDS") && !words.contains("call_one"), "{words}");
+            let requests = server.requests();
+            let told: Vec<&str> = requests[0].items.iter().filter_map(super::super::Item::told).collect();
+            for text in ["S-TEXT", "U-TEXT", "R-TEXT"] {
+                assert!(told.iter().any(|told| told.contains(text)), "{path} has no {text}: {told:?}");
+            }
+            assert_eq!(requests[0].conversation, "main", "{path}");
+            assert_eq!(requests[0].tools, ["Bash"], "{path}");
+        }
+    }
+
+    #[test]
+    fn without_a_stream_the_answer_is_one_object() {
+        for (path, mut body) in formats() {
+            body["stream"] = json!(false);
+            let path = path.replace(":streamGenerateContent", ":generateContent");
+            let server = Server::start(script(), 5).expect("a free port");
+            let answer = post(&server, &path, &body);
+            let json = answer.split("\r\n\r\n").nth(1).map(serde_json::from_str::<Value>);
+            assert!(
+                matches!(json, Some(Ok(Value::Object(_)))) && answer.contains("call_one"),
+                "{path}: {answer}"
+            );
+        }
+    }
+
+    #[test]
+    fn more_requests_than_allowed_are_an_error() {
+        let server = Server::start(script(), 1).expect("a free port");
+        let (path, body) = formats().remove(0);
+        assert!(post(&server, path, &body).starts_with("HTTP/1.1 200"));
+        assert!(!server.is_over_limit());
+        assert!(post(&server, path, &body).starts_with("HTTP/1.1 400"));
+        assert!(server.is_over_limit());
+    }
+
+    #[test]
+    fn what_is_no_conversation_is_noted() {
+        let server = Server::start(script(), 1).expect("a free port");
+        assert!(post(&server, "/v1/messages/count_tokens", &json!({})).contains("input_tokens"));
+        assert!(post(&server, "/telemetry", &json!({})).starts_with("HTTP/1.1 404"));
+        assert_eq!(server.others(), ["POST /v1/messages/count_tokens", "POST /telemetry"]);
+        assert!(server.requests().is_empty());
+    }
+}

@@ -18,8 +18,6 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// An agent that can be started.
 #[derive(Clone, Debug)]
 pub(crate) struct Installed {
-    /// The folder with its packages.
-    pub(crate) dir: PathBuf,
     /// Its program.
     pub(crate) program: PathBuf,
     /// `PATH` for it: programs of its own packages first (a newer `node`).
@@ -49,7 +47,7 @@ pub(crate) fn install(agent: &dyn Agent, cache: &Path) -> Result<Installed, Miss
     let mut path = bin.into_os_string();
     path.push(":");
     path.push(environment::path());
-    Ok(Installed { dir, program, path })
+    Ok(Installed { program, path })
 }
 
 fn download(agent: &dyn Agent, dir: &Path) -> Result<(), Missing> {

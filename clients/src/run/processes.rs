@@ -83,3 +83,32 @@ fn marked(mark: &str) -> Vec<Pid> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_process_is_ended_with_its_group() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new("sh");
+        command.args(["-c", "sh -c 'sleep 1; touch late' & sleep 300"]).current_dir(dir.path());
+        let ended = run(&mut command, Duration::from_millis(100), || false).expect("sh starts");
+        assert_eq!(ended, Ended::Late);
+        std::thread::sleep(Duration::from_millis(1500));
+        assert!(!dir.path().join("late").exists());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_daemon_that_left_its_group_is_found_by_its_mark() {
+        let mark = format!("test-{}", std::process::id());
+        let mut command = Command::new("setsid");
+        command.args(["-f", "sleep", "300"]).env(MARK, &mark);
+        let ended = run(&mut command, Duration::from_secs(5), || false).expect("setsid starts");
+        assert_eq!(ended, Ended::Exit(0));
+        assert_eq!(marked(&mark).len(), 1);
+        end_marked(&mark);
+        assert!(marked(&mark).is_empty());
+    }
+}

@@ -10,10 +10,9 @@ use super::processes::Ended;
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) project: PathBuf,
-    pub(crate) user: PathBuf,
+    /// Crosier's configuration, where its hooks run.
+    pub(crate) policy: PathBuf,
     pub(crate) requests: Vec<Request>,
-    /// The ids of the calls of the main conversation, in order.
-    pub(crate) calls: Vec<&'static str>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) ended: Ended,

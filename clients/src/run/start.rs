@@ -90,9 +90,8 @@ impl Run<'_> {
         let text = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         let seen = Seen {
             project: home.project(),
-            user: home.user(),
+            policy: home.policy().parent().map(PathBuf::from).unwrap_or_default(),
             requests,
-            calls: self.scenario.script.calls("main"),
             stdout: text(&stdout),
             stderr: text(&stderr),
             ended,
