@@ -13,8 +13,8 @@
 
 use std::sync::Arc;
 
-use crosier::config::tree::{Node, Value as Tree};
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
+use crosier::config::{Node, Value as Tree};
 use crosier::{Answer, Call, Callback, Capability, Json, Reply, Strategy};
 use serde_json::Value;
 

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier::config::{Config, Loader, tree::Problems};
+use crosier::config::{Config, Loader, Problems};
 use crosier::{Builder, Catalog, Engine};
 use crosier_agent::agent::AgentHooks;
 
 use crate::agent::scopes;
+use crate::cases::ReplyType;
 use crate::exit::{Exit, Failed};
 use crate::{environment, state};
 
@@ -49,7 +50,7 @@ fn with_files(files: &[PathBuf]) -> Loader {
 /// A loader that knows everything that this program lets a configuration name.
 pub(crate) fn loader() -> Loader {
     // Registering costs nothing: a built-in reads its data and compiles its patterns when a hook names it.
-    crosier_builtins::register(Loader::new(Catalog::default()))
+    crosier_builtins::register(Loader::new(Catalog::default())).hook_type(ReplyType)
 }
 
 /// The hooks of configuration files, ready to run.
@@ -77,9 +78,9 @@ fn hooks_of(
     more: impl FnOnce(Builder) -> Builder,
 ) -> Result<Hooks, Failed> {
     let states = state::read_all(files).map_err(|problems| bad("state", &problems))?;
-    let places = std::mem::take(&mut config.places);
+    let declared = std::mem::take(&mut config.declared);
     let engine = build(more(builder(config)))?;
-    let switched_off = state::apply(&states, &places, files, &engine);
+    let switched_off = state::apply(&states, &declared, files, &engine);
     Ok(Hooks { engine, switched_off })
 }
 

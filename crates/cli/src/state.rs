@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crosier::Engine;
-use crosier::config::tree::{self, Node, Problem, Problems, Source, Span};
-use crosier::config::{Config, Named};
+use crosier::config::{Config, DeclaredHook};
+use crosier::config::{Node, Problem, Problems, Source, Span, parse_document};
 
 /// The state of one configuration file.
 #[derive(Debug)]
@@ -82,7 +82,7 @@ impl State {
     }
 
     /// Whether this state leaves out a hook.
-    fn disables(&self, hook: &Named, configs: &[PathBuf]) -> bool {
+    fn disables(&self, hook: &DeclaredHook, configs: &[PathBuf]) -> bool {
         shown(hook).is_some_and(|name| {
             !hook.system && owner(hook, configs) == Some(&self.config) && self.names(&name)
         })
@@ -91,7 +91,7 @@ impl State {
     /// What in it has no effect: names that nobody has, that are no names, that may not be switched off.
     pub(crate) fn stale(&self, config: &Config, configs: &[PathBuf]) -> Problems {
         let warning = |(name, span): &(String, Span)| {
-            let mine = config.places.iter().filter(|hook| owner(hook, configs) == Some(&self.config));
+            let mine = config.declared.iter().filter(|hook| owner(hook, configs) == Some(&self.config));
             let hook = mine.into_iter().find(|hook| shown(hook).as_deref() == Some(name));
             let (message, help) = match hook {
                 Some(hook) if hook.system => (
@@ -111,21 +111,26 @@ impl State {
 }
 
 /// Switches off what these states say, and gives the names back.
-pub(crate) fn apply(states: &[State], places: &[Named], configs: &[PathBuf], engine: &Engine) -> Vec<String> {
-    let wanted = places.iter().filter(|hook| states.iter().any(|state| state.disables(hook, configs)));
+pub(crate) fn apply(
+    states: &[State],
+    declared: &[DeclaredHook],
+    configs: &[PathBuf],
+    engine: &Engine,
+) -> Vec<String> {
+    let wanted = declared.iter().filter(|hook| states.iter().any(|state| state.disables(hook, configs)));
     // A name that the engine does not switch off stays on.
     wanted.filter_map(shown).filter(|name| engine.disable(name).is_ok()).collect()
 }
 
 /// The name as shown, of a hook that was given one.
-pub(crate) fn shown(hook: &Named) -> Option<String> {
+pub(crate) fn shown(hook: &DeclaredHook) -> Option<String> {
     let name = hook.name.as_deref()?;
     Some(hook.agent.as_deref().map_or_else(|| name.to_owned(), |agent| format!("{agent}/{name}")))
 }
 
 /// The configuration file that a hook belongs to: the one that it stands in, or the first for what stands in
 /// a script.
-pub(crate) fn owner<'a>(hook: &Named, configs: &'a [PathBuf]) -> Option<&'a PathBuf> {
+pub(crate) fn owner<'a>(hook: &DeclaredHook, configs: &'a [PathBuf]) -> Option<&'a PathBuf> {
     let stands_in = |config: &&PathBuf| config.display().to_string() == hook.source.name;
     configs.iter().find(stands_in).or_else(|| configs.first())
 }
@@ -206,7 +211,7 @@ fn write(path: &Path, names: &[String]) -> io::Result<()> {
 }
 
 fn names(source: &Arc<Source>) -> Result<Vec<(String, Span)>, Problems> {
-    let node = tree::parse(source)?;
+    let node = parse_document(source)?;
     let help = "it is written by `crosier disable`; mend it, or remove it to switch every hook on again";
     let bad =
         |node: &Node, message: String| Err(Problem::error(source, node.span, message).with_help(help).into());

@@ -14,7 +14,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crosier::Json;
-use crosier::config::tree::{self, Node, Problem, Problems, Source};
+use crosier::config::{Node, Problem, Problems, Source, parse_document};
 
 use super::{Model, ModelError, ModelFuture, ModelRequest, OnText, StopReason, Turn, Usage};
 use crate::conversation::Block;
@@ -41,7 +41,7 @@ impl Scripted {
     /// Everything that is wrong with it, each with its place.
     pub fn parse(name: &str, text: &str) -> Result<Self, Problems> {
         let source = Source::new(name, text);
-        let node = tree::parse(&source)?;
+        let node = parse_document(&source)?;
         let mut problems = Problems::new();
         let mut turns = Vec::new();
         match node.as_list() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use crosier::Decision;
-use crosier::config::tree::{self, Node, Problem, Problems, Source, Value};
+use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 
 use crate::token::{Token, of_wildcards};
@@ -120,7 +120,7 @@ impl List {
 
     /// Reads a list with `commands:` and perhaps `places:`.
     pub(crate) fn read(source: &Arc<Source>) -> Result<Self, Problems> {
-        let node = tree::parse(source)?;
+        let node = parse_document(source)?;
         let mut reader = Reader { source, problems: Problems::new() };
         let mut list = Self::default();
         let mut found = false;

@@ -21,7 +21,7 @@ use std::path::Path;
 #[cfg(test)]
 use std::sync::Arc;
 
-use crosier::config::tree::Source;
+use crosier::config::Source;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Callback, Decision, Json};
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
-use crosier::config::tree::Source;
+use crosier::config::Source;
 
 use super::check::is_secret;
 use super::rule::{self, Before, Check, Rule};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crosier::config::tree::{self, Node, Problem, Problems, Source, Value};
+use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 use regex::Regex;
 
@@ -37,7 +37,7 @@ const WINDOW: usize = 1024;
 
 /// Reads a file of rules.
 pub(super) fn read(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> {
-    let node = tree::parse(source)?;
+    let node = parse_document(source)?;
     let mut problems = Problems::new();
     let mut rules = Vec::new();
     match node.as_list() {

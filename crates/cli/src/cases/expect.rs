@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crosier::config::tree::{Node, Problem, Problems, Source, Span, Value as Tree};
+use crosier::config::{Node, Problem, Problems, Source, Span, Value as Tree};
 use crosier::protocol::event::TABLE;
 use crosier::protocol::nearest::nearest;
 use crosier::{Kind, Outcome};

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crosier::config::tree::{self, Node, Problem, Problems, Source, Span, Value as Tree};
+use crosier::config::{Node, Problem, Problems, Source, Span, Value as Tree, parse_document};
 use crosier::protocol::nearest::nearest;
 
 use super::expect::{self, Expect};
@@ -59,7 +59,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
         let text = fs::read_to_string(&file)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
         let source = Source::new(file.display().to_string(), text);
-        match tree::parse(&source) {
+        match parse_document(&source) {
             // Cases live beside the configuration that they are about.
             Ok(node) if named_by == NamedBy::Folder && is_configuration(&node) => {}
             Ok(node) => list(&file, &source, &node, &mut cases, &mut problems),
@@ -109,7 +109,7 @@ fn is_configuration(node: &Node) -> bool {
 /// Reads the cases of one text; what is wrong with it is added to the problems.
 pub(crate) fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
     let source = Source::new(file.display().to_string(), text);
-    match tree::parse(&source) {
+    match parse_document(&source) {
         Ok(node) => list(file, &source, &node, cases, problems),
         Err(found) => problems.extend(found),
     }

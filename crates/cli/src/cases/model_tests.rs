@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crosier::config::tree::Problems;
+use crosier::config::Problems;
 use proptest::prelude::*;
 
 use super::read;

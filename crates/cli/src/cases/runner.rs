@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crosier::config::tree::Node;
+use crosier::config::Node;
 use crosier::{Engine, Outcome, SwitchError};
 
 use super::compare::{self, Difference};

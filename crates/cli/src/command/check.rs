@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::config::Named;
-use crosier::config::tree::{Problem, Problems, Severity};
+use crosier::config::DeclaredHook;
+use crosier::config::{Problem, Problems, Severity};
 use crosier::{Engine, Entry, PythonInfo};
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ impl Run for CheckArgs {
 
 /// What is there, and what is wrong with it.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct CheckResult {
     pub(crate) problems: Problems,
     /// None when the files cannot be used.
     pub(crate) hooks: Option<usize>,
@@ -65,20 +65,20 @@ pub(crate) struct Found {
 }
 
 /// Reads the files and their states, and imports what python hooks name.
-pub(crate) fn look(files: &[PathBuf], import: bool) -> std::result::Result<Found, Failed> {
+pub(crate) fn look(files: &[PathBuf], import: bool) -> std::result::Result<CheckResult, Failed> {
     let states = state::read_all(files);
     let mut pythons = Vec::new();
     let (problems, hooks) = match (setup::lint(files), states) {
         (Ok(config), Ok(states)) => {
             let mut problems = config.warnings.clone();
             problems.extend(states.iter().flat_map(|state| state.stale(&config, files)));
-            let places = config.places.clone();
+            let declared = config.declared.clone();
             // What the loader does not see, the registry does.
             let engine = setup::build(setup::builder(config))?;
             if import {
-                problems.extend(import_all(&engine, &places, &mut pythons));
+                problems.extend(import_all(&engine, &declared, &mut pythons));
             }
-            (problems, Some(places.len()))
+            (problems, Some(declared.len()))
         }
         (Ok(config), Err(mut broken)) => {
             broken.extend(config.warnings);
@@ -90,11 +90,15 @@ pub(crate) fn look(files: &[PathBuf], import: bool) -> std::result::Result<Found
             (problems, None)
         }
     };
-    Ok(Found { problems, hooks, pythons })
+    Ok(CheckResult { problems, hooks, pythons })
 }
 
 /// Imports every python function. One that cannot be called is a problem at its hook: it would deny every event.
-fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, usize)>) -> Problems {
+fn import_all(
+    engine: &Engine,
+    declared: &[DeclaredHook],
+    pythons: &mut Vec<(PythonInfo, usize)>,
+) -> Problems {
     let mut problems = Problems::default();
     for (entry, imported) in engine.warm() {
         match imported {
@@ -104,8 +108,8 @@ fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, 
             },
             Err(failure) => {
                 // No failure is lost: one whose hook is not found stands at the first one.
-                let is_here = |place: &&Named| is_of(&entry, place);
-                let Some(place) = places.iter().find(is_here).or(places.first()) else { continue };
+                let is_here = |place: &&DeclaredHook| is_of(&entry, place);
+                let Some(place) = declared.iter().find(is_here).or(declared.first()) else { continue };
                 let message = format!(
                     "the hook `{}` cannot be called ({}): {}",
                     entry.name, failure.kind, failure.detail
@@ -119,7 +123,7 @@ fn import_all(engine: &Engine, places: &[Named], pythons: &mut Vec<(PythonInfo, 
 }
 
 /// Whether a hook was written at this place. A hook with a name stands where its name does.
-fn is_of(entry: &Entry, place: &Named) -> bool {
+fn is_of(entry: &Entry, place: &DeclaredHook) -> bool {
     let Some(name) = &place.name else {
         let at = place.source.position(place.span.start);
         return entry.origin.as_ref().is_some_and(|origin| {
@@ -132,7 +136,7 @@ fn is_of(entry: &Entry, place: &Named) -> bool {
     }
 }
 
-fn text(files: &[PathBuf], found: &Found) -> String {
+fn text(files: &[PathBuf], found: &CheckResult) -> String {
     let paint = Paint::stdout();
     let mut text = String::new();
     for problem in &found.problems {
@@ -161,7 +165,7 @@ fn text(files: &[PathBuf], found: &Found) -> String {
     text
 }
 
-fn as_json(files: &[PathBuf], found: &Found) -> Value {
+fn as_json(files: &[PathBuf], found: &CheckResult) -> Value {
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     json!({
         "files": names,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use crosier::config::{Config, Named};
+use crosier::config::{Config, DeclaredHook};
 use crosier::protocol::nearest::nearest;
 
 use super::Run;
@@ -91,8 +91,8 @@ fn find<'a>(
     config: &'a Config,
     files: &'a [PathBuf],
     name: &str,
-) -> std::result::Result<(&'a Named, &'a Path), Failed> {
-    let named = config.places.iter().find(|hook| state::shown(hook).as_deref() == Some(name));
+) -> std::result::Result<(&'a DeclaredHook, &'a Path), Failed> {
+    let named = config.declared.iter().find(|hook| state::shown(hook).as_deref() == Some(name));
     if let Some((hook, owner)) = named.and_then(|hook| Some((hook, state::owner(hook, files)?))) {
         return Ok((hook, owner));
     }
@@ -103,7 +103,7 @@ fn find<'a>(
             "`{name}` is a place, not a name: it would be another hook as soon as the file changes; give the hook a `name:` first"
         ));
     }
-    let names: Vec<String> = config.places.iter().filter_map(state::shown).collect();
+    let names: Vec<String> = config.declared.iter().filter_map(state::shown).collect();
     let near = nearest(name, names.iter().map(String::as_str));
     failed(match near {
         Some(near) => format!("no hook is named `{name}`, did you mean `{near}`?"),

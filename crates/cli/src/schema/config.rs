@@ -1,6 +1,6 @@
 //! A configuration file, from the tables of its keys and of the events.
 
-use crosier::config::keys::{EVENT_KEYS, GROUP_KEYS, HOOK_KEYS, Holds, Key, SECTION_KEYS};
+use crosier::config::{Key, KeyTables, ValueKind};
 use crosier::protocol::event::TABLE;
 use serde_json::{Map, Value, json};
 
@@ -12,6 +12,7 @@ const ABOUT: &str = "Hooks for AI agents. Outside `hooks` sections every key bel
 
 /// The schema of a configuration file.
 pub(crate) fn config() -> Value {
+    let tables = setup::loader().keys();
     with(
         root("config", "Crosier configuration", ABOUT),
         json!({
@@ -29,8 +30,8 @@ pub(crate) fn config() -> Value {
                 ),
             },
             "$defs": {
-                "section": section(),
-                "event": event(),
+                "section": section(&tables),
+                "event": event(&tables),
                 "hooks": {
                     "type": ["array", "null"],
                     "items": {
@@ -39,16 +40,16 @@ pub(crate) fn config() -> Value {
                         "else": { "$ref": "#/$defs/hook" },
                     },
                 },
-                "group": group(),
-                "hook": hook(),
+                "group": group(&tables),
+                "hook": hook(&tables),
             },
         }),
     )
 }
 
-fn section() -> Value {
+fn section(tables: &KeyTables) -> Value {
     let to_event = |text: &str| about(json!({ "$ref": "#/$defs/event" }), text);
-    let mut known: Map<String, Value> = keys(&SECTION_KEYS);
+    let mut known: Map<String, Value> = keys(&tables.section, tables);
     let mut points = Map::new();
     for row in &TABLE {
         known.insert(row.name.to_owned(), to_event(row.about));
@@ -70,26 +71,26 @@ fn section() -> Value {
     })
 }
 
-fn event() -> Value {
+fn event(tables: &KeyTables) -> Value {
     json!({
         "if": { "type": "object" },
-        "then": closed(keys(&EVENT_KEYS), json!({})),
+        "then": closed(keys(&tables.event, tables), json!({})),
         "else": { "$ref": "#/$defs/hooks" },
     })
 }
 
-fn group() -> Value {
-    closed(keys(&GROUP_KEYS), json!({ "required": ["hooks"] }))
+fn group(tables: &KeyTables) -> Value {
+    closed(keys(&tables.group, tables), json!({ "required": ["hooks"] }))
 }
 
-fn hook() -> Value {
+fn hook(tables: &KeyTables) -> Value {
     let says = ["type", "command", "argv", "run", "reply", "then", "delay", "fail"];
     let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
     let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
     let mut all = vec![one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")];
     all.extend(builtins());
     closed(
-        keys(&HOOK_KEYS),
+        keys(&tables.hook, tables),
         json!({
             "anyOf": says,
             "dependentRequired": { "handler": ["type"] },
@@ -134,10 +135,10 @@ fn closed(known: Map<String, Value>, more: Value) -> Value {
 }
 
 /// Every key in both of its spellings.
-fn keys(table: &[Key]) -> Map<String, Value> {
+fn keys(table: &[Key], tables: &KeyTables) -> Map<String, Value> {
     let mut all = Map::new();
     for key in table {
-        let schema = about(holds(key.holds), key.about);
+        let schema = about(value(key.value, &tables.types), key.about);
         let camel = camel_case(key.name);
         if camel != key.name {
             let other = json!({ "allOf": [schema.clone()], "description": format!("`{}`, in its other spelling", key.name) });
@@ -159,7 +160,7 @@ fn camel_case(name: &str) -> String {
     })
 }
 
-fn holds(holds: Holds) -> Value {
+fn value(kind: ValueKind, types: &[&str]) -> Value {
     // A key with nothing behind it is the same as a key that is not there.
     let time = |unit: &str| {
         json!({
@@ -170,23 +171,25 @@ fn holds(holds: Holds) -> Value {
             "$comment": format!("a bare number is {unit}"),
         })
     };
-    match holds {
-        Holds::Text => json!({ "type": ["string", "null"] }),
-        Holds::Word(words) => or_null(json!({ "enum": words })),
-        Holds::Bool => json!({ "type": ["boolean", "null"] }),
-        Holds::Integer => json!({ "type": ["integer", "null"] }),
-        Holds::Count => json!({ "type": ["integer", "null"], "minimum": 1 }),
-        Holds::Seconds => time("seconds"),
-        Holds::Milliseconds => time("milliseconds"),
-        Holds::Texts => json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
-        Holds::Argv => json!({ "type": ["array", "null"], "items": { "type": "string" }, "minItems": 1 }),
-        Holds::Variables => json!({
+    match kind {
+        ValueKind::Text => json!({ "type": ["string", "null"] }),
+        ValueKind::Word(words) => or_null(json!({ "enum": words })),
+        ValueKind::Type => or_null(json!({ "enum": types })),
+        ValueKind::Bool => json!({ "type": ["boolean", "null"] }),
+        ValueKind::Integer => json!({ "type": ["integer", "null"] }),
+        ValueKind::Count => json!({ "type": ["integer", "null"], "minimum": 1 }),
+        ValueKind::Seconds => time("seconds"),
+        ValueKind::Milliseconds => time("milliseconds"),
+        ValueKind::Texts => json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
+        ValueKind::Argv => json!({ "type": ["array", "null"], "items": { "type": "string" }, "minItems": 1 }),
+        ValueKind::Variables => json!({
             "type": ["object", "null"],
             "propertyNames": { "pattern": "^[^=]+$" },
             "additionalProperties": { "type": ["string", "number", "boolean"] },
         }),
-        Holds::Hooks => json!({ "$ref": "#/$defs/hooks" }),
-        Holds::Any => json!({}),
+        ValueKind::Hooks => json!({ "$ref": "#/$defs/hooks" }),
+        // A kind that is newer than this function: anything fits.
+        _ => json!({}),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::loader::{AgentConfig, Reading};
+use super::loader::{AgentConfig, LoadContext};
 use super::section::{Owner, Settings, section};
 use super::tree::{Node, Span, Value};
-use super::value::Sheet;
+use super::value::Reader;
 
 pub(super) fn agents(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
     settings: &Settings,
 ) -> Vec<AgentConfig> {
@@ -22,15 +22,15 @@ pub(super) fn agents(
                     continue;
                 }
                 let id = match item.get("id") {
-                    Some(id) => sheet.filled_text("id", id),
+                    Some(id) => reader.filled_text("id", id),
                     None => {
                         let span = Span::new(item.span.start, item.span.start);
-                        sheet.error_with_help(span, "an agent with hooks needs an `id`", "add `id: NAME`");
+                        reader.error_with_help(span, "an agent with hooks needs an `id`", "add `id: NAME`");
                         None
                     }
                 };
                 if let Some(id) = id {
-                    found.push(agent(sheet, reading, &id, &sections, settings));
+                    found.push(agent(reader, context, &id, &sections, settings));
                 }
             }
         }
@@ -38,7 +38,7 @@ pub(super) fn agents(
             for entry in entries {
                 let sections = sections(&entry.value);
                 if !sections.is_empty() {
-                    found.push(agent(sheet, reading, &entry.key, &sections, settings));
+                    found.push(agent(reader, context, &entry.key, &sections, settings));
                 }
             }
         }
@@ -55,8 +55,8 @@ fn sections(node: &Node) -> Vec<&Node> {
 }
 
 fn agent(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     id: &str,
     sections: &[&Node],
     settings: &Settings,
@@ -65,9 +65,9 @@ fn agent(
     let mut agent = AgentConfig { id: Arc::clone(&id), hooks: Vec::new(), overrides: Vec::new() };
     for node in sections {
         let mut settings = settings.clone();
-        let found = section(sheet, reading, node, &Owner::Agent(Arc::clone(&id)), &mut settings);
+        let found = section(reader, context, node, &Owner::Agent(Arc::clone(&id)), &mut settings);
         agent.hooks.extend(found.hooks);
-        let source = sheet.source;
+        let source = reader.source;
         agent
             .overrides
             .extend(found.overrides.into_iter().map(|(kind, span)| (kind, span, Arc::clone(source))));

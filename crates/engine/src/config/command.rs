@@ -10,104 +10,108 @@ use crosier_protocol::reply::Output;
 
 use super::hook::Keys;
 use super::lint;
-use super::loader::Reading;
+use super::loader::LoadContext;
 use super::tree::{Node, Value};
-use super::value::{Sheet, Unit};
+use super::value::{Reader, Unit};
 use crate::registry::{CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program};
 
-pub(super) fn command(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Handler> {
-    let program = program(sheet, reading, keys)?;
-    let cwd = self::cwd(sheet, reading, keys)?;
+pub(super) fn command(
+    reader: &mut Reader<'_>,
+    context: &LoadContext<'_>,
+    keys: &Keys<'_>,
+) -> Option<Handler> {
+    let program = program(reader, context, keys)?;
+    let cwd = self::cwd(reader, context, keys)?;
     let words = [("reply", Output::Reply), ("text", Output::Text)];
-    let output = keys.get("output").and_then(|node| sheet.word("output", node, &words)).unwrap_or_default();
-    let grace = keys.get("grace").and_then(|node| sheet.duration("grace", node, Unit::Seconds));
+    let output = keys.get("output").and_then(|node| reader.word("output", node, &words)).unwrap_or_default();
+    let grace = keys.get("grace").and_then(|node| reader.duration("grace", node, Unit::Seconds));
     Some(Handler::Command(Arc::new(CommandSpec {
         program,
         cwd,
-        project_dir: reading.folder.to_owned(),
-        env: keys.get("env").map(|node| env(sheet, node)).unwrap_or_default(),
-        env_pass: keys.get("env_pass").map(|node| sheet.texts("env_pass", node)).unwrap_or_default(),
+        project_dir: context.folder.to_owned(),
+        env: keys.get("env").map(|node| env(reader, node)).unwrap_or_default(),
+        env_pass: keys.get("env_pass").map(|node| reader.texts("env_pass", node)).unwrap_or_default(),
         output,
         grace: grace.unwrap_or(DEFAULT_GRACE),
     })))
 }
 
 /// Where the hook runs: the configuration's folder, unless it says otherwise.
-pub(super) fn cwd(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Cwd> {
-    let Some(node) = keys.get("cwd") else { return Some(Cwd::Folder(reading.folder.to_owned())) };
-    let path = sheet.filled_text("cwd", node)?;
+pub(super) fn cwd(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &Keys<'_>) -> Option<Cwd> {
+    let Some(node) = keys.get("cwd") else { return Some(Cwd::Folder(context.folder.to_owned())) };
+    let path = reader.filled_text("cwd", node)?;
     if path == "event" {
         return Some(Cwd::Event);
     }
-    let folder = reading.folder.join(path);
+    let folder = context.folder.join(path);
     if !folder.is_dir() {
         let message = format!("the folder does not exist: {}", folder.display());
-        sheet.error_with_help(node.span, message, "relative paths begin at the configuration's folder");
+        reader.error_with_help(node.span, message, "relative paths begin at the configuration's folder");
         return None;
     }
     Some(Cwd::Folder(folder))
 }
 
-fn program(sheet: &mut Sheet<'_>, reading: &Reading<'_>, keys: &Keys<'_>) -> Option<Program> {
+fn program(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &Keys<'_>) -> Option<Program> {
     let given: Vec<&str> = ["command", "argv", "handler"].into_iter().filter(|key| keys.has(key)).collect();
     match given[..] {
         ["command"] => {
             let node = keys.get("command")?;
             if node.as_list().is_some() {
                 let help = "words without a shell are `argv: [program, argument, …]`";
-                sheet.error_with_help(node.span, "`command` must be text, but it is a list", help);
+                reader.error_with_help(node.span, "`command` must be text, but it is a list", help);
                 return None;
             }
-            let line = sheet.filled_text("command", node)?;
-            lint::shell_line(sheet, &line, node.span, reading.folder)?;
+            let line = reader.filled_text("command", node)?;
+            lint::shell_line(reader, &line, node.span, context.folder)?;
             Some(Program::Shell(line))
         }
         ["argv"] => {
             let node = keys.get("argv")?;
             let Value::List(items) = &node.value else {
-                sheet.expected("argv", "a list like [program, argument]", node);
+                reader.expected("argv", "a list like [program, argument]", node);
                 return None;
             };
-            let words: Vec<String> = items.iter().filter_map(|item| sheet.text("argv", item)).collect();
+            let words: Vec<String> = items.iter().filter_map(|item| reader.text("argv", item)).collect();
             if words.is_empty() || words.first().is_some_and(String::is_empty) {
-                sheet.error(node.span, "`argv` must begin with a program");
+                reader.error(node.span, "`argv` must begin with a program");
                 return None;
             }
             (words.len() == items.len()).then_some(Program::Argv(words))
         }
         ["handler"] => {
             let node = keys.get("handler")?;
-            let path = sheet.filled_text("handler", node)?;
-            match file(&reading.folder.join(&path)) {
+            let path = reader.filled_text("handler", node)?;
+            match file(&context.folder.join(&path)) {
                 Ok(words) => Some(Program::Argv(words)),
                 Err((why, help)) => {
-                    sheet.error_with_help(node.span, why, help);
+                    reader.error_with_help(node.span, why, help);
                     None
                 }
             }
         }
         [] => {
             let help = "add `command:` (a shell line), `argv:` (words) or `handler:` (a file)";
-            sheet.error_with_help(keys.start(), "this hook of type command runs nothing", help);
+            reader.error_with_help(keys.start(), "this hook of type command runs nothing", help);
             None
         }
         _ => {
             let message = format!("a hook runs one thing, but this one has {}", given.join(" and "));
-            sheet.error(keys.start(), message);
+            reader.error(keys.start(), message);
             None
         }
     }
 }
 
-pub(super) fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
+pub(super) fn env(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, String)> {
     let Some(entries) = node.as_map() else {
-        sheet.expected("env", "a mapping like {NAME: value}", node);
+        reader.expected("env", "a mapping like {NAME: value}", node);
         return Vec::new();
     };
     let mut variables = Vec::with_capacity(entries.len());
     for entry in entries {
         if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
-            sheet.error(
+            reader.error(
                 entry.key_span,
                 format!("`{}` cannot be the name of a variable", entry.key.escape_debug()),
             );
@@ -118,7 +122,7 @@ pub(super) fn env(sheet: &mut Sheet<'_>, node: &Node) -> Vec<(String, String)> {
             Value::Number(number) => number.to_string(),
             Value::Bool(value) => value.to_string(),
             _ => {
-                sheet.expected(&entry.key, "text", &entry.value);
+                reader.expected(&entry.key, "text", &entry.value);
                 continue;
             }
         };

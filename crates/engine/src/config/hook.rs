@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::hook_type::{self, HookType, HookTypes};
 use super::keys::{self, canonical, is_free};
-use super::loader::Reading;
-use super::names::Named;
+use super::loader::LoadContext;
+use super::names::DeclaredHook;
 use super::script::{SCRIPT_PRIORITY, run_line};
 use super::section::{Event, ON_ERROR, Owner, Settings};
-use super::tree::{Entry, Node, Span};
-use super::value::{Sheet, Unit};
-use super::{command, lint, python, reply};
+use super::tree::{MapEntry, Node, Span};
+use super::value::{Reader, Unit};
+use super::{command, lint, python};
 use crate::registry::{DEFAULT_PRIORITY, Handler, Hook, Matcher, Mode, OnError, Origin};
 
 /// What a group says for each of its hooks.
@@ -24,25 +25,27 @@ pub(super) struct Group {
 /// The keys of one hook, each in its canonical spelling.
 pub(super) struct Keys<'a> {
     pub(super) span: Span,
-    entries: Vec<(Cow<'a, str>, &'a Entry)>,
+    entries: Vec<(Cow<'a, str>, &'a MapEntry)>,
 }
 
 impl<'a> Keys<'a> {
-    fn read(sheet: &mut Sheet<'_>, node: &'a Node) -> Option<Self> {
+    fn read(reader: &mut Reader<'_>, types: &HookTypes, node: &'a Node) -> Option<Self> {
         let Some(map) = node.as_map() else {
             let message =
                 format!("a hook is a mapping like `command: ./check.sh`, but this is {}", node.kind_word());
-            sheet.error(node.span, message);
+            reader.error(node.span, message);
             return None;
         };
-        let mut entries: Vec<(Cow<'_, str>, &Entry)> = Vec::with_capacity(map.len());
+        let mut entries: Vec<(Cow<'_, str>, &MapEntry)> = Vec::with_capacity(map.len());
         for entry in map.iter().filter(|entry| !is_free(&entry.key)) {
             let key = canonical(&entry.key);
-            if !keys::HOOK.contains(&&*key) {
-                let help = keys::remedy(&entry.key, &keys::HOOK);
-                sheet.error_with_help(entry.key_span, format!("unknown key `{}`", entry.key), help);
+            if !keys::HOOK.contains(&&*key) && !types.has_key(&key) {
+                let known: Vec<&str> =
+                    keys::HOOK.into_iter().chain(types.keys().map(|key| key.name)).collect();
+                let help = keys::remedy(&entry.key, &known);
+                reader.error_with_help(entry.key_span, format!("unknown key `{}`", entry.key), help);
             } else if entries.iter().any(|(other, _)| *other == key) {
-                sheet.error(
+                reader.error(
                     entry.key_span,
                     format!("`{}` is the key `{key}`, which is here already", entry.key),
                 );
@@ -73,86 +76,109 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// The kinds of hooks, and the keys that only they have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Type {
+/// What a hook runs, by its `type:`.
+#[derive(Clone, Copy)]
+enum Type<'a> {
     Command,
     Python,
     Builtin,
     Script,
-    Reply,
+    /// A type that the host registered.
+    Registered(&'a dyn HookType),
 }
 
-const TYPES: [(&str, Type); 5] = [
+const CORE_TYPES: [(&str, Type<'static>); 4] = [
     ("command", Type::Command),
     ("python", Type::Python),
     ("builtin", Type::Builtin),
     ("script", Type::Script),
-    ("reply", Type::Reply),
 ];
 
-impl Type {
-    /// The keys that mean something to this type and not to every hook.
-    const fn own_keys(self) -> &'static [&'static str] {
+impl Type<'_> {
+    fn word(self) -> &'static str {
         match self {
+            Self::Command => "command",
+            Self::Python => "python",
+            Self::Builtin => "builtin",
+            Self::Script => "script",
+            Self::Registered(hook_type) => hook_type.name(),
+        }
+    }
+
+    /// Whether a key means something to this type and not to every hook.
+    fn owns(self, key: &str) -> bool {
+        let own: &[&str] = match self {
             Self::Command => &["command", "argv", "handler", "env", "env_pass", "cwd", "output", "grace"],
             Self::Python => &["handler", "python", "python_path", "isolate", "env", "env_pass", "cwd"],
             Self::Script => &["run"],
             Self::Builtin => &["handler", "options"],
-            Self::Reply => &["reply", "then", "delay", "fail"],
-        }
+            Self::Registered(hook_type) => return hook_type.keys().iter().any(|own| own.name == key),
+        };
+        own.contains(&key)
     }
 }
 
+/// The types of the engine, then those of the host.
+fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
+    let registered = context.types.iter().map(|own| (own.name(), Type::Registered(own.as_ref())));
+    CORE_TYPES.into_iter().chain(registered).collect()
+}
+
+/// What a hook takes from the place where it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) event: &'a Event,
+    pub(super) owner: &'a Owner,
+    pub(super) settings: &'a Settings,
+    pub(super) group: &'a Group,
+}
+
 pub(super) fn hook(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
-    event: &Event,
-    owner: &Owner,
-    settings: &Settings,
-    group: &Group,
+    Surroundings { event, owner, settings, group }: Surroundings<'_>,
 ) -> Option<Hook> {
-    let keys = Keys::read(sheet, node)?;
+    let keys = Keys::read(reader, context.types, node)?;
     let name: Option<Arc<str>> =
-        keys.get("name").and_then(|node| sheet.filled_text("name", node)).map(Into::into);
+        keys.get("name").and_then(|node| reader.filled_text("name", node)).map(Into::into);
     let agent = match owner {
         Owner::Base => None,
         Owner::Agent(id) => Some(Arc::clone(id)),
     };
     let place =
         if keys.has("name") { keys.get("name").map_or(keys.span, |node| node.span) } else { keys.start() };
-    let (source, span) = (Arc::clone(sheet.source), place);
+    let (source, span) = (Arc::clone(reader.source), place);
     let system = keys.get("system").and_then(Node::as_bool).unwrap_or(false);
-    let named = Named { agent, event: event.kind.name, system, name: name.clone(), source, span };
-    reading.names.add(named, sheet.problems);
+    let named = DeclaredHook { agent, event: event.kind.name, system, name: name.clone(), source, span };
+    context.names.add(named, reader.problems);
 
-    let matcher = matcher(sheet, &keys, event, group);
+    let matcher = matcher(reader, &keys, event, group);
     let mut timeout = keys.get("timeout").and_then(|node| {
-        let timeout = sheet.duration("timeout", node, Unit::Seconds);
-        lint::timeout(sheet, node, timeout);
+        let timeout = reader.duration("timeout", node, Unit::Seconds);
+        lint::timeout(reader, node, timeout);
         timeout
     });
     timeout = timeout.or(group.timeout);
-    let mut on_error = on_error(sheet, &keys);
+    let mut on_error = on_error(reader, &keys);
     settings.apply(&mut timeout, &mut on_error);
-    let flag = |sheet: &mut Sheet<'_>, key: &str| keys.get(key).and_then(|node| sheet.boolean(key, node));
-    let mode = mode(sheet, &keys);
-    let system = flag(sheet, "system").unwrap_or(false);
+    let flag = |reader: &mut Reader<'_>, key: &str| keys.get(key).and_then(|node| reader.boolean(key, node));
+    let mode = mode(reader, &keys);
+    let system = flag(reader, "system").unwrap_or(false);
     if system && matches!(owner, Owner::Agent(_)) {
         let help = "move it to the `hooks:` of the file, which hold for every agent";
-        sheet.error_with_help(keys.key_span("system"), "a hook of an agent cannot be `system`", help);
+        reader.error_with_help(keys.key_span("system"), "a hook of an agent cannot be `system`", help);
     }
-    let enabled = flag(sheet, "enabled").unwrap_or(true);
+    let enabled = flag(reader, "enabled").unwrap_or(true);
     if system && !enabled {
-        sheet.error(keys.key_span("enabled"), "a `system` hook cannot be disabled");
+        reader.error(keys.key_span("enabled"), "a `system` hook cannot be disabled");
     }
-    let priority = keys.get("priority").and_then(|node| sheet.integer("priority", node));
+    let priority = keys.get("priority").and_then(|node| reader.integer("priority", node));
     let usual = if keys.has("run") { SCRIPT_PRIORITY } else { DEFAULT_PRIORITY };
-    let description = keys.get("description").and_then(|node| sheet.text("description", node));
-    let (handler, type_word) = handler(sheet, reading, &keys, event, mode?)?;
-    lint::hook(sheet, &keys, event, on_error);
-    let position = sheet.source.position(node.span.start);
+    let description = keys.get("description").and_then(|node| reader.text("description", node));
+    let (handler, type_word) = handler(reader, context, &keys, event, mode?)?;
+    lint::hook(reader, &keys, event, on_error);
+    let position = reader.source.position(node.span.start);
     Some(Hook {
         kind: event.kind.clone(),
         name,
@@ -165,7 +191,7 @@ pub(super) fn hook(
         enabled,
         description: description.map(Into::into),
         origin: Some(Origin {
-            file: sheet.source.name.as_str().into(),
+            file: reader.source.name.as_str().into(),
             line: position.line,
             column: position.column,
             type_word,
@@ -175,10 +201,10 @@ pub(super) fn hook(
 }
 
 /// The matcher of the hook, its group or its point alias: only one of them can have one.
-fn matcher(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, group: &Group) -> Option<Matcher> {
+fn matcher(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, group: &Group) -> Option<Matcher> {
     let own = keys.get("matcher");
     let own = match own {
-        Some(node) => Some((sheet.text("matcher", node)?, node.span)),
+        Some(node) => Some((reader.text("matcher", node)?, node.span)),
         None => None,
     };
     let given: Vec<(String, Span)> =
@@ -186,15 +212,15 @@ fn matcher(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, group: &Group)
     let Some((text, span)) = given.first() else { return Some(Matcher::all()) };
     if let Some((other, _)) = given.get(1) {
         let message = format!("two matchers for one hook: `{text}` and `{other}`");
-        sheet.error_with_help(*span, message, "leave one of them out");
+        reader.error_with_help(*span, message, "leave one of them out");
         return None;
     }
-    compiled_matcher(sheet, text, *span, event)
+    compiled_matcher(reader, text, *span, event)
 }
 
 /// A matcher that the event can have.
 pub(super) fn compiled_matcher(
-    sheet: &mut Sheet<'_>,
+    reader: &mut Reader<'_>,
     text: &str,
     span: Span,
     event: &Event,
@@ -202,26 +228,30 @@ pub(super) fn compiled_matcher(
     let matcher = match Matcher::new(text) {
         Ok(matcher) => matcher,
         Err(detail) => {
-            sheet.error(span, detail);
+            reader.error(span, detail);
             return None;
         }
     };
     if event.kind.matcher.is_none() && !matcher.is_all() {
         let message = format!("{} has no field that a matcher runs on", event.kind.name);
-        sheet.error_with_help(span, message, "leave the matcher out, or write \"*\"");
+        reader.error_with_help(span, message, "leave the matcher out, or write \"*\"");
         return None;
     }
-    lint::matcher(sheet, &matcher, span, event);
+    lint::matcher(reader, &matcher, span, event);
     Some(matcher)
 }
 
-fn on_error(sheet: &mut Sheet<'_>, keys: &Keys<'_>) -> Option<OnError> {
-    let own = keys.get("on_error").and_then(|node| sheet.word("on_error", node, &ON_ERROR));
-    let closed = keys.get("fail_closed").and_then(|node| sheet.boolean("fail_closed", node));
+fn on_error(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<OnError> {
+    let own = keys.get("on_error").and_then(|node| reader.word("on_error", node, &ON_ERROR));
+    let closed = keys.get("fail_closed").and_then(|node| reader.boolean("fail_closed", node));
     match (own, closed) {
         (Some(OnError::Abort), Some(false)) | (Some(OnError::Log | OnError::Skip), Some(true)) => {
             let help = "`fail_closed: true` is `on_error: abort`; leave one of them out";
-            sheet.error_with_help(keys.key_span("fail_closed"), "`fail_closed` contradicts `on_error`", help);
+            reader.error_with_help(
+                keys.key_span("fail_closed"),
+                "`fail_closed` contradicts `on_error`",
+                help,
+            );
             None
         }
         (None, Some(true)) => Some(OnError::Abort),
@@ -229,13 +259,13 @@ fn on_error(sheet: &mut Sheet<'_>, keys: &Keys<'_>) -> Option<OnError> {
     }
 }
 
-fn mode(sheet: &mut Sheet<'_>, keys: &Keys<'_>) -> Option<Mode> {
+fn mode(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Mode> {
     let words = [("observe", Mode::Observe), ("parallel", Mode::Parallel), ("background", Mode::Background)];
     let mut chosen: Option<(&str, Mode)> = None;
     for (word, mode) in words {
-        if keys.get(word).and_then(|node| sheet.boolean(word, node)) == Some(true) {
+        if keys.get(word).and_then(|node| reader.boolean(word, node)) == Some(true) {
             if let Some((other, _)) = chosen {
-                sheet.error(keys.key_span(word), format!("a hook cannot be both `{other}` and `{word}`"));
+                reader.error(keys.key_span(word), format!("a hook cannot be both `{other}` and `{word}`"));
                 return None;
             }
             chosen = Some((word, mode));
@@ -246,48 +276,51 @@ fn mode(sheet: &mut Sheet<'_>, keys: &Keys<'_>) -> Option<Mode> {
 
 /// What the hook runs, and the word for it. The type may be left out when a key says it.
 fn handler(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     keys: &Keys<'_>,
     event: &Event,
     mode: Mode,
 ) -> Option<(Handler, &'static str)> {
-    let said = match keys.get("type") {
-        Some(node) => Some(sheet.word("type", node, &TYPES)?),
-        None => None,
-    };
-    let is = |all: &[&str]| all.iter().any(|key| keys.has(key));
-    let kind = match said {
-        Some(kind) => kind,
-        None if is(&["command", "argv"]) => Type::Command,
-        None if is(Type::Script.own_keys()) => Type::Script,
-        None if is(Type::Reply.own_keys()) => Type::Reply,
-        None if keys.has("handler") => {
-            let help = "`type: command` runs a file, `type: python` calls module.function, `type: builtin` is ready made";
-            sheet.error_with_help(keys.key_span("handler"), "`handler` needs a `type`", help);
-            return None;
-        }
-        None => {
-            let help = "say what it runs: `command:`, `argv:`, `run:`, or `type:` with `handler:`";
-            sheet.error_with_help(keys.start(), "this hook runs nothing", help);
-            return None;
-        }
-    };
-    let word = TYPES.iter().find(|(_, other)| *other == kind).map_or("", |(word, _)| word);
-    let is_own = |kind: Type, key: &str| kind.own_keys().contains(&key);
-    for (key, entry) in
-        keys.entries.iter().filter(|(key, entry)| !entry.value.is_null() && !is_own(kind, key))
-    {
-        if TYPES.iter().any(|(_, other)| is_own(*other, key)) {
-            sheet.error(entry.key_span, format!("`{key}` has no meaning for a hook of type {word}"));
+    let kind = hook_type(reader, context, keys)?;
+    let word = kind.word();
+    let others = keys.entries.iter().filter(|(key, entry)| !entry.value.is_null() && !kind.owns(key));
+    for (key, entry) in others {
+        if types(context).iter().any(|(_, other)| other.owns(key)) {
+            reader.error(entry.key_span, format!("`{key}` has no meaning for a hook of type {word}"));
         }
     }
     let handler = match kind {
-        Type::Command => command::command(sheet, reading, keys),
-        Type::Python => python::python(sheet, reading, keys),
-        Type::Builtin => reading.builtins.make(sheet, keys, &event.kind, mode, reading.folder),
-        Type::Script => run_line(sheet, reading, keys, event),
-        Type::Reply => reply::reply(sheet, keys, event),
+        Type::Command => command::command(reader, context, keys),
+        Type::Python => python::python(reader, context, keys),
+        Type::Builtin => context.builtins.make(reader, keys, &event.kind, mode, context.folder),
+        Type::Script => run_line(reader, context, keys, event),
+        Type::Registered(own) => hook_type::make(own, reader, context, keys, event, mode),
     };
     Some((handler?, word))
+}
+
+/// The type that the hook names, or the one that its keys belong to.
+fn hook_type<'a>(reader: &mut Reader<'_>, context: &LoadContext<'a>, keys: &Keys<'_>) -> Option<Type<'a>> {
+    if let Some(node) = keys.get("type") {
+        return reader.word("type", node, &types(context));
+    }
+    if keys.has("command") || keys.has("argv") {
+        return Some(Type::Command);
+    }
+    if keys.has("run") {
+        return Some(Type::Script);
+    }
+    let is_own = |own: &&Arc<dyn HookType>| own.keys().iter().any(|key| keys.has(key.name));
+    if let Some(own) = context.types.iter().find(is_own) {
+        return Some(Type::Registered(own.as_ref()));
+    }
+    if keys.has("handler") {
+        let help = "`type: command` runs a file, `type: python` calls module.function, `type: builtin` is ready made";
+        reader.error_with_help(keys.key_span("handler"), "`handler` needs a `type`", help);
+    } else {
+        let help = "say what it runs: `command:`, `argv:`, `run:`, or `type:` with `handler:`";
+        reader.error_with_help(keys.start(), "this hook runs nothing", help);
+    }
+    None
 }

@@ -4,28 +4,34 @@
 //! the reference are written from them. Whoever adds a key adds a row here.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use crosier_protocol::FailureKind;
 use crosier_protocol::nearest::nearest;
+
+use super::hook_type::HookType;
 
 /// One key, its value and its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Key {
     /// The spelling here; `onError` is accepted for `on_error`.
     pub name: &'static str,
-    /// What it holds.
-    pub holds: Holds,
+    /// What its value is.
+    pub value: ValueKind,
     /// What it means, in one line.
     pub about: &'static str,
 }
 
-/// What a key holds. Nothing (`key:`) is the same as leaving the key out.
+/// What the value of a key is. Nothing (`key:`) is the same as leaving the key out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holds {
+#[non_exhaustive]
+pub enum ValueKind {
     /// Text.
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A type of hook: one of [`KeyTables::types`].
+    Type,
     /// True or false.
     Bool,
     /// A whole number.
@@ -48,14 +54,50 @@ pub enum Holds {
     Any,
 }
 
-const fn key(name: &'static str, holds: Holds, about: &'static str) -> Key {
-    Key { name, holds, about }
+impl Key {
+    /// A key with its value and meaning.
+    #[must_use]
+    pub const fn new(name: &'static str, value: ValueKind, about: &'static str) -> Self {
+        Self { name, value, about }
+    }
 }
 
-const ON_ERROR: Holds = Holds::Word(&["log", "skip", "abort"]);
+/// The keys of a configuration, by where they stand.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct KeyTables {
+    /// Settings of a `hooks` section beside the events.
+    pub section: Vec<Key>,
+    /// Of an event in the form `{override, hooks}`.
+    pub event: Vec<Key>,
+    /// Of a group of hooks with one matcher.
+    pub group: Vec<Key>,
+    /// Of one hook. The values of `type` are those of this loader.
+    pub hook: Vec<Key>,
+    /// The values of `type`, in the order in which they are looked for.
+    pub types: Vec<&'static str>,
+}
+
+impl KeyTables {
+    pub(super) fn new(registered: &[Arc<dyn HookType>]) -> Self {
+        let own = registered.iter().flat_map(|own| own.keys()).copied();
+        let hook = HOOK_KEYS.into_iter().chain(own).collect();
+        let types = TYPES.into_iter().chain(registered.iter().map(|own| own.name())).collect();
+        Self { section: SECTION_KEYS.into(), event: EVENT_KEYS.into(), group: GROUP_KEYS.into(), hook, types }
+    }
+}
+
+const fn key(name: &'static str, value: ValueKind, about: &'static str) -> Key {
+    Key::new(name, value, about)
+}
+
+/// The types that every loader knows.
+const TYPES: [&str; 4] = ["command", "python", "script", "builtin"];
+
+const ON_ERROR: ValueKind = ValueKind::Word(&["log", "skip", "abort"]);
 
 /// Settings of a `hooks` section beside the events.
-pub const SECTION_KEYS: [Key; 3] = [
+const SECTION_KEYS: [Key; 3] = [
     key(
         "error_behavior",
         ON_ERROR,
@@ -63,104 +105,86 @@ pub const SECTION_KEYS: [Key; 3] = [
     ),
     key(
         "timeout",
-        Holds::Milliseconds,
+        ValueKind::Milliseconds,
         "the time of every hook that names none; a bare number HERE is milliseconds",
     ),
-    key("max_hooks_per_point", Holds::Count, "the most hooks per event and scope (50)"),
+    key("max_hooks_per_point", ValueKind::Count, "the most hooks per event and scope (50)"),
 ];
 
 /// Keys of an event's `{override, hooks}` form.
-pub const EVENT_KEYS: [Key; 2] = [
+const EVENT_KEYS: [Key; 2] = [
     key(
         "override",
-        Holds::Bool,
+        ValueKind::Bool,
         "for an agent: leaves out the base hooks of this event, but for `system` ones",
     ),
-    key("hooks", Holds::Hooks, "the hooks"),
+    key("hooks", ValueKind::Hooks, "the hooks"),
 ];
 
 /// Keys of a group of hooks with one matcher.
-pub const GROUP_KEYS: [Key; 3] = [
-    key("matcher", Holds::Text, "which events the hooks of the group want"),
+const GROUP_KEYS: [Key; 3] = [
+    key("matcher", ValueKind::Text, "which events the hooks of the group want"),
     key(
         "timeout",
-        Holds::Seconds,
+        ValueKind::Seconds,
         "the time of each hook of the group that names none; a bare number is seconds",
     ),
-    key("hooks", Holds::Hooks, "the hooks of the group"),
+    key("hooks", ValueKind::Hooks, "the hooks of the group"),
 ];
 
 /// Keys of one hook.
-pub const HOOK_KEYS: [Key; 30] = [
-    key("name", Holds::Text, "its name, unique in its scope; needed to enable and disable it"),
+const HOOK_KEYS: [Key; 26] = [
+    key("name", ValueKind::Text, "its name, unique in its scope; needed to enable and disable it"),
     key(
         "matcher",
-        Holds::Text,
+        ValueKind::Text,
         "which events it wants: names and globs with `|` between them, or `re:` and a regular expression",
     ),
-    key(
-        "type",
-        Holds::Word(&["command", "python", "script", "builtin", "reply"]),
-        "what kind of code it runs; may be left out when another key says it",
-    ),
-    key("command", Holds::Text, "a line for `sh -c`"),
-    key("argv", Holds::Argv, "a program and its arguments, run without a shell"),
+    key("type", ValueKind::Type, "what kind of code it runs; may be left out when another key says it"),
+    key("command", ValueKind::Text, "a line for `sh -c`"),
+    key("argv", ValueKind::Argv, "a program and its arguments, run without a shell"),
     key(
         "handler",
-        Holds::Text,
+        ValueKind::Text,
         "with `type: command` a file to run, with `type: python` module.function, with `type: builtin` its name",
     ),
-    key("run", Holds::Text, "a script line like `/log info \"$tool\"`"),
-    key("reply", Holds::Any, "the answer itself, for cases"),
-    key("then", Holds::Any, "the answer of the second run, when `reply` asks for one"),
-    key("delay", Holds::Seconds, "how long a written reply takes"),
-    key("fail", Holds::Word(&FAILURES), "the failure that it plays, for cases"),
-    key("timeout", Holds::Seconds, "how long it may take (30 s); a bare number is seconds"),
+    key("run", ValueKind::Text, "a script line like `/log info \"$tool\"`"),
+    key("timeout", ValueKind::Seconds, "how long it may take (30 s); a bare number is seconds"),
     key(
         "priority",
-        Holds::Integer,
+        ValueKind::Integer,
         "its place in the order, lower first: 1 system-critical, 10 security, 50 scripts, 100 the default",
     ),
     key("on_error", ON_ERROR, "what its failure means: log and skip go on, abort denies"),
-    key("fail_closed", Holds::Bool, "true is `on_error: abort`"),
-    key("observe", Holds::Bool, "runs when all is settled, sees the outcome, has no effect: for audits"),
-    key("parallel", Holds::Bool, "runs together with its parallel neighbours; it may not rewrite"),
-    key("background", Holds::Bool, "the event does not wait for it; only its context is taken, later"),
-    key("system", Holds::Bool, "can be neither disabled nor overridden by an agent"),
-    key("enabled", Holds::Bool, "false leaves it out without losing it"),
-    key("env", Holds::Variables, "variables of its own"),
-    key("env_pass", Holds::Texts, "names of inherited variables that the credential filter lets through"),
+    key("fail_closed", ValueKind::Bool, "true is `on_error: abort`"),
+    key("observe", ValueKind::Bool, "runs when all is settled, sees the outcome, has no effect: for audits"),
+    key("parallel", ValueKind::Bool, "runs together with its parallel neighbours; it may not rewrite"),
+    key("background", ValueKind::Bool, "the event does not wait for it; only its context is taken, later"),
+    key("system", ValueKind::Bool, "can be neither disabled nor overridden by an agent"),
+    key("enabled", ValueKind::Bool, "false leaves it out without losing it"),
+    key("env", ValueKind::Variables, "variables of its own"),
+    key("env_pass", ValueKind::Texts, "names of inherited variables that the credential filter lets through"),
     key(
         "cwd",
-        Holds::Text,
+        ValueKind::Text,
         "where it runs: a folder, or `event` for the event's; else the folder of this file",
     ),
     key(
         "output",
-        Holds::Word(&["reply", "text"]),
+        ValueKind::Word(&["reply", "text"]),
         "how its stdout is read: as a reply (the default), or as text for the model",
     ),
-    key("grace", Holds::Seconds, "how long it may take to end after SIGTERM (100ms)"),
-    key("description", Holds::Text, "what it is for, for people"),
-    key("options", Holds::Any, "what a built-in hook is told"),
-    key("python", Holds::Text, "the interpreter of a python hook"),
-    key("python_path", Holds::Texts, "folders where python modules are looked for"),
+    key("grace", ValueKind::Seconds, "how long it may take to end after SIGTERM (100ms)"),
+    key("description", ValueKind::Text, "what it is for, for people"),
+    key("options", ValueKind::Any, "what a built-in hook is told"),
+    key("python", ValueKind::Text, "the interpreter of a python hook"),
+    key("python_path", ValueKind::Texts, "folders where python modules are looked for"),
     key(
         "isolate",
-        Holds::Word(&["worker", "fork"]),
+        ValueKind::Word(&["worker", "fork"]),
         "where a python hook runs: in the warm worker (the default), or in a fork of it for each event",
     ),
 ];
-
-const FAILURES: [&str; FailureKind::ALL.len()] = {
-    let mut words = [""; FailureKind::ALL.len()];
-    let mut at = 0;
-    while at < words.len() {
-        words[at] = FailureKind::ALL[at].word();
-        at += 1;
-    }
-    words
-};
 
 /// The names of a table's keys.
 const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
@@ -176,7 +200,7 @@ const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
 pub(super) const SECTION: [&str; 3] = names(&SECTION_KEYS);
 pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
-pub(super) const HOOK: [&str; 30] = names(&HOOK_KEYS);
+pub(super) const HOOK: [&str; 26] = names(&HOOK_KEYS);
 
 /// The key as it is spelled here: `onError` is `on_error`.
 pub(super) fn canonical(key: &str) -> Cow<'_, str> {
@@ -199,7 +223,7 @@ pub(super) fn is_free(key: &str) -> bool {
 }
 
 /// What to do about a key that nobody knows here.
-pub(super) fn remedy(key: &str, known: &[&'static str]) -> String {
+pub(super) fn remedy(key: &str, known: &[&str]) -> String {
     if let Some(near) = nearest(key, known.iter().copied()) {
         return format!("did you mean `{near}`?");
     }

@@ -11,16 +11,16 @@ use super::loader::Config;
 use super::names::Names;
 use super::section::Event;
 use super::tree::{Node, Problem, Problems, Span};
-use super::value::Sheet;
+use super::value::Reader;
 use crate::registry::{Matcher, OnError};
 
 /// A bare number on a hook is seconds; thousands of them were meant as milliseconds.
-pub(super) fn timeout(sheet: &mut Sheet<'_>, node: &Node, timeout: Option<Duration>) {
+pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Duration>) {
     if let (Some(timeout), Some(number)) = (timeout, node.as_number())
         && timeout >= Duration::from_secs(1000)
     {
         let message = format!("`timeout: {number}` of a hook is {number} seconds");
-        sheet.warn(
+        reader.warn(
             node.span,
             message,
             format!("write {number}ms for milliseconds, or {number}s to be clear"),
@@ -29,66 +29,55 @@ pub(super) fn timeout(sheet: &mut Sheet<'_>, node: &Node, timeout: Option<Durati
 }
 
 /// Matchers that come from a place where they were expressions or lists, and values that never come.
-pub(super) fn matcher(sheet: &mut Sheet<'_>, matcher: &Matcher, span: Span, event: &Event) {
+pub(super) fn matcher(reader: &mut Reader<'_>, matcher: &Matcher, span: Span, event: &Event) {
     let text = matcher.text();
-    if !sheet.lints || matcher.is_all() || text.starts_with("re:") {
+    if !reader.lints || matcher.is_all() || text.starts_with("re:") {
         return;
     }
     if [".*", ".+", "^", "$", "\\"].iter().any(|part| text.contains(part)) {
         let message = format!("the matcher `{text}` looks like a regular expression, but it is a glob");
-        sheet.warn(span, message, format!("write `re:{text}`, or `*` for any characters"));
+        reader.warn(span, message, format!("write `re:{text}`, or `*` for any characters"));
     } else if text.contains(',') && event.kind.name.contains("Tool") {
         let message = format!("the matcher `{text}` can never match: no tool has a comma in its name");
-        sheet.warn(span, message, format!("write `{}`", text.replace([',', ' '], "|").replace("||", "|")));
+        reader.warn(span, message, format!("write `{}`", text.replace([',', ' '], "|").replace("||", "|")));
     } else if let Some(field) = event.kind.matcher.and_then(|name| event.kind.field(name))
         && !field.values.is_empty()
         && !field.values.iter().any(|value| matcher.matches(value))
     {
         let message = format!("the matcher `{text}` can never match: `{}` has other values", field.name);
-        sheet.warn(span, message, format!("it is one of {}", field.values.join(", ")));
+        reader.warn(span, message, format!("it is one of {}", field.values.join(", ")));
     }
 }
 
 /// A hook that wants to decide where nothing can be decided.
-pub(super) fn hook(sheet: &mut Sheet<'_>, keys: &Keys<'_>, event: &Event, on_error: Option<OnError>) {
-    if !sheet.lints {
+pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, on_error: Option<OnError>) {
+    if !reader.lints {
         return;
     }
     let may = event.kind.capabilities;
-    let (deny, resume) = (may.has(Capability::Deny), may.has(Capability::Resume));
     let own = keys.has("on_error") || keys.has("fail_closed");
-    if on_error == Some(OnError::Abort) && own && !deny {
+    if on_error == Some(OnError::Abort) && own && !may.has(Capability::Deny) {
         let instead =
             if may.has(Capability::Suppress) { "hides the output" } else { "halts the host's loop" };
         let key = if keys.has("on_error") { "on_error" } else { "fail_closed" };
         let message = format!("{} has no deny, so a failure of this hook {instead}", event.kind.name);
-        sheet.warn(keys.key_span(key), message, "leave it out if that is too much");
-    }
-    let decides = |node: &Node| {
-        let word = |key: &str| node.get(key).and_then(Node::as_text);
-        matches!(word("decision"), Some("deny" | "block"))
-            || node.get("abort").and_then(Node::as_bool) == Some(true)
-            || node.get("allowed").and_then(Node::as_bool) == Some(false)
-    };
-    if !deny && !resume && keys.get("reply").is_some_and(decides) {
-        let message = format!("this hook denies, but {} has no deny", event.kind.name);
-        sheet.warn(keys.key_span("reply"), message, "`crosier events` shows what each event allows");
+        reader.warn(keys.key_span(key), message, "leave it out if that is too much");
     }
 }
 
 /// A shell line: data pasted into it is refused, a script that is not there is suspicious.
-pub(super) fn shell_line(sheet: &mut Sheet<'_>, line: &str, span: Span, folder: &Path) -> Option<()> {
+pub(super) fn shell_line(reader: &mut Reader<'_>, line: &str, span: Span, folder: &Path) -> Option<()> {
     let pastes = line.contains("${") || line.contains("{{");
     for pasted in ["${tool_input", "${tool_response", "${tool_output", "${prompt", "{{"] {
         if pastes && line.contains(pasted) {
             let message = format!("`{pasted}…` in a command: event data is never pasted into a shell line");
             let help =
                 "the event is JSON on the hook's stdin; small values are in $CROSIER_TOOL_NAME and the like";
-            sheet.error_with_help(span, message, help);
+            reader.error_with_help(span, message, help);
             return None;
         }
     }
-    if !sheet.lints {
+    if !reader.lints {
         return Some(());
     }
     let mut words = line.split_ascii_whitespace().skip_while(|word| word.contains('='));
@@ -107,7 +96,7 @@ pub(super) fn shell_line(sheet: &mut Sheet<'_>, line: &str, span: Span, folder: 
         && !folder.join(script).exists()
     {
         let message = format!("the command runs `{script}`, which does not exist in {}", folder.display());
-        sheet.warn(span, message, "relative paths begin at the configuration's folder");
+        reader.warn(span, message, "relative paths begin at the configuration's folder");
     }
     Some(())
 }
@@ -140,13 +129,13 @@ pub(super) fn shadowed(config: &Config, names: &Names, problems: &mut Problems) 
 }
 
 /// Keys beside `hooks` belong to anybody; one that is nearly ours would be a script that nobody loads.
-pub(super) fn outside(sheet: &mut Sheet<'_>, node: &Node) {
-    let entries = node.as_map().filter(|_| sheet.lints).unwrap_or_default();
+pub(super) fn outside(reader: &mut Reader<'_>, node: &Node) {
+    let entries = node.as_map().filter(|_| reader.lints).unwrap_or_default();
     for entry in entries {
         let known = ["scripts", "permissions"];
         if let Some(near) = nearest(&entry.key, known).filter(|near| *near != entry.key) {
             let message = format!("`{}` has no meaning here", super::tree::shorten(&entry.key));
-            sheet.warn(entry.key_span, message, format!("did you mean `{near}`?"));
+            reader.warn(entry.key_span, message, format!("did you mean `{near}`?"));
         }
     }
 }

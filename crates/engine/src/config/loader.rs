@@ -8,11 +8,13 @@ use std::time::Duration;
 use crosier_protocol::Catalog;
 
 use super::builtin::{Builtin, Builtins};
-use super::names::{Named, Names};
+use super::hook_type::{HookType, HookTypes};
+use super::keys::{self, KeyTables};
+use super::names::{DeclaredHook, Names};
 use super::script::{Commands, Permissions, SlashCommand, scripts};
 use super::section::{Owner, Settings, section};
 use super::tree::{self, Problem, Problems, Severity, Source, Span};
-use super::value::Sheet;
+use super::value::Reader;
 use super::{agents, lint};
 use crate::registry::{Hook, OnError};
 
@@ -21,6 +23,7 @@ const DEFAULT_MAX_HOOKS: usize = 50;
 
 /// What configuration files say, checked: hooks in their order, and warnings.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Config {
     /// The base hooks.
     pub hooks: Vec<Hook>,
@@ -30,12 +33,13 @@ pub struct Config {
     pub max_hooks_per_point: Option<usize>,
     /// What is allowed but suspicious.
     pub warnings: Problems,
-    /// Where each hook stands.
-    pub places: Vec<Named>,
+    /// Every hook with the place where it is written, disabled ones included.
+    pub declared: Vec<DeclaredHook>,
 }
 
 /// The hooks of one agent.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct AgentConfig {
     /// The agent.
     pub id: Arc<str>,
@@ -52,13 +56,14 @@ pub struct Loader {
     catalog: Catalog,
     commands: Commands,
     builtins: Builtins,
+    types: HookTypes,
     lints: bool,
-    sources: Vec<Result<Given, Problem>>,
+    sources: Vec<Result<Input, Problem>>,
 }
 
 /// One text, or a part of one, and the folder that its relative paths mean.
 #[derive(Debug)]
-struct Given {
+struct Input {
     source: Arc<Source>,
     /// The part; none: the whole text.
     part: Option<tree::Node>,
@@ -66,12 +71,21 @@ struct Given {
 }
 
 /// What all files share while they are read.
-pub(super) struct Reading<'a> {
+pub(super) struct LoadContext<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) folder: &'a Path,
     pub(super) names: &'a mut Names,
     pub(super) commands: &'a Commands,
     pub(super) builtins: &'a Builtins,
+    pub(super) types: &'a HookTypes,
+}
+
+impl LoadContext<'_> {
+    /// Whether a hook can have this key, in any spelling.
+    pub(super) fn is_hook_key(&self, key: &str) -> bool {
+        let key = keys::canonical(key);
+        keys::HOOK.contains(&&*key) || self.types.has_key(&key)
+    }
 }
 
 impl Loader {
@@ -95,7 +109,7 @@ impl Loader {
                     // Hooks run in the folder of their file, wherever the host runs.
                     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
                     let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-                    Ok(Given { source: Source::new(name, text), part: None, folder })
+                    Ok(Input { source: Source::new(name, text), part: None, folder })
                 }
             },
         });
@@ -105,14 +119,14 @@ impl Loader {
     /// Adds a text under a name; relative paths in it mean this folder.
     pub fn text(mut self, name: &str, text: &str, folder: impl Into<PathBuf>) -> Self {
         let source = Source::new(name, text);
-        self.sources.push(Ok(Given { source, part: None, folder: folder.into() }));
+        self.sources.push(Ok(Input { source, part: None, folder: folder.into() }));
         self
     }
 
     /// Adds a configuration that is a part of another text, such as a case.
     pub fn part(mut self, source: &Arc<Source>, node: tree::Node, folder: impl Into<PathBuf>) -> Self {
         let source = Arc::clone(source);
-        self.sources.push(Ok(Given { source, part: Some(node), folder: folder.into() }));
+        self.sources.push(Ok(Input { source, part: Some(node), folder: folder.into() }));
         self
     }
 
@@ -134,6 +148,18 @@ impl Loader {
         self.builtins.all()
     }
 
+    /// Adds a type of hook, a value of `type:`.
+    pub fn hook_type(mut self, hook_type: impl HookType + 'static) -> Self {
+        self.types.add(Arc::new(hook_type));
+        self
+    }
+
+    /// The keys that a configuration may have, those of registered hook types included: for schemas and documents.
+    #[must_use]
+    pub fn keys(&self) -> KeyTables {
+        KeyTables::new(self.types.all())
+    }
+
     /// Also looks for what is allowed but probably not meant, on disk too. Off by default: a host that loads its
     /// configuration for every event has no time for it.
     pub fn lint(mut self) -> Self {
@@ -149,36 +175,43 @@ impl Loader {
         let mut problems = Problems::new();
         let mut config = Config::default();
         let mut names = Names::default();
-        let mut files: Vec<(&Given, tree::Node)> = Vec::with_capacity(self.sources.len());
-        for given in &self.sources {
-            match given {
+        let mut files: Vec<(&Input, tree::Node)> = Vec::with_capacity(self.sources.len());
+        for input in &self.sources {
+            match input {
                 Err(problem) => problems.push(problem.clone()),
-                Ok(given) => match given.part.clone().map_or_else(|| tree::parse(&given.source), Ok) {
+                Ok(input) => match input.part.clone().map_or_else(|| tree::parse_document(&input.source), Ok)
+                {
                     Err(found) => problems.extend(found),
-                    Ok(node) => files.push((given, node)),
+                    Ok(node) => files.push((input, node)),
                 },
             }
         }
         // A script line may ask for a permission that a later file gives.
         let mut permissions = Permissions::default();
-        for (given, node) in &files {
-            let mut sheet = Sheet { source: &given.source, problems: &mut problems, lints: self.lints };
-            node.get("permissions").into_iter().for_each(|node| permissions.read(&mut sheet, node));
+        for (input, node) in &files {
+            let mut reader = Reader { source: &input.source, problems: &mut problems, lints: self.lints };
+            node.get("permissions").into_iter().for_each(|node| permissions.read(&mut reader, node));
         }
         let commands = self.commands.complete(permissions, &mut problems);
-        for (given, node) in &files {
-            let mut sheet = Sheet { source: &given.source, problems: &mut problems, lints: self.lints };
-            let (catalog, folder) = (&self.catalog, given.folder.as_path());
-            let mut reading =
-                Reading { catalog, folder, names: &mut names, commands: &commands, builtins: &self.builtins };
-            file(&mut sheet, &mut reading, node, &mut config);
+        for (input, node) in &files {
+            let mut reader = Reader { source: &input.source, problems: &mut problems, lints: self.lints };
+            let (catalog, folder) = (&self.catalog, input.folder.as_path());
+            let mut context = LoadContext {
+                catalog,
+                folder,
+                names: &mut names,
+                commands: &commands,
+                builtins: &self.builtins,
+                types: &self.types,
+            };
+            file(&mut reader, &mut context, node, &mut config);
         }
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);
         names.check_limit(limit, &mut problems);
         if self.lints {
             lint::shadowed(&config, &names, &mut problems);
         }
-        config.places = names.into_places();
+        config.declared = names.into_hooks();
         if problems.iter().any(|problem| problem.severity() == Severity::Error) {
             return Err(problems);
         }
@@ -192,26 +225,26 @@ fn unreadable(name: &str, why: &str) -> Problem {
 }
 
 /// One file: the base hooks, those of its scripts, then the agents'.
-fn file(sheet: &mut Sheet<'_>, reading: &mut Reading<'_>, node: &tree::Node, config: &mut Config) {
+fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node: &tree::Node, config: &mut Config) {
     if node.is_null() {
         return;
     }
     if node.as_map().is_none() {
         let message = format!("a configuration is a mapping with `hooks:`, but this is {}", node.kind_word());
-        return sheet.error(node.span, message);
+        return reader.error(node.span, message);
     }
     let mut settings = Settings::default();
     if let Some(entry) = node.entry("hooks") {
-        let found = section(sheet, reading, &entry.value, &Owner::Base, &mut settings);
+        let found = section(reader, context, &entry.value, &Owner::Base, &mut settings);
         config.hooks.extend(found.hooks);
         config.max_hooks_per_point = settings.max_hooks_per_point.or(config.max_hooks_per_point);
     }
     if let Some(node) = node.get("scripts") {
-        config.hooks.extend(scripts(sheet, reading, node, &settings));
+        config.hooks.extend(scripts(reader, context, node, &settings));
     }
-    lint::outside(sheet, node);
+    lint::outside(reader, node);
     if let Some(node) = node.get("agents") {
-        config.agents.extend(agents::agents(sheet, reading, node, &settings));
+        config.agents.extend(agents::agents(reader, context, node, &settings));
     }
 }
 

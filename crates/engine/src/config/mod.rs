@@ -3,24 +3,35 @@
 //! In come YAML or JSON files (and `.arma` scripts that they name); out goes a [`Config`]: hooks and scopes
 //! that a builder takes, or *all* problems at once, each with its place and a remedy. One bad file loads
 //! nothing. Inside `hooks` sections every unknown key is an error; outside them keys belong to somebody
-//! else. Nothing here runs a hook: script lines and test replies become callbacks, commands stay data.
+//! else. Nothing here runs a hook: script lines and built-in hooks become callbacks, commands stay data.
 
 mod agents;
 mod builtin;
 mod command;
 mod hook;
-pub mod keys;
+mod hook_type;
+mod keys;
 mod lint;
 mod loader;
 mod names;
 mod python;
-mod reply;
+mod request;
 mod script;
 mod section;
-pub mod tree;
+mod tree;
 mod value;
 
-pub use builtin::{Builtin, BuiltinOption, BuiltinRequest};
+pub use builtin::{Builtin, BuiltinOption};
+pub use hook_type::HookType;
+pub use keys::{Key, KeyTables, ValueKind};
 pub use loader::{AgentConfig, Config, Loader};
-pub use names::Named;
-pub use script::{Argument, Complaint, SlashCommand, takes};
+pub use names::DeclaredHook;
+pub use request::HookRequest;
+pub use script::{Argument, ArgumentProblem, SlashCommand, expect_arguments};
+pub use tree::{
+    MapEntry, Node, Position, Problem, Problems, Related, Severity, Source, Span, Style, Value,
+    parse_document,
+};
+
+/// The request that a built-in hook is made from.
+pub type BuiltinRequest<'a> = HookRequest<'a>;

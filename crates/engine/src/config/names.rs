@@ -7,7 +7,8 @@ use super::tree::{Problem, Problems, Source, Span};
 
 /// A hook and the place where it is written.
 #[derive(Debug, Clone)]
-pub struct Named {
+#[non_exhaustive]
+pub struct DeclaredHook {
     /// The agent; none for base hooks.
     pub agent: Option<Arc<str>>,
     /// The event.
@@ -24,13 +25,13 @@ pub struct Named {
 
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    hooks: Vec<Named>,
+    hooks: Vec<DeclaredHook>,
     taken: HashMap<(Option<Arc<str>>, Arc<str>), usize>,
 }
 
 impl Names {
     /// Takes note of a hook; a name that is taken is a problem that shows both places.
-    pub(super) fn add(&mut self, hook: Named, problems: &mut Problems) {
+    pub(super) fn add(&mut self, hook: DeclaredHook, problems: &mut Problems) {
         if let Some(name) = &hook.name {
             let key = (hook.agent.clone(), Arc::clone(name));
             if let Some(&first) = self.taken.get(&key) {
@@ -61,12 +62,12 @@ impl Names {
         }
     }
 
-    pub(super) fn of(&self, agent: Option<&str>, event: &str) -> impl Iterator<Item = &Named> {
-        let wanted = move |hook: &&Named| hook.agent.as_deref() == agent && hook.event == event;
+    pub(super) fn of(&self, agent: Option<&str>, event: &str) -> impl Iterator<Item = &DeclaredHook> {
+        let wanted = move |hook: &&DeclaredHook| hook.agent.as_deref() == agent && hook.event == event;
         self.hooks.iter().filter(wanted)
     }
 
-    pub(super) fn into_places(self) -> Vec<Named> {
+    pub(super) fn into_hooks(self) -> Vec<DeclaredHook> {
         self.hooks
     }
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crosier_protocol::Kind;
 
-use super::hook::{Group, hook};
+use super::hook::{Group, Surroundings, hook};
 use super::keys::{self, canonical, is_free};
-use super::loader::Reading;
-use super::tree::{Entry, Node, Span};
-use super::value::{Sheet, Unit};
+use super::loader::LoadContext;
+use super::tree::{MapEntry, Node, Span};
+use super::value::{Reader, Unit};
 use crate::registry::{Hook, OnError};
 
 /// Whose hooks a section holds.
@@ -29,7 +29,7 @@ pub(super) struct Settings {
 
 /// What a section holds.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct SectionHooks {
     pub(super) hooks: Vec<Hook>,
     pub(super) overrides: Vec<(Kind, Span)>,
 }
@@ -39,50 +39,50 @@ pub(super) const ON_ERROR: [(&str, OnError); 3] =
 
 /// Reads a section. Settings come first, wherever they stand in it.
 pub(super) fn section(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
     owner: &Owner,
     settings: &mut Settings,
-) -> Found {
-    let mut found = Found::default();
+) -> SectionHooks {
+    let mut found = SectionHooks::default();
     if node.is_null() {
         return found;
     }
     let Some(entries) = node.as_map() else {
-        sheet.expected("hooks", "a mapping from events to lists of hooks", node);
+        reader.expected("hooks", "a mapping from events to lists of hooks", node);
         return found;
     };
     for entry in entries {
-        setting(sheet, entry, settings);
+        setting(reader, entry, settings);
     }
     for entry in entries {
         if is_free(&entry.key) || keys::SECTION.contains(&&*canonical(&entry.key)) {
             continue;
         }
-        let Some(named) = reading.catalog.resolve(&entry.key) else {
-            unknown(sheet, reading, entry);
+        let Some(named) = context.catalog.resolve(&entry.key) else {
+            unknown(reader, context, entry);
             continue;
         };
         let event =
             Event { kind: named.kind, matcher: named.matcher.map(|text| (text.to_owned(), entry.key_span)) };
-        self::event(sheet, reading, &entry.value, &event, owner, settings, &mut found);
+        self::event(reader, context, &entry.value, &event, owner, settings, &mut found);
     }
     found
 }
 
-fn setting(sheet: &mut Sheet<'_>, entry: &Entry, settings: &mut Settings) {
+fn setting(reader: &mut Reader<'_>, entry: &MapEntry, settings: &mut Settings) {
     match &*canonical(&entry.key) {
         "error_behavior" => {
-            settings.on_error = sheet.word(&entry.key, &entry.value, &ON_ERROR).or(settings.on_error);
+            settings.on_error = reader.word(&entry.key, &entry.value, &ON_ERROR).or(settings.on_error);
         }
         "timeout" => {
-            let timeout = sheet.duration(&entry.key, &entry.value, Unit::Milliseconds);
+            let timeout = reader.duration(&entry.key, &entry.value, Unit::Milliseconds);
             if let (Some(timeout), Some(number)) = (timeout, entry.value.as_number())
                 && timeout < Duration::from_millis(100)
             {
                 let message = format!("`timeout: {number}` of a hooks section is {number} milliseconds");
-                sheet.warn(
+                reader.warn(
                     entry.value.span,
                     message,
                     format!("write {number}s for seconds, or {number}ms to be clear"),
@@ -91,10 +91,10 @@ fn setting(sheet: &mut Sheet<'_>, entry: &Entry, settings: &mut Settings) {
             settings.timeout = timeout.or(settings.timeout);
         }
         "max_hooks_per_point" => {
-            settings.max_hooks_per_point = match sheet.integer(&entry.key, &entry.value) {
+            settings.max_hooks_per_point = match reader.integer(&entry.key, &entry.value) {
                 Some(number) if number > 0 => usize::try_from(number).ok(),
                 Some(_) => {
-                    sheet.error(entry.value.span, format!("`{}` must be at least 1", entry.key));
+                    reader.error(entry.value.span, format!("`{}` must be at least 1", entry.key));
                     None
                 }
                 None => None,
@@ -104,15 +104,15 @@ fn setting(sheet: &mut Sheet<'_>, entry: &Entry, settings: &mut Settings) {
     }
 }
 
-fn unknown(sheet: &mut Sheet<'_>, reading: &Reading<'_>, entry: &Entry) {
-    let rows: Vec<Kind> = reading.catalog.rows().collect();
+fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry) {
+    let rows: Vec<Kind> = context.catalog.rows().collect();
     let names = rows.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
     let known = names.chain(keys::SECTION);
     let help = match crosier_protocol::nearest::nearest(&entry.key, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`crosier events` lists the events; `x-…` keys are free".to_owned(),
     };
-    sheet.error_with_help(entry.key_span, format!("unknown event or setting `{}`", entry.key), help);
+    reader.error_with_help(entry.key_span, format!("unknown event or setting `{}`", entry.key), help);
 }
 
 /// The event of a list of hooks, and the matcher that its point alias carries.
@@ -122,13 +122,13 @@ pub(super) struct Event {
 }
 
 fn event(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
     event: &Event,
     owner: &Owner,
     settings: &Settings,
-    found: &mut Found,
+    found: &mut SectionHooks,
 ) {
     if node.is_null() {
         return;
@@ -138,10 +138,10 @@ fn event(
         for entry in entries.iter().filter(|entry| !is_free(&entry.key)) {
             match entry.key.as_str() {
                 "override" => {
-                    if sheet.boolean("override", &entry.value) == Some(true) {
+                    if reader.boolean("override", &entry.value) == Some(true) {
                         match owner {
                             Owner::Agent(_) => found.overrides.push((event.kind.clone(), entry.key_span)),
-                            Owner::Base => sheet.error_with_help(
+                            Owner::Base => reader.error_with_help(
                                 entry.key_span,
                                 "`override: true` has a meaning only for an agent",
                                 "move it to `agents:`, or leave it out",
@@ -150,13 +150,13 @@ fn event(
                     }
                 }
                 "hooks" => list = &entry.value,
-                key if keys::HOOK.contains(&&*canonical(key)) && node.get("hooks").is_none() => {
+                key if context.is_hook_key(key) && node.get("hooks").is_none() => {
                     let message = format!("the hooks of {} must be a list", event.kind.name);
-                    return sheet.error_with_help(node.span, message, "begin the hook with `- `");
+                    return reader.error_with_help(node.span, message, "begin the hook with `- `");
                 }
                 key => {
                     let help = keys::remedy(key, &keys::EVENT);
-                    sheet.error_with_help(entry.key_span, format!("unknown key `{key}`"), help);
+                    reader.error_with_help(entry.key_span, format!("unknown key `{key}`"), help);
                 }
             }
         }
@@ -165,41 +165,44 @@ fn event(
         }
     }
     let Some(items) = list.as_list() else {
-        return sheet.expected(event.kind.name, "a list of hooks", list);
+        return reader.expected(event.kind.name, "a list of hooks", list);
     };
     for item in items {
         match item.get("hooks") {
-            Some(_) => group(sheet, reading, item, event, owner, settings, found),
-            None => found.hooks.extend(hook(sheet, reading, item, event, owner, settings, &Group::default())),
+            Some(_) => group(reader, context, item, event, owner, settings, found),
+            None => {
+                let surroundings = Surroundings { event, owner, settings, group: &Group::default() };
+                found.hooks.extend(hook(reader, context, item, surroundings));
+            }
         }
     }
 }
 
 /// Claude's nested form: hooks with one matcher.
 fn group(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
     event: &Event,
     owner: &Owner,
     settings: &Settings,
-    found: &mut Found,
+    found: &mut SectionHooks,
 ) {
     let mut group = Group::default();
     for entry in node.as_map().unwrap_or_default().iter().filter(|entry| !is_free(&entry.key)) {
         match entry.key.as_str() {
             "matcher" if entry.value.is_null() => {}
             "matcher" => {
-                group.matcher = sheet.text("matcher", &entry.value).map(|text| (text, entry.value.span))
+                group.matcher = reader.text("matcher", &entry.value).map(|text| (text, entry.value.span))
             }
-            "timeout" => group.timeout = sheet.duration("timeout", &entry.value, Unit::Seconds),
+            "timeout" => group.timeout = reader.duration("timeout", &entry.value, Unit::Seconds),
             "hooks" => {}
             key => {
                 let mut help = keys::remedy(key, &keys::GROUP);
-                if keys::HOOK.contains(&&*canonical(key)) {
+                if context.is_hook_key(key) {
                     help = format!("`{key}` belongs to each hook of the group's `hooks:` list");
                 }
-                sheet.error_with_help(
+                reader.error_with_help(
                     entry.key_span,
                     format!("unknown key `{key}` of a group of hooks"),
                     help,
@@ -209,9 +212,10 @@ fn group(
     }
     let Some(list) = node.get("hooks") else { return };
     let Some(items) = list.as_list() else {
-        return sheet.expected("hooks", "a list of hooks", list);
+        return reader.expected("hooks", "a list of hooks", list);
     };
-    let hooks = items.iter().filter_map(|item| hook(sheet, reading, item, event, owner, settings, &group));
+    let surroundings = Surroundings { event, owner, settings, group: &group };
+    let hooks = items.iter().filter_map(|item| hook(reader, context, item, surroundings));
     let mut hooks: Vec<Hook> = hooks.collect();
     // In one matcher group callbacks come before processes.
     hooks.sort_by_key(|hook| !hook.handler.is_callback());

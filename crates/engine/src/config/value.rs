@@ -9,7 +9,7 @@ use super::tree::{Node, Problem, Problems, Source, Span, Value};
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// One file that is being read, and what is wrong with it so far.
-pub(super) struct Sheet<'a> {
+pub(super) struct Reader<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) problems: &'a mut Problems,
     /// Whether what is allowed but suspicious is looked for.
@@ -23,7 +23,7 @@ pub(super) enum Unit {
     Milliseconds,
 }
 
-impl Sheet<'_> {
+impl Reader<'_> {
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>) {
         self.problems.push(Problem::error(self.source, span, message));
     }

@@ -7,7 +7,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use crosier::config::tree::Problems;
+use crosier::config::Problems;
 use crosier::{Event, Json, Outcome};
 use serde_json::Value;
 

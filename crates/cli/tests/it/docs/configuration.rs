@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crosier::config::keys::{EVENT_KEYS, GROUP_KEYS, HOOK_KEYS, Holds, Key, SECTION_KEYS};
+use crosier::Catalog;
+use crosier::config::{Key, Loader, ValueKind};
 
 const HEAD: &str = r#"# Configuration
 
@@ -61,40 +62,42 @@ permissions: {shellExec: ask}      # what /perms check looks up
   `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of `.arma` files) and
   `permissions` (`NAME: allow | ask | deny`).
 - What a hook runs: `command` (a line for `sh -c`), `argv` (no shell), `run` (a script line), or `type` with `handler`: a
-  file that need not be executable, a Python function, a built-in.
+  file that need not be executable, a Python function, a built-in. `reply` is an answer that is written down, for
+  [cases](testing.md).
 "#;
 
-fn holds(key: &Key) -> String {
-    match key.holds {
-        Holds::Text => "text".to_owned(),
-        Holds::Word(words) if words.len() > 6 => "a kind of failure".to_owned(),
-        Holds::Word(words) => words.join(", "),
-        Holds::Bool => "true or false".to_owned(),
-        Holds::Integer => "a whole number".to_owned(),
-        Holds::Count => "a number from 1 on".to_owned(),
-        Holds::Seconds => "a time, in seconds".to_owned(),
-        Holds::Milliseconds => "a time, in milliseconds".to_owned(),
-        Holds::Texts => "a list of texts".to_owned(),
-        Holds::Argv => "a program and its arguments".to_owned(),
-        Holds::Variables => "names and values".to_owned(),
-        Holds::Hooks => "a list of hooks".to_owned(),
-        Holds::Any => "anything".to_owned(),
+fn value(key: &Key, types: &[&str]) -> String {
+    match key.value {
+        ValueKind::Text => "text".to_owned(),
+        ValueKind::Type => types.join(", "),
+        ValueKind::Word(words) => words.join(", "),
+        ValueKind::Bool => "true or false".to_owned(),
+        ValueKind::Integer => "a whole number".to_owned(),
+        ValueKind::Count => "a number from 1 on".to_owned(),
+        ValueKind::Seconds => "a time, in seconds".to_owned(),
+        ValueKind::Milliseconds => "a time, in milliseconds".to_owned(),
+        ValueKind::Texts => "a list of texts".to_owned(),
+        ValueKind::Argv => "a program and its arguments".to_owned(),
+        ValueKind::Variables => "names and values".to_owned(),
+        ValueKind::Hooks => "a list of hooks".to_owned(),
+        _ => "anything".to_owned(),
     }
 }
 
 fn page() -> String {
     let mut page = HEAD.to_owned();
+    let known = Loader::new(Catalog::default()).keys();
     let tables: [(&str, &[Key]); 4] = [
-        ("Of a hook", &HOOK_KEYS),
-        ("Directly under `hooks`, beside the events", &SECTION_KEYS),
-        ("Of an event, in the form `{override, hooks}`", &EVENT_KEYS),
-        ("Of a group, in the nested form", &GROUP_KEYS),
+        ("Of a hook", &known.hook),
+        ("Directly under `hooks`, beside the events", &known.section),
+        ("Of an event, in the form `{override, hooks}`", &known.event),
+        ("Of a group, in the nested form", &known.group),
     ];
     for (title, keys) in tables {
-        writeln!(page, "\n## {title}\n\n| key | holds | |\n|---|---|---|").unwrap();
+        writeln!(page, "\n## {title}\n\n| key | value | |\n|---|---|---|").unwrap();
         for key in keys {
             let about = key.about.replace('|', "\\|");
-            writeln!(page, "| `{}` | {} | {about} |", key.name, holds(key)).unwrap();
+            writeln!(page, "| `{}` | {} | {about} |", key.name, value(key, &known.types)).unwrap();
         }
     }
     page

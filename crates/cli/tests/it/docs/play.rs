@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crosier::config::tree::{self, Node, Source};
+use crosier::config::{Node, Source, parse_document};
 use crosier::{Catalog, Reply};
 use regex::Regex;
 
@@ -98,7 +98,7 @@ impl<'a> Play<'a> {
             return;
         }
         let source = Source::new(place.to_owned(), block.text.clone());
-        let node = tree::parse(&source).unwrap_or_else(|problems| panic!("{problems}"));
+        let node = parse_document(&source).unwrap_or_else(|problems| panic!("{problems}"));
         let is_case = |node: &Node| {
             node.as_list().is_some_and(|list| list.iter().any(|item| item.get("expect").is_some()))
         };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crosier::config::tree::{self, Source};
+use crosier::config::{Source, parse_document};
 use serde_json::{Value, json};
 
 use super::{corpus, fits, repository, schema, validator, value};
@@ -33,7 +33,7 @@ fn configurations_of_the_examples_fit() {
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
             if name == "hooks.yaml" || name == "crosier.yaml" {
                 let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
-                fits(&validator, &value(&tree::parse(&source).unwrap()).unwrap(), &source.name);
+                fits(&validator, &value(&parse_document(&source).unwrap()).unwrap(), &source.name);
             }
         }
     }

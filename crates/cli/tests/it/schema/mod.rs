@@ -5,7 +5,7 @@ mod config;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crosier::config::tree::{self, Node, Source};
+use crosier::config::{Node, Source, parse_document};
 use crosier::protocol::event::TABLE;
 use crosier::protocol::reply::REPLY_KEYS;
 use crosier::{Catalog, Engine, Kind, Outcome, Reply};
@@ -68,7 +68,7 @@ fn corpus() -> Vec<(String, Node)> {
                 continue;
             }
             let source = Source::new(path.display().to_string(), fs::read_to_string(&path).unwrap());
-            let node = tree::parse(&source).unwrap();
+            let node = parse_document(&source).unwrap();
             for case in node.as_list().unwrap_or_default() {
                 let name = case.get("name").map(Node::to_json).unwrap_or_default();
                 cases.push((format!("{}: {name}", source.name), case.clone()));

@@ -19,7 +19,7 @@ use crate::registry::Call;
 /// A command for `.arma` scripts and `run:` lines.
 ///
 /// ```
-/// use crosier::config::{Argument, Complaint, Loader, SlashCommand, takes};
+/// use crosier::config::{Argument, ArgumentProblem, Loader, SlashCommand, expect_arguments};
 /// use crosier::{Answer, Call, Catalog, Reply};
 ///
 /// struct Page;
@@ -28,8 +28,8 @@ use crate::registry::Call;
 ///     fn name(&self) -> &str {
 ///         "page"
 ///     }
-///     fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-///         takes(args, &["WHO", "TEXT"])
+///     fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
+///         expect_arguments(args, &["WHO", "TEXT"])
 ///     }
 ///     fn run(&self, args: &[String], call: Call<'_>) -> Answer {
 ///         Reply::none().notify(format!("{}: {}", args.join(" "), call.event.name())).into()
@@ -48,10 +48,10 @@ pub trait SlashCommand: Send + Sync {
     ///
     /// # Errors
     /// What is wrong with the arguments.
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint>;
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem>;
 
     /// Says what is allowed but probably not meant at this event. What comes back are warnings.
-    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<Complaint> {
+    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
         let _ = (args, event);
         Vec::new()
     }
@@ -62,13 +62,13 @@ pub trait SlashCommand: Send + Sync {
 
 /// What a command has against its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ArgumentProblem {
     pub(super) argument: Option<usize>,
     pub(super) message: String,
     pub(super) help: String,
 }
 
-impl Complaint {
+impl ArgumentProblem {
     /// A complaint about the line as a whole.
     pub fn new(message: impl Into<String>) -> Self {
         Self { argument: None, message: message.into(), help: String::new() }
@@ -89,13 +89,13 @@ impl Complaint {
     }
 }
 
-impl From<String> for Complaint {
+impl From<String> for ArgumentProblem {
     fn from(message: String) -> Self {
         Self::new(message)
     }
 }
 
-impl From<&str> for Complaint {
+impl From<&str> for ArgumentProblem {
     fn from(message: &str) -> Self {
         Self::new(message)
     }
@@ -105,7 +105,7 @@ impl From<&str> for Complaint {
 ///
 /// # Errors
 /// What is missing, or the first one too many.
-pub fn takes(args: &[Argument], names: &[&str]) -> Result<(), Complaint> {
+pub fn expect_arguments(args: &[Argument], names: &[&str]) -> Result<(), ArgumentProblem> {
     let all = names.join(" and ");
     if let Some(missing) = names.get(args.len()) {
         let message = if names.len() == 1 {
@@ -113,7 +113,7 @@ pub fn takes(args: &[Argument], names: &[&str]) -> Result<(), Complaint> {
         } else {
             format!("it takes {all}, and {missing} is missing")
         };
-        return Err(Complaint::new(message).about(args.len()).with_help(format!("add {missing} here")));
+        return Err(ArgumentProblem::new(message).about(args.len()).with_help(format!("add {missing} here")));
     }
     if args.len() > names.len() {
         let message = if names.is_empty() {
@@ -121,21 +121,26 @@ pub fn takes(args: &[Argument], names: &[&str]) -> Result<(), Complaint> {
         } else {
             format!("it takes {all}, and this is more")
         };
-        let complaint = Complaint::new(message).about(names.len());
+        let complaint = ArgumentProblem::new(message).about(names.len());
         return Err(complaint.with_help("put text with spaces in quotes"));
     }
     Ok(())
 }
 
 /// One of a few words that must be written out; the complaint names the nearest.
-pub(super) fn one_of(args: &[Argument], at: usize, name: &str, words: &[&str]) -> Result<(), Complaint> {
+pub(super) fn one_of(
+    args: &[Argument],
+    at: usize,
+    name: &str,
+    words: &[&str],
+) -> Result<(), ArgumentProblem> {
     let Some(argument) = args.get(at) else { return Ok(()) };
     let all = match words {
         [word] => format!("write `{word}`"),
         _ => format!("it is one of {}", words.join(", ")),
     };
     let Some(word) = argument.literal() else {
-        let complaint = Complaint::new(format!("{name} must be written out")).about(at);
+        let complaint = ArgumentProblem::new(format!("{name} must be written out")).about(at);
         return Err(complaint.with_help(all));
     };
     if words.contains(&word) {
@@ -146,7 +151,7 @@ pub(super) fn one_of(args: &[Argument], at: usize, name: &str, words: &[&str]) -
         None => all,
     };
     let shown = super::super::tree::shorten(word);
-    Err(Complaint::new(format!("unknown {name} `{shown}`")).about(at).with_help(help))
+    Err(ArgumentProblem::new(format!("unknown {name} `{shown}`")).about(at).with_help(help))
 }
 
 /// The commands that lines can call.

@@ -14,16 +14,16 @@ impl SlashCommand for Echo {
     fn name(&self) -> &str {
         "/echo"
     }
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-        takes(args, &["WHAT"])?;
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
+        expect_arguments(args, &["WHAT"])?;
         match args.first().and_then(Argument::literal) {
-            Some("bad") => Err(Complaint::new("not that").about(0).with_help("say something else")),
+            Some("bad") => Err(ArgumentProblem::new("not that").about(0).with_help("say something else")),
             Some("worse") => Err("not this line".into()),
             _ => Ok(()),
         }
     }
-    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
-        if event.name == "Stop" { vec![Complaint::new("nobody listens")] } else { Vec::new() }
+    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
+        if event.name == "Stop" { vec![ArgumentProblem::new("nobody listens")] } else { Vec::new() }
     }
     fn run(&self, args: &[String], call: Call<'_>) -> Answer {
         Reply::none().context(format!("{}@{}", args.join(","), call.hook)).into()

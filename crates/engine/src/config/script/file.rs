@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::hook::compiled_matcher;
-use super::super::loader::Reading;
-use super::super::names::Named;
+use super::super::loader::LoadContext;
+use super::super::names::DeclaredHook;
 use super::super::section::Settings;
 use super::super::tree::{Node, Problem, Problems, Severity, Source, Span, Value, shorten};
-use super::super::value::Sheet;
+use super::super::value::Reader;
 use super::SCRIPT_PRIORITY;
 use super::head::{Head, Options, head};
 use super::lexer::{Dollar, Lexer};
@@ -29,8 +29,8 @@ const MOST: usize = 100;
 
 /// The hooks of all files that a configuration names.
 pub(in super::super) fn scripts(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     node: &Node,
     settings: &Settings,
 ) -> Vec<Hook> {
@@ -39,26 +39,26 @@ pub(in super::super) fn scripts(
         Value::List(items) => items,
         Value::Text(_) => std::slice::from_ref(node),
         _ => {
-            sheet.expected("scripts", "a list of files like [hooks.arma]", node);
+            reader.expected("scripts", "a list of files like [hooks.arma]", node);
             &[]
         }
     };
     let mut hooks = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
     for node in files {
-        let Some(name) = sheet.filled_text("scripts", node) else { continue };
-        let path = reading.folder.join(&name);
+        let Some(name) = reader.filled_text("scripts", node) else { continue };
+        let path = context.folder.join(&name);
         if seen.contains(&path) {
-            sheet.error(node.span, format!("the script `{}` is named twice", shorten(&name)));
+            reader.error(node.span, format!("the script `{}` is named twice", shorten(&name)));
             continue;
         }
         match read(&path) {
             Ok(text) => {
-                let source = Source::new(shown(sheet.source, &name, &path), text);
-                hooks.extend(script(sheet, &source, reading, settings));
+                let source = Source::new(shown(reader.source, &name, &path), text);
+                hooks.extend(script(reader, &source, context, settings));
             }
             Err(why) => {
-                sheet.error_with_help(node.span, why, "relative paths begin at the configuration's folder");
+                reader.error_with_help(node.span, why, "relative paths begin at the configuration's folder");
             }
         }
         seen.push(path);
@@ -99,9 +99,9 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// All lines of one file.
 fn script(
-    config: &mut Sheet<'_>,
+    config: &mut Reader<'_>,
     source: &Arc<Source>,
-    reading: &mut Reading<'_>,
+    context: &mut LoadContext<'_>,
     settings: &Settings,
 ) -> Vec<Hook> {
     let file: Arc<str> = source.name.as_str().into();
@@ -109,8 +109,8 @@ fn script(
     let (mut errors, mut warnings) = (0, 0);
     for line in lines(&source.text) {
         let mut found = Problems::new();
-        let mut sheet = Sheet { source, problems: &mut found, lints: config.lints };
-        hooks.extend(hook(&mut sheet, reading, settings, &line, &file));
+        let mut reader = Reader { source, problems: &mut found, lints: config.lints };
+        hooks.extend(hook(&mut reader, context, settings, &line, &file));
         for problem in found {
             match problem.severity() {
                 Severity::Error => errors += 1,
@@ -164,8 +164,8 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
 }
 
 fn hook(
-    sheet: &mut Sheet<'_>,
-    reading: &mut Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
     settings: &Settings,
     written: &Line<'_>,
     file: &Arc<str>,
@@ -173,26 +173,26 @@ fn hook(
     let mut line = Lexer::new(written.text);
     let places = Places::From(written.start);
     let first = line.word(Dollar::Plain)?;
-    let (event, options, handler) = match head(&mut line, &first, reading.catalog, &places) {
+    let (event, options, handler) = match head(&mut line, &first, context.catalog, &places) {
         Some(Head { event, options, word }) => {
             let row = event.as_ref().map(|event| &*event.kind);
-            let handler = command(&mut line, word, reading.commands, row);
+            let handler = command(&mut line, word, context.commands, row);
             (event, options, handler)
         }
         None => (None, Options::default(), None),
     };
-    report(sheet, &places, line.faults);
+    report(reader, &places, line.faults);
     let event = event?;
     let (name, span) = match options.name {
         Some((name, span)) => (Some(name), places.span(span)),
         None => (None, Span::at(places.span(first.span).start)),
     };
-    let source = Arc::clone(sheet.source);
+    let source = Arc::clone(reader.source);
     let named =
-        Named { agent: None, event: event.kind.name, system: false, name: name.clone(), source, span };
-    reading.names.add(named, sheet.problems);
+        DeclaredHook { agent: None, event: event.kind.name, system: false, name: name.clone(), source, span };
+    context.names.add(named, reader.problems);
     let matcher = match &event.matcher {
-        Some((text, span)) => compiled_matcher(sheet, text, *span, &event),
+        Some((text, span)) => compiled_matcher(reader, text, *span, &event),
         None => Some(Matcher::all()),
     };
     let (mut timeout, mut on_error) = (None, None);

@@ -6,11 +6,11 @@ use crosier_protocol::nearest::nearest;
 use crosier_protocol::{Answer, EventRow};
 
 use super::super::hook::Keys;
-use super::super::loader::Reading;
+use super::super::loader::LoadContext;
 use super::super::section::Event;
 use super::super::tree::{Problem, Severity, Span, shorten};
-use super::super::value::Sheet;
-use super::command::{Commands, Complaint, SlashCommand};
+use super::super::value::Reader;
+use super::command::{ArgumentProblem, Commands, SlashCommand};
 use super::lexer::{Dollar, Fault, Lexer, Word};
 use super::place::Places;
 use super::variable::{Argument, argument};
@@ -18,22 +18,22 @@ use crate::registry::{Call, Callback, Handler};
 
 /// A `run:` line of a hook.
 pub(in super::super) fn run_line(
-    sheet: &mut Sheet<'_>,
-    reading: &Reading<'_>,
+    reader: &mut Reader<'_>,
+    context: &LoadContext<'_>,
     keys: &Keys<'_>,
     event: &Event,
 ) -> Option<Handler> {
     let Some(node) = keys.get("run") else {
         let help = "add `run:` with a line like '/log debug \"$prompt\"'";
-        sheet.error_with_help(keys.start(), "this hook of type script runs nothing", help);
+        reader.error_with_help(keys.start(), "this hook of type script runs nothing", help);
         return None;
     };
-    let whole = sheet.filled_text("run", node)?;
+    let whole = reader.filled_text("run", node)?;
     let text = whole.trim_end();
-    let places = Places::of_node(sheet.source, node, text);
+    let places = Places::of_node(reader.source, node, text);
     if let Some(at) = text.find(['\n', '\r']) {
         let span = places.span(Span::at(at));
-        sheet.error_with_help(span, "`run` is one line", "write a hook of its own for each line");
+        reader.error_with_help(span, "`run` is one line", "write a hook of its own for each line");
         return None;
     }
     let mut line = Lexer::new(text);
@@ -43,23 +43,23 @@ pub(in super::super) fn run_line(
             line.error(word.span, "`hook` belongs to `.arma` scripts", help);
             None
         }
-        word => command(&mut line, word, reading.commands, Some(&event.kind)),
+        word => command(&mut line, word, context.commands, Some(&event.kind)),
     };
-    report(sheet, &places, line.faults);
+    report(reader, &places, line.faults);
     handler
 }
 
 /// Hands what is wrong with a line to whoever collects it.
-pub(super) fn report(sheet: &mut Sheet<'_>, places: &Places, faults: Vec<Fault>) {
+pub(super) fn report(reader: &mut Reader<'_>, places: &Places, faults: Vec<Fault>) {
     for fault in faults {
         let span = places.span(fault.span);
         let problem = match fault.severity {
-            Severity::Error => Problem::error(sheet.source, span, fault.message),
-            Severity::Warning if sheet.lints => Problem::warning(sheet.source, span, fault.message),
+            Severity::Error => Problem::error(reader.source, span, fault.message),
+            Severity::Warning if reader.lints => Problem::warning(reader.source, span, fault.message),
             Severity::Warning => continue,
         };
         let problem = if fault.help.is_empty() { problem } else { problem.with_help(fault.help) };
-        sheet.problems.push(problem);
+        reader.problems.push(problem);
     }
 }
 
@@ -126,7 +126,7 @@ fn complain(
     severity: Severity,
     command: &Word,
     arguments: &[Span],
-    complaint: Complaint,
+    complaint: ArgumentProblem,
 ) {
     let span = match complaint.argument {
         None => command.span,

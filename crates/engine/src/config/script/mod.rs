@@ -43,7 +43,7 @@ mod property_tests;
 #[cfg(test)]
 mod script_tests;
 
-pub use command::{Complaint, SlashCommand, takes};
+pub use command::{ArgumentProblem, SlashCommand, expect_arguments};
 pub use variable::Argument;
 
 pub(super) use command::Commands;

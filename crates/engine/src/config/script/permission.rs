@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::super::tree::{Entry, Node, Problem, Source, Span, Value, shorten};
-use super::super::value::Sheet;
+use super::super::tree::{MapEntry, Node, Problem, Source, Span, Value, shorten};
+use super::super::value::Reader;
 
 /// What is said about a capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,25 +37,29 @@ struct Granted {
 
 impl Permissions {
     /// Reads the mapping of one file.
-    pub(in super::super) fn read(&mut self, sheet: &mut Sheet<'_>, node: &Node) {
+    pub(in super::super) fn read(&mut self, reader: &mut Reader<'_>, node: &Node) {
         if node.is_null() {
             return;
         }
         let Some(entries) = node.as_map() else {
-            return sheet.expected("permissions", "a mapping like {shellExec: ask}", node);
+            return reader.expected("permissions", "a mapping like {shellExec: ask}", node);
         };
         for entry in entries.iter().filter(|entry| !is_claudes(entry)) {
-            let Some(permission) = sheet.word(&entry.key, &entry.value, &WORDS) else { continue };
+            let Some(permission) = reader.word(&entry.key, &entry.value, &WORDS) else { continue };
             match self.0.get(&entry.key) {
                 Some(first) if first.permission != permission => {
                     let message = format!("`{}` has another permission already", shorten(&entry.key));
-                    let problem = Problem::error(sheet.source, entry.key_span, message);
+                    let problem = Problem::error(reader.source, entry.key_span, message);
                     let problem = problem.with_help("leave one of them out, or make them agree");
-                    sheet.problems.push(problem.with_related(&first.source, first.span, "the first is here"));
+                    reader.problems.push(problem.with_related(
+                        &first.source,
+                        first.span,
+                        "the first is here",
+                    ));
                 }
                 Some(_) => {}
                 None => {
-                    let (source, span) = (Arc::clone(sheet.source), entry.key_span);
+                    let (source, span) = (Arc::clone(reader.source), entry.key_span);
                     self.0.insert(entry.key.clone(), Granted { permission, source, span });
                 }
             }
@@ -74,7 +78,7 @@ impl Permissions {
     }
 }
 
-fn is_claudes(entry: &Entry) -> bool {
+fn is_claudes(entry: &MapEntry) -> bool {
     let key = entry.key.as_str();
     MODES.contains(&key) || (LISTS.contains(&key) && matches!(entry.value.value, Value::List(_)))
 }

@@ -4,7 +4,7 @@
 //! quotes, with escapes undone, perhaps folded. A place that cannot be told exactly is the whole value,
 //! never a wrong one.
 
-use super::super::tree::{Node, Source, Span, Written};
+use super::super::tree::{Node, Source, Span, Style};
 
 /// How places in a line become places in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,17 +21,17 @@ impl Places {
     /// The places of a text that a node holds. The text may lack white space at its end.
     pub(super) fn of_node(source: &Source, node: &Node, text: &str) -> Self {
         let written = source.slice(node.span);
-        let exact = match node.written {
-            Written::Quoted => {
+        let exact = match node.style {
+            Style::Quoted => {
                 let quoted = written.get(..written.len().saturating_sub(1)).unwrap_or_default().trim_end();
                 quoted.strip_suffix(text).filter(|before| before.ends_with(['"', '\''])).map(str::len)
             }
-            Written::Plain | Written::Block => written.trim_end().strip_suffix(text).map(str::len),
+            Style::Plain | Style::Block => written.trim_end().strip_suffix(text).map(str::len),
         };
         if let Some(before) = exact {
             return Self::From(node.span.start + before);
         }
-        let escaped = if node.written == Written::Quoted { align(written, text) } else { None };
+        let escaped = if node.style == Style::Quoted { align(written, text) } else { None };
         match escaped {
             Some(mut places) => {
                 places.iter_mut().for_each(|place| *place += node.span.start);
@@ -92,13 +92,13 @@ fn align(written: &str, text: &str) -> Option<Vec<usize>> {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::super::tree::{Source, parse};
+    use super::super::super::tree::{Source, parse_document};
     use super::*;
 
     /// What stands in the file where `part` stands in the value of `run`.
     fn found(yaml: &str, part: &str) -> String {
         let source: Arc<Source> = Source::new("t", yaml);
-        let tree = parse(&source).unwrap();
+        let tree = parse_document(&source).unwrap();
         let node = tree.get("run").unwrap();
         let text = node.as_text().unwrap().trim_end();
         let start = text.find(part).unwrap();

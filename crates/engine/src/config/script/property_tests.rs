@@ -102,7 +102,7 @@ fn check_problems(problems: &Problems) {
 fn run_line(line: &str, prompt: &str) -> Option<String> {
     let config = serde_json::json!({"hooks": {"pre:message": [{"run": line}]}}).to_string();
     let source = Source::new("p.json", config.as_str());
-    let node = tree::parse(&source).ok()?;
+    let node = tree::parse_document(&source).ok()?;
     let config = match Loader::default().lint().part(&source, node, "/").load() {
         Ok(config) => config,
         Err(problems) => {

@@ -9,7 +9,7 @@ use crosier_protocol::nearest::nearest;
 use crosier_protocol::{Answer, Capability, EventRow, Reply};
 
 use super::super::tree::shorten;
-use super::command::{Complaint, SlashCommand, one_of, takes};
+use super::command::{ArgumentProblem, SlashCommand, expect_arguments, one_of};
 use super::permission::{Permission, Permissions};
 use super::variable::Argument;
 use crate::registry::Call;
@@ -26,9 +26,9 @@ impl SlashCommand for Log {
         "log"
     }
 
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
         one_of(args, 0, "level", &["debug", "info", "warn", "error"])?;
-        takes(args, &["LEVEL", "TEXT"])
+        expect_arguments(args, &["LEVEL", "TEXT"])
     }
 
     fn run(&self, args: &[String], _: Call<'_>) -> Answer {
@@ -44,8 +44,8 @@ impl SlashCommand for Notify {
         "notify"
     }
 
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-        takes(args, &["TEXT"])
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
+        expect_arguments(args, &["TEXT"])
     }
 
     fn run(&self, args: &[String], _: Call<'_>) -> Answer {
@@ -61,11 +61,11 @@ impl SlashCommand for Context {
         "context"
     }
 
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-        takes(args, &["TEXT"])
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
+        expect_arguments(args, &["TEXT"])
     }
 
-    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
+    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
         lacks(event, &[Capability::Context], "it adds context").into_iter().collect()
     }
 
@@ -82,17 +82,17 @@ impl SlashCommand for Deny {
         "deny"
     }
 
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
-        takes(args, &["REASON"])?;
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
+        expect_arguments(args, &["REASON"])?;
         if args.first().and_then(Argument::literal).is_some_and(|reason| reason.trim().is_empty()) {
-            return Err(Complaint::new("the reason is empty")
+            return Err(ArgumentProblem::new("the reason is empty")
                 .about(0)
                 .with_help("say why, for who is denied"));
         }
         Ok(())
     }
 
-    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<Complaint> {
+    fn lint(&self, _: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
         lacks(event, &STOPS, "it denies").into_iter().collect()
     }
 
@@ -109,19 +109,19 @@ impl SlashCommand for Perms {
         "perms"
     }
 
-    fn check(&self, args: &[Argument]) -> Result<(), Complaint> {
+    fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
         one_of(args, 0, "action", &["check"])?;
-        takes(args, &["`check`", "CAPABILITY"])
+        expect_arguments(args, &["`check`", "CAPABILITY"])
     }
 
-    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<Complaint> {
-        let mut found: Vec<Complaint> = lacks(event, &STOPS, "it can deny").into_iter().collect();
+    fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
+        let mut found: Vec<ArgumentProblem> = lacks(event, &STOPS, "it can deny").into_iter().collect();
         let Some(capability) = args.get(1).and_then(Argument::literal) else { return found };
         let shown = shorten(capability);
         match self.0.of(capability) {
             None => {
                 let complaint =
-                    Complaint::new(format!("`permissions:` does not name `{shown}`: it is denied"));
+                    ArgumentProblem::new(format!("`permissions:` does not name `{shown}`: it is denied"));
                 let help = match nearest(capability, self.0.names()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add it: `permissions: {{{shown}: ask}}`"),
@@ -131,7 +131,9 @@ impl SlashCommand for Perms {
             Some(Permission::Ask) if asking(event) == Asking::Deny => {
                 let message = format!("{} cannot ask, so `{shown}: ask` denies here", event.name);
                 found.push(
-                    Complaint::new(message).about(1).with_help("`crosier events` shows where `ask` works"),
+                    ArgumentProblem::new(message)
+                        .about(1)
+                        .with_help("`crosier events` shows where `ask` works"),
                 );
             }
             Some(_) => {}
@@ -176,10 +178,10 @@ fn asking(event: &EventRow) -> Asking {
 const STOPS: [Capability; 2] = [Capability::Deny, Capability::Resume];
 
 /// The complaint that an event has none of these capabilities.
-fn lacks(event: &EventRow, any: &[Capability], does: &str) -> Option<Complaint> {
+fn lacks(event: &EventRow, any: &[Capability], does: &str) -> Option<ArgumentProblem> {
     let first = any.first().filter(|_| !any.iter().any(|capability| event.capabilities.has(*capability)))?;
     let message = format!("{does}, but {} has no {}", event.name, first.word());
-    Some(Complaint::new(message).with_help("`crosier events` shows what each event allows"))
+    Some(ArgumentProblem::new(message).with_help("`crosier events` shows what each event allows"))
 }
 
 fn text(args: &[String], at: usize) -> &str {

@@ -79,10 +79,10 @@ pub(super) fn path(text: &str) -> Result<Vec<Segment>, &'static str> {
 
 /// One argument of a slash command, as it is known when a file is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Argument(Vec<Part>);
+pub struct Argument(Vec<ArgumentPart>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum ArgumentPart {
     Text(Box<str>),
     Value(Lookup),
 }
@@ -104,14 +104,14 @@ impl Argument {
     pub fn literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
-            [Part::Text(text)] => Some(text),
+            [ArgumentPart::Text(text)] => Some(text),
             _ => None,
         }
     }
 
     /// Whether a value comes from the event's JSON.
     pub(super) fn needs_wire(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Value(Lookup::Field(..))))
+        self.0.iter().any(|part| matches!(part, ArgumentPart::Value(Lookup::Field(..))))
     }
 
     /// The text for this event. What the event does not have is empty.
@@ -119,8 +119,8 @@ impl Argument {
         let mut out = String::new();
         for part in &self.0 {
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Value(lookup) => lookup.push(event, &mut out),
+                ArgumentPart::Text(text) => out.push_str(text),
+                ArgumentPart::Value(lookup) => lookup.push(event, &mut out),
             }
         }
         out
@@ -149,11 +149,11 @@ pub(super) fn argument(line: &mut Lexer<'_>, word: &Word, event: Option<&EventRo
     let mut parts = Vec::with_capacity(word.pieces.len());
     for (at, piece) in word.pieces.iter().enumerate() {
         match piece {
-            Piece::Text(text) => parts.push(Part::Text(text.as_str().into())),
+            Piece::Text(text) => parts.push(ArgumentPart::Text(text.as_str().into())),
             Piece::Variable(reference, span) => {
                 let next = word.pieces.get(at + 1);
                 lint_dotted(line, reference, *span, next);
-                parts.push(Part::Value(lookup(line, reference, *span, event)));
+                parts.push(ArgumentPart::Value(lookup(line, reference, *span, event)));
             }
         }
     }

@@ -4,7 +4,7 @@
 //! for more values than any memory holds, so each copy is paid for from one budget, node by node and
 //! byte by byte, and copying ends in the middle when the budget does.
 
-use super::node::{Entry, Node, Value};
+use super::node::{MapEntry, Node, Value};
 
 /// Most nodes that the aliases of one text may make.
 const MAX_NODES: usize = 10_000;
@@ -52,13 +52,13 @@ impl Budget {
                 Value::Map(copies.collect::<Result<_, _>>()?)
             }
         };
-        Ok(Node { value, span: node.span, written: node.written })
+        Ok(Node { value, span: node.span, style: node.style })
     }
 
-    fn copy_entry(&mut self, entry: &Entry, room: usize) -> Result<Entry, Over> {
+    fn copy_entry(&mut self, entry: &MapEntry, room: usize) -> Result<MapEntry, Over> {
         let key = self.pay(&entry.key)?.to_owned();
         let value = self.copy(&entry.value, room)?;
-        Ok(Entry { key, key_span: entry.key_span, value })
+        Ok(MapEntry { key, key_span: entry.key_span, value })
     }
 
     fn pay<'t>(&mut self, text: &'t str) -> Result<&'t str, Over> {

@@ -11,7 +11,8 @@ mod source;
 mod stack;
 mod syntax;
 
-pub use node::{Entry, Node, Value, Written};
-pub use parse::parse;
-pub use problem::{Problem, Problems, Related, Severity, shorten};
+pub use node::{MapEntry, Node, Style, Value};
+pub use parse::parse_document;
+pub(super) use problem::shorten;
+pub use problem::{Problem, Problems, Related, Severity};
 pub use source::{Position, Source, Span};

@@ -20,7 +20,7 @@ pub struct Node {
     /// Where it was written.
     pub span: Span,
     /// How it was written.
-    pub written: Written,
+    pub style: Style,
 }
 
 /// What a value is.
@@ -37,12 +37,12 @@ pub enum Value {
     /// A list.
     List(Vec<Node>),
     /// A mapping, in the order of the text, every key once.
-    Map(Vec<Entry>),
+    Map(Vec<MapEntry>),
 }
 
 /// One key of a mapping with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct MapEntry {
     /// The key; one written as a number or as true/false is the text it was written with.
     pub key: String,
     /// Where the key stands.
@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum Style {
     /// Without quotes; lists, mappings and nothing count as this too.
     Plain,
     /// In single or double quotes.
@@ -66,7 +66,7 @@ impl Node {
     /// Makes a value that was written without quotes.
     #[must_use]
     pub fn new(value: Value, span: Span) -> Self {
-        Self { value, span, written: Written::Plain }
+        Self { value, span, style: Style::Plain }
     }
 
     /// Finds the value of a key; none when the key is missing or this is not a mapping.
@@ -77,7 +77,7 @@ impl Node {
 
     /// Finds a key together with its value and place.
     #[must_use]
-    pub fn entry(&self, key: &str) -> Option<&Entry> {
+    pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.as_map()?.iter().find(|entry| entry.key == key)
     }
 
@@ -119,7 +119,7 @@ impl Node {
 
     /// Gives the entries, if this is a mapping.
     #[must_use]
-    pub fn as_map(&self) -> Option<&[Entry]> {
+    pub fn as_map(&self) -> Option<&[MapEntry]> {
         match &self.value {
             Value::Map(entries) => Some(entries),
             _ => None,
@@ -136,7 +136,7 @@ impl Node {
     /// than text: `yes` is suspicious where `"yes"` is not.
     #[must_use]
     pub fn is_plain(&self) -> bool {
-        self.written == Written::Plain
+        self.style == Style::Plain
     }
 
     /// Names the kind of value in words that fit "expected text, found …".

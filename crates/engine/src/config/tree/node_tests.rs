@@ -1,8 +1,8 @@
-use super::super::{Source, parse};
+use super::super::{Source, parse_document};
 use super::*;
 
 fn read(text: &str) -> Node {
-    parse(&Source::new("t", text)).unwrap()
+    parse_document(&Source::new("t", text)).unwrap()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn is_plain_tells_quoted_text_from_bare() {
     let node = read("[yes, 'yes', \"yes\", 5]");
     let plain: Vec<bool> = node.as_list().unwrap().iter().map(Node::is_plain).collect();
     assert_eq!(plain, [true, false, false, true]);
-    assert_eq!(read("a: |\n  x\n").get("a").unwrap().written, Written::Block);
+    assert_eq!(read("a: |\n  x\n").get("a").unwrap().style, Style::Block);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Mark};
 
 use super::alias::{Budget, Over};
-use super::node::{Entry, Node, Value};
+use super::node::{MapEntry, Node, Value};
 use super::problem::{Problem, Problems, shorten};
 use super::quick;
 use super::scalar;
@@ -38,7 +38,7 @@ const FEW_KEYS: usize = 8;
 /// # Errors
 /// Every problem that could be found. One that breaks the syntax ends the search, and so does one
 /// that reaches a limit.
-pub fn parse(source: &Arc<Source>) -> Result<Node, Problems> {
+pub fn parse_document(source: &Arc<Source>) -> Result<Node, Problems> {
     if let Some(problem) = refusal(source) {
         return Err(problem.into());
     }
@@ -316,7 +316,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Reports every key that a mapping has more than once.
-    fn check_keys(&mut self, entries: &[Entry]) {
+    fn check_keys(&mut self, entries: &[MapEntry]) {
         let mut doubles = Vec::new();
         if entries.len() <= FEW_KEYS {
             for (index, second) in entries.iter().enumerate() {
@@ -326,7 +326,7 @@ impl<'a> Builder<'a> {
                 }
             }
         } else {
-            let mut sorted: Vec<&Entry> = entries.iter().collect();
+            let mut sorted: Vec<&MapEntry> = entries.iter().collect();
             // The sort is stable, so of equal keys the first written stays first.
             sorted.sort_by(|a, b| a.key.cmp(&b.key));
             for same in sorted.chunk_by(|a, b| a.key == b.key) {

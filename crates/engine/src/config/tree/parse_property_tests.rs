@@ -6,7 +6,7 @@ use proptest::sample::select;
 use saphyr_parser::StrInput;
 use serde_json::Value as Json;
 
-use super::super::node::Written;
+use super::super::node::Style;
 use super::*;
 
 /// Pieces that mean something to a YAML parser, to be joined at random.
@@ -124,13 +124,13 @@ scripts:
 /// Checks all that must be so whatever the text is; says whether it could be read.
 fn check(text: &str) -> bool {
     let source = Source::new("p.yaml", text);
-    match parse(&source) {
+    match parse_document(&source) {
         Ok(node) => {
             // Whoever read it, the whole parser reads the same.
             assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
             check_node(&node, text, 0);
             let json = node.to_json();
-            let again = parse(&Source::new("again", json.as_str())).unwrap();
+            let again = parse_document(&Source::new("again", json.as_str())).unwrap();
             assert_eq!(again.to_json(), json);
             true
         }
@@ -154,9 +154,9 @@ fn check_node(node: &Node, text: &str, depth: usize) {
     let marked = written.starts_with(['&', '!', '*']);
     match &node.value {
         Value::Number(digits) if !marked => assert_eq!(written, &**digits),
-        Value::Text(inner) if !marked => match node.written {
-            Written::Plain if !inner.contains(' ') && !inner.contains('\n') => assert_eq!(written, inner),
-            Written::Quoted => {
+        Value::Text(inner) if !marked => match node.style {
+            Style::Plain if !inner.contains(' ') && !inner.contains('\n') => assert_eq!(written, inner),
+            Style::Quoted => {
                 let quote = written.chars().next().unwrap();
                 assert!(written.len() >= 2 && matches!(quote, '\'' | '"') && written.ends_with(quote));
             }
@@ -242,7 +242,7 @@ fn write_odd_json(value: &Json, blanks: &[&str], out: &mut String) {
 /// Reads JSON with both readers, which must agree.
 fn compare(text: &str) -> String {
     let source = Source::new("j.json", text);
-    let node = parse(&source).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
+    let node = parse_document(&source).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
     assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
     check_node(&node, text, 0);
     let json = node.to_json();

@@ -1,9 +1,9 @@
-use super::super::node::Written;
+use super::super::node::Style;
 use super::*;
 
 fn read(text: &str) -> Node {
     let source = Source::new("t.yaml", text);
-    let node = parse(&source).unwrap_or_else(|problems| panic!("{text:?}\n{problems}"));
+    let node = parse_document(&source).unwrap_or_else(|problems| panic!("{text:?}\n{problems}"));
     assert_eq!(whole(&source).as_ref(), Ok(&node), "{text:?}");
     node
 }
@@ -14,7 +14,7 @@ fn json(text: &str) -> String {
 
 /// Line, column and message of each problem.
 fn problems(text: &str) -> Vec<(usize, usize, String)> {
-    let found = parse(&Source::new("t.yaml", text)).expect_err(text);
+    let found = parse_document(&Source::new("t.yaml", text)).expect_err(text);
     found.iter().map(|p| (p.line(), p.column(), p.message().to_owned())).collect()
 }
 
@@ -78,7 +78,7 @@ fn words_of_older_yaml_stay_text() {
 #[test]
 fn quoted_scalars_are_text() {
     assert_eq!(json("['5', \"true\", '']"), r#"["5","true",""]"#);
-    assert_eq!(read("'5'").written, Written::Quoted);
+    assert_eq!(read("'5'").style, Style::Quoted);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn aliases_cannot_nest_too_deep() {
 #[test]
 fn every_duplicate_key_is_reported_with_the_first() {
     let text = "a: 1\nb: {c: 1, c: 2, c: 3}\na: 2\n";
-    let found = parse(&Source::new("t.yaml", text)).unwrap_err();
+    let found = parse_document(&Source::new("t.yaml", text)).unwrap_err();
     let places: Vec<_> =
         found.iter().map(|p| (p.message(), p.span().start, p.related().unwrap().span.start)).collect();
     let twice = |key| match key {

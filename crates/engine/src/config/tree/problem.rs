@@ -295,7 +295,7 @@ fn by_place(a: &Problem, b: &Problem) -> Ordering {
 
 /// Cuts a text that is to be quoted in a message, so that one long value cannot drown it.
 #[must_use]
-pub fn shorten(text: &str) -> Cow<'_, str> {
+pub(in super::super) fn shorten(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_QUOTE) {
         Some((at, _)) => Cow::Owned(format!("{}…", text.get(..at).unwrap_or_default())),
         None => Cow::Borrowed(text),

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use saphyr_parser::ScalarStyle;
 
-use super::node::{Node, Value, Written};
+use super::node::{Node, Style, Value};
 use super::source::Span;
 
 /// Unused bytes in a text that are worth giving back.
@@ -17,19 +17,19 @@ const WORTHWHILE: usize = 64;
 /// but text.
 pub(super) fn node(text: Cow<'_, str>, style: ScalarStyle, tagged: bool, span: Span) -> Node {
     let written = match style {
-        ScalarStyle::Plain => Written::Plain,
-        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Written::Quoted,
-        ScalarStyle::Literal | ScalarStyle::Folded => Written::Block,
+        ScalarStyle::Plain => Style::Plain,
+        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => Style::Quoted,
+        ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
     };
     let value = match &*text {
-        _ if tagged || written != Written::Plain => Value::Text(own(text)),
+        _ if tagged || written != Style::Plain => Value::Text(own(text)),
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
         digits if is_json_number(digits) => Value::Number(digits.into()),
         _ => Value::Text(own(text)),
     };
-    Node { value, span, written }
+    Node { value, span, style: written }
 }
 
 /// Takes a text without the room the parser may have left at its end.

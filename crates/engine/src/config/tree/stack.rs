@@ -4,7 +4,7 @@
 //! open. Finished lists and mappings can be found again by number, which is how aliases reach them:
 //! a copy kept for each anchor would grow without bound when anchors stand within anchors.
 
-use super::node::{Entry, Node, Value};
+use super::node::{MapEntry, Node, Value};
 use super::source::Span;
 
 /// The lists and mappings that are open, the outermost first.
@@ -12,7 +12,7 @@ use super::source::Span;
 pub(super) struct Stack {
     frames: Vec<Frame>,
     /// Where each list and mapping is that was ever opened.
-    places: Vec<Place>,
+    links: Vec<ParentLink>,
 }
 
 /// One open list or mapping.
@@ -35,7 +35,7 @@ pub(super) struct Frame {
 /// What an open list or mapping holds so far.
 pub(super) enum Body {
     List(Vec<Node>),
-    Map(Vec<Entry>, Key),
+    Map(Vec<MapEntry>, Key),
 }
 
 /// What is known of the entry that a mapping is in the middle of.
@@ -52,7 +52,7 @@ pub(super) enum Key {
 pub(super) struct NotAKey(pub(super) Node);
 
 /// In which other list or mapping one is, and as which of its children.
-struct Place {
+struct ParentLink {
     parent: usize,
     index: usize,
 }
@@ -103,12 +103,12 @@ impl Stack {
     /// Starts a list or mapping inside the innermost one.
     pub(super) fn open(&mut self, frame: Frame) {
         let parent = self.frames.last();
-        let place = Place {
+        let link = ParentLink {
             parent: parent.map_or(0, |parent| parent.number),
             index: parent.map_or(0, |parent| parent.body.len()),
         };
-        let number = self.places.len();
-        self.places.push(place);
+        let number = self.links.len();
+        self.links.push(link);
         self.frames.push(Frame { number, ..frame });
     }
 
@@ -142,7 +142,7 @@ impl Stack {
             Body::Map(entries, key) => (entries, key),
         };
         match std::mem::replace(key, Key::Awaited) {
-            Key::Read(key, key_span) => entries.push(Entry { key, key_span, value: node }),
+            Key::Read(key, key_span) => entries.push(MapEntry { key, key_span, value: node }),
             Key::Refused => {}
             Key::Awaited => {
                 *key = Key::Refused;
@@ -157,9 +157,9 @@ impl Stack {
         let mut path = Vec::new();
         let mut number = number;
         while number > 0 {
-            let place = self.places.get(number)?;
-            path.push(place.index);
-            number = place.parent;
+            let link = self.links.get(number)?;
+            path.push(link.index);
+            number = link.parent;
         }
         // First down the open ones, then from child to child in a finished one.
         let mut open = self.frames.iter();

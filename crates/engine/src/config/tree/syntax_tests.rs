@@ -1,9 +1,9 @@
-use super::super::parse;
+use super::super::parse_document;
 use super::*;
 
 /// Line, column, marked text and message of the only problem.
 fn problem(text: &str) -> (usize, usize, String, String) {
-    let found = parse(&Source::new("t.yaml", text)).expect_err(text);
+    let found = parse_document(&Source::new("t.yaml", text)).expect_err(text);
     let last = found.iter().last().unwrap();
     assert_eq!(found.len(), 1, "{found}");
     assert!(!last.message().contains("valid YAML"), "{found}");
@@ -16,7 +16,7 @@ fn check(text: &str, line: usize, column: usize, marked: &str, message: &str) {
 }
 
 fn help(text: &str) -> String {
-    let found = parse(&Source::new("t.yaml", text)).expect_err(text);
+    let found = parse_document(&Source::new("t.yaml", text)).expect_err(text);
     found.iter().last().unwrap().help().unwrap().to_owned()
 }
 
@@ -91,7 +91,7 @@ fn bracket_that_is_not_closed_is_reported_where_it_opens() {
 fn missing_comma_is_reported_with_the_bracket() {
     check("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 6, ":", "expected `,` or `}` here");
     check("[{a: 1} {b: 2}]", 1, 9, "{", "expected `,` or `]` here");
-    let found = parse(&Source::new("t", "[[a] b]")).unwrap_err();
+    let found = parse_document(&Source::new("t", "[[a] b]")).unwrap_err();
     let related = found.iter().next().unwrap().related().unwrap().clone();
     assert_eq!((related.span, related.label.as_str()), (Span::new(0, 1), "opened here"));
 }
