@@ -17,7 +17,7 @@ use crate::plan::Planner;
 use crate::registry::{
     DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Limits, OnError, RegisterError, Registry,
 };
-use crate::run::{BackgroundJob, Host, Launcher};
+use crate::run::{BackgroundJob, Launcher, Resources};
 
 /// Makes an [`Engine`].
 #[must_use = "nothing happens until `build`"]
@@ -126,7 +126,7 @@ impl Builder {
         self
     }
 
-    /// Sets what the failure of a hook means that says nothing about it (log and go on).
+    /// Sets what the failure of a hook wait that says nothing about it (log and go on).
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
         self
@@ -196,7 +196,7 @@ impl Builder {
             defaults: ingest::defaults(self.session_id, folder),
             timing: self.timing,
             bus: Arc::default(),
-            host: Arc::new(Host::new(self.environment)),
+            resources: Arc::new(Resources::new(self.environment)),
             deferred: Arc::default(),
             launcher: self.launcher,
         }))

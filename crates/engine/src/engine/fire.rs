@@ -4,9 +4,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 
 use arc_swap::ArcSwap;
 use crosier_protocol::{
@@ -22,7 +20,7 @@ use crate::plan::{Explained, Plan, Planner};
 use crate::registry::{
     Changed, Entry, Handler, Hook, HookSet, Limits, RegisterError, Registration, Registry, SwitchError,
 };
-use crate::run::{self, Deferred, Host, Launcher, Means, PythonInfo};
+use crate::run::{self, Deferred, Launcher, PythonInfo, Resources, WaitMode};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
 #[derive(Debug, Clone)]
@@ -37,7 +35,7 @@ pub(super) struct Shared {
     pub(super) defaults: Arc<Defaults>,
     pub(super) timing: bool,
     pub(super) bus: Arc<Bus>,
-    pub(super) host: Arc<Host>,
+    pub(super) resources: Arc<Resources>,
     pub(super) deferred: Arc<Deferred>,
     pub(super) launcher: Option<Box<Launcher>>,
 }
@@ -51,7 +49,7 @@ impl fmt::Debug for Shared {
 impl Drop for Shared {
     /// The last clone is gone: nothing that it started runs on.
     fn drop(&mut self) {
-        self.host.shut_down();
+        self.resources.shut_down();
     }
 }
 
@@ -142,10 +140,8 @@ impl Engine {
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults);
         let Some(plan) = self.0.plan(&event) else { return self.0.outcome_without_hooks(event) };
-        let mut walk = Walk::new(&self.0, &plan, event, Means::Threads);
-        if !poll_fn(|context| Poll::Ready(walk.now(Some(context)))).await {
-            walk.on().await;
-        }
+        let mut walk = Walk::new(&self.0, &plan, event, WaitMode::Async);
+        poll_fn(|context| walk.poll(context)).await;
         walk.end()
     }
 
@@ -160,10 +156,12 @@ impl Engine {
     }
 
     fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
-        let mut walk = Walk::new(&self.0, plan, event, Means::InPlace);
-        if !walk.now(None) {
-            let on = pin!(walk.on());
-            if plan.needs_runtime() { run::block_on_runtime(on) } else { run::block_on(on) }
+        let mut walk = Walk::new(&self.0, plan, event, WaitMode::Blocking);
+        let future = poll_fn(|context| walk.poll(context));
+        if plan.needs_runtime() {
+            run::block_on_runtime(future)
+        } else {
+            run::block_on(future)
         }
         walk.end()
     }
@@ -318,7 +316,7 @@ impl Engine {
     pub fn warm(&self) -> Vec<(Arc<Entry>, Result<PythonInfo, Failure>)> {
         let warm = |entry: Arc<Entry>| match &entry.handler {
             Handler::Python(spec) => {
-                let result = self.0.host.warm(spec, &entry.name, entry.timeout);
+                let result = self.0.resources.warm(spec, &entry.name, entry.timeout);
                 Some((entry, result))
             }
             Handler::Callback(_) | Handler::Command(_) => None,
@@ -328,7 +326,7 @@ impl Engine {
 
     /// Kills every process that runs for this engine. Later command hooks fail.
     pub fn shut_down(&self) {
-        self.0.host.shut_down();
+        self.0.resources.shut_down();
     }
 
     /// A descriptor for a signal handler: one byte written to it kills every process that runs for this
@@ -337,6 +335,6 @@ impl Engine {
     /// # Errors
     /// When the engine is shut down, or no descriptors are left.
     pub fn kill_switch(&self) -> io::Result<OwnedFd> {
-        self.0.host.bell_rope()
+        self.0.resources.shutdown_handle()
     }
 }

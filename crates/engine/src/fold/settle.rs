@@ -79,7 +79,7 @@ impl Fold {
         self.over
     }
 
-    /// Takes one hook's answer. A part of the walk: see `run::begin`.
+    /// Takes one hook's answer. A part of the walk: see `run::start`.
     #[inline(always)]
     pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
         let silent = answer.reply.effects().is_none() && answer.failure.is_none();

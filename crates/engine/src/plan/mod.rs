@@ -63,6 +63,11 @@ impl Plan {
         self.hooks.get(start..end)
     }
 
+    /// How many stages the walk has.
+    pub(crate) fn stage_count(&self) -> usize {
+        self.ends.len()
+    }
+
     /// The hooks of the walk, in order.
     #[must_use]
     pub fn hooks(&self) -> &[Arc<Entry>] {

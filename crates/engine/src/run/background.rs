@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crosier_protocol::{Event, Failure};
 
-use super::{Host, Means, Setting, block_on_runtime, later};
-use crate::message::Bus;
+use super::{RunContext, WaitMode, block_on_runtime, run_to_end};
 use crate::registry::Entry;
 
 /// The most hooks that run in the background of one engine.
@@ -83,8 +82,7 @@ fn owner(event: &Event) -> Owner {
 pub(crate) fn start_in_background(
     hook: &Arc<Entry>,
     event: &Event,
-    host: &Arc<Host>,
-    bus: &Arc<Bus>,
+    run: RunContext<'_>,
     deferred: &Arc<Deferred>,
 ) -> Result<(), Failure> {
     if deferred.running.fetch_add(1, Ordering::AcqRel) >= MAX_RUNNING {
@@ -92,14 +90,15 @@ pub(crate) fn start_in_background(
         return Err(Failure::error(format!("{MAX_RUNNING} hooks run in the background already")));
     }
     let (hook, event) = (Arc::clone(hook), event.clone());
-    let (host, bus, deferred_there) = (Arc::clone(host), Arc::clone(bus), Arc::clone(deferred));
+    let (resources, bus) = (Arc::clone(run.resources), Arc::clone(run.bus));
+    let deferred_there = Arc::clone(deferred);
     let work = move || {
-        let setting = Setting { means: Means::InPlace, bus: &bus, timing: false, host: &host };
-        let ran = block_on_runtime(later(&hook, &event, &setting));
-        if let Some(failure) = &ran.answer.failure {
+        let run = RunContext { wait: WaitMode::Blocking, bus: &bus, timing: false, resources: &resources };
+        let result = block_on_runtime(run_to_end(&hook, &event, run));
+        if let Some(failure) = &result.answer.failure {
             tracing::warn!(hook = %hook.name, kind = %failure.kind, "background hook failed");
         }
-        let context = ran.answer.reply.into_effects().map(|effects| effects.context).unwrap_or_default();
+        let context = result.answer.reply.into_effects().map(|effects| effects.context).unwrap_or_default();
         if !context.is_empty() {
             deferred_there.put(&event, context);
         }

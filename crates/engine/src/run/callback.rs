@@ -1,4 +1,4 @@
-//! Code of the host: called in place, polled, or on a thread of its own. A panic is an answer.
+//! Callbacks: called in place, polled, or called on a thread of their own. A panic becomes a failure.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -11,32 +11,32 @@ use std::time::Duration;
 use crosier_protocol::{Answer, Failure, FailureKind};
 
 use super::thread::spawn;
-use super::{Means, moment_in};
+use super::{WaitMode, deadline_in};
 use crate::registry::{BoxFuture, Call};
 
-pub(super) type Code = dyn Fn(Call<'_>) -> Answer + Send + Sync;
-pub(super) type AsyncCode = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
+pub(super) type Function = dyn Fn(Call<'_>) -> Answer + Send + Sync;
+pub(super) type AsyncFunction = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
-/// Calls it here and now.
+/// Calls it on this thread.
 #[inline(always)]
-pub(super) fn inline(code: &Arc<Code>, call: Call<'_>) -> Answer {
+pub(super) fn inline(code: &Arc<Function>, call: Call<'_>) -> Answer {
     catch_unwind(AssertUnwindSafe(|| code(call))).unwrap_or_else(panicked)
 }
 
-/// Calls it and polls it once: its answer, or what is to be waited for.
+/// Calls it and polls its future once: the answer, or the future that is still pending.
 #[inline(always)]
-pub(super) fn begin(
-    code: &Arc<AsyncCode>,
+pub(super) fn start(
+    code: &Arc<AsyncFunction>,
     call: Call<'_>,
     context: &mut Context<'_>,
 ) -> Result<Answer, BoxFuture> {
-    // Outside of what may panic: it must not be dropped while a panic is under way.
+    // Declared outside `catch_unwind`: a drop that panics during an unwinding would abort the process.
     let mut future = None;
     let polled = catch_unwind(AssertUnwindSafe(|| future.insert(code(call)).as_mut().poll(context)));
     match (polled, future) {
         (Ok(Poll::Pending), Some(future)) => Err(future),
         (polled, future) => {
-            // What the code holds is dropped now; a panic there is not worth more than the answer.
+            // Dropping it may panic; the answer counts all the same.
             discard(future);
             Ok(match polled {
                 Ok(Poll::Ready(answer)) => answer,
@@ -47,14 +47,14 @@ pub(super) fn begin(
     }
 }
 
-/// Waits for what has begun, and drops it at its deadline.
-pub(super) async fn rest(mut future: BoxFuture, timeout: Duration) -> Answer {
+/// Waits for a pending future, and drops it at its deadline.
+pub(super) async fn wait(mut future: BoxFuture, timeout: Duration) -> Answer {
     let Ok(sleep) = catch_unwind(|| tokio::time::sleep(timeout)) else {
         discard(future);
         return Failure::error("an async callback that waits needs a tokio runtime with its clock on").into();
     };
     let mut sleep = pin!(sleep);
-    // The code goes first: an answer at the last moment counts.
+    // The callback is polled before the timer: an answer at the last moment counts.
     let answer = poll_fn(|context| match poll(&mut future, context) {
         Poll::Pending => sleep.as_mut().poll(context).map(|()| late(timeout)),
         ready => ready,
@@ -64,23 +64,28 @@ pub(super) async fn rest(mut future: BoxFuture, timeout: Duration) -> Answer {
     answer
 }
 
-/// Calls it and waits for it. The timer is armed only when the first poll is not enough.
-pub(super) async fn polled(code: &Arc<AsyncCode>, call: Call<'_>, timeout: Duration) -> Answer {
-    match poll_fn(|context| Poll::Ready(begin(code, call, context))).await {
+/// Calls it and waits for it. A timer is made only when the first poll is not enough.
+pub(super) async fn run(code: &Arc<AsyncFunction>, call: Call<'_>, timeout: Duration) -> Answer {
+    match poll_fn(|context| Poll::Ready(start(code, call, context))).await {
         Ok(answer) => answer,
-        Err(future) => rest(future, timeout).await,
+        Err(future) => wait(future, timeout).await,
     }
 }
 
-/// Polls the code. It is not to be polled again when it has answered or panicked.
+/// Polls the callback, which must not be polled again after it answered or panicked.
 fn poll(future: &mut BoxFuture, context: &mut Context<'_>) -> Poll<Answer> {
     catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)))
         .unwrap_or_else(|panic| Poll::Ready(panicked(panic)))
 }
 
-/// Calls it on a thread of its own. A late answer is dropped; the thread cannot be.
-pub(super) async fn on_a_thread(code: &Arc<Code>, call: Call<'_>, timeout: Duration, means: Means) -> Answer {
-    let deadline = moment_in(timeout);
+/// Calls it on a thread of its own. A late answer is dropped, but nothing can stop the thread.
+pub(super) async fn run_on_thread(
+    code: &Arc<Function>,
+    call: Call<'_>,
+    timeout: Duration,
+    wait: WaitMode,
+) -> Answer {
+    let deadline = deadline_in(timeout);
     let (code, event, hook) = (Arc::clone(code), call.event.clone(), Arc::clone(call.hook));
     let second = call.second;
     let pending = match spawn("crosier-hook", move || {
@@ -89,9 +94,9 @@ pub(super) async fn on_a_thread(code: &Arc<Code>, call: Call<'_>, timeout: Durat
         Ok(pending) => pending,
         Err(error) => return Failure::error(format!("no thread could be started for it: {error}")).into(),
     };
-    let answer = match means {
-        Means::InPlace => pending.wait_until(deadline),
-        Means::Threads => match catch_unwind(|| tokio::time::timeout(timeout, pending)) {
+    let answer = match wait {
+        WaitMode::Blocking => pending.wait_until(deadline),
+        WaitMode::Async => match catch_unwind(|| tokio::time::timeout(timeout, pending)) {
             Ok(limited) => limited.await.ok(),
             Err(_) => {
                 return Failure::error("a blocking callback needs a tokio runtime with its clock on").into();
@@ -106,16 +111,17 @@ fn late(timeout: Duration) -> Answer {
 }
 
 fn panicked(panic: Box<dyn Any + Send>) -> Answer {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-    let answer = Failure::new(FailureKind::Panic, format!("it panicked: {said}")).into();
+    let message = panic.downcast_ref::<&str>().copied();
+    let message = message.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let detail = format!("it panicked: {}", message.unwrap_or("no message"));
+    let answer = Failure::new(FailureKind::Panic, detail).into();
     discard(panic);
     answer
 }
 
-/// Drops something of the host's, whose drop may panic, and the panic's own words may panic when dropped.
-fn discard<T>(thing: T) {
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(thing))) {
+/// Drops a value of the host's. Its drop may panic, and so may the drop of that panic's payload.
+fn discard<T>(value: T) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(panic);
     }
 }

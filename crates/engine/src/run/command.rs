@@ -1,135 +1,107 @@
 //! Command hooks: event JSON on stdin, reply on stdout, exit codes.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crosier_protocol::reply::{Ending, Output, answer_of};
 use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 
-use super::errand::{self, Errand};
-use super::process::{self, Ended, Order, Start, Stop};
-use super::telling::{Said, Telling};
-use super::{Run, Setting};
-use crate::registry::{Call, CommandSpec, Cwd, Program};
+use super::blocking::BlockingRun;
+use super::notifier::ProcessOutput;
+use super::process::{self, Ended, Exit, ProcessRun, Start, Stop};
+use crate::registry::{CommandSpec, Cwd, Program};
 
 /// Runs the command within its deadline.
-pub(super) async fn run(
-    spec: &Arc<CommandSpec>,
-    call: Call<'_>,
-    run: Run,
-    setting: &Setting<'_>,
-    telling: &mut Option<Telling>,
-) -> Answer {
-    let spec = Arc::clone(spec);
-    let work = move |errand: &Errand, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>| {
-        Job { spec: &spec, errand }.run(cancel, telling)
+pub(super) fn run(spec: &CommandSpec, run: &mut BlockingRun) -> Answer {
+    let exit = match run_process(spec, run) {
+        Ok(exit) => exit,
+        Err(failure) => return failure.into(),
     };
-    errand::send(call, run, setting, telling, work).await
+    let answer = answer(spec, run, &exit);
+    if let Some(notifier) = &mut run.notifier {
+        let exit_code = match exit.ended {
+            Ended::Done { code, .. } => code,
+            Ended::Late | Ended::Cancelled => None,
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (stdout, stderr) = (text(&exit.stdout), text(&exit.stderr));
+        notifier.set_output(ProcessOutput { exit_code, stdout, stderr });
+        if exit.ended == Ended::Cancelled {
+            notifier.set_cancelled();
+        }
+    }
+    answer
 }
 
-struct Job<'a> {
-    spec: &'a CommandSpec,
-    errand: &'a Errand,
+fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
+    let BlockingRun { resources, deadline, timeout, notifier, .. } = run;
+    if resources.is_shut_down() {
+        return Err(Failure::error("the engine is shut down"));
+    }
+    let input = run.event.wire().map_err(Failure::clone)?;
+    if resources.environment.is_too_deep() {
+        let detail = "hooks started agents that started hooks, too many times over";
+        return Err(Failure::new(FailureKind::Spawn, detail));
+    }
+    let Some(_slot) = resources.acquire_slot(*deadline) else {
+        if resources.is_shut_down() {
+            return Err(Failure::error("the engine is shut down"));
+        }
+        let detail = format!("too many other hooks were running for the whole {timeout:?}");
+        return Err(Failure::new(FailureKind::Timeout, detail));
+    };
+    let start = start_of(spec, run)?;
+    // A process is not started when a shutdown could not stop it.
+    let shutdown = resources.shutdown_fd().map_err(|error| {
+        Failure::new(FailureKind::Spawn, format!("no descriptors are left to watch over it: {error}"))
+    })?;
+    let progress = |stdout, stderr| {
+        if let Some(notifier) = notifier {
+            notifier.progress(stdout, stderr);
+        }
+    };
+    process::run(&ProcessRun {
+        start,
+        input,
+        deadline: *deadline,
+        grace: spec.grace,
+        stop: Stop { cancel: run.cancel_fd(), shutdown: Some(shutdown) },
+        progress: notifier.is_some().then_some(&progress),
+    })
 }
 
-impl Job<'_> {
-    fn run(&self, cancel: Option<&OwnedFd>, telling: &mut Option<Telling>) -> Answer {
-        let Errand { host, deadline, timeout, .. } = self.errand;
-        let input = match self.errand.input() {
-            Ok(input) => input,
-            Err(failure) => return failure.into(),
-        };
-        if host.environment.is_too_deep() {
-            let detail = "hooks started agents that started hooks, too many times over";
-            return Failure::new(FailureKind::Spawn, detail).into();
+fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
+    let row = run.event.kind();
+    let failure = match exit.ended {
+        Ended::Done { code, signal } => {
+            let (stdout, stderr) = (&exit.stdout[..], &exit.stderr[..]);
+            let ending = Ending { code, signal, stdout, oversize: exit.oversize, stderr };
+            return answer_of(&ending, spec.output, row);
         }
-        let Some(_place) = host.place(*deadline) else {
-            if host.is_shut_down() {
-                return Failure::error("the engine is shut down").into();
-            }
-            let detail = format!("too many other hooks were running for the whole {timeout:?}");
-            return Failure::new(FailureKind::Timeout, detail).into();
-        };
-        let start = match self.start() {
-            Ok(start) => start,
-            Err(failure) => return failure.into(),
-        };
-        // What nobody could stop is not started.
-        let bell = match host.try_bell() {
-            Ok(bell) => Some(bell),
-            Err(error) => {
-                let detail = format!("no descriptors are left to watch over it: {error}");
-                return Failure::new(FailureKind::Spawn, detail).into();
-            }
-        };
-        let tell = |stdout, stderr| {
-            if let Some(telling) = &*telling {
-                telling.progress(stdout, stderr);
-            }
-        };
-        let order = Order {
-            start,
-            input,
-            deadline: *deadline,
-            grace: self.spec.grace,
-            stop: Stop { cancel: cancel.map(AsFd::as_fd), bell },
-            progress: telling.is_some().then_some(&tell),
-        };
-        let end = match process::run(&order) {
-            Ok(end) => end,
-            Err(failure) => return failure.into(),
-        };
-        let row = self.errand.event.kind();
-        let answer = match end.ended {
-            Ended::Done { code, signal } => {
-                let (stdout, stderr) = (&end.stdout[..], &end.stderr[..]);
-                let ending = Ending { code, signal, stdout, oversize: end.oversize, stderr };
-                answer_of(&ending, self.spec.output, row)
-            }
-            Ended::Late | Ended::Cancelled => {
-                // A deny is never lost: one that was written in time counts, and nothing else.
-                let complete = end.oversize.is_none() && self.spec.output == Output::Reply;
-                let reply = complete.then(|| Reply::decode(&end.stdout, row).ok()).flatten();
-                let reply = reply.and_then(Reply::denial_only).unwrap_or_default();
-                let failure = if end.ended == Ended::Late {
-                    let detail = format!("it was not done after {timeout:?} and was killed");
-                    Failure::new(FailureKind::Timeout, detail)
-                } else {
-                    Failure::error("the fire was cancelled, and it was killed")
-                };
-                Answer::failed(reply, failure)
-            }
-        };
-        if let Some(telling) = telling {
-            let exit_code = match end.ended {
-                Ended::Done { code, .. } => code,
-                Ended::Late | Ended::Cancelled => None,
-            };
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            telling.remember(Said { exit_code, stdout: text(&end.stdout), stderr: text(&end.stderr) });
-            if end.ended == Ended::Cancelled {
-                telling.cancel();
-            }
+        Ended::Late => {
+            let detail = format!("it was not done after {:?} and was killed", run.timeout);
+            Failure::new(FailureKind::Timeout, detail)
         }
-        answer
-    }
+        Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed"),
+    };
+    // A deny is never lost: one that was complete before the kill counts, and nothing else does.
+    let complete = exit.oversize.is_none() && spec.output == Output::Reply;
+    let reply = complete.then(|| Reply::decode(&exit.stdout, row).ok()).flatten();
+    Answer::failed(reply.and_then(Reply::denial_only).unwrap_or_default(), failure)
+}
 
-    fn start(&self) -> Result<Start, Failure> {
-        let env = self.errand.host.environment.of_run(self.spec, self.errand.call());
-        let (program, args): (PathBuf, Vec<OsString>) = match &self.spec.program {
-            Program::Shell(line) => ("/bin/sh".into(), vec!["-c".into(), line.into()]),
-            Program::Argv(words) => {
-                let (program, args) = words
-                    .split_first()
-                    .ok_or_else(|| Failure::new(FailureKind::Spawn, "its `argv` is empty"))?;
-                let path = env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-                (find_program(program, path)?, args.iter().map(OsString::from).collect())
-            }
-        };
-        Ok(Start { program, args, cwd: folder(&self.spec.cwd, &self.errand.event), env })
-    }
+fn start_of(spec: &CommandSpec, run: &BlockingRun) -> Result<Start, Failure> {
+    let env = run.resources.environment.of_run(spec, run.call());
+    let (program, args): (PathBuf, Vec<OsString>) = match &spec.program {
+        Program::Shell(line) => ("/bin/sh".into(), vec!["-c".into(), line.into()]),
+        Program::Argv(words) => {
+            let (program, args) =
+                words.split_first().ok_or_else(|| Failure::new(FailureKind::Spawn, "its `argv` is empty"))?;
+            let path = env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+            (find_program(program, path)?, args.iter().map(OsString::from).collect())
+        }
+    };
+    Ok(Start { program, args, cwd: folder(&spec.cwd, &run.event), env })
 }
 
 fn folder(cwd: &Cwd, event: &Event) -> PathBuf {
@@ -139,8 +111,8 @@ fn folder(cwd: &Cwd, event: &Event) -> PathBuf {
     }
 }
 
-/// The file of a program. A name without a slash is looked up in `PATH`, whose relative entries do not
-/// count: the agent writes in the current folder, and could put a program there.
+/// The file of a program. A name without a slash is looked up in `PATH`. Relative entries of `PATH` do not count: an
+/// agent could write a program into the current folder.
 pub(super) fn find_program(program: &str, path: Option<&OsStr>) -> Result<PathBuf, Failure> {
     if program.contains('/') {
         return Ok(program.into());

@@ -9,16 +9,16 @@ use std::thread::Thread;
 use tokio::runtime::{Builder, Handle};
 
 /// Wakes a thread that is parked.
-pub(super) struct Parked(Thread);
+pub(super) struct ThreadWaker(Thread);
 
-impl Parked {
+impl ThreadWaker {
     /// Wakes this thread.
     pub(super) fn waker() -> Waker {
         Waker::from(Arc::new(Self(std::thread::current())))
     }
 }
 
-impl Wake for Parked {
+impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -31,7 +31,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return output;
     }
-    let waker = Parked::waker();
+    let waker = ThreadWaker::waker();
     let mut context = Context::from_waker(&waker);
     loop {
         match future.as_mut().poll(&mut context) {

@@ -1,25 +1,30 @@
 //! Runs hooks. The only room that knows processes, threads and tokio.
 //!
-//! In comes a hook of a plan and the event; out goes a [`Ran`]: what it answered, and how long it took.
-//! A hook can be late, loud, dead, hostile or wrong: this room always comes back with an answer, in time.
-//! It looks at nothing in a reply but whether the hook wants to be called once more.
+//! In comes a hook of a plan and the event; out goes a [`RunResult`]: what it answered, and how long it took.
+//! A hook can be late, loud, dead, hostile or wrong: this room always returns an answer in time. The only thing it
+//! reads in a reply is whether the hook asks for a second run.
+//!
+//! [`start`] is the one way to run a hook. A callback that answers at once is done when `start` returns; everything
+//! else continues in a future ([`HookRun::finish`]).
 
 mod background;
+mod blocking;
 mod callback;
 mod command;
-mod crew;
 mod environment;
-mod errand;
 mod executor;
-mod host;
+mod notifier;
 mod os;
 mod process;
-mod telling;
+mod resources;
 mod thread;
+mod thread_cache;
 mod worker;
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crosier_protocol::{Answer, Event, Failure};
@@ -32,196 +37,203 @@ pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
 pub use environment::is_held_back;
 pub(crate) use executor::{block_on, block_on_runtime};
-pub(crate) use host::Host;
+use notifier::Notifier;
 pub use os::mechanism;
-use telling::Telling;
+pub(crate) use resources::Resources;
 pub use worker::PythonInfo;
 
-/// What one hook came to.
+/// How many hooks of one parallel stage run at once.
+const MAX_PARALLEL: usize = 8;
+
+/// The result of running one hook.
 #[derive(Debug, Clone)]
-pub(crate) struct Ran {
+pub(crate) struct RunResult {
     pub(crate) answer: Answer,
     pub(crate) duration: Option<Duration>,
 }
 
-/// How a fire waits for what blocks.
+/// How a fire waits for work that blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Means {
+pub(crate) enum WaitMode {
     /// On the calling thread: `fire_blocking`.
-    InPlace,
-    /// On a thread of its own, awaited: `fire`.
-    Threads,
+    Blocking,
+    /// On another thread, awaited: `fire`.
+    Async,
 }
 
-/// What every hook of a fire is run with.
+/// What all hooks of a fire are run with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting<'a> {
-    pub(crate) means: Means,
+pub(crate) struct RunContext<'a> {
+    pub(crate) wait: WaitMode,
     pub(crate) bus: &'a Arc<Bus>,
-    /// Whether the time of callbacks is taken too.
+    /// Whether callbacks are timed too.
     pub(crate) timing: bool,
-    pub(crate) host: &'a Arc<Host>,
+    pub(crate) resources: &'a Arc<Resources>,
 }
 
-/// What came of a hook that was begun.
-pub(crate) enum Begun {
-    /// It is done.
-    Ran(Ran),
-    /// An async callback that is to be waited for, for so long.
-    Waits(BoxFuture, Run),
-    /// It was not begun: it takes more than a call.
-    Not,
+/// A hook that was started.
+pub(crate) enum Started<'a> {
+    Done(RunResult),
+    Running(RunFuture<'a>),
 }
 
-/// Begins a hook that needs no more than a call: an inline callback, and where there is somebody to wake an
-/// async one, which is mostly done at once too. The hot path: no timer, no clock, no message unless somebody
-/// asked for them. It becomes part of the walk, and so does what it calls: an answer that is handed from function to
-/// function is copied each time, which costs more than the call.
+/// A hook that is running.
+pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = RunResult> + Send + 'a>>;
+/// The hooks of a parallel stage that are running; the results are in plan order.
+pub(crate) type StageFuture<'a> = Pin<Box<dyn Future<Output = Vec<RunResult>> + Send + 'a>>;
+
+/// Starts a hook. A callback that answers at once allocates nothing here and makes no future.
+///
+/// Always inlined into the walk: an answer that is returned through several functions is copied each time, which
+/// costs more than the call itself.
 #[inline(always)]
-pub(crate) fn begin(
-    hook: &Entry,
+pub(crate) fn start<'a>(
+    hook: &'a Entry,
     event: &Event,
-    setting: &Setting<'_>,
-    context: Option<&mut Context<'_>>,
-) -> Begun {
-    match (&hook.handler, context) {
-        (Handler::Callback(Callback::Inline(code)), _) => Begun::Ran(inline(hook, code, event, setting)),
-        (Handler::Callback(Callback::Async(code)), Some(context))
-            if !setting.timing && !setting.bus.is_heard() =>
-        {
-            let call = Call { event, hook: &hook.name, second: false };
-            match callback::begin(code, call, context) {
-                Ok(answer) => match wants_again(&answer) {
-                    None => Begun::Ran(Ran { answer, duration: None }),
-                    Some(timeout) => begin_again(code, Call { second: true, ..call }, timeout, context),
-                },
-                Err(future) => Begun::Waits(future, Run::first(hook)),
+    run: RunContext<'a>,
+    context: &mut Context<'_>,
+) -> Started<'a> {
+    // A process takes so long that measuring it costs nothing.
+    let timed = run.timing || !hook.handler.is_callback();
+    let started = timed.then(Instant::now);
+    let notifier = Notifier::start(run.bus, hook, event);
+    let first = Attempt::first(hook);
+    let progress = match &hook.handler {
+        Handler::Callback(Callback::Inline(code)) => {
+            Progress::Answered(callback::inline(code, first.call(hook, event)))
+        }
+        Handler::Callback(Callback::Async(code)) => {
+            match callback::start(code, first.call(hook, event), context) {
+                Ok(answer) => Progress::Answered(answer),
+                Err(future) => Progress::Polled(future),
             }
         }
-        _ => Begun::Not,
-    }
-}
-
-#[cold]
-fn begin_again(
-    code: &Arc<callback::AsyncCode>,
-    call: Call<'_>,
-    timeout: Duration,
-    context: &mut Context<'_>,
-) -> Begun {
-    match callback::begin(code, call, context) {
-        Ok(answer) => Begun::Ran(Ran { answer: only_once(answer), duration: None }),
-        Err(future) => Begun::Waits(future, Run { second: true, timeout }),
-    }
-}
-
-/// Waits for an async callback that was begun.
-pub(crate) async fn rest(hook: &Entry, event: &Event, future: BoxFuture, run: Run) -> Ran {
-    let mut answer = callback::rest(future, run.timeout).await;
-    if run.second {
-        answer = only_once(answer);
-    } else if let (Some(timeout), Handler::Callback(Callback::Async(code))) =
-        (wants_again(&answer), &hook.handler)
-    {
-        let call = Call { event, hook: &hook.name, second: true };
-        answer = only_once(callback::polled(code, call, timeout).await);
-    }
-    Ran { answer, duration: None }
-}
-
-#[inline(always)]
-fn inline(hook: &Entry, code: &Arc<callback::Code>, event: &Event, setting: &Setting<'_>) -> Ran {
-    let telling = Telling::start(setting.bus, hook, event);
-    let started = setting.timing.then(Instant::now);
-    let mut answer = callback::inline(code, Call { event, hook: &hook.name, second: false });
-    if wants_again(&answer).is_some() {
-        answer = only_once(callback::inline(code, Call { event, hook: &hook.name, second: true }));
-    }
-    if let Some(telling) = telling {
-        telling.end(&answer);
-    }
-    Ran { answer, duration: started.map(|started| started.elapsed()) }
-}
-
-/// Runs any hook to its end: its answer, or the answer of the second run that it asked for.
-pub(crate) async fn later(hook: &Entry, event: &Event, setting: &Setting<'_>) -> Ran {
-    if let Begun::Ran(ran) = begin(hook, event, setting, None) {
-        return ran;
-    }
-    // A process is slow enough for its time to be always taken.
-    let timed = setting.timing || !hook.handler.is_callback();
-    let started = timed.then(Instant::now);
-    let mut telling = Telling::start(setting.bus, hook, event);
-    let mut answer = once(hook, event, Run::first(hook), setting, &mut telling).await;
-    if let Some(timeout) = wants_again(&answer) {
-        let run = Run { second: true, timeout };
-        if let Some(telling) = &mut telling {
-            telling.forget();
+        _ => Progress::NotStarted,
+    };
+    match progress {
+        Progress::Answered(answer) if asks_again(&answer).is_none() => {
+            Started::Done(end(answer, started, notifier))
         }
-        answer = only_once(once(hook, event, run, setting, &mut telling).await);
+        progress => {
+            let hook_run = HookRun { hook, event: event.clone(), run, started, notifier };
+            Started::Running(Box::pin(hook_run.finish(progress)))
+        }
     }
-    if let Some(telling) = telling {
-        telling.end(&answer);
-    }
-    Ran { answer, duration: started.map(|started| started.elapsed()) }
 }
 
-/// Runs the hooks of one stage together, a few at a time; the results are in plan order.
-pub(crate) async fn together(hooks: &[Arc<Entry>], event: &Event, setting: &Setting<'_>) -> Vec<Ran> {
-    // Even a blocking fire needs threads to do several things at once.
-    let setting = Setting { means: Means::Threads, ..*setting };
+/// Runs a hook to its end.
+pub(crate) async fn run_to_end(hook: &Entry, event: &Event, run: RunContext<'_>) -> RunResult {
+    match poll_fn(|context| Poll::Ready(start(hook, event, run, context))).await {
+        Started::Done(result) => result,
+        Started::Running(future) => future.await,
+    }
+}
+
+/// Runs the hooks of one stage at the same time, a few at once.
+pub(crate) fn run_stage<'a>(hooks: &'a [Arc<Entry>], event: &Event, run: RunContext<'a>) -> StageFuture<'a> {
+    // A blocking fire needs threads, too, to do several things at the same time.
+    let run = RunContext { wait: WaitMode::Async, ..run };
+    let event = event.clone();
     let width = 4 * std::thread::available_parallelism().map_or(1, usize::from);
-    let runs: Vec<_> = hooks.iter().map(|hook| later(hook, event, &setting)).collect();
-    stream::iter(runs).buffered(width.min(8)).collect().await
+    Box::pin(async move {
+        let runs: Vec<_> = hooks.iter().map(|hook| run_to_end(hook, &event, run)).collect();
+        stream::iter(runs).buffered(width.min(MAX_PARALLEL)).collect().await
+    })
 }
 
-/// One of at most two runs of a hook.
+/// How far the first attempt has come.
+enum Progress {
+    Answered(Answer),
+    /// An async callback that was polled once.
+    Polled(BoxFuture),
+    NotStarted,
+}
+
+/// One of at most two runs of a hook's code.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
+struct Attempt {
     second: bool,
     timeout: Duration,
 }
 
-impl Run {
+impl Attempt {
     fn first(hook: &Entry) -> Self {
         Self { second: false, timeout: hook.timeout }
     }
-}
 
-async fn once(
-    hook: &Entry,
-    event: &Event,
-    run: Run,
-    setting: &Setting<'_>,
-    telling: &mut Option<Telling>,
-) -> Answer {
-    let call = Call { event, hook: &hook.name, second: run.second };
-    match &hook.handler {
-        Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
-        Handler::Callback(Callback::Async(code)) => callback::polled(code, call, run.timeout).await,
-        Handler::Callback(Callback::Blocking(code)) => {
-            callback::on_a_thread(code, call, run.timeout, setting.means).await
-        }
-        Handler::Command(spec) => command::run(spec, call, run, setting, telling).await,
-        Handler::Python(spec) => worker::run(spec, call, run, setting, telling).await,
+    fn call<'a>(self, hook: &'a Entry, event: &'a Event) -> Call<'a> {
+        Call { event, hook: &hook.name, second: self.second }
     }
 }
 
-/// The moment after so long; a limit that no clock can reach is no limit.
-fn moment_in(limit: Duration) -> Instant {
-    const AGES: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-    Instant::now() + limit.min(AGES)
+/// A hook that did not answer at once.
+struct HookRun<'a> {
+    hook: &'a Entry,
+    event: Event,
+    run: RunContext<'a>,
+    started: Option<Instant>,
+    notifier: Option<Notifier>,
 }
 
-/// What the hook asks for, unless it denies: that is an answer already, and no second one could undo it.
-fn wants_again(answer: &Answer) -> Option<Duration> {
+impl HookRun<'_> {
+    /// Waits for the answer, and runs the hook once more when it asks for that.
+    async fn finish(mut self, progress: Progress) -> RunResult {
+        let first = Attempt::first(self.hook);
+        let mut answer = match progress {
+            Progress::Answered(answer) => answer,
+            Progress::Polled(future) => callback::wait(future, first.timeout).await,
+            Progress::NotStarted => self.attempt(first).await,
+        };
+        if let Some(timeout) = asks_again(&answer) {
+            if let Some(notifier) = &mut self.notifier {
+                notifier.clear_output();
+            }
+            answer = self.attempt(Attempt { second: true, timeout }).await;
+            if asks_again(&answer).is_some() {
+                answer = Failure::bad_output("its second run asks for a third (`async: true` twice)").into();
+            }
+        }
+        end(answer, self.started, self.notifier)
+    }
+
+    async fn attempt(&mut self, attempt: Attempt) -> Answer {
+        let call = attempt.call(self.hook, &self.event);
+        match &self.hook.handler {
+            Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
+            Handler::Callback(Callback::Async(code)) => callback::run(code, call, attempt.timeout).await,
+            Handler::Callback(Callback::Blocking(code)) => {
+                callback::run_on_thread(code, call, attempt.timeout, self.run.wait).await
+            }
+            Handler::Command(spec) => {
+                let spec = Arc::clone(spec);
+                let work = move |run: &mut blocking::BlockingRun| command::run(&spec, run);
+                blocking::run(call, attempt.timeout, self.run, &mut self.notifier, work).await
+            }
+            Handler::Python(spec) => {
+                let spec = Arc::clone(spec);
+                let work = move |run: &mut blocking::BlockingRun| worker::run(&spec, run);
+                blocking::run(call, attempt.timeout, self.run, &mut self.notifier, work).await
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn end(answer: Answer, started: Option<Instant>, notifier: Option<Notifier>) -> RunResult {
+    if let Some(notifier) = notifier {
+        notifier.end(&answer);
+    }
+    RunResult { answer, duration: started.map(|started| started.elapsed()) }
+}
+
+/// The time limit of the second run that the hook asks for. A denial is final: it needs no second run.
+fn asks_again(answer: &Answer) -> Option<Duration> {
     let again = answer.reply.effects()?.again?;
     (!answer.reply.denies()).then_some(again)
 }
 
-fn only_once(answer: Answer) -> Answer {
-    match wants_again(&answer) {
-        Some(_) => Failure::bad_output("its second run asks for a third (`async: true` twice)").into(),
-        None => answer,
-    }
+/// The deadline of a time limit that begins now. Limits that are too long for the clock are cut to a century.
+fn deadline_in(limit: Duration) -> Instant {
+    const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+    Instant::now() + limit.min(CENTURY)
 }

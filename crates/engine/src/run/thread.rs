@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 
-use super::executor::Parked;
+use super::executor::ThreadWaker;
 
 /// The result of work on a thread. Dropping it leaves the thread to itself.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl<T> Pending<T> {
     /// Waits for the value until the deadline.
     pub(super) fn wait_until(self, deadline: Instant) -> Option<T> {
         let mut pending = pin!(self);
-        let waker = Parked::waker();
+        let waker = ThreadWaker::waker();
         loop {
             if let Poll::Ready(value) = pending.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Some(value);

@@ -7,18 +7,16 @@ mod unix;
 pub use unix::mechanism;
 #[cfg(unix)]
 pub(super) use unix::{
-    ExitWatch, Readiness, Waited, available, is_busy_file, is_ready, pipe, set_nonblocking, signal_group,
+    ExitWatch, PollSet, Readiness, available, is_busy_file, is_ready, pipe, set_nonblocking, signal_group,
     stamp, wait_ready,
 };
 
 /// What changes when a file does: its time in nanoseconds, its size, and which file it is.
 pub(super) type Stamp = (i128, u64, u64);
 
-/// What is sent to a group of processes.
+/// A signal to a process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Urge {
-    /// Please end.
-    Term,
-    /// End.
+pub(super) enum GroupSignal {
+    Terminate,
     Kill,
 }

@@ -1,4 +1,4 @@
-//! Unix: process groups, pipes, poll; a pidfd where the kernel has one, else short ticks.
+//! Unix: process groups, pipes, poll; a pidfd where the kernel has one, else polling at short intervals.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,9 +10,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{Stamp, Urge};
+use super::{GroupSignal, Stamp};
 
-/// How often the leader is looked at where nothing tells when it exits.
+/// How often the leader is checked where the kernel cannot tell when it exits.
 const TICK: Duration = Duration::from_millis(2);
 
 /// Tells when the leader of a group exits, without reaping it: its id stays its own until it is reaped.
@@ -21,7 +21,7 @@ pub(in crate::run) enum ExitWatch {
     /// Readable when the leader has exited (Linux 5.3 and later).
     #[cfg(target_os = "linux")]
     Pidfd(OwnedFd, Pid),
-    /// Looked at every few milliseconds.
+    /// Checked every few milliseconds.
     Tick(Pid),
 }
 
@@ -70,9 +70,9 @@ pub fn mechanism() -> &'static str {
     "2 ms ticks"
 }
 
-/// What a hook's life depends on.
+/// The descriptors to wait for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::run) struct Waited<'a> {
+pub(in crate::run) struct PollSet<'a> {
     /// To write to, when there is something to write.
     pub(in crate::run) stdin: Option<BorrowedFd<'a>>,
     pub(in crate::run) stdout: Option<BorrowedFd<'a>>,
@@ -80,10 +80,10 @@ pub(in crate::run) struct Waited<'a> {
     /// Readable or closed: the fire was cancelled.
     pub(in crate::run) cancel: Option<BorrowedFd<'a>>,
     /// Readable or closed: the engine shuts down.
-    pub(in crate::run) bell: Option<BorrowedFd<'a>>,
+    pub(in crate::run) shutdown: Option<BorrowedFd<'a>>,
 }
 
-/// What came of waiting. Nothing set: the time is over, or a tick passed.
+/// What is ready after waiting. Nothing set: the time limit or a tick has passed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::run) struct Readiness {
     pub(in crate::run) stdin: bool,
@@ -95,7 +95,7 @@ pub(in crate::run) struct Readiness {
 
 /// Waits until something happens, at most so long.
 pub(in crate::run) fn wait_ready(
-    waited: Waited<'_>,
+    poll_set: PollSet<'_>,
     exit: &ExitWatch,
     limit: Duration,
 ) -> io::Result<Readiness> {
@@ -107,19 +107,19 @@ pub(in crate::run) fn wait_ready(
     let limit = if exit_fd.is_none() { limit.min(TICK) } else { limit };
     let (read, write) = (PollFlags::IN, PollFlags::OUT);
     let wanted = [
-        (waited.stdin, write),
-        (waited.stdout, read),
-        (waited.stderr, read),
-        (waited.cancel, read),
-        (waited.bell, read),
+        (poll_set.stdin, write),
+        (poll_set.stdout, read),
+        (poll_set.stderr, read),
+        (poll_set.cancel, read),
+        (poll_set.shutdown, read),
         (exit_fd, read),
     ];
-    // Those that are not waited for are left out.
+    // Those that are absent are left out.
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(wanted.len());
-    let mut places = [None; 6];
-    for (place, (fd, flags)) in wanted.into_iter().enumerate() {
+    let mut indexes = [None; 6];
+    for (which, (fd, flags)) in wanted.into_iter().enumerate() {
         if let Some(fd) = fd {
-            places[place] = Some(fds.len());
+            indexes[which] = Some(fds.len());
             fds.push(PollFd::from_borrowed_fd(fd, flags));
         }
     }
@@ -128,7 +128,7 @@ pub(in crate::run) fn wait_ready(
         Ok(_) | Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let happened = |place: usize| places[place].is_some_and(|at: usize| !fds[at].revents().is_empty());
+    let happened = |which: usize| indexes[which].is_some_and(|at: usize| !fds[at].revents().is_empty());
     Ok(Readiness {
         stdin: happened(0),
         stdout: happened(1),
@@ -146,13 +146,13 @@ pub(in crate::run) fn is_ready(fd: BorrowedFd<'_>) -> bool {
 
 /// Signals every process of the leader's group. The leader must not be reaped yet, or the id could belong
 /// to somebody else.
-pub(in crate::run) fn signal_group(exit: &ExitWatch, urge: Urge) {
-    let signal = match urge {
-        Urge::Term => Signal::TERM,
-        Urge::Kill => Signal::KILL,
+pub(in crate::run) fn signal_group(exit: &ExitWatch, which: GroupSignal) {
+    let signal = match which {
+        GroupSignal::Terminate => Signal::TERM,
+        GroupSignal::Kill => Signal::KILL,
     };
     let _ = kill_process_group(exit.pid(), signal);
-    if urge == Urge::Kill {
+    if which == GroupSignal::Kill {
         // A leader that moved itself to another group is still ours.
         let _ = rustix::process::kill_process(exit.pid(), signal);
     }
@@ -180,7 +180,7 @@ pub(in crate::run) fn available(fd: impl AsFd) -> usize {
     rustix::io::ioctl_fionread(fd).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// The stamp of a file; none when there is none.
+/// The stamp of a file; none when it does not exist.
 pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());

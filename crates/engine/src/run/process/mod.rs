@@ -1,6 +1,6 @@
-//! One process: started, fed, read, ended. Whatever it does, this comes back in time.
+//! One process: started, fed, read, ended. Whatever it does, this returns in time.
 //!
-//! In comes what to start, what to write to its stdin and how long it may take; out goes an [`End`]. There
+//! In comes what to start, what to write to its stdin and how long it may take; out goes an [`Exit`]. There
 //! is one loop ([`pump`]) over stdin, stdout, stderr, the leader's exit, a cancellation and the deadline,
 //! and it is the same for `fire` and `fire_blocking`.
 //!
@@ -8,10 +8,10 @@
 //! own; past the deadline the whole group is killed, before the leader is reaped, so that its id cannot be
 //! somebody else's. A hook is finished when its *leader* exits, never when a pipe closes.
 
-mod intake;
+mod capture;
 mod pump;
 mod start;
 
-pub(super) use intake::{Got, Lines, read};
-pub(super) use pump::{Ended, Order, run};
+pub(super) use capture::{Lines, ReadResult, read};
+pub(super) use pump::{Ended, Exit, ProcessRun, run};
 pub(super) use start::{Start, Stop};

@@ -1,4 +1,4 @@
-//! The one loop: stdin, stdout, stderr, the leader's exit, cancellation, the deadline.
+//! The loop over stdin, stdout, stderr, the leader's exit, cancellation, the deadline.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 
 use crosier_protocol::Failure;
 
-use super::super::os::{self, ExitWatch, Urge, Waited};
-use super::intake::{Got, Lines, Stderr, Stdout, read};
+use super::super::os::{self, ExitWatch, GroupSignal, PollSet};
+use super::capture::{Lines, ReadResult, Stderr, Stdout, read};
 use super::start::{Start, Stop};
-use crate::run::moment_in;
+use crate::run::deadline_in;
 
 /// Stdout over this is `oversize`.
 const MAX_STDOUT: usize = 1024 * 1024;
 /// Stderr keeps so much of its end.
 const MAX_STDERR: usize = 64 * 1024;
-/// How long a killed leader may take to be gone; then it hangs in the kernel, and nobody waits for it.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a killed leader may take to exit. One that takes longer hangs in the kernel, and is not waited for.
+const KILL_WAIT: Duration = Duration::from_millis(500);
 
 /// A process to run.
-pub(in crate::run) struct Order<'a> {
+pub(in crate::run) struct ProcessRun<'a> {
     pub(in crate::run) start: Start,
     /// Written to stdin, then a newline, then the end.
     pub(in crate::run) input: &'a str,
@@ -29,7 +29,7 @@ pub(in crate::run) struct Order<'a> {
     /// How long it may take to end after SIGTERM.
     pub(in crate::run) grace: Duration,
     pub(in crate::run) stop: Stop<'a>,
-    /// Told what is written, while it is written: stdout, stderr.
+    /// Gets what is written, while it is written: stdout, stderr.
     pub(in crate::run) progress: Option<&'a dyn Fn(String, String)>,
 }
 
@@ -44,47 +44,47 @@ pub(in crate::run) enum Ended {
     Cancelled,
 }
 
-/// What is left of it.
+/// How it ended, and what it wrote.
 #[derive(Debug)]
-pub(in crate::run) struct End {
+pub(in crate::run) struct Exit {
     pub(in crate::run) ended: Ended,
-    /// What it wrote in time.
+    /// What it wrote before its deadline.
     pub(in crate::run) stdout: Vec<u8>,
     pub(in crate::run) oversize: Option<usize>,
     pub(in crate::run) stderr: Vec<u8>,
 }
 
 /// Runs it to its end. Fails only when it cannot be started.
-pub(in crate::run) fn run(order: &Order<'_>) -> Result<End, Failure> {
-    let child = order.start.start_unless(order.stop, order.deadline)?;
+pub(in crate::run) fn run(run: &ProcessRun<'_>) -> Result<Exit, Failure> {
+    let child = run.start.start_unless(run.stop, run.deadline)?;
     let exit = ExitWatch::new(&child);
-    Ok(see_through(child, exit, order))
+    Ok(run_started(child, exit, run))
 }
 
-/// Runs what is started to its end.
-fn see_through(mut child: Child, exit: ExitWatch, order: &Order<'_>) -> End {
-    let pipes = Pipes::new(&mut child, order);
-    Pump { order, exit, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
+/// Runs a started process to its end.
+fn run_started(mut child: Child, exit: ExitWatch, run: &ProcessRun<'_>) -> Exit {
+    let pipes = Pipes::new(&mut child, run);
+    Pump { run, exit, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
 }
 
-/// Where in its life the process is.
+/// What was done to end the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Running,
-    /// It was asked to end; at this moment it is killed.
-    Asked {
+    /// It got SIGTERM, and gets SIGKILL at this moment.
+    Terminating {
         kill_at: Instant,
         why: Ended,
     },
-    /// It was killed; at this moment nobody waits for it any more.
+    /// It got SIGKILL, and is waited for until this moment.
     Killed {
-        leave_at: Instant,
+        wait_until: Instant,
         why: Ended,
     },
 }
 
 struct Pump<'a> {
-    order: &'a Order<'a>,
+    run: &'a ProcessRun<'a>,
     exit: ExitWatch,
     pipes: Pipes<'a>,
     leader: Leader,
@@ -92,21 +92,21 @@ struct Pump<'a> {
 }
 
 impl Pump<'_> {
-    fn run(mut self) -> End {
+    fn run(mut self) -> Exit {
         loop {
             let now = Instant::now();
             let until = match self.stage {
-                Stage::Running => self.order.deadline,
-                Stage::Asked { kill_at, .. } => kill_at,
-                Stage::Killed { leave_at, .. } => leave_at,
+                Stage::Running => self.run.deadline,
+                Stage::Terminating { kill_at, .. } => kill_at,
+                Stage::Killed { wait_until, .. } => wait_until,
             };
             let running = self.stage == Stage::Running;
-            let waited = Waited {
-                cancel: self.order.stop.cancel.filter(|_| running),
-                bell: self.order.stop.bell.filter(|_| running),
-                ..self.pipes.waited()
+            let poll_set = PollSet {
+                cancel: self.run.stop.cancel.filter(|_| running),
+                shutdown: self.run.stop.shutdown.filter(|_| running),
+                ..self.pipes.poll_set()
             };
-            let Ok(ready) = os::wait_ready(waited, &self.exit, until.saturating_duration_since(now)) else {
+            let Ok(ready) = os::wait_ready(poll_set, &self.exit, until.saturating_duration_since(now)) else {
                 // Poll itself fails only without memory; treat the hook as late rather than spin.
                 return self.end(Ended::Late);
             };
@@ -123,20 +123,20 @@ impl Pump<'_> {
             if ready.exited {
                 return match self.stage {
                     Stage::Running => self.finished(),
-                    Stage::Asked { why, .. } | Stage::Killed { why, .. } => self.end(why),
+                    Stage::Terminating { why, .. } | Stage::Killed { why, .. } => self.end(why),
                 };
             }
             match self.stage {
-                // It may have exited since it was last looked at: then it was in time.
+                // It may have exited since the last check: then it was in time.
                 Stage::Running if ready.cancelled || Instant::now() >= until => {
                     match self.exit.has_exited() {
                         true => return self.finished(),
-                        false => self.ask(if ready.cancelled { Ended::Cancelled } else { Ended::Late }),
+                        false => self.terminate(if ready.cancelled { Ended::Cancelled } else { Ended::Late }),
                     }
                 }
-                Stage::Asked { why, .. } if Instant::now() >= until => {
-                    os::signal_group(&self.exit, Urge::Kill);
-                    self.stage = Stage::Killed { leave_at: Instant::now() + PATIENCE, why };
+                Stage::Terminating { why, .. } if Instant::now() >= until => {
+                    os::signal_group(&self.exit, GroupSignal::Kill);
+                    self.stage = Stage::Killed { wait_until: Instant::now() + KILL_WAIT, why };
                 }
                 Stage::Killed { why, .. } if Instant::now() >= until => return self.end(why),
                 _ => {}
@@ -144,31 +144,31 @@ impl Pump<'_> {
         }
     }
 
-    fn ask(&mut self, why: Ended) {
+    fn terminate(&mut self, why: Ended) {
         // A reply that is complete in the pipe was written in time.
         self.pipes.drain();
-        os::signal_group(&self.exit, Urge::Term);
+        os::signal_group(&self.exit, GroupSignal::Terminate);
         self.pipes.close_stdin();
-        self.stage = Stage::Asked { kill_at: moment_in(self.order.grace), why };
+        self.stage = Stage::Terminating { kill_at: deadline_in(self.run.grace), why };
     }
 
-    /// The leader exited in time: take what it left in the pipes, and leave its children alone.
-    fn finished(mut self) -> End {
+    /// The leader exited in time: reads what is left in the pipes. Its children are not killed.
+    fn finished(mut self) -> Exit {
         self.pipes.drain();
         let status = self.leader.reap();
         let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
         self.pipes.end(Ended::Done { code, signal })
     }
 
-    /// The leader is gone or given up: whatever is left of its group goes too, before the leader is reaped.
-    fn end(mut self, why: Ended) -> End {
-        os::signal_group(&self.exit, Urge::Kill);
+    /// The leader has exited or is given up: the rest of its group is killed before the leader is reaped.
+    fn end(mut self, why: Ended) -> Exit {
+        os::signal_group(&self.exit, GroupSignal::Kill);
         self.leader.reap_if(self.exit.has_exited());
         self.pipes.end(why)
     }
 }
 
-/// The leader, which must be reaped by somebody.
+/// The leader of the group. It is always reaped.
 struct Leader(Option<Child>);
 
 impl Leader {
@@ -187,10 +187,10 @@ impl Leader {
 }
 
 impl Drop for Leader {
-    /// Only a panic in the loop comes here: the child must not be left running or unreaped.
+    /// Runs only after a panic in the loop: the child must not be left running or unreaped.
     fn drop(&mut self) {
         if let Some(mut child) = self.0.take() {
-            os::signal_group(&ExitWatch::new(&child), Urge::Kill);
+            os::signal_group(&ExitWatch::new(&child), GroupSignal::Kill);
             let _ = child.wait();
         }
     }
@@ -211,33 +211,33 @@ struct Pipes<'a> {
 }
 
 impl<'a> Pipes<'a> {
-    fn new(child: &mut Child, order: &Order<'a>) -> Self {
+    fn new(child: &mut Child, run: &ProcessRun<'a>) -> Self {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let ready = |done: std::io::Result<()>| done.is_ok();
         Self {
             stdin: stdin.filter(|pipe| ready(os::set_nonblocking(pipe))),
             stdout: stdout.filter(|pipe| ready(os::set_nonblocking(pipe))),
             stderr: stderr.filter(|pipe| ready(os::set_nonblocking(pipe))),
-            input: [order.input.as_bytes(), b"\n"],
+            input: [run.input.as_bytes(), b"\n"],
             kept_stdout: Stdout::new(MAX_STDOUT),
             kept_stderr: Stderr::new(MAX_STDERR),
             lines: Default::default(),
-            progress: order.progress,
+            progress: run.progress,
             scratch: vec![0; 16 * 1024].into(),
         }
     }
 
-    fn waited(&self) -> Waited<'_> {
-        Waited {
+    fn poll_set(&self) -> PollSet<'_> {
+        PollSet {
             stdin: self.stdin.as_ref().map(AsFd::as_fd),
             stdout: self.stdout.as_ref().map(AsFd::as_fd),
             stderr: self.stderr.as_ref().map(AsFd::as_fd),
             cancel: None,
-            bell: None,
+            shutdown: None,
         }
     }
 
-    /// Writes what the pipe takes. A hook that does not want its input (EPIPE) is no error.
+    /// Writes as much as the pipe takes. A hook may close its stdin without reading (EPIPE).
     fn feed(&mut self) {
         while let Some(stdin) = &mut self.stdin {
             let Some(part) = self.input.iter_mut().find(|part| !part.is_empty()) else {
@@ -259,18 +259,18 @@ impl<'a> Pipes<'a> {
     fn read_stdout(&mut self, keep: bool) -> usize {
         let Some(stdout) = &mut self.stdout else { return 0 };
         match read(stdout, &mut self.scratch) {
-            Got::Bytes(count) => {
+            ReadResult::Bytes(count) => {
                 let bytes = &self.scratch[..count];
                 if keep {
                     self.kept_stdout.take(bytes);
                     if let Some(progress) = self.progress {
-                        tell(progress, self.lines[0].take(bytes), String::new());
+                        report(progress, self.lines[0].take(bytes), String::new());
                     }
                 }
                 count
             }
-            Got::Nothing => 0,
-            Got::End => {
+            ReadResult::WouldBlock => 0,
+            ReadResult::End => {
                 self.stdout = None;
                 0
             }
@@ -280,16 +280,16 @@ impl<'a> Pipes<'a> {
     fn read_stderr(&mut self) -> usize {
         let Some(stderr) = &mut self.stderr else { return 0 };
         match read(stderr, &mut self.scratch) {
-            Got::Bytes(count) => {
+            ReadResult::Bytes(count) => {
                 let bytes = &self.scratch[..count];
                 self.kept_stderr.take(bytes);
                 if let Some(progress) = self.progress {
-                    tell(progress, String::new(), self.lines[1].take(bytes));
+                    report(progress, String::new(), self.lines[1].take(bytes));
                 }
                 count
             }
-            Got::Nothing => 0,
-            Got::End => {
+            ReadResult::WouldBlock => 0,
+            ReadResult::End => {
                 self.stderr = None;
                 0
             }
@@ -314,11 +314,11 @@ impl<'a> Pipes<'a> {
         }
     }
 
-    fn end(mut self, ended: Ended) -> End {
+    fn end(mut self, ended: Ended) -> Exit {
         if let Some(progress) = self.progress {
-            tell(progress, self.lines[0].rest(), self.lines[1].rest());
+            report(progress, self.lines[0].rest(), self.lines[1].rest());
         }
-        End {
+        Exit {
             ended,
             oversize: self.kept_stdout.oversize(),
             stdout: self.kept_stdout.into_bytes(),
@@ -327,7 +327,7 @@ impl<'a> Pipes<'a> {
     }
 }
 
-fn tell(progress: &dyn Fn(String, String), stdout: String, stderr: String) {
+fn report(progress: &dyn Fn(String, String), stdout: String, stderr: String) {
     if !(stdout.is_empty() && stderr.is_empty()) {
         progress(stdout, stderr);
     }

@@ -12,8 +12,8 @@ fn start(line: &str) -> Start {
     Start { program: "/bin/sh".into(), args: vec!["-c".into(), line.into()], cwd: PathBuf::from("/"), env }
 }
 
-fn order(line: &str, timeout: Duration) -> Order<'static> {
-    Order {
+fn process(line: &str, timeout: Duration) -> ProcessRun<'static> {
+    ProcessRun {
         start: start(line),
         input: "{}",
         deadline: Instant::now() + timeout,
@@ -24,10 +24,10 @@ fn order(line: &str, timeout: Duration) -> Order<'static> {
 }
 
 /// Runs it as where the kernel has no pidfd.
-fn tick(order: &Order<'_>) -> End {
-    let child = order.start.start(order.deadline).unwrap();
+fn tick(run: &ProcessRun<'_>) -> Exit {
+    let child = run.start.start(run.deadline).unwrap();
     let exit = ExitWatch::ticking(&child);
-    see_through(child, exit, order)
+    run_started(child, exit, run)
 }
 
 const LONG: Duration = Duration::from_secs(30);
@@ -35,7 +35,7 @@ const SHORT: Duration = Duration::from_millis(200);
 
 #[test]
 fn without_a_pidfd_an_exit_is_noticed_and_the_pipes_are_drained() {
-    let end = tick(&order("cat; echo out; echo err >&2; exit 3", LONG));
+    let end = tick(&process("cat; echo out; echo err >&2; exit 3", LONG));
     assert_eq!(end.ended, Ended::Done { code: Some(3), signal: None });
     assert_eq!((end.stdout.as_slice(), end.stderr.as_slice()), (&b"{}\nout\n"[..], &b"err\n"[..]));
 }
@@ -43,7 +43,7 @@ fn without_a_pidfd_an_exit_is_noticed_and_the_pipes_are_drained() {
 #[test]
 fn without_a_pidfd_a_child_that_holds_the_pipe_does_not_delay() {
     let begun = Instant::now();
-    let end = tick(&order("sleep 60 & echo $!", LONG));
+    let end = tick(&process("sleep 60 & echo $!", LONG));
     assert_eq!(end.ended, Ended::Done { code: Some(0), signal: None });
     assert!(begun.elapsed() < Duration::from_secs(15));
     let child: i32 = String::from_utf8(end.stdout).unwrap().trim().parse().unwrap();
@@ -54,11 +54,11 @@ fn without_a_pidfd_a_child_that_holds_the_pipe_does_not_delay() {
 #[test]
 fn without_a_pidfd_the_deadline_holds() {
     for line in ["sleep 60", "trap '' TERM; while :; do sleep 60; done", "kill -STOP $$", "exec yes"] {
-        let order = order(line, SHORT);
+        let run = process(line, SHORT);
         let begun = Instant::now();
-        assert_eq!(tick(&order).ended, Ended::Late, "{line}");
+        assert_eq!(tick(&run).ended, Ended::Late, "{line}");
         assert!(
-            begun.elapsed() < SHORT + order.grace + Duration::from_secs(1),
+            begun.elapsed() < SHORT + run.grace + Duration::from_secs(1),
             "{line}: {:?}",
             begun.elapsed()
         );
@@ -70,16 +70,16 @@ fn without_a_pidfd_a_cancellation_is_noticed() {
     let (listens, rings): (OwnedFd, OwnedFd) = os::pipe().unwrap();
     drop(rings);
     // Cancelled from the start: it is started all the same, and ended at once.
-    let mut order = order("sleep 60", LONG);
-    order.stop.cancel = Some(listens.as_fd());
+    let mut run = process("sleep 60", LONG);
+    run.stop.cancel = Some(listens.as_fd());
     let begun = Instant::now();
-    assert_eq!(tick(&order).ended, Ended::Cancelled);
+    assert_eq!(tick(&run).ended, Ended::Cancelled);
     assert!(begun.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
 fn a_killed_leader_is_told_by_its_signal_without_a_pidfd() {
-    let end = tick(&order("kill -SEGV $$", LONG));
+    let end = tick(&process("kill -SEGV $$", LONG));
     assert_eq!(end.ended, Ended::Done { code: None, signal: Some(11) });
 }
 
@@ -100,8 +100,8 @@ fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
         let (exit, gone) = (exit_watch(&child), ExitWatch::ticking(&child));
         let deadline = Instant::now() + SHORT;
         let be_slow = |_, _| wait_until(&|| gone.has_exited() && Instant::now() > deadline);
-        let order = Order { start, deadline, progress: Some(&be_slow), ..order("", SHORT) };
-        let end = see_through(child, exit, &order);
+        let run = ProcessRun { start, deadline, progress: Some(&be_slow), ..process("", SHORT) };
+        let end = run_started(child, exit, &run);
         assert_eq!(end.ended, Ended::Done { code: Some(2), signal: None });
     }
 }

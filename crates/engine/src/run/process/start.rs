@@ -14,7 +14,8 @@ use crosier_protocol::{Failure, FailureKind};
 
 use super::super::os;
 
-/// What to start: always a path, so that the fast way of starting (no copy of the parent) is taken.
+/// What to start. The program is always a path: then the standard library uses `posix_spawn`, which does not copy the
+/// parent's memory map.
 #[derive(Debug, Clone)]
 pub(in crate::run) struct Start {
     pub(in crate::run) program: PathBuf,
@@ -23,19 +24,19 @@ pub(in crate::run) struct Start {
     pub(in crate::run) env: Vec<(OsString, OsString)>,
 }
 
-/// What ends a hook from outside, also before it is started.
+/// What stops a hook from outside, also before it is started.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::run) struct Stop<'a> {
     /// Readable or closed when the fire is cancelled.
     pub(in crate::run) cancel: Option<BorrowedFd<'a>>,
     /// Readable or closed when the engine shuts down.
-    pub(in crate::run) bell: Option<BorrowedFd<'a>>,
+    pub(in crate::run) shutdown: Option<BorrowedFd<'a>>,
 }
 
 impl Stop<'_> {
-    /// Fails when there is no point in starting anything any more.
+    /// Fails when the fire is cancelled or the engine shut down.
     fn check(self) -> Result<(), Failure> {
-        if self.bell.is_some_and(os::is_ready) {
+        if self.shutdown.is_some_and(os::is_ready) {
             return Err(Failure::error("the engine is shut down"));
         }
         if self.cancel.is_some_and(os::is_ready) {
@@ -46,12 +47,12 @@ impl Stop<'_> {
 }
 
 impl Start {
-    /// Starts it whatever happens.
+    /// Starts it, regardless of cancellation.
     pub(in crate::run) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
         self.start_unless(Stop::default(), deadline)
     }
 
-    /// Starts it as the leader of a group of its own, with three pipes and nothing else of ours.
+    /// Starts it as the leader of a group of its own. It inherits three pipes and no other descriptor.
     pub(super) fn start_unless(&self, stop: Stop<'_>, deadline: Instant) -> Result<Child, Failure> {
         let mut command = Command::new(&self.program);
         command
@@ -67,7 +68,8 @@ impl Start {
             stop.check()?;
             match command.spawn() {
                 Ok(child) => return Ok(child),
-                // Another process was just started while this file was being written; it lets go at once.
+                // A process that was started while this file was being written still holds it open; it closes it
+                // as soon as it executes its own program.
                 Err(error) if os::is_busy_file(&error) && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -76,7 +78,7 @@ impl Start {
         }
     }
 
-    /// The operating system has one word for many causes; look which one it is.
+    /// One error code has many causes; this finds out which it is.
     fn explain(&self, error: &io::Error) -> String {
         let (program, cwd) = (self.program.display(), self.cwd.display());
         match fs::metadata(&self.cwd) {

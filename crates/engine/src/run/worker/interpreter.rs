@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::super::process::Start;
-use super::link::Link;
-use super::talk::{Lost, Talk, When, Why};
+use super::call::{CallError, CallLimits, Cause, Stage};
+use super::connection::Connection;
 
 /// The program that every worker runs.
 const PROGRAM: &str = include_str!("worker.py");
-/// How long the next engine believes what one found behind a shim. Not for ever: people switch versions.
+/// How long the interpreter behind a shim is remembered. Not for ever: people switch versions.
 const REMEMBERED: Duration = Duration::from_secs(10);
-/// How many of them are remembered.
+/// How many are remembered.
 const MAX_REMEMBERED: usize = 16;
 
-/// A program, and what was found behind it. For all engines of a process: a run of many short ones, like a
-/// folder of cases, would else ask the shim for each.
-static FOUND: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+/// Shims and the interpreters behind them. Shared by all engines of a process: many short-lived ones, like those of a
+/// folder of cases, would otherwise each start the shim.
+static RESOLVED: Mutex<Vec<ResolvedShim>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone)]
-struct Found {
-    /// What was started: a shim decides by folder and environment.
+struct ResolvedShim {
+    /// What was started. A shim decides by folder and environment, so these count too.
     named: Arc<Start>,
     real: Arc<Start>,
     at: Instant,
@@ -57,35 +57,37 @@ impl Interpreter {
         let args = ["-I", "-X", "utf8", "-c", PROGRAM].map(OsString::from).into();
         let program = folder.join(program);
         let named = Arc::new(Start { program, args, cwd: folder, env: env.clone() });
-        let found =
-            found().iter().find(|found| is_same(&found.named, &named)).map(|found| Arc::clone(&found.real));
-        Self { named, env: Arc::new(env), real: Mutex::new(found) }
+        let resolved = resolved()
+            .iter()
+            .find(|resolved| is_same_start(&resolved.named, &named))
+            .map(|resolved| Arc::clone(&resolved.real));
+        Self { named, env: Arc::new(env), real: Mutex::new(resolved) }
     }
 
-    /// Starts a worker that can be asked.
-    pub(super) fn start(&self, talk: &Talk<'_>) -> Result<Link, Lost> {
+    /// Starts a worker.
+    pub(super) fn start(&self, limits: &CallLimits<'_>) -> Result<Connection, CallError> {
         let known = self.real.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(real) = known {
-            match Link::start(&real, &self.env, talk.deadline) {
-                Ok(link) => return Ok(link),
-                // It was there a while ago; what was named may have another one by now.
+            match Connection::start(&real, &self.env, limits.deadline) {
+                Ok(connection) => return Ok(connection),
+                // The interpreter may have been removed since; the shim may know another one.
                 Err(_) => self.learn(None),
             }
         }
-        let broke = |detail: String| Lost { when: When::Starting, why: Why::Broke(detail) };
-        let mut link = Link::start(&self.named, &self.env, talk.deadline).map_err(broke)?;
-        let hello = link.hello(talk).map_err(|lost| match lost.why {
-            Why::Ended(how) => {
-                broke(self.refusal(&format!("it ended before it was ready, {how}"), &mut link))
+        let broke = |detail: String| CallError { stage: Stage::Starting, cause: Cause::Broken(detail) };
+        let mut connection = Connection::start(&self.named, &self.env, limits.deadline).map_err(broke)?;
+        let hello = connection.hello(limits).map_err(|error| match error.cause {
+            Cause::Exited(how) => {
+                broke(self.refusal(&format!("it ended before it was ready, {how}"), &mut connection))
             }
-            Why::Broke(detail) => broke(self.refusal(&detail, &mut link)),
-            why => Lost { when: When::Starting, why },
+            Cause::Broken(detail) => broke(self.refusal(&detail, &mut connection)),
+            cause => CallError { stage: Stage::Starting, cause },
         })?;
         self.learn(Some(self.behind(hello)));
-        Ok(link)
+        Ok(connection)
     }
 
-    /// How to start what said this of itself. A wrapper may have changed the environment, for all of them.
+    /// How to start the interpreter behind the shim. The shim may have changed the environment.
     fn behind(&self, hello: Hello) -> Start {
         let named = &*self.named;
         let program = PathBuf::from(hello.executable);
@@ -93,7 +95,7 @@ impl Interpreter {
             return named.clone();
         }
         let env = hello.environ.into_iter().map(|(name, value)| {
-            // What is no text came as something like it; where it was not changed, it is taken as it was.
+            // A value that is not UTF-8 arrives changed; if it is otherwise the same, the original is kept.
             let is_it = |given: &&(OsString, OsString)| {
                 given.0 == name.as_str() && given.1.to_string_lossy() == value
             };
@@ -103,36 +105,36 @@ impl Interpreter {
         Start { program, env: env.collect(), ..named.clone() }
     }
 
-    /// Why the program that was named is none that can run a worker, in its own words if it has any.
-    fn refusal(&self, why: &str, link: &mut Link) -> String {
-        let (program, said) = (self.named.program.display(), link.take_said());
-        let said = String::from_utf8_lossy(&said);
-        let last = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    /// Why the named program cannot run a worker, with the last line it wrote.
+    fn refusal(&self, why: &str, connection: &mut Connection) -> String {
+        let (program, printed) = (self.named.program.display(), connection.take_printed());
+        let printed = String::from_utf8_lossy(&printed);
+        let last = printed.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let words = last.map_or(String::new(), |line| format!("; it said: {line:.300}"));
         format!("{program} cannot run python hooks, for which it must be python 3.9 or later: {why}{words}")
     }
 
-    /// Remembers what is behind the program that was named.
+    /// Remembers the interpreter behind the named program.
     fn learn(&self, real: Option<Start>) {
         let real = real.map(Arc::new);
         *self.real.lock().unwrap_or_else(PoisonError::into_inner) = real.clone();
-        let mut found = found();
-        found.retain(|found| !is_same(&found.named, &self.named));
+        let mut resolved = resolved();
+        resolved.retain(|resolved| !is_same_start(&resolved.named, &self.named));
         if let Some(real) = real.filter(|real| real.program != self.named.program) {
-            let excess = (found.len() + 1).saturating_sub(MAX_REMEMBERED);
-            found.drain(..excess);
-            found.push(Found { named: Arc::clone(&self.named), real, at: Instant::now() });
+            let excess = (resolved.len() + 1).saturating_sub(MAX_REMEMBERED);
+            resolved.drain(..excess);
+            resolved.push(ResolvedShim { named: Arc::clone(&self.named), real, at: Instant::now() });
         }
     }
 }
 
 /// What is remembered and not too old.
-fn found() -> std::sync::MutexGuard<'static, Vec<Found>> {
-    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-    found.retain(|found| found.at.elapsed() < REMEMBERED);
-    found
+fn resolved() -> std::sync::MutexGuard<'static, Vec<ResolvedShim>> {
+    let mut resolved = RESOLVED.lock().unwrap_or_else(PoisonError::into_inner);
+    resolved.retain(|resolved| resolved.at.elapsed() < REMEMBERED);
+    resolved
 }
 
-fn is_same(one: &Start, other: &Start) -> bool {
+fn is_same_start(one: &Start, other: &Start) -> bool {
     one.program == other.program && one.cwd == other.cwd && one.env == other.env
 }

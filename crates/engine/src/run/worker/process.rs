@@ -5,16 +5,16 @@ use std::os::fd::AsFd;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
-use super::super::os::{self, ExitWatch, Readiness, Urge, Waited};
+use super::super::os::{self, ExitWatch, GroupSignal, PollSet, Readiness};
 use super::super::process::{Start, Stop};
-use super::talk::{Talk, Why};
+use super::call::{CallLimits, Cause};
 
 /// How long it may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long it may take to end after the end of its input: so much it allows itself.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// How long it may take to be gone when it is killed; then it hangs in the kernel, and nobody waits for it.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long it may take to exit after the end of its input: `worker.py` sets itself the same limit.
+const EXIT_WAIT: Duration = Duration::from_secs(1);
+/// How long it may take to exit after SIGKILL. One that takes longer hangs in the kernel, and is not waited for.
+const KILL_WAIT: Duration = Duration::from_millis(500);
 
 /// A process with its three pipes, none of which blocks. Dropped, it is ended and reaped.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(super) struct Process {
     stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: Option<ChildStderr>,
-    /// Whether it is in the middle of something that nobody waits for any more.
-    pub(super) is_lost: bool,
+    /// Whether it cannot be used again: it is in the middle of an abandoned call, or broke the protocol.
+    pub(super) is_broken: bool,
 }
 
 impl Process {
@@ -35,40 +35,40 @@ impl Process {
         let exit = ExitWatch::new(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-            os::signal_group(&exit, Urge::Kill);
+            os::signal_group(&exit, GroupSignal::Kill);
             let _ = child.wait();
             return Err("its worker has no pipes".to_owned());
         };
         let pipes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].map(os::set_nonblocking);
         let (stdin, stderr) = (Some(stdin), Some(stderr));
-        let mut process = Self { child: Some(child), exit, stdin, stdout, stderr, is_lost: true };
+        let mut process = Self { child: Some(child), exit, stdin, stdout, stderr, is_broken: true };
         for result in pipes {
             result.map_err(|error| format!("the pipes of its worker could not be set up: {error}"))?;
         }
-        process.is_lost = false;
+        process.is_broken = false;
         Ok(process)
     }
 
     /// Waits until something happens, at most until the deadline.
-    pub(super) fn wait(&self, talk: &Talk<'_>, writes: bool) -> Result<Readiness, Why> {
-        let waited = Waited {
+    pub(super) fn wait(&self, limits: &CallLimits<'_>, writes: bool) -> Result<Readiness, Cause> {
+        let poll_set = PollSet {
             stdin: self.stdin.as_ref().filter(|_| writes).map(AsFd::as_fd),
             stdout: Some(self.stdout.as_fd()),
             stderr: self.stderr.as_ref().map(AsFd::as_fd),
-            cancel: talk.stop.cancel,
-            bell: talk.stop.bell,
+            cancel: limits.stop.cancel,
+            shutdown: limits.stop.shutdown,
         };
-        os::wait_ready(waited, &self.exit, talk.left())
-            .map_err(|error| Why::Broke(format!("its worker could not be waited for: {error}")))
+        os::wait_ready(poll_set, &self.exit, limits.left())
+            .map_err(|error| Cause::Broken(format!("its worker could not be poll_set for: {error}")))
     }
 
     /// Whether it neither exited nor wrote an answer that nobody asked for; an error when nobody is to ask it
     /// any more. One look for both: every call waits for it.
-    pub(super) fn is_quiet(&self, talk: &Talk<'_>) -> Result<bool, Why> {
-        let Stop { cancel, bell } = talk.stop;
-        let waited = Waited { stdout: Some(self.stdout.as_fd()), cancel, bell, ..Waited::default() };
-        match os::wait_ready(waited, &self.exit, Duration::ZERO) {
-            Ok(ready) if ready.cancelled => Err(Why::Cancelled),
+    pub(super) fn is_quiet(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
+        let Stop { cancel, shutdown } = limits.stop;
+        let poll_set = PollSet { stdout: Some(self.stdout.as_fd()), cancel, shutdown, ..PollSet::default() };
+        match os::wait_ready(poll_set, &self.exit, Duration::ZERO) {
+            Ok(ready) if ready.cancelled => Err(Cause::Cancelled),
             Ok(ready) => Ok(!ready.stdout && !ready.exited),
             Err(_) => Ok(false),
         }
@@ -95,8 +95,8 @@ impl Process {
 
     /// Waits for one that closed its output or exited, and gives its status. None when it lives on and was
     /// killed.
-    pub(super) fn how_it_ended(&mut self) -> Option<ExitStatus> {
-        self.is_lost = true;
+    pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
+        self.is_broken = true;
         let exited = self.exits_within(GRACE);
         self.end().filter(|_| exited)
     }
@@ -105,7 +105,7 @@ impl Process {
         let over = Instant::now() + limit;
         while !self.exit.has_exited() {
             let left = over.saturating_duration_since(Instant::now());
-            if left.is_zero() || os::wait_ready(Waited::default(), &self.exit, left).is_err() {
+            if left.is_zero() || os::wait_ready(PollSet::default(), &self.exit, left).is_err() {
                 return self.exit.has_exited();
             }
         }
@@ -118,13 +118,13 @@ impl Process {
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         self.stdin = None;
-        if self.is_lost {
-            os::signal_group(&self.exit, Urge::Term);
+        if self.is_broken {
+            os::signal_group(&self.exit, GroupSignal::Terminate);
         }
-        let mut exited = self.exits_within(if self.is_lost { GRACE } else { FAREWELL });
-        if self.is_lost || !exited {
-            os::signal_group(&self.exit, Urge::Kill);
-            exited = self.exits_within(PATIENCE);
+        let mut exited = self.exits_within(if self.is_broken { GRACE } else { EXIT_WAIT });
+        if self.is_broken || !exited {
+            os::signal_group(&self.exit, GroupSignal::Kill);
+            exited = self.exits_within(KILL_WAIT);
         }
         if exited {
             return child.wait().ok();

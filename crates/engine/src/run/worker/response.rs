@@ -29,7 +29,7 @@ pub(super) struct Failed {
     pub(super) detail: String,
     #[serde(default)]
     pub(super) traceback: String,
-    /// The reason of a denial that could not be written as a reply: it is not lost with it.
+    /// The reason of a denial that could not be written as a reply: it is not error with it.
     pub(super) deny: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The talk with one worker.
+//! The connection to one worker.
 
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
@@ -6,23 +6,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::super::os;
-use super::super::process::{Got, Lines, Start, read};
+use super::super::process::{Lines, ReadResult, Start, read};
+use super::call::{CallError, CallLimits, Cause, Stage};
 use super::interpreter::Hello;
 use super::loaded::Loaded;
 use super::process::Process;
 use super::request::{push_call, push_hello, push_load};
 use super::response::{Reader, Response};
-use super::talk::{Lost, Talk, When, Why};
 use crate::registry::PythonSpec;
 
 /// Requests up to this size are written in one piece; so much is read at once.
 const ONE_PIECE: usize = 64 * 1024;
-/// So many pieces are read before what they say is looked at: more than any answer has.
+/// So many pieces are read before they are parsed: more than any answer has.
 const MAX_PIECES: usize = 32;
-/// What is kept of a call's prints, for its last message.
-const MAX_SAID: usize = 64 * 1024;
+/// How much of what a call prints is kept for its last message.
+const MAX_PRINTED: usize = 64 * 1024;
 
-/// A request that was made.
+/// A request that was sent.
 #[derive(Debug, Clone, Copy)]
 struct Awaited {
     id: u64,
@@ -32,20 +32,20 @@ struct Awaited {
 
 /// One worker.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct Connection {
     process: Process,
     reader: Reader,
     loaded: Loaded,
     next_id: u64,
-    said: Vec<u8>,
-    /// What is written, and what is read: kept, so that a call allocates neither.
+    printed: Vec<u8>,
+    /// Buffers for writing and reading, kept so that a call allocates neither.
     out: Vec<u8>,
     scratch: Box<[u8]>,
-    /// The environment that was meant for it.
+    /// The environment it was configured with; a shim may have given it another.
     env: Arc<Vec<(OsString, OsString)>>,
 }
 
-impl Link {
+impl Connection {
     /// Starts a worker, or says why not.
     pub(super) fn start(
         start: &Start,
@@ -57,7 +57,7 @@ impl Link {
             reader: Reader::default(),
             loaded: Loaded::default(),
             next_id: 1,
-            said: Vec::new(),
+            printed: Vec::new(),
             out: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
             env: Arc::clone(env),
@@ -66,28 +66,28 @@ impl Link {
 
     /// Whether it can be asked: it neither died nor spoke while nobody talked with it. An error when nobody is
     /// to ask it.
-    pub(super) fn is_well(&mut self, talk: &Talk<'_>) -> Result<bool, Why> {
-        self.process.is_lost |= !self.process.is_quiet(talk)?;
-        Ok(!self.process.is_lost)
+    pub(super) fn is_well(&mut self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
+        self.process.is_broken |= !self.process.is_quiet(limits)?;
+        Ok(!self.process.is_broken)
     }
 
     /// Whether the next call may have it.
     pub(super) fn is_of_use(&self) -> bool {
-        !self.process.is_lost && !self.loaded.is_full()
+        !self.process.is_broken && !self.loaded.is_full()
     }
 
     /// Asks it to end, without waiting for that: so several end at the same time.
-    pub(super) fn dismiss(&mut self) {
+    pub(super) fn ask_to_exit(&mut self) {
         self.process.close_stdin();
     }
 
     /// Asks who it is.
-    pub(super) fn hello(&mut self, talk: &Talk<'_>) -> Result<Hello, Lost> {
+    pub(super) fn hello(&mut self, limits: &CallLimits<'_>) -> Result<Hello, CallError> {
         let id = self.next_id();
         let mut out = Vec::new();
         push_hello(&mut out, id);
         let awaited = [Awaited { id, loads: None }];
-        Ok(match self.exchange([&out, &[]], &awaited, talk, When::Starting)? {
+        Ok(match self.exchange([&out, &[]], &awaited, limits, Stage::Starting)? {
             Response::Reply(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
             Response::Nothing | Response::Failed(_) => Hello::default(),
         })
@@ -98,11 +98,11 @@ impl Link {
         &mut self,
         spec: &Arc<PythonSpec>,
         hook: &Arc<str>,
-        talk: &Talk<'_>,
-    ) -> Result<Response, Lost> {
+        limits: &CallLimits<'_>,
+    ) -> Result<Response, CallError> {
         let mut out = Vec::new();
         let (load, _) = self.push_load(&mut out, spec, hook);
-        self.exchange([&out, &[]], &[load], talk, When::Loading)
+        self.exchange([&out, &[]], &[load], limits, Stage::Loading)
     }
 
     fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (Awaited, usize) {
@@ -118,12 +118,12 @@ impl Link {
         hook: &Arc<str>,
         event: &str,
         phase: u8,
-        talk: &Talk<'_>,
-    ) -> Result<Response, Lost> {
-        let left = talk.left();
+        limits: &CallLimits<'_>,
+    ) -> Result<Response, CallError> {
+        let left = limits.left();
         if left.is_zero() {
             // Nothing is asked yet, so nothing is lost: the next call may have the worker.
-            return Err(Lost { when: When::Waiting, why: Why::Late });
+            return Err(CallError { stage: Stage::Waiting, cause: Cause::Late });
         }
         let in_one_piece = event.len() < ONE_PIECE;
         let mut out = std::mem::take(&mut self.out);
@@ -145,16 +145,16 @@ impl Link {
             event.as_bytes()
         };
         let response = match load {
-            None => self.exchange([&out, rest], &[called], talk, When::Calling),
-            Some(load) => self.exchange([&out, rest], &[load, called], talk, When::Calling),
+            None => self.exchange([&out, rest], &[called], limits, Stage::Calling),
+            Some(load) => self.exchange([&out, rest], &[load, called], limits, Stage::Calling),
         };
         self.out = out;
         response
     }
 
     /// What the last call printed.
-    pub(super) fn take_said(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.said)
+    pub(super) fn take_printed(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.printed)
     }
 
     fn next_id(&mut self) -> u64 {
@@ -169,13 +169,13 @@ impl Link {
         &mut self,
         parts: [&[u8]; 2],
         requests: &[Awaited],
-        talk: &Talk<'_>,
-        last: When,
-    ) -> Result<Response, Lost> {
+        limits: &CallLimits<'_>,
+        last: Stage,
+    ) -> Result<Response, CallError> {
         let mut awaited = requests;
-        self.try_exchange(parts, &mut awaited, talk).map_err(|why| {
-            self.process.is_lost = true;
-            Lost { when: if awaited.len() > 1 { When::Loading } else { last }, why }
+        self.try_exchange(parts, &mut awaited, limits).map_err(|cause| {
+            self.process.is_broken = true;
+            CallError { stage: if awaited.len() > 1 { Stage::Loading } else { last }, cause }
         })
     }
 
@@ -183,65 +183,70 @@ impl Link {
         &mut self,
         mut parts: [&[u8]; 2],
         awaited: &mut &[Awaited],
-        talk: &Talk<'_>,
-    ) -> Result<Response, Why> {
-        if talk.progress.is_some() {
-            // What was printed while nobody was called is nobody's.
-            self.read_what_is_there(&mut Lines::default(), None);
+        limits: &CallLimits<'_>,
+    ) -> Result<Response, Cause> {
+        if limits.progress.is_some() {
+            // What was printed between two calls belongs to none of them.
+            self.read_available(&mut Lines::default(), None);
         }
-        self.said.clear();
+        self.printed.clear();
         let mut lines = Lines::default();
         loop {
             self.process.write(&mut parts);
-            let ready = self.process.wait(talk, parts.iter().any(|part| !part.is_empty()))?;
+            let ready = self.process.wait(limits, parts.iter().any(|part| !part.is_empty()))?;
             if ready.stderr {
-                self.read_said(&mut lines, talk.progress);
+                self.read_printed(&mut lines, limits.progress);
             }
             let mut ended = ready.exited;
             if ready.stdout || ready.exited {
                 ended |= self.read_responses();
                 while let [Awaited { id, loads }, rest @ ..] = *awaited
-                    && let Some(response) = self.reader.response(*id).map_err(Why::Broke)?
+                    && let Some(response) = self.reader.response(*id).map_err(Cause::Broken)?
                 {
                     if let Some(number) = *loads {
                         self.loaded.learn(number, &response);
                     }
                     if rest.is_empty() {
-                        return self.over(response, &mut lines, talk);
+                        return self.finish(response, &mut lines, limits);
                     }
                     *awaited = rest;
                 }
             }
             if ended {
-                self.read_what_is_there(&mut lines, talk.progress);
-                return Err(Why::Ended(self.how_it_ended()));
+                self.read_available(&mut lines, limits.progress);
+                return Err(Cause::Exited(self.exit_status_text()));
             }
             if ready.cancelled {
-                return Err(Why::Cancelled);
+                return Err(Cause::Cancelled);
             }
-            if talk.left().is_zero() {
-                return Err(Why::Late);
+            if limits.left().is_zero() {
+                return Err(Cause::Late);
             }
         }
     }
 
-    fn over(&mut self, response: Response, lines: &mut Lines, talk: &Talk<'_>) -> Result<Response, Why> {
-        if let Some(progress) = talk.progress {
+    fn finish(
+        &mut self,
+        response: Response,
+        lines: &mut Lines,
+        limits: &CallLimits<'_>,
+    ) -> Result<Response, Cause> {
+        if let Some(progress) = limits.progress {
             // What the hook printed was written before its answer, so it is in the pipe by now.
-            self.read_what_is_there(lines, talk.progress);
+            self.read_available(lines, limits.progress);
             let rest = lines.rest();
             if !rest.is_empty() {
                 progress(rest);
             }
         }
         if !self.reader.is_empty() {
-            return Err(Why::Broke("its worker answered more than it was asked".to_owned()));
+            return Err(Cause::Broken("its worker answered more than it was asked".to_owned()));
         }
         Ok(response)
     }
 
-    fn how_it_ended(&mut self) -> String {
-        let status = self.process.how_it_ended();
+    fn exit_status_text(&mut self) -> String {
+        let status = self.process.exit_status();
         match status.map(|status| (status.code(), status.signal())) {
             Some((_, Some(signal))) => format!("signal {signal}"),
             Some((code, None)) => format!("exit status {}", code.unwrap_or_default()),
@@ -253,24 +258,24 @@ impl Link {
     fn read_responses(&mut self) -> bool {
         for _ in 0..MAX_PIECES {
             match read(&mut self.process.stdout, &mut self.scratch) {
-                Got::Bytes(count) => {
+                ReadResult::Bytes(count) => {
                     self.reader.push(&self.scratch[..count]);
                     if count < self.scratch.len() {
                         return false;
                     }
                 }
-                Got::Nothing => return false,
-                Got::End => return true,
+                ReadResult::WouldBlock => return false,
+                ReadResult::End => return true,
             }
         }
         false
     }
 
     /// Reads what the hook printed until now and no more: a thread or a child of it may go on printing.
-    fn read_what_is_there(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) {
+    fn read_available(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) {
         let mut left = self.process.stderr.as_ref().map_or(0, os::available);
         while left > 0 {
-            match self.read_said(lines, progress) {
+            match self.read_printed(lines, progress) {
                 0 => break,
                 count => left = left.saturating_sub(count),
             }
@@ -278,13 +283,13 @@ impl Link {
     }
 
     /// Reads what the hook printed, one piece of it. 0 when there is nothing.
-    fn read_said(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) -> usize {
+    fn read_printed(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) -> usize {
         let Some(stderr) = &mut self.process.stderr else { return 0 };
         match read(stderr, &mut self.scratch) {
-            Got::Bytes(count) => {
+            ReadResult::Bytes(count) => {
                 let bytes = &self.scratch[..count];
-                let room = MAX_SAID.saturating_sub(self.said.len());
-                self.said.extend_from_slice(&bytes[..count.min(room)]);
+                let room = MAX_PRINTED.saturating_sub(self.printed.len());
+                self.printed.extend_from_slice(&bytes[..count.min(room)]);
                 if let Some(progress) = progress {
                     let whole = lines.take(bytes);
                     if !whole.is_empty() {
@@ -293,8 +298,8 @@ impl Link {
                 }
                 count
             }
-            Got::Nothing => 0,
-            Got::End => {
+            ReadResult::WouldBlock => 0,
+            ReadResult::End => {
                 self.process.stderr = None;
                 0
             }

@@ -1,4 +1,4 @@
-//! What a talk with a worker is bounded by, and how it can fail.
+//! The limits of a call of a worker, and the ways in which it can fail.
 
 use std::time::{Duration, Instant};
 
@@ -8,101 +8,101 @@ use super::super::os;
 use super::super::process::Stop;
 use crate::registry::PythonSpec;
 
-/// What a talk is bounded by.
-pub(super) struct Talk<'a> {
+/// What bounds a call.
+pub(super) struct CallLimits<'a> {
     pub(super) deadline: Instant,
     pub(super) stop: Stop<'a>,
-    /// Told what the hook prints.
+    /// Gets what the hook prints.
     pub(super) progress: Option<&'a dyn Fn(String)>,
 }
 
-impl Talk<'_> {
+impl CallLimits<'_> {
     pub(super) fn left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Whether the fire was cancelled or the engine shut down.
     pub(super) fn is_stopped(&self) -> bool {
-        [self.stop.cancel, self.stop.bell].into_iter().flatten().any(os::is_ready)
+        [self.stop.cancel, self.stop.shutdown].into_iter().flatten().any(os::is_ready)
     }
 }
 
 /// Why a call has no answer.
 #[derive(Debug)]
-pub(super) struct Lost {
-    pub(super) when: When,
-    pub(super) why: Why,
+pub(super) struct CallError {
+    pub(super) stage: Stage,
+    pub(super) cause: Cause,
 }
 
-/// How far it came.
+/// How far the call got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum Stage {
     /// It had no worker yet.
     Waiting,
-    /// Its worker had not said a word.
+    /// Its worker was starting.
     Starting,
     /// Its module was being imported.
     Loading,
-    /// Its function ran.
+    /// Its function was running.
     Calling,
 }
 
 #[derive(Debug)]
-pub(super) enum Why {
+pub(super) enum Cause {
     Late,
     Cancelled,
-    /// The worker died, like this.
-    Ended(String),
-    /// It broke the protocol or could not be started.
-    Broke(String),
+    /// The worker exited; how it did.
+    Exited(String),
+    /// It broke the protocol, or could not be started.
+    Broken(String),
 }
 
-impl Lost {
-    /// What a report says of it. Where the hook's code could not be loaded, that is `import`, which denies.
-    pub(super) fn failure(self, spec: &PythonSpec, timeout: Duration) -> Failure {
+impl CallError {
+    /// The failure that the report shows. When the hook's code could not be loaded, that is `import`, which denies.
+    pub(super) fn into_failure(self, spec: &PythonSpec, timeout: Duration) -> Failure {
         let module = &spec.module;
-        let (kind, detail) = match (self.why, self.when) {
-            (Why::Late, When::Waiting) => {
+        let (kind, detail) = match (self.cause, self.stage) {
+            (Cause::Late, Stage::Waiting) => {
                 (FailureKind::Timeout, format!("all workers were busy for the whole {timeout:?}"))
             }
-            (Why::Late, When::Starting) => {
+            (Cause::Late, Stage::Starting) => {
                 (FailureKind::Timeout, format!("its worker was not ready after {timeout:?}, and was killed"))
             }
-            (Why::Late, When::Loading) => {
+            (Cause::Late, Stage::Loading) => {
                 let slow = format!("module '{module}' was still being imported after {timeout:?}");
                 (FailureKind::Timeout, format!("{slow}, and its worker was killed"))
             }
-            (Why::Late, When::Calling) => (
+            (Cause::Late, Stage::Calling) => (
                 FailureKind::Timeout,
                 format!("it was not done after {timeout:?}, and its worker was killed"),
             ),
-            (Why::Cancelled, When::Waiting) => {
+            (Cause::Cancelled, Stage::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())
             }
-            (Why::Cancelled, _) => {
+            (Cause::Cancelled, _) => {
                 (FailureKind::Error, "the fire was cancelled, and its worker was killed".to_owned())
             }
-            (Why::Ended(how), When::Waiting | When::Starting) => {
+            (Cause::Exited(how), Stage::Waiting | Stage::Starting) => {
                 (FailureKind::Import, format!("its worker ended before it was ready: {how}"))
             }
-            (Why::Ended(how), When::Loading) => {
+            (Cause::Exited(how), Stage::Loading) => {
                 let ended = format!("module '{module}' could not be imported: its worker ended");
                 (FailureKind::Import, format!("{ended}: {how}"))
             }
-            (Why::Ended(how), When::Calling) => {
+            (Cause::Exited(how), Stage::Calling) => {
                 (FailureKind::WorkerLost, format!("its worker ended in the middle of the call: {how}"))
             }
-            (Why::Broke(detail), When::Waiting | When::Starting) => (FailureKind::Import, detail),
-            (Why::Broke(detail), When::Loading) => {
+            (Cause::Broken(detail), Stage::Waiting | Stage::Starting) => (FailureKind::Import, detail),
+            (Cause::Broken(detail), Stage::Loading) => {
                 (FailureKind::Import, format!("module '{module}' could not be imported: {detail}"))
             }
-            (Why::Broke(detail), When::Calling) => (FailureKind::WorkerLost, detail),
+            (Cause::Broken(detail), Stage::Calling) => (FailureKind::WorkerLost, detail),
         };
-        Failure::new(kind, plain(&detail))
+        Failure::new(kind, without_controls(&detail))
     }
 }
 
-/// A detail can hold whatever the hook's code or its interpreter said.
-pub(super) fn plain(detail: &str) -> String {
+/// Replaces control characters: the text may come from the hook's code or its interpreter.
+pub(super) fn without_controls(detail: &str) -> String {
     detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

@@ -1,4 +1,4 @@
-//! What a process writes: stdout up to a limit, the end of stderr, and progress for listeners.
+//! Captures what a process writes: stdout up to a limit, the end of stderr, and progress for listeners.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -18,26 +18,26 @@ pub(super) struct Stderr {
     limit: usize,
 }
 
-/// What one read came to.
+/// The result of one read.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::run) enum Got {
+pub(in crate::run) enum ReadResult {
     /// So many bytes; more may be there.
     Bytes(usize),
     /// Nothing is there now.
-    Nothing,
-    /// Nothing will come any more.
+    WouldBlock,
+    /// The other end is closed.
     End,
 }
 
 /// Reads once, without blocking.
-pub(in crate::run) fn read(from: &mut impl Read, scratch: &mut [u8]) -> Got {
+pub(in crate::run) fn read(from: &mut impl Read, scratch: &mut [u8]) -> ReadResult {
     match from.read(scratch) {
-        Ok(0) => Got::End,
-        Ok(count) => Got::Bytes(count),
+        Ok(0) => ReadResult::End,
+        Ok(count) => ReadResult::Bytes(count),
         Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {
-            Got::Nothing
+            ReadResult::WouldBlock
         }
-        Err(_) => Got::End,
+        Err(_) => ReadResult::End,
     }
 }
 
@@ -79,21 +79,21 @@ impl Stderr {
     }
 }
 
-/// Cuts a stream into whole lines for progress messages. Bounded: a line without an end is passed on in
-/// pieces, and behind the limit nothing more is told.
+/// Cuts a stream into whole lines for progress messages. Bounded: a very long line is passed on in pieces, and
+/// past the limit nothing more is passed on.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Lines {
     held: Vec<u8>,
-    told: usize,
+    passed: usize,
 }
 
 const MAX_HELD: usize = 8 * 1024;
-const MAX_TOLD: usize = 1024 * 1024;
+const MAX_PASSED: usize = 1024 * 1024;
 
 impl Lines {
-    /// What can be told now: all whole lines.
+    /// Adds bytes, and returns the lines that are complete.
     pub(in crate::run) fn take(&mut self, bytes: &[u8]) -> String {
-        if self.told >= MAX_TOLD {
+        if self.passed >= MAX_PASSED {
             return String::new();
         }
         self.held.extend_from_slice(bytes);
@@ -102,18 +102,18 @@ impl Lines {
             None if self.held.len() >= MAX_HELD => whole_characters(&self.held),
             None => 0,
         };
-        let told: Vec<u8> = self.held.drain(..whole).collect();
-        self.told += told.len();
-        String::from_utf8_lossy(&told).into_owned()
+        let lines: Vec<u8> = self.held.drain(..whole).collect();
+        self.passed += lines.len();
+        String::from_utf8_lossy(&lines).into_owned()
     }
 
-    /// What is left at the end: a last line without a newline.
+    /// The rest at the end: a last line without a newline.
     pub(in crate::run) fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
 }
 
-/// How many bytes can be told without breaking a character that is not all there yet.
+/// How many bytes can be passed on without cutting a character in two.
 fn whole_characters(bytes: &[u8]) -> usize {
     let longest = 4;
     // The last character begins at the last byte that is no continuation (10xxxxxx).
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_told_whole() {
+    fn lines_are_passed_on_whole() {
         let mut lines = Lines::default();
         assert_eq!(lines.take("h\u{e4}".as_bytes()), "");
         assert_eq!(lines.take(b"\nx\ny"), "h\u{e4}\nx\n");

@@ -1,0 +1,91 @@
+//! One attempt at a hook that blocks its thread. It owns everything it needs, so that it can move to another thread.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier_protocol::{Answer, Event, Failure, FailureKind};
+
+use super::notifier::Notifier;
+use super::thread_cache::CancelPipe;
+use super::{Resources, RunContext, WaitMode, deadline_in};
+use crate::registry::Call;
+
+pub(super) struct BlockingRun {
+    pub(super) event: Event,
+    pub(super) hook: Arc<str>,
+    pub(super) second: bool,
+    pub(super) resources: Arc<Resources>,
+    /// Counted from before anything is started.
+    pub(super) deadline: Instant,
+    pub(super) timeout: Duration,
+    pub(super) notifier: Option<Notifier>,
+    /// Readable or closed when the fire is cancelled. None when the caller's thread does the work.
+    cancel: Option<OwnedFd>,
+}
+
+impl BlockingRun {
+    pub(super) fn call(&self) -> Call<'_> {
+        Call { event: &self.event, hook: &self.hook, second: self.second }
+    }
+
+    pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.cancel.as_ref().map(AsFd::as_fd)
+    }
+}
+
+/// Does the work on this thread or on another one. Dropping the future closes the cancel pipe; the work sees that and
+/// ends what it started.
+pub(super) async fn run(
+    call: Call<'_>,
+    timeout: Duration,
+    context: RunContext<'_>,
+    notifier: &mut Option<Notifier>,
+    work: impl FnOnce(&mut BlockingRun) -> Answer + Send + 'static,
+) -> Answer {
+    let mut run = BlockingRun {
+        event: call.event.clone(),
+        hook: Arc::clone(call.hook),
+        second: call.second,
+        resources: Arc::clone(context.resources),
+        deadline: deadline_in(timeout),
+        timeout,
+        notifier: notifier.take(),
+        cancel: None,
+    };
+    // A panic must become an answer: otherwise nobody would wake the fire that waits for this thread.
+    let work = |run: &mut BlockingRun| {
+        catch_unwind(AssertUnwindSafe(|| work(run))).unwrap_or_else(|_| {
+            Failure::new(FailureKind::Panic, "the engine panicked while it ran the hook").into()
+        })
+    };
+    if context.wait == WaitMode::Blocking {
+        let answer = work(&mut run);
+        *notifier = run.notifier;
+        return answer;
+    }
+    let cannot = |what, error| Failure::new(FailureKind::Spawn, format!("{what}: {error}")).into();
+    let threads = &context.resources.threads;
+    let CancelPipe { held, watched } = match threads.cancel_pipe() {
+        Ok(pipe) => pipe,
+        Err(error) => return cannot("no descriptors are left to watch over it", error),
+    };
+    run.cancel = Some(watched);
+    let work = move || {
+        let answer = work(&mut run);
+        (answer, run.notifier, run.cancel)
+    };
+    match threads.run(work) {
+        Ok(pending) => {
+            let (answer, returned, watched) = pending.await;
+            // Both ends are here, so the pipe was never closed and can be used again.
+            if let Some(watched) = watched {
+                threads.recycle(CancelPipe { held, watched });
+            }
+            *notifier = returned;
+            answer
+        }
+        Err(error) => cannot("no thread could be started for it", error),
+    }
+}

@@ -1,0 +1,103 @@
+//! Sends listeners the messages of one hook's run, from its start to its end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crosier_protocol::{Answer, Event, FailureKind};
+
+use crate::message::{Bus, Ended, Message, Moment};
+use crate::registry::Entry;
+
+/// Exists only when somebody listens. Dropping it before [`end`](Self::end) reports the run as cancelled.
+#[derive(Debug)]
+pub(super) struct Notifier {
+    bus: Arc<Bus>,
+    /// What all messages of the run have in common.
+    template: Message,
+    output: ProcessOutput,
+    /// Whether the fire or the engine stopped it.
+    cancelled: bool,
+    ended: bool,
+}
+
+/// What a process wrote, and its exit code.
+#[derive(Debug, Default)]
+pub(super) struct ProcessOutput {
+    pub(super) exit_code: Option<i32>,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+}
+
+/// Runs are numbered per process; with the session they are unique enough to join messages.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Notifier {
+    #[inline]
+    pub(super) fn start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Option<Self> {
+        bus.is_heard().then(|| Self::send_start(bus, hook, event))
+    }
+
+    #[cold]
+    fn send_start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Self {
+        let template = Message {
+            hook_id: format!("hook-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed)).into(),
+            hook_name: Arc::clone(&hook.name),
+            hook_event: hook.kind.name,
+            session_id: event.session_id().into(),
+            moment: Moment::Started,
+        };
+        bus.send(&template);
+        Self {
+            bus: Arc::clone(bus),
+            template,
+            output: ProcessOutput::default(),
+            cancelled: false,
+            ended: false,
+        }
+    }
+
+    fn send(&self, moment: Moment) {
+        self.bus.send(&Message { moment, ..self.template.clone() });
+    }
+
+    pub(super) fn progress(&self, stdout: String, stderr: String) {
+        self.send(Moment::Progress { stdout, stderr });
+    }
+
+    /// Keeps what the process wrote for the last message.
+    pub(super) fn set_output(&mut self, output: ProcessOutput) {
+        self.output = output;
+    }
+
+    /// Drops the output of the first run: the last message carries that of the second.
+    pub(super) fn clear_output(&mut self) {
+        self.output = ProcessOutput::default();
+    }
+
+    pub(super) fn set_cancelled(&mut self) {
+        self.cancelled = true;
+    }
+
+    pub(super) fn end(mut self, answer: &Answer) {
+        self.ended = true;
+        let outcome = match &answer.failure {
+            None => Ended::Success,
+            Some(failure) if self.cancelled || failure.kind == FailureKind::Timeout => Ended::Cancelled,
+            Some(_) => Ended::Error,
+        };
+        self.send_end(outcome);
+    }
+
+    fn send_end(&mut self, outcome: Ended) {
+        let ProcessOutput { exit_code, stdout, stderr } = std::mem::take(&mut self.output);
+        self.send(Moment::Response { outcome, exit_code, stdout, stderr });
+    }
+}
+
+impl Drop for Notifier {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.send_end(Ended::Cancelled);
+        }
+    }
+}

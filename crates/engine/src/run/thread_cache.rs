@@ -1,0 +1,172 @@
+//! The threads on which `fire` runs commands and workers: an idle one, else a new one.
+//!
+//! Work never waits for a busy thread, so a run that hangs delays no other. An idle thread is kept for a moment,
+//! because starting one costs more than a call of a python worker. Callbacks of the host never run here: what they do
+//! to their thread (thread locals, signal masks) must not reach other hooks.
+
+use std::io;
+use std::mem;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+use super::os;
+use super::thread::{Pending, promise};
+
+/// The most threads that are kept: as many as one stage runs at once.
+const MAX_IDLE: usize = 8;
+/// How long an idle thread is kept.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
+
+type Work = Box<dyn FnOnce() + Send>;
+
+#[derive(Debug)]
+pub(super) struct ThreadCache {
+    idle: Arc<Mutex<Idle>>,
+    idle_timeout: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Idle {
+    /// The last one is the warmest. A waiting thread is listed here, or has work, or the cache is closed.
+    threads: Vec<Arc<IdleThread>>,
+    pipes: Vec<CancelPipe>,
+    closed: bool,
+}
+
+/// A thread that waits for work.
+struct IdleThread {
+    thread: Thread,
+    work: Mutex<Option<Work>>,
+}
+
+impl std::fmt::Debug for IdleThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("IdleThread").field(&self.thread.id()).finish()
+    }
+}
+
+/// A pipe between a fire and its run: when the fire is dropped it closes its end, and the run sees that. Whoever has
+/// both ends knows that it was never closed.
+#[derive(Debug)]
+pub(super) struct CancelPipe {
+    /// The fire's end.
+    pub(super) held: OwnedFd,
+    /// The run's end.
+    pub(super) watched: OwnedFd,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for ThreadCache {
+    fn default() -> Self {
+        Self { idle: Arc::default(), idle_timeout: IDLE_TIMEOUT }
+    }
+}
+
+impl ThreadCache {
+    /// Runs work on a thread. The work must not panic.
+    pub(super) fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Pending<T>> {
+        let (work, pending) = promise(work);
+        let mut idle = lock(&self.idle);
+        if let Some(thread) = idle.threads.pop() {
+            // Under the lock: a thread that is not listed must find its work.
+            *lock(&thread.work) = Some(Box::new(work));
+            drop(idle);
+            thread.thread.unpark();
+            return Ok(pending);
+        }
+        drop(idle);
+        let (idle, idle_timeout) = (Arc::clone(&self.idle), self.idle_timeout);
+        std::thread::Builder::new().name("crosier-run".to_owned()).spawn(move || {
+            work();
+            work_while_used(&idle, idle_timeout);
+        })?;
+        Ok(pending)
+    }
+
+    /// An open cancel pipe.
+    pub(super) fn cancel_pipe(&self) -> io::Result<CancelPipe> {
+        if let Some(pipe) = lock(&self.idle).pipes.pop() {
+            return Ok(pipe);
+        }
+        let (watched, held) = os::pipe()?;
+        Ok(CancelPipe { held, watched })
+    }
+
+    /// Keeps a pipe for the next run.
+    pub(super) fn recycle(&self, pipe: CancelPipe) {
+        let mut idle = lock(&self.idle);
+        if idle.pipes.len() < MAX_IDLE && !idle.closed {
+            idle.pipes.push(pipe);
+        }
+    }
+
+    /// Ends the idle threads. Busy ones end with their work.
+    pub(super) fn close(&self) {
+        let ended = mem::replace(&mut *lock(&self.idle), Idle { closed: true, ..Idle::default() });
+        ended.threads.iter().for_each(|thread| thread.thread.unpark());
+    }
+}
+
+impl Drop for ThreadCache {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Does one piece of work after another on this thread, until none comes for some time.
+fn work_while_used(idle: &Mutex<Idle>, idle_timeout: Duration) {
+    let thread = Arc::new(IdleThread { thread: std::thread::current(), work: Mutex::default() });
+    while thread.enlist(idle) {
+        let until = Instant::now() + idle_timeout;
+        match thread.wait(idle, until) {
+            Some(work) => work(),
+            None => return,
+        }
+    }
+}
+
+impl IdleThread {
+    /// Puts it on the list of idle threads. False when there are enough, or the cache is closed.
+    fn enlist(self: &Arc<Self>, idle: &Mutex<Idle>) -> bool {
+        let mut idle = lock(idle);
+        let wanted = idle.threads.len() < MAX_IDLE && !idle.closed;
+        if wanted {
+            idle.threads.push(Arc::clone(self));
+        }
+        wanted
+    }
+
+    /// Waits for work. None when none came in time; then the thread is not on the list either.
+    fn wait(self: &Arc<Self>, idle: &Mutex<Idle>, until: Instant) -> Option<Work> {
+        loop {
+            std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
+            if let Some(work) = lock(&self.work).take() {
+                return Some(work);
+            }
+            // No work is given out while this lock is held.
+            let mut idle = lock(idle);
+            let Some(position) = idle.threads.iter().position(|thread| Arc::ptr_eq(thread, self)) else {
+                return lock(&self.work).take();
+            };
+            if Instant::now() >= until {
+                idle.threads.remove(position);
+                if idle.threads.is_empty() {
+                    idle.pipes.clear();
+                }
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "thread_cache_tests.rs"]
+mod tests;
