@@ -4,17 +4,28 @@ use super::carrier::Meaning;
 use super::list::{End, reserved};
 use super::model::Command;
 use super::parser::Parser;
+use super::variables::{ARGUMENTS, Value};
 use super::word::Word;
 
 impl Parser {
     /// Reads behind `for` or `select`.
     pub(super) fn for_loop(&mut self) {
         self.blanks();
+        let mut name = String::new();
         if self.eat("((") {
+            let start = self.at;
             self.skip_parens();
-        } else if self.draft().is_untouched() {
-            self.doubt("a `for` has no name");
+            self.forget_counted(start);
+        } else {
+            let draft = self.draft();
+            if draft.is_untouched() {
+                self.doubt("a `for` has no name");
+            }
+            name = draft.finish().show().into_owned();
+            let arguments = self.variables.get(ARGUMENTS).map(Value::all);
+            self.loop_variable(&name, arguments);
         }
+        let before = self.variables.clone();
         loop {
             self.breaks();
             if self.eat(";") {
@@ -22,11 +33,35 @@ impl Parser {
             }
             let draft = self.draft();
             match reserved(&draft) {
-                Some("do") => return self.done("done"),
-                Some("{") => return self.done("}"),
-                _ if draft.plain_text() == Some("in") => self.words_of_list(),
+                Some(word @ ("do" | "{")) => {
+                    let entry = self.variables.clone();
+                    self.done(if word == "do" { "done" } else { "}" });
+                    if self.variables.changes(&entry) {
+                        self.unknown("a loop changes its own variables");
+                    }
+                    self.variables = before.merged(&self.variables);
+                    return;
+                }
+                _ if draft.plain_text() == Some("in") => {
+                    let words = self.words_of_list();
+                    self.loop_variable(&name, Some(words));
+                }
                 _ => return self.doubt("a `for` has no `do`"),
             }
+        }
+    }
+
+    /// The variable of a loop over these words.
+    fn loop_variable(&mut self, name: &str, words: Option<Vec<Word>>) {
+        const MOST: usize = 32;
+        match words {
+            Some(words) if words.len() == 1 && !words[0].may_split() && !words[0].has_wildcard() => {
+                self.variables.set(name, Value::One(words[0].clone()));
+            }
+            Some(words) if !words.is_empty() && !words.iter().any(|word| word.choices() > 0) => {
+                self.variables.set(name, Value::choice(words.into_iter().take(MOST).collect()));
+            }
+            _ => self.variables.forget(name),
         }
     }
 
@@ -36,12 +71,15 @@ impl Parser {
         }
     }
 
-    fn words_of_list(&mut self) {
+    fn words_of_list(&mut self) -> Vec<Word> {
+        let mut words = Vec::new();
         loop {
             self.blanks();
-            if self.draft().is_untouched() {
-                return;
+            let draft = self.draft();
+            if draft.is_untouched() {
+                return words;
             }
+            words.extend(self.words_of(draft));
         }
     }
 
@@ -77,12 +115,16 @@ impl Parser {
         if self.draft().plain_text() != Some("in") {
             return self.doubt("a `case` has no `in`");
         }
+        let before = self.variables.clone();
+        let mut after = before.clone();
         loop {
+            self.variables = before.clone();
             self.breaks();
             let opened = self.eat("(");
             self.blanks();
             let draft = self.draft();
             if !opened && reserved(&draft) == Some("esac") {
+                self.variables = after;
                 return;
             }
             loop {
@@ -96,11 +138,16 @@ impl Parser {
             if !self.eat(")") {
                 return self.doubt("a `case` is not written as one");
             }
-            match self.list(&[End::Break, End::Word("esac")]) {
-                End::Break => {}
-                End::Word(_) => return,
-                _ => return self.doubt("a `case` has no `esac`"),
+            let end = self.list(&[End::Break, End::Word("esac")]);
+            after = after.merged(&self.variables);
+            if end == End::Break {
+                continue;
             }
+            self.variables = after;
+            if !matches!(end, End::Word(_)) {
+                self.doubt("a `case` has no `esac`");
+            }
+            return;
         }
     }
 
@@ -125,14 +172,20 @@ impl Parser {
     /// Reads what a function does. Whoever defines it can call it, so its commands count.
     pub(super) fn function_body(&mut self, name: String) {
         self.breaks();
-        let (end, start) = (self.at, self.script.commands.len());
+        let end = self.at;
+        let before = self.variables.clone();
+        self.variables.forget(ARGUMENTS);
         self.deeper(|parser| {
             let word = parser.command();
             if word.is_some() || parser.at == end {
                 parser.doubt("a function does nothing");
             }
         });
-        self.names.insert(name, Meaning::Body(start..self.script.commands.len()));
+        let after = std::mem::replace(&mut self.variables, before);
+        let body = self.text.get(end..self.at).unwrap_or_default().to_owned();
+        if self.has_budget(body.len()) {
+            self.names.insert(name, Meaning::Function { body, after });
+        }
     }
 
     /// Reads `[[ … ]]`. In a shell that does not know it, `&&` in it begins a command.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::list::End;
 use super::parser::Parser;
-use super::word::{Draft, Origin};
+use super::variables::{ARGUMENTS, Value};
+use super::word::{Draft, Origin, Word};
 
 impl Parser {
     /// Reads a `$` and what belongs to it. `bare`: outside double quotes.
@@ -22,13 +23,15 @@ impl Parser {
             }
             Some(b'(') if self.is_arithmetic() => {
                 self.at += 2;
+                let start = self.at;
                 self.deeper(|parser| parser.arithmetic(b')'));
+                self.forget_counted(start);
                 draft.unknown(Origin::Other, bare);
             }
             Some(b'(') => {
                 self.at += 1;
                 let commands = self.until_paren();
-                draft.unknown(Origin::Output(commands), bare);
+                self.output(draft, commands, bare);
             }
             Some(b'[') => {
                 self.at += 1;
@@ -37,21 +40,19 @@ impl Parser {
             }
             Some(b'{') => {
                 self.at += 1;
-                let mut from = Origin::Other;
-                self.deeper(|parser| from = parser.parameter(bare));
-                self.value(draft, from, bare);
+                self.deeper(|parser| parser.parameter(draft, bare));
             }
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let length = name_length(self.rest());
-                let name = self.text[self.at..self.at + length].into();
+                let name = self.text[self.at..self.at + length].to_owned();
                 self.at += length;
-                self.value(draft, Origin::Variable(name), bare);
+                self.value(draft, &name, bare);
             }
-            Some(b'@' | b'*') => {
+            Some(byte @ (b'@' | b'*' | b'0'..=b'9')) => {
                 self.at += 1;
-                draft.unknown(Origin::Other, true);
+                self.value(draft, char::from(byte).encode_utf8(&mut [0; 4]), bare);
             }
-            Some(b'0'..=b'9' | b'#' | b'?' | b'-' | b'$' | b'!') => {
+            Some(b'#' | b'?' | b'-' | b'$' | b'!') => {
                 self.at += 1;
                 draft.unknown(Origin::Other, bare);
             }
@@ -60,23 +61,60 @@ impl Parser {
         }
     }
 
-    /// `$IFS` outside quotes is how blanks are written by those who may not write any.
-    fn value(&mut self, draft: &mut Draft, from: Origin, bare: bool) {
-        if bare && matches!(&from, Origin::Variable(name) if &**name == "IFS") {
-            self.doubt("$IFS stands between its words");
+    /// Puts the value of a variable into the word, as far as it is known.
+    pub(super) fn value(&mut self, draft: &mut Draft, name: &str, bare: bool) {
+        match name {
+            "@" | "*" => match self.variables.get(ARGUMENTS).map(Value::all) {
+                Some(words) => self.insert_all(draft, &words, bare || name == "*"),
+                None => draft.unknown(Origin::Other, true),
+            },
+            // `$IFS` outside quotes is how blanks are written by those who may not write any.
+            "IFS" if bare && self.variables.get(name).is_none() => {
+                self.doubt("$IFS stands between its words");
+                draft.split(" ");
+            }
+            _ => match self.known_value(name) {
+                Some(word) => self.insert(draft, &word, bare),
+                None if name.starts_with(|c: char| c.is_ascii_digit()) => draft.unknown(Origin::Other, bare),
+                None => draft.unknown(Origin::Variable(name.into()), bare),
+            },
         }
-        draft.unknown(from, bare);
+    }
+
+    /// What is known of a variable, or of an argument by its number.
+    pub(super) fn known_value(&self, name: &str) -> Option<Word> {
+        if let Some(value) = self.variables.get(name) {
+            return Some(value.first());
+        }
+        if name == "PWD" {
+            return Some(Word::literal("."));
+        }
+        let number: usize = name.parse().ok().filter(|number| *number > 0)?;
+        let arguments = self.variables.get(ARGUMENTS)?;
+        Some(arguments.all().get(number - 1).cloned().unwrap_or_default())
     }
 
     /// The commands up to the `)` that closes them.
     pub(super) fn until_paren(&mut self) -> Range<usize> {
         let start = self.script.commands.len();
+        let variables = self.variables.clone();
+        let input = std::mem::take(&mut self.input);
         self.deeper(|parser| {
             if parser.list(&[End::Paren]) != End::Paren {
                 parser.doubt("a ( is never closed");
             }
         });
+        self.input = input;
+        self.variables = variables;
         start..self.script.commands.len()
+    }
+
+    /// Puts what commands print into the word, when that is plain to see.
+    fn output(&mut self, draft: &mut Draft, commands: Range<usize>, bare: bool) {
+        match self.printed_by(&commands) {
+            Some(text) => self.insert(draft, &Word::literal(text.trim_end_matches('\n')), bare),
+            None => draft.unknown(Origin::Output(commands), bare),
+        }
     }
 
     /// Reads `` `…` ``.
@@ -110,8 +148,10 @@ impl Parser {
             }
         }
         let start = self.script.commands.len();
+        let variables = self.variables.clone();
         self.nested(code, Self::program);
-        draft.unknown(Origin::Output(start..self.script.commands.len()), bare);
+        self.variables = variables;
+        self.output(draft, start..self.script.commands.len(), bare);
     }
 
     /// Whether a `(` begins `((…))`: it is closed by two at once. Looks no further than the first `)` that
@@ -131,6 +171,17 @@ impl Parser {
             }
         }
         false
+    }
+
+    /// Arithmetic can assign: the names in it are unknown behind it.
+    pub(super) fn forget_counted(&mut self, start: usize) {
+        if self.variables.is_empty() {
+            return;
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        if text.contains('=') || text.contains("++") || text.contains("--") {
+            self.variables.forget_named(text);
+        }
     }
 
     /// Reads arithmetic up to its end. What does not look like arithmetic is told.
@@ -166,64 +217,10 @@ impl Parser {
         }
         self.doubt("a $(( is never closed");
     }
-
-    /// Reads `${…}` behind its brace, and says what it is.
-    fn parameter(&mut self, bare: bool) -> Origin {
-        // `${ commands; }` and `${| commands; }` run commands, in new shells.
-        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
-            self.eat("|");
-            let start = self.script.commands.len();
-            if self.list(&[End::Word("}")]) != End::Word("}") {
-                self.doubt("a ${ is never closed");
-            }
-            return Origin::Output(start..self.script.commands.len());
-        }
-        let length = name_length(self.rest());
-        let name: Box<str> = self.text[self.at..self.at + length].into();
-        self.at += length;
-        let is_plain = length > 0 && (self.peek() == Some(b'}') || &*name == "IFS");
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'@' if self.starts("@P}") => {
-                    self.at += 1;
-                    self.doubt("${…@P} runs what the variable holds");
-                }
-                b'}' => {
-                    self.at += 1;
-                    return if is_plain { Origin::Variable(name) } else { Origin::Other };
-                }
-                b'\\' => {
-                    self.at += 1;
-                    self.at += self.next_char().map_or(0, char::len_utf8);
-                }
-                b'\'' if bare => {
-                    self.at += 1;
-                    let length = self.rest().find('\'');
-                    if length.is_none() {
-                        self.doubt("a ' is never closed");
-                    }
-                    self.at = length.map_or(self.text.len(), |length| self.at + length + 1);
-                }
-                b'"' => {
-                    self.at += 1;
-                    self.double(&mut Draft::new());
-                }
-                b'`' => self.backquote(&mut Draft::new(), bare),
-                b'$' => self.dollar(&mut Draft::new(), bare),
-                b'<' | b'>' if bare && self.ahead(1) == Some(b'(') => {
-                    self.at += 2;
-                    self.until_paren();
-                }
-                _ => self.at += 1,
-            }
-        }
-        self.doubt("a ${ is never closed");
-        Origin::Other
-    }
 }
 
 /// The length of a variable's name at the start of a text.
-fn name_length(text: &str) -> usize {
+pub(super) fn name_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     if !bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_') {
         return 0;

@@ -3,7 +3,7 @@
 use super::escape::ansi_c;
 use super::model::DoubtKind;
 use super::parser::Parser;
-use super::word::{Draft, Origin, Piece, assignment};
+use super::word::{Draft, Origin, Piece, Word, assignment};
 
 /// Bytes that mean something inside a word, or end it.
 const fn is_special(byte: u8) -> bool {
@@ -53,7 +53,9 @@ impl Parser {
                         break;
                     }
                     self.at += 1;
-                    self.deeper(Self::array);
+                    let mut words = Vec::new();
+                    self.deeper(|parser| parser.array(&mut words));
+                    draft.array = Some(words);
                     draft.unknown(Origin::Other, true);
                 }
                 b'\\' => self.backslash(&mut draft),
@@ -189,8 +191,8 @@ impl Parser {
     }
 
     /// Reads the substitutions in the text of a here-document.
-    pub(super) fn expansions(&mut self) {
-        self.within(&mut Draft::new(), None);
+    pub(super) fn expansions(&mut self, draft: &mut Draft) {
+        self.within(draft, None);
     }
 
     /// Reads behind a `$'`.
@@ -238,7 +240,7 @@ impl Parser {
     }
 
     /// Reads an array behind its `(`.
-    fn array(&mut self) {
+    fn array(&mut self, words: &mut Vec<Word>) {
         loop {
             self.breaks();
             match self.peek() {
@@ -247,11 +249,15 @@ impl Parser {
                     self.at += 1;
                     return;
                 }
-                Some(_) if self.draft().is_untouched() => {
-                    self.doubt("an array is not written as one");
-                    self.at += 1;
+                Some(_) => {
+                    let draft = self.draft();
+                    if draft.is_untouched() {
+                        self.doubt("an array is not written as one");
+                        self.at += 1;
+                    } else {
+                        words.extend(self.words_of(draft));
+                    }
                 }
-                Some(_) => {}
             }
         }
     }

@@ -1,8 +1,11 @@
 //! Lists, pipelines and compound commands. Generous: what a shell would refuse is told as a doubt, and reading
 //! goes on behind it, so that nothing that follows is missed.
 
+use std::ops::Range;
+
 use super::model::{Command, Input};
 use super::parser::Parser;
+use super::variables::Variables;
 use super::word::{Draft, Fragment, Piece, Word};
 
 /// What ended a list.
@@ -27,8 +30,28 @@ impl Parser {
     }
 
     /// Reads commands up to one of these ends, and passes it.
+    ///
+    /// What stands behind `&&` or `||` may not run: its assignments hold in the rest of the chain, and are a choice
+    /// behind it.
     pub(super) fn list(&mut self, ends: &[End]) -> End {
+        let mut chain = None;
+        let end = self.list_in(ends, &mut chain);
+        self.end_chain(&mut chain);
+        end
+    }
+
+    /// Joins what was known in front of a chain with what is known at its end.
+    fn end_chain(&mut self, chain: &mut Option<Variables>) {
+        if let Some(before) = chain.take() {
+            self.variables = before.merged(&self.variables);
+        }
+    }
+
+    fn list_in(&mut self, ends: &[End], chain: &mut Option<Variables>) -> End {
         loop {
+            if matches!(self.peek(), Some(b'\n')) {
+                self.end_chain(chain);
+            }
             self.breaks();
             let before = self.at;
             let end = match self.peek() {
@@ -40,18 +63,29 @@ impl Parser {
                 Some(b';') if self.eat(";;&") || self.eat(";;") || self.eat(";&") => End::Break,
                 Some(b';') => {
                     self.at += 1;
+                    self.end_chain(chain);
                     continue;
                 }
                 Some(b'&') if !self.starts("&>") => {
                     match self.eat("&&") {
-                        true => self.needs_command("a && lacks a command"),
-                        false => self.at += 1,
+                        true => {
+                            chain.get_or_insert_with(|| self.variables.clone());
+                            self.needs_command("a && lacks a command");
+                        }
+                        false => {
+                            self.at += 1;
+                            self.end_chain(chain);
+                        }
                     }
                     continue;
                 }
                 Some(b'|') => {
                     match self.eat("||") {
-                        true => self.needs_command("a || lacks a command"),
+                        true => {
+                            self.end_chain(chain);
+                            *chain = Some(self.variables.clone());
+                            self.needs_command("a || lacks a command");
+                        }
                         false => {
                             self.at += 1;
                             self.doubt("a | has no command in front of it");
@@ -90,11 +124,18 @@ impl Parser {
 
     /// Reads commands with pipes between them. A word that closes something ends it and is given back.
     fn pipeline(&mut self) -> Option<&'static str> {
-        let mut before = None;
+        let mut before: Option<Range<usize>> = None;
+        let outer = self.input.clone();
         loop {
             let start = self.script.commands.len();
+            let variables = self.variables.clone();
+            if let Some(before) = &before {
+                self.input = Input::Pipe(before.clone());
+            }
             let closer = self.command();
+            self.input = outer.clone();
             let range = start..self.script.commands.len();
+            let is_piped = before.is_some();
             if let Some(before) = before {
                 self.feed(start, &Input::Pipe(before));
             }
@@ -102,7 +143,12 @@ impl Parser {
                 return closer;
             }
             self.blanks();
-            if self.peek() != Some(b'|') || self.starts("||") {
+            let pipes = self.peek() == Some(b'|') && !self.starts("||");
+            // Commands of a pipeline run in shells of their own.
+            if pipes || is_piped {
+                self.variables = variables;
+            }
+            if !pipes {
                 return None;
             }
             self.at += 1;
@@ -197,8 +243,10 @@ impl Parser {
             "{" => self.closed_by("}", "a { is never closed"),
             "if" => self.branches(),
             "while" | "until" => {
+                let before = self.variables.clone();
                 self.closed_by("do", "a loop has no `do`");
                 self.closed_by("done", "a loop has no `done`");
+                self.end_loop(&before);
             }
             "for" | "select" => self.for_loop(),
             "case" => self.cases(),
@@ -214,14 +262,38 @@ impl Parser {
         }
     }
 
+    /// A loop may run, and run again: what it changes is a choice behind it, and was one in it.
+    pub(super) fn end_loop(&mut self, before: &Variables) {
+        if self.variables.changes(before) {
+            self.unknown("a loop changes its own variables");
+        }
+        self.variables = before.merged(&self.variables);
+    }
+
     fn branches(&mut self) {
+        let mut after: Option<Variables> = None;
         loop {
             self.closed_by("then", "an `if` has no `then`");
-            match self.list(&[End::Word("elif"), End::Word("else"), End::Word("fi")]) {
-                End::Word("elif") => {}
-                End::Word("else") => return self.closed_by("fi", "an `if` has no `fi`"),
-                End::Word(_) => return,
-                _ => return self.doubt("an `if` has no `fi`"),
+            let before = self.variables.clone();
+            let end = self.list(&[End::Word("elif"), End::Word("else"), End::Word("fi")]);
+            let mut all = std::mem::replace(&mut self.variables, before);
+            if let Some(after) = after.take() {
+                all = after.merged(&all);
+            }
+            match end {
+                End::Word("elif") => after = Some(all),
+                End::Word("else") => {
+                    self.closed_by("fi", "an `if` has no `fi`");
+                    self.variables = all.merged(&self.variables);
+                    return;
+                }
+                other => {
+                    if !matches!(other, End::Word(_)) {
+                        self.doubt("an `if` has no `fi`");
+                    }
+                    self.variables = all.merged(&self.variables);
+                    return;
+                }
             }
         }
     }
@@ -229,14 +301,17 @@ impl Parser {
     /// `( … )`, and `(( … ))`, which is arithmetic in some shells and two subshells in others.
     fn subshell(&mut self) {
         let arithmetic = self.is_arithmetic();
-        let (start, doubts) = (self.script.commands.len(), self.script.doubts.len());
+        let (start, doubts, text) = (self.script.commands.len(), self.script.doubts.len(), self.at);
+        let variables = self.variables.clone();
         self.at += 1;
         self.deeper(|parser| {
             if parser.list(&[End::Paren]) != End::Paren {
                 parser.doubt("a ( is never closed");
             }
         });
+        self.variables = variables;
         if arithmetic {
+            self.forget_counted(text);
             self.script.doubts.truncate(doubts);
             for command in self.script.commands.iter_mut().skip(start) {
                 command.certain &= !is_calculation(&command.words);

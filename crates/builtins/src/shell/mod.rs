@@ -9,17 +9,22 @@
 //! goes on. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is
 //! bounded: no line can make it hang or overflow.
 
+mod assign;
 mod brace;
 mod carrier;
 mod compound;
+mod decode;
 mod dollar;
 mod escape;
 mod folders;
 mod lex;
 mod list;
 mod model;
+mod parameter;
 mod parser;
+mod printed;
 mod simple;
+mod variables;
 mod word;
 
 pub(crate) use carrier::git_subcommand;

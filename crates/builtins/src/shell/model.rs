@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
+use super::variables::Variables;
 use super::word::Word;
 
 /// A line of shell, taken apart.
@@ -56,11 +57,15 @@ pub struct Command {
     pub input: Input,
     /// The command that runs it: `sudo`, `xargs`, `sh -c`.
     pub carrier: Option<usize>,
+    /// The command that wrote the file which this one runs.
+    pub(crate) runs_file_of: Option<usize>,
     /// Whether another command stands for all that this one does: it is `time` or `nice`.
     pub transparent: bool,
     /// False when only some shells would run it.
     pub certain: bool,
     pub(super) level: u8,
+    /// The variables that it and what it runs can use.
+    pub(super) variables: Variables,
 }
 
 /// `NAME=value` in front of a command.
@@ -123,6 +128,8 @@ pub struct Body {
     pub text: String,
     /// Whether it is used as it was written: its mark was quoted.
     pub literal: bool,
+    /// The text that is used when it is not literal, as far as the line says it.
+    pub expanded: Option<String>,
 }
 
 impl Script {

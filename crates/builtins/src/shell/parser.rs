@@ -3,14 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::carrier::Meaning;
-use super::model::{Body, DoubtKind, Script};
+use super::carrier::{Meaning, WrittenFile};
+use super::model::{Body, DoubtKind, Input, Script};
+use super::variables::Variables;
+use super::word::Draft;
 
 /// Deeper nesting than this is not followed: nobody writes it, and the stack is not endless.
 const MOST_DEPTH: usize = 40;
 
 /// How much is copied at most for commands that run others, in bytes or as much.
 const BUDGET: usize = 4 << 20;
+
+/// How often functions, aliases and files that the line defines are opened: they can call each other.
+const OPENINGS: usize = 200;
 
 /// Reads text into a [`Script`]. One pass, no backing up: the time grows with the text, and only with it.
 #[derive(Debug, Default)]
@@ -24,7 +29,15 @@ pub(super) struct Parser {
     pub(super) certain: bool,
     /// Names that the line itself gives to commands.
     pub(super) names: HashMap<String, Meaning>,
+    /// What the line says about its variables, up to here.
+    pub(super) variables: Variables,
+    /// Where the standard input of what is read comes from.
+    pub(super) input: Input,
+    /// Files that the line writes.
+    pub(super) files: HashMap<String, WrittenFile>,
     depth: usize,
+    /// How often functions, aliases and files of the line may still be opened.
+    openings: usize,
     /// How much may still be copied for commands that run others.
     budget: usize,
 }
@@ -38,16 +51,32 @@ pub(super) struct Pending {
 
 impl Parser {
     pub(super) fn new(script: Script) -> Self {
-        Self { script, certain: true, budget: BUDGET, ..Self::default() }
+        Self { script, certain: true, budget: BUDGET, openings: OPENINGS, ..Self::default() }
     }
 
     /// Whether so much more may be copied. `sudo sudo sudo …` a million times is nobody's line.
     pub(super) fn spend(&mut self, cost: usize) -> bool {
-        let affordable = cost <= self.budget;
-        self.budget -= cost.min(self.budget);
+        let affordable = self.has_budget(cost);
         if !affordable {
             self.doubt("too many commands run each other");
         }
+        affordable
+    }
+
+    /// Whether one more function, alias or file may be opened.
+    pub(super) fn may_open(&mut self) -> bool {
+        let may = self.openings > 0;
+        self.openings -= usize::from(may);
+        if !may {
+            self.unknown("too many functions call each other");
+        }
+        may
+    }
+
+    /// Whether so much may be copied for the value of a variable.
+    pub(super) fn has_budget(&mut self, cost: usize) -> bool {
+        let affordable = cost <= self.budget;
+        self.budget -= cost.min(self.budget);
         affordable
     }
 
@@ -192,18 +221,22 @@ impl Parser {
             text.push('\n');
             joined.clear();
         }
+        let mut expanded = None;
         if !literal {
-            self.nested(text.clone(), Self::expansions);
+            let mut draft = Draft::new();
+            self.nested(text.clone(), |parser| parser.expansions(&mut draft));
+            expanded = draft.finish().known().map(str::to_owned);
         }
         if let Some(body) = self.script.bodies.get_mut(pending.body) {
             body.text = text;
+            body.expanded = expanded;
         }
     }
 
     /// Makes room for the text of a here-document that comes later.
     pub(super) fn expect_body(&mut self, mark: String, literal: bool, strip_tabs: bool) -> usize {
         let body = self.script.bodies.len();
-        self.script.bodies.push(Body { text: String::new(), literal });
+        self.script.bodies.push(Body { literal, ..Body::default() });
         self.pending.push(Pending { body, mark, strip_tabs });
         body
     }

@@ -48,7 +48,7 @@ fn substitutions_are_commands() {
 fn compound_commands_are_opened() {
     assert_eq!(sure("if a; then b; elif c; then d; else e; fi > f"), ["a", "b", "c", "d", "e"]);
     assert_eq!(sure("while a; do b; done; until c\ndo d\ndone"), ["a", "b", "c", "d"]);
-    assert_eq!(sure("for x in $(a) 2; do b $x; done; for ((i=0;i<3;i++)); do c; done"), ["a", "b ${x}", "c"]);
+    assert_eq!(sure("for x in $(a) 2; do b $x; done; for ((i=0;i<3;i++)); do c; done"), ["a", "b $_", "c"]);
     assert_eq!(sure("case $(a) in x|y) b;; (z) c;& *) d; esac; e"), ["a", "b", "c", "d", "e"]);
     assert_eq!(sure("(a; b) && { c; d; }"), ["a", "b", "c", "d"]);
     assert_eq!(sure("f() { a; }; function g { b; }; function h() (c); f"), ["a", "b", "c", "f"]);
@@ -110,7 +110,7 @@ fn what_cannot_be_known_is_a_doubt() {
         "| a",
         "a;; b",
         "curl x | sh",
-        "echo YQ== | base64 -d | sh",
+        "cat x | base64 -d | sh",
         "sh -c \"$X\"",
         "eval $X",
         "bash <(curl x)",
@@ -153,4 +153,98 @@ fn redirections_are_kept() {
     use Direction::{Both, Duplicate, HereString, Read, Write};
     assert_eq!(kinds[..4], [(Read, 0, "b"), (Duplicate, 2, "1"), (Write, 1, "c"), (Write, 1, "d")]);
     assert_eq!(kinds[4..], [(Both, 3, "e"), (HereString, 0, "f"), (Write, 1, "g"), (Write, u32::MAX, "h")]);
+}
+
+/// The commands that a line can run, also those that are only a possibility.
+fn possible(line: &str) -> Vec<String> {
+    Script::parse(line)
+        .commands
+        .iter()
+        .filter(|command| !command.words.is_empty())
+        .map(Command::show)
+        .collect()
+}
+
+#[test]
+fn values_that_the_line_assigns_are_known() {
+    for (line, last) in [
+        ("X=rm; $X -rf /", "rm -rf /"),
+        ("X='rm -rf /'; $X", "rm -rf /"),
+        ("X='a  b'; c \"$X\"", "c a  b"),
+        ("d=build; rm -rf \"$d\"/out", "rm -rf build/out"),
+        ("a=r b=m; $a$b x", "rm x"),
+        ("a=rm; b=$a; ${b} x", "rm x"),
+        ("c=(rm -rf /); \"${c[@]}\"", "rm -rf /"),
+        ("c=(rm -rf); c+=(/); ${c[*]}", "rm -rf /"),
+        ("c=(a rm); ${c[1]} x", "rm x"),
+        ("set -- rm -rf /; \"$@\"", "rm -rf /"),
+        ("set -- a rm; shift; $1 x", "rm x"),
+        ("read x <<< rm; $x y", "rm y"),
+        ("read -r a b <<< 'rm -rf /'; $a $b", "rm -rf /"),
+        ("printf -v x '%s' rm; $x y", "rm y"),
+        ("export X=rm; $X y", "rm y"),
+        ("X=rmm; ${X%m} y", "rm y"),
+        ("X=xrm; ${X#x} y", "rm y"),
+        ("X=r_m; ${X/_/} y", "rm y"),
+        ("X=RM; ${X,,} y", "rm y"),
+        ("X=armz; ${X:1:2} y", "rm y"),
+        ("X=; ${X:-rm} y", "rm y"),
+        ("X=; $X rm y", "rm y"),
+        ("N=X; X=rm; ${!N} y", "rm y"),
+        ("IFS=,; X=rm,-rf,/; $X", "rm -rf /"),
+        ("$(echo rm) y", "rm y"),
+        ("$(printf 'r%s' m) y", "rm y"),
+        ("$(echo cm0= | base64 -d) y", "rm y"),
+        ("$(echo mr | rev) y", "rm y"),
+        ("$(echo sn | tr 'n-s' 'm-r') y", "rm y"),
+        ("eval X=rm; $X y", "rm y"),
+        ("true && X=rm && $X y", "rm y"),
+    ] {
+        assert_eq!(possible(line).last().map(String::as_str), Some(last), "{line}");
+    }
+}
+
+#[test]
+fn what_could_be_run_is_found() {
+    for (line, found) in [
+        ("bash -c '\"$@\"' _ rm -rf /", "rm -rf /"),
+        ("bash -c '$0 $1 x' rm -rf", "rm -rf x"),
+        ("for x in a rm; do $x y; done", "rm y"),
+        ("for f in .env; do cat $f; done", "cat .env"),
+        ("f() { \"$@\"; }; f rm -rf /", "rm -rf /"),
+        ("f() { rm -rf $1; }; f /", "rm -rf /"),
+        ("f() { X=rm; }; X=ls; f; $X y", "rm y"),
+        ("if a; then X=rm; else X=ls; fi; $X y", "rm y"),
+        ("case a in b) X=rm;; esac; $X y", "rm y"),
+        ("X=ls; false && X=rm; $X y", "rm y"),
+        ("echo rm y | while read c; do $c; done", "rm y"),
+        ("rm -rf ${DIR:-/}", "rm -rf /"),
+        ("echo 'rm y' > a.sh; sh a.sh", "rm y"),
+        ("echo 'rm y' > a.sh; chmod +x a.sh; ./a.sh", "rm y"),
+        ("cat > a.sh <<'E'\nrm y\nE\nbash a.sh", "rm y"),
+        ("cat > a.sh <<E\nrm y\nE\n. ./a.sh", "rm y"),
+        ("echo 'rm y' | tee a.sh; sh ./a.sh", "rm y"),
+        ("echo 'rm \"$1\"' > a; sh a y", "rm y"),
+        ("X=rm; cat <<E | sh\n$X y\nE", "rm y"),
+        ("X=rm sh -c '$X y'", "rm y"),
+        ("env X=rm sh -c '$X y'", "rm y"),
+    ] {
+        assert!(possible(line).iter().any(|command| command == found), "{line}: {:?}", possible(line));
+    }
+}
+
+#[test]
+fn values_that_may_change_are_not_known() {
+    for line in [
+        "X=ls; read X; $X",
+        "X=ls; source f; $X",
+        "X=ls; eval \"$Y\"; $X",
+        "X=ls; unset X; $X",
+        "X=ls; false || X=rm; $X",
+        "X=ls; while $X; do X=rm; done",
+        "X=ls; declare -n Y=X; Y=rm; $X",
+        "X=ls; mapfile X < f; $X",
+    ] {
+        assert!(commands(line).1, "{line}");
+    }
 }

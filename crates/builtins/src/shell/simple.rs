@@ -9,6 +9,9 @@ impl Parser {
     /// Reads the rest of a simple command, and keeps it.
     pub(super) fn simple(&mut self, mut command: Command, first: Option<Draft>) {
         let mut next = first;
+        // `X=1 cmd $X`: the words of a command do not see what is assigned in front of it.
+        let before = self.variables.clone();
+        let mut inside = None;
         loop {
             let draft = match next.take() {
                 Some(draft) => draft,
@@ -41,9 +44,21 @@ impl Parser {
                 continue;
             }
             self.add(&mut command, draft);
+            if inside.is_none() && !command.words.is_empty() && !command.assignments.is_empty() {
+                inside = Some(std::mem::replace(&mut self.variables, before.clone()));
+            }
         }
         command.input = input_of(&command.redirections);
+        command.variables = inside.unwrap_or_else(|| self.variables.clone());
+        self.keep(command);
+    }
+
+    /// Adds a command to the script, and what it does to variables to what is known.
+    fn keep(&mut self, command: Command) {
+        let at = self.script.commands.len();
         self.script.commands.push(command);
+        self.add_choices(at);
+        self.change_variables(at);
     }
 
     /// Passes `()` behind a name.
@@ -58,47 +73,67 @@ impl Parser {
         found
     }
 
-    fn add(&mut self, command: &mut Command, draft: Draft) {
+    fn add(&mut self, command: &mut Command, mut draft: Draft) {
         // `let 'a[$(rm x)]'`: some commands count with their words, and a place in an array is run as code.
         let hidden: Vec<String> = draft.parts.iter().filter_map(counted).collect();
         hidden.into_iter().for_each(|text| self.latent(text));
-        if command.words.is_empty()
-            && let Some(length) = draft.assignment()
+        if let Some(length) = draft.assignment()
+            && (command.words.is_empty() || command.name().is_some_and(assigns))
         {
+            let array = draft.array.take();
             let word = draft.finish();
-            let name = word.head()[..length].trim_end_matches(['=', '+']);
-            let name = name.split('[').next().unwrap_or(name).to_owned();
-            command.assignments.push(Assignment { name, value: word.after(length) });
+            let head = &word.head()[..length];
+            let appends = head.ends_with("+=");
+            let name = head.trim_end_matches(['=', '+']).to_owned();
+            let value = word.after(length);
+            let is_builtin = !command.words.is_empty();
+            if !(is_builtin && command.words.iter().any(changes_values)) {
+                self.assign(&name, value.clone(), array, appends);
+            }
+            if is_builtin {
+                command.words.push(word);
+            } else {
+                let name = name.split('[').next().unwrap_or_default().to_owned();
+                command.assignments.push(Assignment { name, value });
+            }
             return;
         }
-        let is_ifs = |part: &Fragment| matches!(part, Fragment::Piece(Piece::Unknown(Unknown { from: Origin::Variable(name), splits: true })) if &**name == "IFS");
-        if draft.parts.iter().any(is_ifs) {
-            let groups = draft.parts.split(is_ifs).filter(|parts| !parts.is_empty());
+        let words = self.words_of(draft);
+        command.words.extend(words);
+    }
+
+    /// The words that one word becomes: values are split, braces expanded.
+    pub(super) fn words_of(&mut self, draft: Draft) -> Vec<Word> {
+        let mut words = Vec::new();
+        if draft.breaks {
+            let is_break = |part: &Fragment| matches!(part, Fragment::Break(_));
+            let groups = draft.parts.split(is_break).filter(|parts| !parts.is_empty());
             let groups: Vec<Vec<Fragment>> = groups.map(<[Fragment]>::to_vec).collect();
-            groups.into_iter().for_each(|parts| self.expand(command, parts));
+            groups.into_iter().for_each(|parts| self.expand(&mut words, parts));
         } else if draft.marks > 1 {
-            self.expand(command, draft.parts);
+            self.expand(&mut words, draft.parts);
         } else {
-            command.words.push(draft.finish());
+            words.push(draft.finish());
         }
+        words
     }
 
     /// Text that is code once somebody counts or expands it again: what it would run is looked at.
     pub(super) fn latent(&mut self, text: String) {
         let doubts = self.script.doubts.len();
         let certain = std::mem::replace(&mut self.certain, false);
-        self.nested(text, Self::expansions);
+        self.nested(text, |parser| parser.expansions(&mut Draft::new()));
         self.certain = certain;
         self.script.doubts.truncate(doubts);
         self.unknown("a text with a substitution in it could be run");
     }
 
-    fn expand(&mut self, command: &mut Command, parts: Vec<Fragment>) {
+    fn expand(&mut self, all: &mut Vec<Word>, parts: Vec<Fragment>) {
         match brace::expand(parts) {
-            Some(words) => command.words.extend(words),
+            Some(words) => all.extend(words),
             None => {
                 self.doubt("its braces make too many words");
-                command.words.push(Word::unknown());
+                all.push(Word::unknown());
             }
         }
     }
@@ -173,6 +208,16 @@ const OPERATORS: [&str; 12] = ["<<<", "<<-", "<<", "<>", "<&", "<", "&>>", "&>",
 /// `1`, `-` or `1-`.
 fn is_descriptor(word: &Word) -> bool {
     word.known().is_some_and(|text| text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether `NAME=value` behind this program assigns.
+pub(super) fn assigns(program: &str) -> bool {
+    matches!(program, "export" | "declare" | "typeset" | "readonly" | "local")
+}
+
+/// Options of `declare` with which a value is not what is written.
+fn changes_values(word: &Word) -> bool {
+    word.head().starts_with(['-', '+']) && word.head().contains(['n', 'i', 'l', 'u', 'c'])
 }
 
 impl Draft {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A part of a word, after quotes are gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,9 @@ pub enum Origin {
     Output(Range<usize>),
     /// `<(…)` or `>(…)`, with the commands in it.
     Process(Range<usize>),
+    /// One of these values, or another one: the variable of a loop, what a branch assigned. Commands with such a
+    /// word are in the script once more for each of the values.
+    Choice(Arc<[Word]>),
     /// Arithmetic, `${name#…}`, arrays and the like.
     Other,
 }
@@ -105,6 +109,36 @@ impl Word {
     #[must_use]
     pub fn has_wildcard(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Many | Piece::One))
+    }
+
+    /// Whether nothing is in it that the line does not say: no variable of the environment, no output of a
+    /// program. Wildcards are known as such.
+    #[must_use]
+    pub fn is_known_pattern(&self) -> bool {
+        self.unknowns().next().is_none()
+    }
+
+    /// The same word with the value of this number in place of every choice.
+    pub(super) fn chosen(&self, number: usize) -> Self {
+        let mut pieces = Vec::with_capacity(self.pieces.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Unknown(Unknown { from: Origin::Choice(values), .. }) if !values.is_empty() => {
+                    pieces.extend(values[number % values.len()].pieces.iter().cloned());
+                }
+                other => pieces.push(other.clone()),
+            }
+        }
+        Self { pieces: joined(pieces), plain: 0 }
+    }
+
+    /// How many values the choices in it have at most.
+    pub(super) fn choices(&self) -> usize {
+        let count = |unknown: &Unknown| match &unknown.from {
+            Origin::Choice(values) => values.len(),
+            _ => 0,
+        };
+        self.unknowns().map(count).max().unwrap_or(0)
     }
 
     /// Its unknown parts.
@@ -183,13 +217,20 @@ pub(super) struct Draft {
     /// How many `{` are open, for the commas.
     pub(super) open: usize,
     pub(super) marks: usize,
+    /// Whether a value in it is several words.
+    pub(super) breaks: bool,
+    /// The words of `name=(…)`, when they are all known.
+    pub(super) array: Option<Vec<Word>>,
 }
 
-/// A piece, or a mark of brace expansion: `{`, `,` or `}` outside quotes.
+/// A piece, or something between pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Fragment {
     Piece(Piece),
+    /// A mark of brace expansion: `{`, `,` or `}` outside quotes.
     Mark(char),
+    /// Where the value of a variable is split into words; with the blanks that stand there.
+    Break(String),
 }
 
 impl Draft {
@@ -235,6 +276,12 @@ impl Draft {
         self.parts.push(Fragment::Mark(mark));
     }
 
+    pub(super) fn split(&mut self, blanks: &str) {
+        self.all_plain = false;
+        self.breaks = true;
+        self.parts.push(Fragment::Break(blanks.to_owned()));
+    }
+
     pub(super) fn piece(&mut self, piece: Piece) {
         self.all_plain = false;
         self.parts.push(Fragment::Piece(piece));
@@ -266,6 +313,8 @@ pub(super) fn merged(parts: Vec<Fragment>) -> Vec<Piece> {
         let text = match part {
             Fragment::Piece(Piece::Text(text)) => text,
             Fragment::Mark(mark) => mark.to_string(),
+            Fragment::Break(blanks) if blanks.is_empty() => continue,
+            Fragment::Break(blanks) => blanks,
             Fragment::Piece(other) => {
                 pieces.push(other);
                 continue;
@@ -277,6 +326,11 @@ pub(super) fn merged(parts: Vec<Fragment>) -> Vec<Piece> {
         }
     }
     pieces
+}
+
+/// Neighbouring texts as one.
+pub(super) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    merged(pieces.into_iter().map(Fragment::Piece).collect())
 }
 
 /// The length of `NAME=` or `NAME+=` (or `NAME[…]=`) at the start of a text.

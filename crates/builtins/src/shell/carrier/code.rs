@@ -3,16 +3,11 @@
 use super::MOST_LEVELS;
 use super::option::{takes_next, values};
 use super::table::{Carrier, SHELLS};
-use crate::shell::model::{Command, Input, base_name};
+use crate::shell::model::{Input, base_name};
 use crate::shell::parser::Parser;
-use crate::shell::word::{Origin, Piece, Unknown, Word};
-
-/// What is known of code that comes through a pipe or a file.
-enum KnownText {
-    None,
-    Text(String),
-    Unknown,
-}
+use crate::shell::printed::KnownText;
+use crate::shell::variables::{ARGUMENTS, Value};
+use crate::shell::word::{Origin, Word};
 
 impl Parser {
     /// Reads words, joined, as code that the command at `at` runs.
@@ -36,24 +31,6 @@ impl Parser {
         self.code_text(at, text);
     }
 
-    /// The word, when it is known or made of what is plainly printed: `"$(echo ls)"`.
-    fn spelled(&self, word: &Word) -> Option<String> {
-        let mut text = String::new();
-        for piece in word.pieces() {
-            match piece {
-                Piece::Text(known) => text.push_str(known),
-                Piece::Unknown(Unknown { from: Origin::Output(range), .. }) => {
-                    match self.origin(&Input::Pipe(range.clone()), 0) {
-                        KnownText::Text(printed) => text.push_str(printed.trim_end_matches('\n')),
-                        KnownText::None | KnownText::Unknown => return None,
-                    }
-                }
-                Piece::Unknown(_) | Piece::Many | Piece::One => return None,
-            }
-        }
-        Some(text)
-    }
-
     /// Code that a command runs perhaps: enough to forbid it, not enough to ask for more.
     pub(super) fn perhaps_code(&mut self, at: usize, word: &Word) {
         let certain = std::mem::replace(&mut self.script.commands[at].certain, false);
@@ -69,19 +46,22 @@ impl Parser {
             Origin::Process(range) => Some(Input::Pipe(range.clone())),
             _ => None,
         });
-        match process.map(|input| self.origin(&input, 0)) {
+        match process.map(|input| self.text_of(&input, 0)) {
             Some(KnownText::Text(text)) => self.code_text(at, text),
             Some(KnownText::None | KnownText::Unknown) => {
                 self.unknown("code that comes through a pipe cannot be known");
             }
-            None if file.known().is_none() => self.unknown("the file of commands cannot be known"),
-            None => {}
+            None => match file.known().map(str::to_owned) {
+                Some(file) => self.run_written(at, &file, &[]),
+                None => self.unknown("the file of commands cannot be known"),
+            },
         }
     }
 
     pub(super) fn code_text(&mut self, at: usize, text: String) {
         let carrier = &self.script.commands[at];
         let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
+        let inside = carrier.variables.clone();
         if level > MOST_LEVELS {
             return self.doubt("too many commands run each other");
         }
@@ -90,7 +70,11 @@ impl Parser {
         }
         let start = self.script.commands.len();
         let outer = std::mem::replace(&mut self.certain, certain);
+        let variables = std::mem::replace(&mut self.variables, inside);
+        let stdin = std::mem::replace(&mut self.input, input.clone());
         self.nested(text, Self::program);
+        self.input = stdin;
+        self.variables = variables;
         self.certain = outer;
         for command in self.script.commands.iter_mut().skip(start) {
             command.carrier.get_or_insert(at);
@@ -137,7 +121,7 @@ impl Parser {
         }
         let rest = words.get(from..).unwrap_or_default();
         match rest.first() {
-            Some(code) if has_code || unknown => self.code(at, std::slice::from_ref(code)),
+            Some(code) if has_code || unknown => self.code_with(at, code, rest.get(1..).unwrap_or_default()),
             Some(file) if is_stdin(file) || has_flag(options, 's') => self.stdin_code(at),
             Some(file) if file.known().is_none() => {
                 self.file_code(at, file);
@@ -147,9 +131,29 @@ impl Parser {
                     uncertain.iter().for_each(|code| self.code(at, std::slice::from_ref(code)));
                 }
             }
-            Some(_) => {}
+            Some(file) => {
+                let file = file.known().unwrap_or_default().to_owned();
+                self.run_written(at, &file, &rest[1..]);
+            }
             None => self.stdin_code(at),
         }
+    }
+
+    /// `sh -c CODE name a b`: the code sees `a b` as its arguments.
+    pub(super) fn code_with(&mut self, at: usize, code: &Word, words: &[Word]) {
+        let outer = self.script.commands[at].variables.clone();
+        let variables = &mut self.script.commands[at].variables;
+        let (name, arguments) = words.split_at(usize::from(!words.is_empty()));
+        match name {
+            [name] => variables.set("0", Value::One(name.clone())),
+            _ => variables.forget("0"),
+        }
+        match arguments.iter().any(Word::may_split) {
+            true => variables.forget(ARGUMENTS),
+            false => variables.set(ARGUMENTS, Value::List(arguments.to_vec())),
+        }
+        self.code(at, std::slice::from_ref(code));
+        self.script.commands[at].variables = outer;
     }
 
     /// A file of commands.
@@ -164,62 +168,10 @@ impl Parser {
     /// The standard input of the command is code.
     pub(super) fn stdin_code(&mut self, at: usize) {
         let input = self.script.commands[at].input.clone();
-        match self.origin(&input, 0) {
+        match self.text_of(&input, 0) {
             KnownText::None => {}
             KnownText::Text(text) => self.code_text(at, text),
             KnownText::Unknown => self.unknown("code that comes through a pipe cannot be known"),
-        }
-    }
-
-    /// What the command reads from its standard input, when that is plain to see.
-    pub(super) fn stdin_text(&self, at: usize) -> Option<String> {
-        match self.origin(&self.script.commands[at].input, 0) {
-            KnownText::Text(text) => Some(text),
-            KnownText::None | KnownText::Unknown => None,
-        }
-    }
-
-    fn origin(&self, input: &Input, depth: usize) -> KnownText {
-        match input {
-            Input::Inherited | Input::File => KnownText::None,
-            Input::Text(word) => {
-                word.known().map_or(KnownText::Unknown, |text| KnownText::Text(text.to_owned()))
-            }
-            Input::Here(body) => match self.script.bodies.get(*body) {
-                Some(body) if body.literal || !body.text.contains(['$', '`']) => {
-                    KnownText::Text(body.text.clone())
-                }
-                _ => KnownText::Unknown,
-            },
-            Input::Pipe(range) => match self.script.commands.get(range.clone()) {
-                Some([command]) if depth < 8 => self.printed(command, depth),
-                _ => KnownText::Unknown,
-            },
-        }
-    }
-
-    /// What a command prints, when that is plain to see.
-    fn printed(&self, command: &Command, depth: usize) -> KnownText {
-        let words: Option<Vec<&str>> = command.arguments().iter().map(Word::known).collect();
-        let Some(words) = words else { return KnownText::Unknown };
-        match command.name() {
-            Some("echo") => {
-                let is_flag = |word: &&&str| {
-                    word.len() > 1
-                        && word.starts_with('-')
-                        && word[1..].bytes().all(|byte| b"neE".contains(&byte))
-                };
-                let flags = words.iter().take_while(is_flag).count();
-                KnownText::Text(unescaped(&words[flags..].join(" ")))
-            }
-            Some("printf") => match words.split_first() {
-                Some((format, values)) => KnownText::Text(unescaped(&formatted(format, values))),
-                None => KnownText::None,
-            },
-            Some("cat" | "tee") if words.is_empty() || words == ["-"] => {
-                self.origin(&command.input, depth + 1)
-            }
-            _ => KnownText::Unknown,
         }
     }
 }
@@ -253,50 +205,6 @@ fn has_flag(options: &[Word], flag: char) -> bool {
 /// Whether the name of a file means the standard input.
 fn is_stdin(word: &Word) -> bool {
     matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
-}
-
-/// What `printf` makes of its words: the format is used again while there are values.
-fn formatted(format: &str, values: &[&str]) -> String {
-    let mut out = String::new();
-    let mut values = values.iter();
-    loop {
-        let left = values.len();
-        let mut rest = format;
-        while let Some(at) = rest.find('%') {
-            out.push_str(&rest[..at]);
-            let form = &rest[at + 1..];
-            let flags = form.len()
-                - form.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.".contains(c)).len();
-            let letter = form[flags..].chars().next();
-            match letter {
-                Some('%') => out.push('%'),
-                Some(_) => out.push_str(values.next().unwrap_or(&"")),
-                None => {}
-            }
-            rest = &form[flags + letter.map_or(0, char::len_utf8)..];
-        }
-        out.push_str(rest);
-        if values.len() == 0 || values.len() == left {
-            return out;
-        }
-    }
-}
-
-/// `\n` and its like as `echo -e` and `printf` write them.
-fn unescaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let behind = &rest[at + 1..];
-        // `\0162` is the octal form of echo.
-        let zero = usize::from(behind.starts_with('0') && behind.len() > 1);
-        let (meant, taken) = crate::shell::escape::ansi_c(&behind[zero..]);
-        out.push_str(&meant);
-        rest = &behind[zero + taken..];
-    }
-    out.push_str(rest);
-    out
 }
 
 /// Whether a word names a shell, with or without its folder.

@@ -4,12 +4,14 @@
 //! run and cannot be known is a doubt: a variable as a program, code from a pipe.
 
 mod code;
+mod file;
 mod git;
 mod list;
 mod option;
 mod rename;
 mod table;
 
+pub(in crate::shell) use file::{WrittenFile, file_key};
 pub(crate) use git::subcommand as git_subcommand;
 pub(in crate::shell) use option::first_operand;
 pub(in crate::shell) use rename::Meaning;
@@ -18,6 +20,7 @@ use self::option::values;
 use self::table::{Carrier, Style, Weight};
 use super::model::{Assignment, Command};
 use super::parser::Parser;
+use super::variables::as_value;
 use super::word::{Piece, Word, assignment};
 
 /// What copying a word costs, in bytes.
@@ -70,6 +73,7 @@ impl Parser {
 
     fn inspect(&mut self, at: usize) {
         self.inspect_values(at);
+        self.note_files(at);
         let command = &self.script.commands[at];
         let Some(program) = command.words.first() else { return };
         let Some(text) = program.known() else { return self.inspect_unknown(at) };
@@ -88,6 +92,12 @@ impl Parser {
             return self.doubt("too many commands run each other");
         }
         self.renamed(at);
+        let command = &self.script.commands[at];
+        if text_is_file(command) && !self.files.is_empty() {
+            let (file, arguments) =
+                (command.program().unwrap_or_default().to_owned(), command.arguments().to_vec());
+            self.run_written(at, &file, &arguments);
+        }
         let command = &self.script.commands[at];
         let name = command.name().unwrap_or_default();
         if let Some(row) = table::find(name) {
@@ -266,9 +276,14 @@ impl Parser {
         let carrier = &self.script.commands[at];
         let (input, certain, level) = (carrier.input.clone(), carrier.certain, carrier.level + 1);
         let mut all = if carrier.transparent { carrier.assignments.clone() } else { Vec::new() };
+        let mut variables = carrier.variables.clone();
+        for Assignment { name, value } in &assignments {
+            variables.set(name, as_value(value.clone()));
+        }
         all.extend(assignments);
         self.script.commands.push(Command {
             words,
+            variables,
             assignments: all,
             input,
             carrier: Some(at),
@@ -277,6 +292,11 @@ impl Parser {
             ..Command::default()
         });
     }
+}
+
+/// Whether the program is named by a path.
+fn text_is_file(command: &Command) -> bool {
+    command.program().is_some_and(|program| program.contains('/'))
 }
 
 /// Whether a part of a word is text that would be a substitution if it were read again.

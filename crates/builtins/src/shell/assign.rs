@@ -1,0 +1,297 @@
+//! Commands that change variables: `read`, `set --`, `printf -v`, `unset`, `eval`; and commands whose words are
+//! a choice of values.
+
+use super::carrier::Meaning;
+use super::model::{Command, Input};
+use super::parser::Parser;
+use super::printed::{formatted, unescaped};
+use super::variables::{ARGUMENTS, Value, as_value};
+use super::word::{Word, joined};
+
+/// More values of one command than this are not looked at one by one.
+const MOST_CHOICES: usize = 32;
+
+impl Parser {
+    /// `name=value`, `name+=value`, `name=(…)`, `name[…]=value`
+    pub(super) fn assign(&mut self, name: &str, value: Word, array: Option<Vec<Word>>, appends: bool) {
+        if let Some((name, index)) = name.split_once('[') {
+            return self.assign_element(name, index.trim_end_matches(']'), value);
+        }
+        let old = if appends { self.variables.get(name).cloned() } else { None };
+        if appends && old.is_none() {
+            return self.variables.forget(name);
+        }
+        let value = match (array, old) {
+            (Some(words), None) => Value::List(words),
+            (Some(words), Some(old)) => Value::List(old.all().into_iter().chain(words).collect()),
+            (None, None) => as_value(value),
+            (None, Some(Value::One(old))) => {
+                let pieces = old.pieces.into_iter().chain(value.pieces).collect();
+                Value::One(Word { pieces: joined(pieces), plain: 0 })
+            }
+            (None, Some(Value::List(_))) => return self.variables.forget(name),
+        };
+        self.variables.set(name, value);
+    }
+
+    fn assign_element(&mut self, name: &str, index: &str, value: Word) {
+        let old = self.variables.get(name).map(Value::all).unwrap_or_default();
+        match index.parse::<usize>() {
+            // The elements of an array come in order, or nobody knows them.
+            Ok(at) if at <= old.len() && (at > 0 || !old.is_empty() || self.variables.is_empty()) => {
+                let mut words = old;
+                words.truncate(at.max(words.len().min(at)));
+                words.push(value);
+                self.variables.set(name, Value::List(words));
+            }
+            Ok(0) => self.variables.set(name, Value::List(vec![value])),
+            _ => self.variables.forget(name),
+        }
+    }
+
+    /// What the command at `at` does to the variables of the shell that runs it.
+    pub(super) fn change_variables(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        if command.words.is_empty() {
+            return;
+        }
+        let Some(name) = command.name() else {
+            // It can be anything, `read` and `eval` too.
+            self.variables = Default::default();
+            return;
+        };
+        match name {
+            "set" => self.set_arguments(at),
+            "shift" => self.shift(at),
+            "read" => self.read(at),
+            "printf" => self.printf(at),
+            "unset" | "getopts" | "mapfile" | "readarray" | "wait" | "let" => {
+                let names: Vec<String> =
+                    command.arguments().iter().map(|word| word.show().into_owned()).collect();
+                for name in names {
+                    self.variables.forget(name.split(['[', '=', '+', '-']).next().unwrap_or_default());
+                }
+            }
+            "source" | "." => self.variables = Default::default(),
+            "eval" => self.eval(at),
+            "export" | "declare" | "typeset" | "readonly" | "local" => self.forget_declared(at),
+            name => {
+                if let Some(Meaning::Function { after, .. }) = self.names.get(name) {
+                    self.variables = self.variables.merged(after);
+                }
+            }
+        }
+    }
+
+    /// `declare -i x` changes what later assignments mean.
+    fn forget_declared(&mut self, at: usize) {
+        let words = self.script.commands[at].arguments();
+        let strange = words
+            .iter()
+            .any(|word| word.head().starts_with('-') && word.head().contains(['n', 'i', 'l', 'u', 'c']));
+        if strange {
+            self.variables = Default::default();
+        }
+    }
+
+    /// `set -- a b`, `set a b`
+    fn set_arguments(&mut self, at: usize) {
+        let words = self.script.commands[at].arguments();
+        let dashes = words.iter().position(|word| word.known() == Some("--"));
+        let first = words.iter().position(|word| !word.head().starts_with(['-', '+']));
+        let from = match (dashes, first) {
+            (Some(dashes), first) if first.is_none_or(|first| dashes <= first) => dashes + 1,
+            // `set -o pipefail` sets no arguments.
+            (_, Some(first)) if first > 0 && words[first - 1].head().ends_with('o') => return,
+            (_, Some(first)) => first,
+            _ => return,
+        };
+        let words = words[from..].to_vec();
+        if words.iter().any(Word::may_split) {
+            self.variables.forget(ARGUMENTS);
+        } else {
+            self.variables.set(ARGUMENTS, Value::List(words));
+        }
+    }
+
+    fn shift(&mut self, at: usize) {
+        let Some(Value::List(words)) = self.variables.get(ARGUMENTS).cloned() else { return };
+        let count = match self.script.commands[at].arguments() {
+            [] => Some(1),
+            [count] => count.known().and_then(|text| text.parse().ok()),
+            _ => None,
+        };
+        match count {
+            Some(count) if count <= words.len() => {
+                self.variables.set(ARGUMENTS, Value::List(words[count..].to_vec()));
+            }
+            _ => self.variables.forget(ARGUMENTS),
+        }
+    }
+
+    /// `read a b <<< "x y"`, `echo rm | while read a; do …`
+    fn read(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let words: Vec<String> = command.arguments().iter().map(|word| word.show().into_owned()).collect();
+        let mut names = Vec::new();
+        let (mut list, mut skip) = (false, false);
+        for word in &words {
+            if std::mem::take(&mut skip) {
+                continue;
+            }
+            match word.strip_prefix('-') {
+                Some(letters) => {
+                    list |= letters.contains('a');
+                    skip = letters.ends_with(['p', 'd', 'n', 'N', 't', 'u', 'i']);
+                }
+                None => names.push(word.clone()),
+            }
+        }
+        let here = matches!(command.input, Input::Text(_));
+        let text = match &command.input {
+            // The text of a here-document comes later.
+            Input::Here(_) => None,
+            Input::Inherited => self.text_of(&self.input, 0).text(),
+            input => self.text_of(input, 0).text(),
+        };
+        let separators = match self.script.commands[at].variables.get("IFS") {
+            None => Some(" \t\n".to_owned()),
+            Some(value) => value.first().known().map(str::to_owned),
+        };
+        let (Some(text), Some(separators)) = (text, separators) else {
+            names.iter().for_each(|name| self.read_unknown(name));
+            return;
+        };
+        let lines: Vec<Vec<&str>> = text
+            .lines()
+            .take(if here { 1 } else { MOST_CHOICES })
+            .map(|line| split_line(line, &separators, if list { usize::MAX } else { names.len() }))
+            .collect();
+        match (list, names.as_slice()) {
+            (true, [name, ..]) => {
+                let words =
+                    lines.first().map(|words| words.iter().map(|word| Word::literal(*word)).collect());
+                self.variables.set(name, Value::List(words.unwrap_or_default()));
+            }
+            _ => {
+                for (number, name) in names.iter().enumerate() {
+                    let values: Vec<Word> = lines
+                        .iter()
+                        .map(|words| Word::literal(words.get(number).copied().unwrap_or_default()))
+                        .collect();
+                    let value = match values.as_slice() {
+                        [one] => Value::One(one.clone()),
+                        _ => Value::choice(values),
+                    };
+                    self.variables.set(name, value);
+                }
+            }
+        }
+    }
+
+    /// A value that comes from outside of the line.
+    fn read_unknown(&mut self, name: &str) {
+        self.variables.set(name, Value::One(Word::unknown()));
+    }
+
+    /// `printf -v name '%s' value`
+    fn printf(&mut self, at: usize) {
+        let words = self.script.commands[at].arguments();
+        let [flag, name, format, values @ ..] = words else { return };
+        if flag.known() != Some("-v") {
+            return;
+        }
+        let name = name.show().into_owned();
+        let values: Option<Vec<&str>> = values.iter().map(Word::known).collect();
+        match (format.known(), values) {
+            (Some(format), Some(values)) => {
+                let text = unescaped(&formatted(format, &values));
+                self.variables.set(&name, Value::text(text));
+            }
+            _ => self.variables.forget(&name),
+        }
+    }
+
+    /// What `eval` assigns counts behind it. Its commands are looked at later, with all others.
+    fn eval(&mut self, at: usize) {
+        let words = self.script.commands[at].arguments();
+        let texts: Option<Vec<&str>> = words.iter().map(Word::known).collect();
+        match texts.map(|texts| texts.join(" ")) {
+            Some(code) if !code.contains('=') && !code.contains("read") && !code.contains("set") => {}
+            Some(code) if code.len() < 1 << 10 && self.has_budget(code.len() * 4) => {
+                let (commands, doubts) = (self.script.commands.len(), self.script.doubts.len());
+                self.nested(code, Self::program);
+                self.script.commands.truncate(commands);
+                self.script.doubts.truncate(doubts);
+            }
+            _ => self.variables = Default::default(),
+        }
+    }
+
+    /// Adds the command once more for each value that its words can have: enough to forbid it.
+    pub(super) fn add_choices(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let targets = command.redirections.iter().map(|redirection| &redirection.target);
+        let count =
+            command.words.iter().chain(targets).map(Word::choices).max().unwrap_or(0).min(MOST_CHOICES);
+        if count == 0 {
+            return;
+        }
+        let command = command.clone();
+        for number in 0..count {
+            if !self.has_budget((command.words.len() + 2) * 32) {
+                return;
+            }
+            let mut one = command.clone();
+            one.words = chosen_words(&command, number);
+            for redirection in &mut one.redirections {
+                redirection.target = redirection.target.chosen(number);
+            }
+            one.certain = false;
+            self.script.commands.push(one);
+        }
+    }
+}
+
+/// The words with a value in place of each choice; one that stands alone outside quotes can be several words.
+fn chosen_words(command: &Command, number: usize) -> Vec<Word> {
+    let mut words = Vec::with_capacity(command.words.len());
+    for word in &command.words {
+        let chosen = word.chosen(number);
+        match chosen.known() {
+            Some(text) if word.may_split() && word.choices() > 0 => {
+                words.extend(text.split_whitespace().map(wildcards));
+            }
+            _ => words.push(chosen),
+        }
+    }
+    words
+}
+
+/// A word of a value: wildcards in it count.
+fn wildcards(text: &str) -> Word {
+    let mut draft = super::word::Draft::new();
+    super::variables::fields(&mut draft, text, "");
+    draft.finish()
+}
+
+/// The fields of a line: the last one gets the rest.
+fn split_line<'a>(line: &'a str, separators: &str, most: usize) -> Vec<&'a str> {
+    let is_separator = |c: char| separators.contains(c);
+    let mut rest = line.trim_matches(|c: char| is_separator(c) && c.is_whitespace());
+    let mut words = Vec::new();
+    while !rest.is_empty() {
+        match rest.find(is_separator).filter(|_| words.len() + 1 < most) {
+            Some(end) => {
+                words.push(&rest[..end]);
+                let skip = rest[end..].chars().next().map_or(1, char::len_utf8);
+                rest = rest[end + skip..].trim_start_matches(|c: char| is_separator(c) && c.is_whitespace());
+            }
+            None => {
+                words.push(rest);
+                rest = "";
+            }
+        }
+    }
+    words
+}

@@ -1,0 +1,243 @@
+//! What commands print, where that is plain to see: `echo rm`, `printf '%s' rm`, `cat <<E`, `echo cm0K | base64 -d`.
+
+use std::ops::Range;
+
+use super::carrier::file_key;
+use super::decode;
+use super::escape::ansi_c;
+use super::model::{Command, Input};
+use super::parser::Parser;
+use super::word::{Origin, Piece, Unknown, Word};
+
+/// Pipelines are followed so far.
+const MOST_STEPS: usize = 8;
+
+/// What is known of a text that a command reads or prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KnownText {
+    /// There is none in the line: it comes from a file or from outside.
+    None,
+    Text(String),
+    /// It is made when the line runs.
+    Unknown,
+}
+
+impl KnownText {
+    pub(super) fn text(self) -> Option<String> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl Parser {
+    /// What these commands print together; none when that cannot be known.
+    pub(super) fn printed_by(&self, commands: &Range<usize>) -> Option<String> {
+        let text = self.text_of(&Input::Pipe(commands.clone()), 0).text()?;
+        // Shells differ in what they make of a backslash.
+        (!text.contains('\\')).then_some(text)
+    }
+
+    /// What the command reads from its standard input, when that is plain to see.
+    pub(super) fn stdin_text(&self, at: usize) -> Option<String> {
+        self.text_of(&self.script.commands[at].input, 0).text()
+    }
+
+    /// The text that comes from there.
+    pub(super) fn text_of(&self, input: &Input, depth: usize) -> KnownText {
+        match input {
+            Input::Inherited | Input::File => KnownText::None,
+            Input::Text(word) => match self.spelled(word) {
+                Some(text) => KnownText::Text(text),
+                None => KnownText::Unknown,
+            },
+            Input::Here(body) => match self.script.bodies.get(*body) {
+                Some(body) if body.literal || !body.text.contains(['$', '`']) => {
+                    KnownText::Text(body.text.clone())
+                }
+                Some(body) => body.expanded.clone().map_or(KnownText::Unknown, KnownText::Text),
+                None => KnownText::Unknown,
+            },
+            Input::Pipe(range) if depth < MOST_STEPS => match self.last_of(range) {
+                Some(command) => self.printed(command, depth),
+                None => KnownText::Unknown,
+            },
+            Input::Pipe(_) => KnownText::Unknown,
+        }
+    }
+
+    /// The command that prints what a row of commands prints: the only one, or the last one of a pipeline.
+    fn last_of(&self, range: &Range<usize>) -> Option<&Command> {
+        let commands = self.script.commands.get(range.clone())?;
+        let mut certain = commands.iter().enumerate().filter(|(_, command)| command.certain);
+        let (at, last) = certain.next_back()?;
+        match &last.input {
+            _ if certain.next_back().is_none() => Some(last),
+            Input::Pipe(before) if before.start <= range.start && before.end == range.start + at => {
+                Some(last)
+            }
+            _ => None,
+        }
+    }
+
+    /// The word, when it is known or made of what is plainly printed: `"$(echo ls)"`.
+    pub(super) fn spelled(&self, word: &Word) -> Option<String> {
+        let mut text = String::new();
+        for piece in word.pieces() {
+            match piece {
+                Piece::Text(known) => text.push_str(known),
+                Piece::Unknown(Unknown { from: Origin::Output(range), .. }) => {
+                    let printed = self.text_of(&Input::Pipe(range.clone()), 0).text()?;
+                    text.push_str(printed.trim_end_matches('\n'));
+                }
+                Piece::Unknown(_) | Piece::Many | Piece::One => return None,
+            }
+        }
+        Some(text)
+    }
+
+    /// What a command prints.
+    pub(super) fn printed(&self, command: &Command, depth: usize) -> KnownText {
+        let Some(name) = command.name() else { return KnownText::Unknown };
+        if matches!(name, "cat" | "tee") {
+            return self.copied(command, depth);
+        }
+        let words: Option<Vec<&str>> = command.arguments().iter().map(Word::known).collect();
+        let Some(words) = words else { return KnownText::Unknown };
+        let text = match name {
+            "echo" => {
+                let flags = words.iter().take_while(|word| is_echo_flag(word)).count();
+                Some(unescaped(&words[flags..].join(" ")) + "\n")
+            }
+            "printf" => match words.split_first() {
+                Some((format, values)) if *format != "-v" => Some(unescaped(&formatted(format, values))),
+                _ => return KnownText::None,
+            },
+            "pwd" => Some(".".to_owned()),
+            "git" if words == ["rev-parse", "--show-toplevel"] => Some(".".to_owned()),
+            "which" | "type" | "command" => match words.as_slice() {
+                [program] if name == "which" => Some((*program).to_owned()),
+                ["-v" | "-p" | "-P", program] => Some((*program).to_owned()),
+                _ => None,
+            },
+            "basename" => words.first().map(|path| {
+                let name = super::base_name(path.trim_end_matches('/'));
+                words.get(1).and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name).to_owned()
+            }),
+            _ => {
+                let input = self.text_of(&command.input, depth + 1).text();
+                input.and_then(|text| filtered(name, &words, &text))
+            }
+        };
+        text.map_or(KnownText::Unknown, KnownText::Text)
+    }
+
+    /// What `cat` and `tee` print: their input, or files that the line wrote.
+    fn copied(&self, command: &Command, depth: usize) -> KnownText {
+        let is_option = |word: &&Word| word.head().len() > 1 && word.head().starts_with('-');
+        let mut files = command.arguments().iter().filter(|word| !is_option(word));
+        match (command.name(), files.next()) {
+            (Some("tee"), _) | (_, None) => self.text_of(&command.input, depth + 1),
+            (_, Some(file)) if file.known() == Some("-") => self.text_of(&command.input, depth + 1),
+            (_, Some(file)) => {
+                let process = file.unknowns().find_map(|unknown| match &unknown.from {
+                    Origin::Process(range) => Some(Input::Pipe(range.clone())),
+                    _ => None,
+                });
+                if let Some(input) = process {
+                    return self.text_of(&input, depth + 1);
+                }
+                let written = file.known().and_then(|file| self.files.get(file_key(file)));
+                match written {
+                    Some(written) if files.next().is_none() => {
+                        written.text.clone().map_or(KnownText::Unknown, KnownText::Text)
+                    }
+                    _ => KnownText::Unknown,
+                }
+            }
+        }
+    }
+}
+
+fn is_echo_flag(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-') && word[1..].bytes().all(|byte| b"neE".contains(&byte))
+}
+
+/// What a program that changes text makes of it.
+fn filtered(name: &str, words: &[&str], text: &str) -> Option<String> {
+    match (name, words) {
+        ("base64" | "gbase64", [.., flag]) if is_decode(flag) => decode::base64(text),
+        ("base64" | "gbase64", [flag, ..]) if is_decode(flag) => decode::base64(text),
+        ("openssl", words) if words.contains(&"-d") && words.iter().any(|word| word.ends_with("base64")) => {
+            decode::base64(text)
+        }
+        ("base32", [flag, ..]) if is_decode(flag) => decode::base32(text),
+        ("xxd", words) if words.iter().any(|word| word.contains('r')) => decode::hex(text),
+        ("rev", []) => Some(text.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect()),
+        ("tr", ["-d", set]) => {
+            let gone = decode::set(set)?;
+            Some(text.chars().filter(|c| !gone.contains(c)).collect())
+        }
+        ("tr", [from, to]) if !from.starts_with('-') => {
+            let (from, to) = (decode::set(from)?, decode::set(to)?);
+            let last = *to.last()?;
+            let change = |c: char| match from.iter().rposition(|other| *other == c) {
+                Some(at) => to.get(at).copied().unwrap_or(last),
+                None => c,
+            };
+            Some(text.chars().map(change).collect())
+        }
+        ("sed", [script] | ["-e", script]) => decode::substituted(script, text),
+        ("head" | "tail", _) if text.trim_end().lines().count() <= 1 => Some(text.to_owned()),
+        ("sort" | "uniq" | "nl" | "xargs", []) if text.trim_end().lines().count() <= 1 => {
+            Some(text.to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn is_decode(flag: &str) -> bool {
+    matches!(flag, "-d" | "-D" | "--decode" | "-di" | "-id")
+}
+
+/// What `printf` makes of its words: the format is used again while there are values.
+pub(super) fn formatted(format: &str, values: &[&str]) -> String {
+    let mut out = String::new();
+    let mut values = values.iter();
+    loop {
+        let left = values.len();
+        let mut rest = format;
+        while let Some(at) = rest.find('%') {
+            out.push_str(&rest[..at]);
+            let form = &rest[at + 1..];
+            let flags = form.len()
+                - form.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.".contains(c)).len();
+            let letter = form[flags..].chars().next();
+            match letter {
+                Some('%') => out.push('%'),
+                Some(_) => out.push_str(values.next().unwrap_or(&"")),
+                None => {}
+            }
+            rest = &form[flags + letter.map_or(0, char::len_utf8)..];
+        }
+        out.push_str(rest);
+        if values.len() == 0 || values.len() == left || out.len() > 1 << 16 {
+            return out;
+        }
+    }
+}
+
+/// `\n` and its like as `echo -e` and `printf` write them.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let behind = &rest[at + 1..];
+        // `\0162` is the octal form of echo.
+        let zero = usize::from(behind.starts_with('0') && behind.len() > 1);
+        let (meant, taken) = ansi_c(&behind[zero..]);
+        out.push_str(&meant);
+        rest = &behind[zero + taken..];
+    }
+    out.push_str(rest);
+    out
+}
