@@ -78,8 +78,8 @@ impl Agent for Claude {
         Ok(())
     }
 
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario) {
-        command.args(["-p", &scenario.prompt, "--output-format", "stream-json", "--verbose"]);
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str) {
+        command.args(["-p", prompt, "--output-format", "stream-json", "--verbose"]);
         command.args(["--model", "claude-sonnet-4-5"]);
         if scenario.mcp {
             command.arg("--mcp-config").arg(home.user().join("mcp.json"));
@@ -93,6 +93,10 @@ impl Agent for Claude {
             // All tools from the start, also those of MCP servers.
             .env("ENABLE_TOOL_SEARCH", "false")
             .env("DISABLE_AUTOUPDATER", "1");
+    }
+
+    fn continued(&self) -> &'static [&'static str] {
+        &["--continue"]
     }
 
     fn shell(&self, id: &'static str, command: &str) -> Call {

@@ -49,8 +49,8 @@ impl Agent for Cline {
         vec![command]
     }
 
-    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario) {
-        command.args(&scenario.arguments).arg(&scenario.prompt);
+    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario, prompt: &str) {
+        command.args(&scenario.arguments).arg(prompt);
     }
 
     fn shell(&self, id: &'static str, command: &str) -> Call {

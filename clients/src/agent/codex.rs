@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::Agent;
@@ -42,16 +42,15 @@ impl Agent for Codex {
 
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let project = home.project().display().to_string();
-        let mut config =
-            "model = \"gpt-5.5\"\nmodel_provider = \"fake\"\nsandbox_mode = \"danger-full-access\"\n\
-             check_for_update_on_startup = false\n"
-                .to_owned();
+        let mut settings = json!({
+            "model": "gpt-5.5", "model_provider": "fake", "sandbox_mode": "danger-full-access",
+            "check_for_update_on_startup": false,
+        });
+        super::merge(&mut settings, &scenario.settings);
+        // Texts, numbers and lists of them are written alike in JSON and TOML.
+        let settings = settings.as_object().into_iter().flatten();
+        let config: String = settings.map(|(key, value)| format!("{key} = {value}\n")).collect();
         let mut more = String::new();
-        if let Value::Object(settings) = &scenario.settings {
-            for (key, value) in settings {
-                config += &format!("{key} = {value}\n");
-            }
-        }
         more += &format!(
             "[model_providers.fake]\nname = \"Fake\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n\
              env_key = \"FAKE_API_KEY\"\nrequest_max_retries = 0\nstream_max_retries = 0\n\
@@ -85,10 +84,10 @@ impl Agent for Codex {
         home.write(".codex/config.toml", &(config + &more))
     }
 
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario) {
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str) {
         command.args(["exec", "--skip-git-repo-check"]);
         command.args(&scenario.arguments);
-        command.arg(&scenario.prompt);
+        command.arg(prompt);
         command.env("CODEX_HOME", home.user().join(".codex")).env("FAKE_API_KEY", "dummy");
     }
 

@@ -50,8 +50,8 @@ impl Agent for Copilot {
         Ok(())
     }
 
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario) {
-        command.args(["-p", &scenario.prompt]);
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str) {
+        command.args(["-p", prompt]);
         if scenario.arguments.is_empty() {
             command.arg("--allow-all-tools");
         }

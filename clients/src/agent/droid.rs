@@ -55,9 +55,9 @@ impl Agent for Droid {
         Ok(())
     }
 
-    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario) {
+    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario, prompt: &str) {
         command.args(["exec", "--auto", "high", "-m", "custom:Fake-0"]);
-        command.args(&scenario.arguments).arg(&scenario.prompt);
+        command.args(&scenario.arguments).arg(prompt);
         command.env("FACTORY_API_KEY", "fk-dummy");
     }
 

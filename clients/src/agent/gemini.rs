@@ -55,10 +55,10 @@ impl Agent for Gemini {
         home.write(".gemini/settings.json", &settings.to_string())
     }
 
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario) {
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str) {
         command.args(["-m", "gemini-2.5-flash", "--yolo"]);
         command.args(&scenario.arguments);
-        command.args(["-p", &scenario.prompt]);
+        command.args(["-p", prompt]);
         command
             .env("GEMINI_API_KEY", "dummy")
             .env("GOOGLE_GEMINI_BASE_URL", &home.url)

@@ -37,8 +37,12 @@ pub(crate) trait Agent: Sync {
     fn before(&self, _home: &Home) -> Vec<Command> {
         Vec::new()
     }
-    /// Its command line and variables.
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario);
+    /// Its command line and variables, for a prompt.
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str);
+    /// What makes it go on with the session before.
+    fn continued(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// A call of its shell.
     fn shell(&self, id: &'static str, command: &str) -> Call;
     /// A call that writes a file.

@@ -49,8 +49,8 @@ impl Agent for Opencode {
         home.write(".config/opencode/plugins/crosier.ts", &plugin)
     }
 
-    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario) {
-        command.arg("run").args(&scenario.arguments).arg(&scenario.prompt);
+    fn arguments(&self, command: &mut Command, _home: &Home, scenario: &Scenario, prompt: &str) {
+        command.arg("run").args(&scenario.arguments).arg(prompt);
         command.env("OPENCODE_DISABLE_MODELS_FETCH", "1").env("OPENCODE_DISABLE_AUTOUPDATE", "1");
         command.env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1");
     }

@@ -57,8 +57,8 @@ impl Agent for Qwen {
         home.write(".qwen/settings.json", &settings.to_string())
     }
 
-    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario) {
-        command.arg("--yolo").args(&scenario.arguments).args(["-p", &scenario.prompt]);
+    fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str) {
+        command.arg("--yolo").args(&scenario.arguments).args(["-p", prompt]);
         command
             .env("OPENAI_API_KEY", "dummy")
             .env("OPENAI_BASE_URL", format!("{}/v1", home.url))

@@ -12,9 +12,7 @@ use crate::model::{Call, Turn};
 
 pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
-        shared::decisions(agent)
-            .check("ask: the model is told why", result_has("ask", "REASON-ASK"))
-            .check("every event of Claude Code passes without an error", never_printed("hook error")),
+        shared::decisions(agent).check("ask: the model is told why", result_has("ask", "REASON-ASK")),
         shared::force_push(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
@@ -25,7 +23,8 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
         notebook(),
         shared::broken_configuration(agent)
             .check("the person is told what is wrong", printed("crosier.yaml")),
-        shared::no_configuration(agent),
+        shared::no_configuration(agent)
+            .check("every event of Claude Code passes without an error", never_printed("hook error")),
         shared::faulty_hooks(agent)
             .check("a hook that failed open is told to the person", printed("CAUSE-OPEN"))
             .check("and only once", printed_times("CAUSE-OPEN", 1)),
@@ -53,6 +52,7 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
             .check("a hook at PermissionRequest keeps the tool from running", not_made("permitted"))
             .check("its message reaches the model", result_has("try", "REASON-PERMISSION")),
         together(agent),
+        compaction(),
     ]
 }
 
@@ -176,4 +176,17 @@ fn together(agent: &dyn Agent) -> Scenario {
         )
         .check("the others do", all([made("one"), made("three")]))
         .check("each has its own result", all([result_has("deny", "REASON-DENY"), requests(2, 2)]))
+}
+
+/// What Claude Code prints of a hook at PreCompact becomes a part of the instructions.
+fn compaction() -> Scenario {
+    Scenario::new("compaction")
+        .policy(
+            "hooks:\n  PreCompact:\n    - {name: keep, command: 'echo \"{\\\"modify\\\": {\\\"custom_instructions\\\": \\\"KEEP-NAMES\\\"}}\"'}\n",
+        )
+        .turns([Turn::text("First answer."), Turn::text("<analysis>x</analysis><summary>A short summary.</summary>")])
+        .then("/compact")
+        .check("new instructions arrive as plain text", told("KEEP-NAMES"))
+        .check("nothing of Crosier's JSON arrives", never_told("custom_instructions"))
+        .check("the conversation is shortened", all([ended_with(0), told("summary")]))
 }

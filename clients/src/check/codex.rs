@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::expect::{
-    all, ended, file_has, file_lacks, logged, made, not_made, printed, requests, result_has, told,
+    all, ended, file_has, file_lacks, logged, made, never_printed, not_made, printed, requests, result_has,
+    told,
 };
 use super::{Scenario, shared};
 use crate::agent::{Agent, patch};
@@ -13,12 +14,11 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
         shared::decisions(agent)
             .check("ask becomes a denial with the reason", result_has("ask", "REASON-ASK"))
-            .check("no hook failed in Codex's eyes", super::expect::never_printed("Failed")),
+            .check("no hook failed in Codex's eyes", never_printed("Failed")),
         shared::force_push(agent),
-        shared::rewritten(shared::rewrites(agent))
-            .check("none of it failed", super::expect::never_printed("Failed")),
+        shared::rewritten(shared::rewrites(agent)).check("none of it failed", never_printed("Failed")),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
-            .check("none of it failed", super::expect::never_printed("Failed")),
+            .check("none of it failed", never_printed("Failed")),
         shared::files(agent)
             .check("a patch is seen file by file", logged(&["\"tool_name\":\"Edit\"", "notes.txt"])),
         patches(),
@@ -29,12 +29,18 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
         shared::beginning(agent)
             .check("context of SessionStart arrives", told("CONTEXT-START"))
             .check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
-        shared::blocked_prompt().check("the person is told why", printed("REASON-PROMPT")),
+        shared::blocked_prompt()
+            .check("the person sees that it was blocked", printed("UserPromptSubmit Blocked")),
         shared::resume_once(agent),
         shared::resume_always(),
         shared::halt(agent).check("the reason reaches the model", result_has("halt", "REASON-HALT")),
         shared::mcp_changed(shared::mcp(agent, "mcp__demo/touch")),
         subagent(agent),
+        permission("permission allowed", "allow")
+            .check("a hook at PermissionRequest lets the tool run", made("permitted")),
+        permission("permission denied", "deny")
+            .check("a hook at PermissionRequest keeps the tool from running", not_made("permitted"))
+            .check("its message reaches the model", result_has("try", "REASON-PERMISSION")),
     ]
 }
 
@@ -99,4 +105,23 @@ hooks:
         )
         .check("context of SubagentStart arrives", told("CONTEXT-SUBAGENT"))
         .check("the session ends", all([ended(), requests(3, 3)]))
+}
+
+/// A command that wants to leave the sandbox, which Codex asks about.
+fn permission(name: &'static str, behavior: &str) -> Scenario {
+    let input = json!({
+        "cmd": "touch permitted", "sandbox_permissions": "require_escalated", "justification": "A step outside",
+    });
+    let decision =
+        json!({"behavior": behavior, "message": (behavior == "deny").then_some("REASON-PERMISSION")});
+    let reply = json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}});
+    Scenario::new(name)
+        .policy(
+            "hooks:\n  PermissionRequest:\n    - {name: person, matcher: Bash, command: cat reply.json}\n",
+        )
+        .policy_file("reply.json", &reply.to_string())
+        // `codex exec` asks nobody, unless a reviewer stands in for the person.
+        .arguments(&["--approve-for-me"])
+        .settings(json!({"sandbox_mode": "workspace-write"}))
+        .turns([Turn::call(Call::new("try", "exec_command", input)), Turn::text("Finished.")])
 }

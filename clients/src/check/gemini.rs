@@ -67,7 +67,7 @@ fn subagent(agent: &dyn Agent) -> Scenario {
                 Turn::call(Call::new(
                     "done",
                     "complete_task",
-                    json!({"result": "Looked around.", "response": "Done."}),
+                    json!({"result": {"response": "Looked around."}}),
                 )),
                 Turn::text("Looked around."),
             ],

@@ -16,6 +16,8 @@ pub(crate) struct Scenario {
     /// Whether it is one of the few that every change must pass.
     pub(crate) quick: bool,
     pub(crate) prompt: String,
+    /// Further prompts of the same session, each by a start of its own.
+    pub(crate) then: Vec<String>,
     pub(crate) script: Script,
     /// Files of the project.
     pub(crate) files: Vec<(String, String)>,
@@ -25,7 +27,6 @@ pub(crate) struct Scenario {
     pub(crate) named: bool,
     /// Further words for the agent's command line.
     pub(crate) arguments: Vec<String>,
-    pub(crate) variables: Vec<(&'static str, String)>,
     /// What the agent's own settings have beside hooks.
     pub(crate) settings: Value,
     /// The events that the agent's hooks are for; all when empty.
@@ -51,12 +52,12 @@ impl Scenario {
             name,
             quick: false,
             prompt: "[[main]] Do the work.".to_owned(),
+            then: Vec::new(),
             script: Script::default(),
             files: Vec::new(),
             policy: Vec::new(),
             named: true,
             arguments: Vec::new(),
-            variables: Vec::new(),
             settings: Value::Null,
             events: Vec::new(),
             mcp: false,
@@ -73,6 +74,11 @@ impl Scenario {
 
     pub(crate) fn prompt(mut self, prompt: &str) -> Scenario {
         prompt.clone_into(&mut self.prompt);
+        self
+    }
+
+    pub(crate) fn then(mut self, prompt: &str) -> Scenario {
+        self.then.push(prompt.to_owned());
         self
     }
 
@@ -104,6 +110,11 @@ impl Scenario {
     /// Crosier looks for its configuration itself.
     pub(crate) fn unnamed(mut self) -> Scenario {
         self.named = false;
+        self
+    }
+
+    pub(crate) fn arguments(mut self, words: &[&str]) -> Scenario {
+        self.arguments.extend(words.iter().map(|word| (*word).to_owned()));
         self
     }
 

@@ -11,11 +11,11 @@ use crate::model::Turn;
 const BY_WORD: &str = "\
 hooks:
   PreToolUse:
-    - {name: word, command: python3 policy.py}
+    - {name: before, command: python3 policy.py}
   PostToolUse:
-    - {name: word, command: python3 policy.py}
+    - {name: after, command: python3 policy.py}
   PostToolUseFailure:
-    - {name: word, command: python3 policy.py}
+    - {name: failed, command: python3 policy.py}
 ";
 
 /// A run under the policy that answers as a word in a tool's input says.
@@ -144,9 +144,9 @@ pub(super) fn context_before(scenario: Scenario) -> Scenario {
 const PROTECTED: &str = "\
 hooks:
   PreToolUse:
+    - {name: log, command: 'cat >> events; echo >> events'}
     - {name: paths, type: builtin, handler: protect-paths, options: {also_no_read: ['*.vault']}}
     - {name: frozen, matcher: Write|Edit, command: 'grep -q frozen && echo \"{\\\"decision\\\": \\\"deny\\\", \\\"reason\\\": \\\"REASON-FROZEN\\\"}\"; exit 0'}
-    - {name: log, command: 'cat >> events; echo >> events'}
 ";
 
 /// Tools that read and write files.
@@ -237,7 +237,7 @@ pub(super) fn faulty_hooks(agent: &dyn Agent) -> Scenario {
             "a guard that hangs denies, at its own deadline",
             all([not_made("slow"), made("last"), within(60.0)]),
         )
-        .check("the denial says that it was late", result_has("slow", "1.5"))
+        .check("the denial says that it was late", result_has("slow", "timeout"))
 }
 
 const PROMPTS: &str = "\
@@ -340,7 +340,7 @@ pub(super) fn mcp_changed(scenario: Scenario) -> Scenario {
 const MCP: &str = "\
 hooks:
   PreToolUse:
-    - {name: word, matcher: mcp__demo__*, command: python3 policy.py}
+    - {name: before, matcher: mcp__demo__*, command: python3 policy.py}
   PostToolUse:
-    - {name: word, matcher: mcp__demo__touch, command: python3 policy.py}
+    - {name: after, matcher: mcp__demo__touch, command: python3 policy.py}
 ";

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::home::write;
 use super::processes::{self, MARK};
-use super::{Home, Hook, Installed, Seen};
+use super::{Ended, Home, Hook, Installed, Seen};
 use crate::agent::Agent;
 use crate::check::{Scenario, Verdict};
 use crate::model::Server;
@@ -69,16 +69,13 @@ impl Run<'_> {
             self.prepare(&mut before);
             self.finish(&mut before, Duration::from_secs(60))?;
         }
-        let mut command = Command::new(&home.installed.program);
-        self.agent.arguments(&mut command, home, self.scenario);
-        command.envs(self.scenario.variables.iter().map(|(name, value)| (name, home.place(value))));
-        self.prepare(&mut command);
         let begin = Instant::now();
         let (stdout, stderr) = (home.dir().join("stdout"), home.dir().join("stderr"));
-        command.stdout(fs::File::create(&stdout)?).stderr(fs::File::create(&stderr)?);
-        let limit = self.scenario.limit;
-        let ended =
-            processes::run(&mut command, limit, || self.server.is_over_limit()).context("cannot start it")?;
+        let files = (fs::File::create(&stdout)?, fs::File::create(&stderr)?);
+        let mut ended = self.once(&self.scenario.prompt, &[], &files)?;
+        for prompt in &self.scenario.then {
+            ended = self.once(prompt, self.agent.continued(), &files)?;
+        }
         let seconds = begin.elapsed().as_secs_f64();
         let requests = self.server.requests();
         let raw: Vec<Value> = requests
@@ -99,6 +96,17 @@ impl Run<'_> {
             seconds,
         };
         Ok(seen)
+    }
+
+    /// One start of the agent.
+    fn once(&self, prompt: &str, words: &[&str], files: &(fs::File, fs::File)) -> anyhow::Result<Ended> {
+        let mut command = Command::new(&self.home.installed.program);
+        self.agent.arguments(&mut command, self.home, self.scenario, prompt);
+        command.args(words);
+        self.prepare(&mut command);
+        command.stdout(files.0.try_clone()?).stderr(files.1.try_clone()?);
+        let enough = || self.server.is_over_limit();
+        processes::run(&mut command, self.scenario.limit, enough).context("cannot start it")
     }
 
     fn command(&self, program: &str) -> Command {
