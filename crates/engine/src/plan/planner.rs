@@ -58,15 +58,20 @@ impl Planner {
         let view = || View::of(&self.registry, event.agent_id(), index);
         let any = plans.any(index, || {
             let view = view();
-            (!view.is_selective()).then(|| view.plan(None))
+            (!view.is_selective()).then(|| view.plan(&[]))
         });
         if let Some(plan) = any {
             return (!plan.is_empty()).then(|| Arc::clone(plan));
         }
         let plan = match event.matcher_value() {
-            Some(value) => plans.value(index, value, || view().plan(Some(value))),
+            // Only hosts that pass on events of other agents have these: not worth a cache.
+            Some(value) if !event.other_names().is_empty() => {
+                let others = event.other_names().iter().map(String::as_str);
+                Arc::new(view().plan(&others.chain([value]).collect::<Vec<_>>()))
+            }
+            Some(value) => plans.value(index, value, || view().plan(&[value])),
             // A row of a host may leave its value out; match-all hooks still run.
-            None => Arc::new(view().plan(None)),
+            None => Arc::new(view().plan(&[])),
         };
         Some(plan).filter(|plan| !plan.is_empty())
     }

@@ -31,10 +31,11 @@ impl<'a> View<'a> {
         self.sets().any(EventHooks::is_selective)
     }
 
-    pub(super) fn plan(&self, value: Option<&str>) -> Plan {
+    /// The hooks that want one of these values, or any value.
+    pub(super) fn plan(&self, values: &[&str]) -> Plan {
         let is_left_out = |entry: &Entry| self.overridden && entry.scope.is_none() && !entry.system;
         let selected = self.sets().zip(0_usize..).flat_map(|(hooks, set)| {
-            hooks.select(value).map(move |entry| (entry.priority, set, entry.sequence, entry))
+            hooks.select(values).map(move |entry| (entry.priority, set, entry.sequence, entry))
         });
         let mut ordered: Vec<_> = selected.filter(|(.., entry)| !is_left_out(entry)).collect();
         // Total: no two hooks share a sequence number.

@@ -59,17 +59,17 @@ impl EventHooks {
         self.hooks.values()
     }
 
-    /// The enabled hooks that want this value, in order.
-    pub(crate) fn select<'a>(&'a self, value: Option<&str>) -> impl Iterator<Item = &'a Arc<Entry>> {
+    /// The enabled hooks that want one of these values, in order.
+    pub(crate) fn select<'a>(&'a self, values: &[&str]) -> impl Iterator<Item = &'a Arc<Entry>> {
         let index = self.index();
         let mut places = index.all.clone();
-        if let Some(value) = value {
-            places.extend(index.exact.get(value).into_iter().flatten());
+        for value in values {
+            places.extend(index.exact.get(*value).into_iter().flatten());
             let wants = |&&place: &&u32| index.hooks[place as usize].matcher.matches(value);
             places.extend(index.patterns.iter().filter(wants));
-            places.sort_unstable();
-            places.dedup();
         }
+        places.sort_unstable();
+        places.dedup();
         places.into_iter().map(|place| &index.hooks[place as usize])
     }
 

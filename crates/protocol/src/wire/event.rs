@@ -28,6 +28,8 @@ pub struct Event(Arc<Inner>);
 struct Inner {
     kind: Kind,
     body: Body,
+    /// Further values that matchers run on.
+    other_names: Option<Arc<[String]>>,
     /// Fields beside the payload, at the end: `outcome`, for observers.
     extra: Vec<(&'static str, Json)>,
     defaults: OnceLock<Arc<Defaults>>,
@@ -61,6 +63,7 @@ impl Event {
         Self(Arc::new(Inner {
             kind,
             body,
+            other_names: None,
             extra: Vec::new(),
             defaults: OnceLock::new(),
             timestamp: Arc::default(),
@@ -91,6 +94,25 @@ impl Event {
             Body::Typed(payload) => payload.matcher_value(),
             Body::Fields { matcher_value, .. } => matcher_value.as_deref(),
         }
+    }
+
+    /// The same event, for which matchers may use these names too: a tool that has another name in its agent.
+    #[must_use]
+    pub fn also_matching(&self, names: Vec<String>) -> Self {
+        let body = self.0.body.clone();
+        let mut event = self.with_body(body, self.0.extra.clone());
+        // Nobody else has it yet.
+        if let Some(inner) = Arc::get_mut(&mut event.0) {
+            inner.other_names = Some(names.into());
+        }
+        event
+    }
+
+    /// Further values that matchers run on, beside [`matcher_value`](Self::matcher_value).
+    #[inline]
+    #[must_use]
+    pub fn other_names(&self) -> &[String] {
+        self.0.other_names.as_deref().unwrap_or_default()
     }
 
     /// Sets what missing base fields are completed with. Only the first call has an effect.
@@ -307,6 +329,7 @@ impl Event {
         Self(Arc::new(Inner {
             kind: self.0.kind.clone(),
             body,
+            other_names: self.0.other_names.clone(),
             extra,
             defaults: self.0.defaults.clone(),
             timestamp: Arc::clone(&self.0.timestamp),

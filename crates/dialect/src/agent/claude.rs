@@ -1,0 +1,176 @@
+//! Claude Code.
+//!
+//! Seen in the real program, version 2.1.325, headless. Its own form is the one vocabulary, but for the tool `Agent`.
+
+use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, EXIT, HALT, HALT_AND_DENY, REWRITE, TELL};
+use crate::read::Call;
+use crate::table::Put::{Key, Stdout};
+use crate::table::Val::{Input, Is, Output, Permissions, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+use crosier_protocol::Json;
+
+/// Events that only tell: the person can be told, and context waits.
+const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
+const OUTPUT: Way = Way::Says(&[EVENT, Key("hookSpecificOutput.updatedToolOutput", Output)]);
+const STOPS: Says = Says { resume: BLOCK, ..SEEN };
+/// Work of a team: only the exit status counts.
+const TEAM: Says = Says { deny: EXIT, ..SEEN };
+
+pub(super) static CLAUDE: Agent = Agent {
+    name: "claude",
+    title: "Claude Code",
+    proof: Proof::Run("2.1.325"),
+    event_at: &["hook_event_name"],
+    fields: &[],
+    tools: &[Tool::new("Agent", "Task"), Tool::new("Task", "Task").also(&["Agent"])],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[Place::Variable("CLAUDE_PROJECT_DIR")],
+    text_at: &["stdout", "file.content", "content"],
+    output: OutputShape::Own(&[
+        ("Bash", "stdout"),
+        ("Read", "file.content"),
+        ("Write", "content"),
+        ("Edit", "newString"),
+        ("WebFetch", "result"),
+        ("Grep", "content"),
+    ]),
+    nothing: "",
+    resumes: Some(8),
+    timeout: Timeout { unit: Unit::Seconds, default_s: 600 },
+    events: &[
+        AgentEvent::new(
+            &["PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: ASK,
+                allow: ALLOW,
+                rewrite: REWRITE,
+                context: CONTEXT,
+                halt: HALT_AND_DENY,
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PermissionRequest"],
+            "PermissionRequest",
+            Says {
+                deny: Way::Says(&[
+                    EVENT,
+                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
+                    Key("hookSpecificOutput.decision.message", Text),
+                ]),
+                allow: Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]),
+                rewrite: Way::Says(&[
+                    EVENT,
+                    Key("hookSpecificOutput.decision.behavior", Word("allow")),
+                    Key("hookSpecificOutput.decision.updatedInput", Input),
+                ]),
+                rewrite_undecided: Some(Way::Becomes(
+                    Effect::Deny,
+                    "the person would be asked about the old input",
+                )),
+                permissions: Way::Says(&[
+                    EVENT,
+                    Key("hookSpecificOutput.decision.updatedPermissions", Permissions),
+                ]),
+                halt: Way::Says(&[
+                    EVENT,
+                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
+                    Key("hookSpecificOutput.decision.message", Text),
+                    Key("hookSpecificOutput.decision.interrupt", Is(true)),
+                ]),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PostToolUse"],
+            "PostToolUse",
+            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+        ),
+        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", Says { deny: BLOCK, context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["UserPromptExpansion"],
+            "UserPromptExpansion",
+            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", Says::NOTHING),
+        AgentEvent::new(
+            &["Setup"],
+            "Setup",
+            Says { context: Way::Lost("context of Setup never reaches the model"), ..SEEN },
+        ),
+        AgentEvent::new(&["Stop"], "Stop", STOPS),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["PreCompact"],
+            "PreCompact",
+            Says {
+                deny: EXIT,
+                context: Way::Says(&[Stdout(Text)]),
+                rewrite: Way::Says(&[Stdout(Input)]),
+                halt: EXIT,
+                ..Says::NOTHING
+            },
+        )
+        .restore(added_instructions),
+        AgentEvent::new(&["Notification"], "Notification", SEEN),
+        AgentEvent::new(&["TeammateIdle"], "TeammateIdle", TEAM),
+        AgentEvent::new(&["TaskCompleted"], "TaskCompleted", TEAM),
+        AgentEvent::new(&["TaskCreated"], "TaskCreated", TEAM),
+        AgentEvent::new(
+            &["PreModelSwitch"],
+            "PreModelSwitch",
+            Says { deny: DENY, ask: ASK, allow: ALLOW, ..SEEN },
+        ),
+        AgentEvent::new(&["PostModelSwitch"], "PostModelSwitch", SEEN),
+        AgentEvent::new(&["PermissionDenied"], "PermissionDenied", SEEN),
+        AgentEvent::new(&["StopFailure"], "StopFailure", SEEN),
+        AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
+        AgentEvent::new(&["Elicitation"], "Elicitation", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["ElicitationResult"], "ElicitationResult", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["ConfigChange"], "ConfigChange", Says { deny: EXIT, ..SEEN }),
+        // A hook on it would have to make the working tree itself.
+        AgentEvent::new(&["WorktreeCreate"], "WorktreeCreate", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["WorktreeRemove"], "WorktreeRemove", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", SEEN),
+        AgentEvent::new(&["CwdChanged"], "CwdChanged", SEEN),
+        AgentEvent::new(&["FileChanged"], "FileChanged", SEEN),
+        AgentEvent::new(&["DirectoryAdded"], "DirectoryAdded", SEEN),
+        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", Says::NOTHING).not_installed(),
+    ],
+    page: Page {
+        file: "~/.claude/settings.json (or .claude/settings.json, .claude/settings.local.json in a project)",
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook claude", "timeout": 60, "onFailure": "block"}]}]}}"#,
+        fails: "A program that is missing, a late hook and every exit status but 2 let the tool run, unless the entry \
+                has `\"onFailure\": \"block\"`.",
+        traps: &[
+            "A WorktreeCreate hook replaces `git worktree`: never install one.",
+            "An unknown hook type in a settings file: nothing in that file applies.",
+            "Headless, `ask` is a refusal, without a PermissionRequest.",
+            "SessionEnd kills a hook after a moment unless its entry has a `timeout`.",
+            "UserPromptSubmit also fires for `<task-notification>`, SubagentStop also for a compaction, with an empty \
+             `agent_type`.",
+            "A ConfigChange hook that denies keeps the old settings: it protects the line that calls Crosier.",
+            "Other agents run the hooks of `.claude/settings.json` too.",
+        ],
+    },
+};
+
+/// What is printed is added to the instructions that there are: only what is new is said.
+fn added_instructions(call: &Call, new: &Json) -> Result<Json, String> {
+    let old = call.text("custom_instructions").unwrap_or_default();
+    let new = new.plain();
+    Ok(Json::from(new.strip_prefix(old.as_str()).unwrap_or(&new).trim()))
+}

@@ -1,0 +1,179 @@
+//! Gemini CLI.
+//!
+//! Seen in the real program, version 0.61.0, headless. It reads stderr as JSON when stdout is empty, so that there is
+//! always an object on stdout.
+
+use crosier_protocol::Json;
+
+use super::shape::{CONTEXT, EVENT, HALT, TELL};
+use crate::json;
+use crate::read::Call;
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Is, Output, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says { tell: TELL, ..Says::NOTHING };
+const DENY: Way = Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]);
+const OUTPUT: Way = Way::Alone(&[Key("decision", Word("deny")), Key("reason", Output)]);
+
+pub(super) static GEMINI: Agent = Agent {
+    name: "gemini",
+    title: "Gemini CLI",
+    proof: Proof::Run("0.61.0"),
+    event_at: &["hook_event_name"],
+    fields: &[],
+    tools: TOOLS,
+    mcp: Mcp::Fields("mcp_context.server_name", "mcp_context.tool_name"),
+    version_at: "version",
+    project: &[Place::Variable("GEMINI_PROJECT_DIR"), Place::Variable("CLAUDE_PROJECT_DIR")],
+    text_at: &["llmContent"],
+    output: OutputShape::Text,
+    nothing: "{}",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Milliseconds, default_s: 60 },
+    events: &[
+        AgentEvent::new(
+            &["BeforeTool"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: Way::Becomes(
+                    Effect::Deny,
+                    "without a person a question hangs for ever: let the person run it",
+                ),
+                allow: Way::Silence("it does not skip Gemini's own policy"),
+                rewrite: Way::Says(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
+                halt: Way::Says(&[
+                    Key("continue", Is(false)),
+                    Key("stopReason", Text),
+                    Key("decision", Word("deny")),
+                    Key("reason", Text),
+                ]),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["AfterTool"], "PostToolUseFailure", Says { halt: HALT, ..SEEN })
+            .when("tool_response.error")
+            .fields(&[Move::new("tool_response.error.message", "error")]),
+        AgentEvent::new(
+            &["AfterTool"],
+            "PostToolUse",
+            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["BeforeAgent"],
+            "UserPromptSubmit",
+            Says { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["AfterAgent"],
+            "Stop",
+            Says {
+                resume: Way::Alone(&[Key("decision", Word("deny")), Key("reason", Text)]),
+                halt: HALT,
+                ..SEEN
+            },
+        )
+        .fields(&[Move::new("prompt_response", "last_assistant_message")]),
+        AgentEvent::new(
+            &["BeforeModel"],
+            "PreMessage",
+            Says {
+                deny: DENY,
+                rewrite: Way::Says(&[EVENT, Key("hookSpecificOutput.llm_request.messages", Input)]),
+                halt: HALT,
+                ..SEEN
+            },
+        )
+        .fields(&[Move::new("llm_request.model", "model")])
+        .derived(&[("prompt", last_prompt)])
+        .restore(messages),
+        AgentEvent::new(
+            &["AfterModel"],
+            "PostMessage",
+            Says {
+                replace: Way::Says(&[EVENT, Key("hookSpecificOutput.llm_response.candidates", Output)]),
+                halt: HALT,
+                ..SEEN
+            },
+        )
+        .fields(&[Move::new("llm_response.text", "output"), Move::new("llm_request.model", "model")])
+        .restore(candidates),
+        AgentEvent::new(&["BeforeToolSelection"], "BeforeToolSelection", SEEN).not_installed(),
+        // It comes before every model call, and says nothing about a compaction.
+        AgentEvent::new(&["PreCompress"], "PreCompress", SEEN).not_installed(),
+        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(&["Notification"], "Notification", SEEN),
+    ],
+    page: Page {
+        file: "~/.gemini/settings.json (or .gemini/settings.json in a project)",
+        entry: r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "crosier hook gemini", "timeout": 60000}]}]}}"#,
+        fails: "A late hook, a missing program and a silent exit 2 let the tool run; exit 2 and above with a word on \
+                stderr denies.",
+        traps: &[
+            "Timeouts are milliseconds.",
+            "Hooks of a project need a trusted folder; with `--skip-trust` they are not loaded, and nobody says so. \
+             Those of the user are.",
+            "`hooksConfig.disabled` switches all hooks off without a word.",
+            "There is no limit to resumes: Crosier stops after 8 in a row.",
+            "A rewritten prompt is not kept: the hook is asked again at every request.",
+            "A rewritten answer of the model loses the tool calls of that chunk.",
+            "PreCompress comes before every model call: it is no PreCompact.",
+        ],
+    },
+};
+
+/// The tools of Gemini CLI, and of what was made from it.
+pub(super) const TOOLS: &[Tool] = &[
+    Tool::new("run_shell_command", "Bash"),
+    Tool::new("read_file", "Read").fields(&[("absolute_path", "file_path")]),
+    Tool::new("write_file", "Write"),
+    Tool::new("replace", "Edit"),
+    Tool::new("glob", "Glob").fields(&[("dir_path", "path")]),
+    Tool::new("grep_search", "Grep").fields(&[("dir_path", "path")]),
+    Tool::new("search_file_content", "Grep").fields(&[("dir_path", "path")]),
+    Tool::new("list_directory", "LS").fields(&[("dir_path", "path")]),
+    Tool::new("web_fetch", "WebFetch"),
+    Tool::new("google_web_search", "WebSearch"),
+    Tool::new("write_todos", "TodoWrite"),
+    Tool::new("invoke_agent", "Task").also(&["Agent"]).fields(&[("agent_name", "subagent_type")]),
+];
+
+/// The last message of the person: the first one also has the context of the session in front of it.
+fn last_prompt(call: &[(String, Json)]) -> Option<Json> {
+    let messages = json::elements(&json::at(call, "llm_request.messages")?)?;
+    let is_user = |message: &&Json| message.get("role").is_some_and(|role| role.plain() == "user");
+    messages.iter().rev().find(is_user)?.get("content")
+}
+
+/// The whole list of messages, with another last prompt.
+fn messages(call: &Call, prompt: &Json) -> Result<Json, String> {
+    let list = call.sent("llm_request.messages").and_then(|list| json::elements(&list));
+    let mut list = list.ok_or("the request has no messages")?;
+    let is_user = |message: &Json| message.get("role").is_some_and(|role| role.plain() == "user");
+    let place = list.iter().rposition(is_user).ok_or("the request has no message of the person")?;
+    let mut members = list.get(place).and_then(Json::entries).unwrap_or_default();
+    if let Some((_, content)) = members.iter_mut().find(|(name, _)| name == "content") {
+        *content = prompt.clone();
+    }
+    if let Some(message) = list.get_mut(place) {
+        *message = json::object(&members);
+    }
+    Ok(json::list(&list))
+}
+
+/// The answer of the model with other words.
+fn candidates(call: &Call, output: &Json) -> Result<Json, String> {
+    let reason = call.sent("llm_response.candidates.0.finishReason").unwrap_or_default();
+    let parts = json::list(std::slice::from_ref(output));
+    let content = json::object(&[("role", Json::from("model")), ("parts", parts)]);
+    let mut candidate = vec![("content", content)];
+    if !reason.is_null() {
+        candidate.push(("finishReason", reason));
+    }
+    candidate.push(("index", json::whole("0")));
+    Ok(json::list(&[json::object(&candidate)]))
+}

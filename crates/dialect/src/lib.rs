@@ -1,0 +1,26 @@
+//! What AI agents send to their hooks, and what they take back.
+//!
+//! An event of an agent goes through here twice:
+//!
+//! - [`read`]: the agent's bytes → a [`Call`]: one event in the vocabulary of Crosier, or one per part when a call
+//!   has several (a patch with its files, a list of commands). The agent's own words stay under `host`.
+//! - [`Call::verdict`] and [`Call::answer`]: the outcomes → an [`Answer`]: exactly the stdout, stderr and exit status
+//!   that the agent takes for them.
+//!
+//! What differs between agents is data: one file each in [`agent`], one table each ([`table::Agent`]). The code that
+//! reads and answers knows no agent. Nothing here does input or output, and every function is total: any bytes,
+//! never a panic.
+#![forbid(unsafe_code)]
+
+pub mod agent;
+mod json;
+pub mod patch;
+pub mod read;
+pub mod rows;
+pub mod say;
+pub mod table;
+
+pub use agent::{ALL, find};
+pub use read::{Call, Read, Unreadable, read};
+pub use rows::catalog;
+pub use say::{Answer, Told, Verdict, closed};

@@ -1,0 +1,215 @@
+//! The agent's bytes → a [`Call`]: events in the vocabulary of Crosier.
+
+mod fields;
+mod tool;
+
+use crosier_protocol::{Catalog, Event, Json, Kind};
+
+use crate::json::{self, Fields};
+use crate::table::{Agent, AgentEvent, Place};
+
+pub(crate) use tool::ToolCall;
+
+/// What an agent's bytes are.
+#[derive(Debug)]
+pub enum Read {
+    /// An event that hooks can be asked about.
+    Call(Box<Call>),
+    /// An event that nobody knows, by its name: there is no opinion about it.
+    Unknown(String),
+    /// An event that was sent before: there is no opinion about it.
+    Repeated,
+}
+
+/// Why an agent's bytes are no event.
+#[derive(Debug, Clone)]
+pub struct Unreadable {
+    /// The event that it would be, as far as that can be seen.
+    pub event: Option<&'static AgentEvent>,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// One event of an agent: what was sent, and the events to fire for it.
+#[derive(Debug)]
+pub struct Call {
+    /// Who sent it.
+    pub agent: &'static Agent,
+    /// Which of its events it is.
+    pub entry: &'static AgentEvent,
+    /// What is fired: mostly one event, one per part when a call has several.
+    pub events: Vec<Event>,
+    /// What was sent.
+    pub(crate) sent: Fields,
+    /// The tool that is called, when the event is about one.
+    pub(crate) tool: Option<ToolCall>,
+}
+
+/// Reads what an agent sent. `word` is the event's name when the command line has it; what the payload says counts
+/// more.
+///
+/// # Errors
+/// When it is no event, and what is wrong with it.
+pub fn read(
+    agent: &'static Agent,
+    word: Option<&str>,
+    bytes: &[u8],
+    catalog: &Catalog,
+) -> Result<Read, Unreadable> {
+    let sent = object(bytes).map_err(|why| Unreadable { event: guess(agent, word, bytes), why })?;
+    let said = agent.event_at.iter().find_map(|path| json::text(&sent, path));
+    let found = said.as_deref().and_then(|said| agent.event(said, &sent));
+    let entry = match found.or_else(|| agent.event(word?, &sent)) {
+        Some(entry) => entry,
+        None => match said.or_else(|| word.map(str::to_owned)) {
+            Some(name) => return Ok(Read::Unknown(name)),
+            None => {
+                let why = "nothing says which event it is: name it behind the agent".to_owned();
+                return Err(Unreadable { event: None, why });
+            }
+        },
+    };
+    if entry.repeats.is_some_and(|path| json::text(&sent, path).is_some_and(|text| text.is_empty())) {
+        return Ok(Read::Repeated);
+    }
+    let unreadable = |why| Unreadable { event: Some(entry), why };
+    let Some(kind) = catalog.find(entry.event) else { return Ok(Read::Unknown(entry.event.to_owned())) };
+    Call::new(agent, entry, &kind, sent).map(|call| Read::Call(Box::new(call))).map_err(unreadable)
+}
+
+/// The members of the one object that the bytes are. Marks of byte order in front of it say nothing.
+fn object(bytes: &[u8]) -> Result<Fields, String> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| format!("it is not UTF-8: byte {} begins no character", error.valid_up_to()))?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err("nothing was sent".to_owned());
+    }
+    let json = Json::parse(text).map_err(|error| format!("it is not JSON: {error}"))?;
+    let members = json.entries().ok_or_else(|| format!("it is {} and not an object", json.kind_word()))?;
+    for (at, (name, _)) in members.iter().enumerate() {
+        if members.iter().take(at).any(|(other, _)| other == name) {
+            return Err(format!("it has the field `{name}` twice"));
+        }
+    }
+    Ok(members)
+}
+
+/// Which event it is meant to be, when it cannot be read: what the line says, or a known name in its text.
+fn guess(agent: &'static Agent, word: Option<&str>, bytes: &[u8]) -> Option<&'static AgentEvent> {
+    let text = String::from_utf8_lossy(bytes);
+    let told = word.and_then(|word| agent.event(word, &[]));
+    told.or_else(|| {
+        agent.event_at.iter().find_map(|path| {
+            let (_, rest) = text.split_once(&format!("\"{}\"", path.rsplit('.').next()?))?;
+            let name = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            agent.event(name.split('"').next()?, &[])
+        })
+    })
+}
+
+impl Agent {
+    /// The event of this name, for a payload with these members.
+    fn event(&'static self, word: &str, sent: &[(String, Json)]) -> Option<&'static AgentEvent> {
+        let is_there = |path| json::at(sent, path).is_some_and(|value| !value.is_null());
+        self.events.iter().find(|entry| entry.own.contains(&word) && entry.when.is_none_or(is_there))
+    }
+
+    /// The event that has this name there or here.
+    #[must_use]
+    pub fn named(&'static self, word: &str) -> Option<&'static AgentEvent> {
+        let own = self.event(word, &[]);
+        own.or_else(|| self.events.iter().find(|entry| entry.event == word && entry.when.is_none()))
+    }
+}
+
+impl Call {
+    fn new(
+        agent: &'static Agent,
+        entry: &'static AgentEvent,
+        kind: &Kind,
+        sent: Fields,
+    ) -> Result<Self, String> {
+        let mut common = fields::translated(agent, entry, &sent);
+        let tool = ToolCall::take(agent, kind, &mut common)?;
+        fields::complete(kind, &mut common);
+        let mut call = Self { agent, entry, events: Vec::new(), sent, tool };
+        call.events = call.make_events(kind, &common)?;
+        Ok(call)
+    }
+
+    fn make_events(&self, kind: &Kind, common: &[(String, Json)]) -> Result<Vec<Event>, String> {
+        let parts = self.tool.as_ref().map_or(&[][..], |tool| &tool.parts);
+        let make = |more: Fields, also: Vec<String>| {
+            let mut all: Fields = Vec::with_capacity(common.len() + more.len());
+            all.extend(common.iter().filter(|(name, _)| json::find(&more, name).is_none()).cloned());
+            all.extend(more);
+            Event::from_fields(kind.clone(), all)
+                .map(|event| if also.is_empty() { event } else { event.also_matching(also) })
+                .map_err(|error| error.to_string())
+        };
+        if parts.is_empty() {
+            return Ok(vec![make(vec![("host".to_owned(), self.host(None))], Vec::new())?]);
+        }
+        let number = parts.len();
+        let events = parts.iter().enumerate().map(|(at, part)| {
+            let place = (number > 1).then_some((at + 1, number));
+            let mut more = vec![
+                ("tool_name".to_owned(), Json::from(part.name.as_str())),
+                ("tool_input".to_owned(), part.input.clone()),
+                ("host".to_owned(), self.host(place)),
+            ];
+            if let Some(response) = self.tool.as_ref().and_then(|tool| tool.response_of(at, common)) {
+                more.push(("tool_response".to_owned(), response));
+            }
+            make(more, part.also.clone())
+        });
+        events.collect()
+    }
+
+    /// The agent's own words.
+    fn host(&self, part: Option<(usize, usize)>) -> Json {
+        let mut host = vec![("agent", Json::from(self.agent.name)), ("event", Json::from(self.entry.name()))];
+        host.extend(json::at(&self.sent, self.agent.version_at).map(|version| ("version", version)));
+        if let Some(tool) = &self.tool {
+            host.push(("tool_name", Json::from(tool.own_name.as_str())));
+            host.push(("tool_input", tool.own_input.clone()));
+        }
+        if let Some((at, of)) = part {
+            host.push(("part", json::whole(&format!("{{\"index\":{at},\"of\":{of}}}"))));
+        }
+        json::object(&host)
+    }
+
+    /// The session, as the agent names it.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        self.events.first().map_or("", Event::session_id)
+    }
+
+    /// The text of a field of the event.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.events.first()?.get(name)?.as_str().map(|text| text.into_owned())
+    }
+
+    /// What was sent, at this path.
+    #[must_use]
+    pub fn sent(&self, path: &str) -> Option<Json> {
+        json::at(&self.sent, path)
+    }
+
+    /// The project's folder, as the agent names it; `variable` gives variables of the environment.
+    #[must_use]
+    pub fn project(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+        let found = self.agent.project.iter().find_map(|place| match place {
+            Place::Variable(name) => variable(name),
+            Place::Field(path) => {
+                let value = json::at(&self.sent, path)?;
+                let first = json::elements(&value).and_then(|list| list.into_iter().next());
+                first.unwrap_or(value).as_str().map(|text| text.into_owned())
+            }
+        });
+        found.or_else(|| json::text(&self.sent, "cwd")).filter(|folder| !folder.is_empty())
+    }
+}

@@ -1,0 +1,261 @@
+//! Outcomes → exactly what the agent takes for them: stdout, stderr, exit status.
+
+mod closed;
+mod shape;
+mod verdict;
+mod write;
+
+use crosier_protocol::{Decision, Json};
+
+use crate::json::readable;
+use crate::read::Call;
+use crate::table::{Agent, AgentEvent, Effect, Put, Val, Way};
+
+pub use closed::closed;
+pub use verdict::{Told, Verdict};
+use write::Writer;
+
+/// What the agent gets, and what is left over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// All of stdout.
+    pub stdout: String,
+    /// All of stderr.
+    pub stderr: String,
+    /// The exit status.
+    pub status: u8,
+    /// Context that the event does not take: it waits for one that does.
+    pub waits: Vec<String>,
+    /// Whether the person was told what they were to be told.
+    pub told: bool,
+    /// Whether the agent was told to go on.
+    pub resumed: bool,
+    /// What could not be said, for the log.
+    pub log: Vec<String>,
+}
+
+impl Call {
+    /// The answer for this verdict.
+    #[must_use]
+    pub fn answer(&self, verdict: &Verdict) -> Answer {
+        let mut speaker = Speaker::new(self.agent, Some(self.entry), Some(self));
+        speaker.decide(verdict);
+        if verdict.hide {
+            speaker.say(Effect::Hide, "[the output was hidden by a hook]");
+        } else if let Some(output) = &verdict.output {
+            speaker.output = Some(output.clone());
+            speaker.say(Effect::Replace, "");
+        }
+        if let Some(resume) = &verdict.resume {
+            speaker.answer.resumed = speaker.say(Effect::Resume, &or(resume, "a hook wants you to go on"));
+        }
+        if !verdict.context.is_empty() {
+            speaker.add_context(&verdict.context);
+        }
+        let told: Vec<&str> = verdict.told.iter().map(|told| told.text.as_str()).collect();
+        speaker.answer.told = !told.is_empty() && speaker.say(Effect::Tell, &told.join("\n"));
+        speaker.end()
+    }
+
+    /// What an agent takes as the input that hooks want, or none when they leave it as it is.
+    fn input(&self, verdict: &Verdict) -> Option<Result<Json, String>> {
+        if verdict.inputs.iter().all(Option::is_none) {
+            return None;
+        }
+        let first = || verdict.inputs.iter().flatten().next().cloned().unwrap_or_default();
+        Some(match (&self.tool, self.entry.restore) {
+            (Some(tool), _) => tool.restore(&verdict.inputs),
+            (None, Some(restore)) => restore(self, &first()),
+            (None, None) => Ok(first()),
+        })
+    }
+}
+
+fn or(text: &str, otherwise: &str) -> String {
+    if text.trim().is_empty() { otherwise.to_owned() } else { text.to_owned() }
+}
+
+/// Puts one answer together.
+struct Speaker<'a> {
+    agent: &'static Agent,
+    entry: Option<&'static AgentEvent>,
+    call: Option<&'a Call>,
+    writer: Writer,
+    answer: Answer,
+    input: Option<Json>,
+    output: Option<Json>,
+    permissions: Option<Json>,
+    /// What stands alone, with its text; written at the end.
+    alone: Option<(&'static [Put], String)>,
+}
+
+impl<'a> Speaker<'a> {
+    fn new(agent: &'static Agent, entry: Option<&'static AgentEvent>, call: Option<&'a Call>) -> Self {
+        Self {
+            agent,
+            entry,
+            call,
+            writer: Writer::default(),
+            answer: Answer::default(),
+            input: None,
+            output: None,
+            permissions: None,
+            alone: None,
+        }
+    }
+
+    /// What is about to happen: not, after a question, with another input, or without one.
+    fn decide(&mut self, verdict: &Verdict) {
+        let reason = verdict.reason.as_str();
+        let mut is_denied = verdict.decision == Some(Decision::Deny);
+        if is_denied {
+            self.say(Effect::Deny, &or(reason, "denied by a hook, without a reason"));
+        }
+        if let Some(halt) = &verdict.halt {
+            self.say(Effect::Halt, &or(halt, "a hook stopped the agent, without a reason"));
+            return;
+        }
+        if !is_denied && verdict.decision == Some(Decision::Ask) {
+            let reason = or(reason, "a hook wants a person to decide");
+            is_denied = self.say(Effect::Ask, &reason) && !matches!(self.way(Effect::Ask), Way::Says(_));
+        }
+        if is_denied {
+            return;
+        }
+        let allows = verdict.decision == Some(Decision::Allow);
+        match self.call.and_then(|call| call.input(verdict)) {
+            None => {}
+            Some(Ok(input)) => {
+                let text = format!("use this input instead: {input}");
+                self.input = Some(input);
+                let undecided = self.entry.and_then(|entry| entry.says.rewrite_undecided);
+                match undecided.filter(|_| !allows) {
+                    Some(way) => self.go(Effect::Rewrite, way, &text),
+                    None => self.say(Effect::Rewrite, &text),
+                };
+            }
+            Some(Err(why)) => {
+                self.say(Effect::Deny, &format!("a hook wants another input, but {why}"));
+                return;
+            }
+        }
+        if allows {
+            self.say(Effect::Allow, reason);
+            if let Some(permissions) = &verdict.permissions {
+                self.permissions = Some(permissions.clone());
+                self.say(Effect::Permissions, "");
+            }
+        }
+    }
+
+    fn add_context(&mut self, context: &[String]) {
+        let text = context.join("\n");
+        let way = self.way(Effect::Context);
+        if let Some((_, alone)) = &mut self.alone {
+            match &mut self.output {
+                Some(output) => {
+                    *output = Json::from(format!("{}\n\n{text}", readable(output, self.agent.text_at)));
+                }
+                None => *alone = format!("{alone}\n\n{text}"),
+            }
+        } else if matches!(way, Way::Waits) {
+            self.answer.waits = context.to_vec();
+        } else {
+            self.say(Effect::Context, &text);
+        }
+    }
+
+    fn way(&self, effect: Effect) -> Way {
+        self.entry.map_or(Way::Nowhere, |entry| entry.says.way(effect))
+    }
+
+    /// Says an effect, or the one that takes its place. False when nobody will know of it.
+    fn say(&mut self, effect: Effect, text: &str) -> bool {
+        self.go(effect, self.way(effect), text)
+    }
+
+    fn go(&mut self, effect: Effect, way: Way, text: &str) -> bool {
+        match way {
+            // What stands alone has no room for a word to the person.
+            Way::Says(_) if self.alone.is_some() && effect == Effect::Tell => {
+                self.note(effect, "something else is said at this event", text);
+                false
+            }
+            Way::Says(puts) => {
+                self.put(puts, text);
+                true
+            }
+            Way::Alone(puts) => {
+                self.alone.get_or_insert((puts, text.to_owned()));
+                true
+            }
+            Way::Silence(_) => true,
+            Way::Becomes(other, why) => {
+                let text = format!("{text} ({}: {why})", self.agent.title);
+                if other == effect { false } else { self.say(other, &text) }
+            }
+            Way::Waits => {
+                self.answer.waits.push(text.to_owned());
+                true
+            }
+            Way::Lost(why) => {
+                self.note(effect, why, text);
+                false
+            }
+            Way::Nowhere => {
+                self.note(effect, "the event has no such effect", text);
+                false
+            }
+        }
+    }
+
+    fn note(&mut self, effect: Effect, why: &str, text: &str) {
+        let event = self.entry.map_or("an event", AgentEvent::name);
+        let title = self.agent.title;
+        self.answer.log.push(format!("{title}, {event}: cannot {}: {why}: {text}", effect.word()));
+    }
+
+    fn put(&mut self, puts: &[Put], text: &str) {
+        for put in puts {
+            match *put {
+                Put::Key(path, value) => {
+                    if let Some(value) = self.value(value, text) {
+                        self.writer.set(path, value);
+                    }
+                }
+                Put::Stdout(value) => self.writer.text(&self.plain(value, text)),
+                Put::Stderr(value) => {
+                    let line = self.plain(value, text);
+                    self.answer.stderr.push_str(&line);
+                    self.answer.stderr.push('\n');
+                }
+                Put::Status(status) => self.answer.status = status,
+            }
+        }
+    }
+
+    fn value(&self, value: Val, text: &str) -> Option<Json> {
+        match value {
+            Val::Word(word) => Some(Json::from(word)),
+            Val::Is(is) => Some(Json::from(serde_json::Value::from(is))),
+            Val::Event => Some(Json::from(self.entry?.name())),
+            Val::Text => Some(Json::from(text)),
+            Val::Input => self.input.clone(),
+            Val::Output => Some(shape::output(self.agent, self.call, self.output.as_ref(), text)),
+            Val::Permissions => self.permissions.clone(),
+            Val::Made(make) => make(self.call, text),
+        }
+    }
+
+    fn plain(&self, value: Val, text: &str) -> String {
+        self.value(value, text).map(|value| value.plain().into_owned()).unwrap_or_default()
+    }
+
+    fn end(mut self) -> Answer {
+        if let Some((puts, text)) = self.alone.take() {
+            self.put(puts, &text);
+        }
+        self.answer.stdout = self.writer.end().unwrap_or_else(|| self.agent.nothing.to_owned());
+        self.answer
+    }
+}

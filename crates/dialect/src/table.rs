@@ -1,0 +1,467 @@
+//! What the table of one agent says.
+
+use crate::read::Call;
+use crosier_protocol::Json;
+
+/// One agent: how it speaks.
+#[derive(Debug)]
+pub struct Agent {
+    /// The word on the command line.
+    pub name: &'static str,
+    /// The name that people use.
+    pub title: &'static str,
+    /// How sure this table is.
+    pub proof: Proof,
+    /// Its events.
+    pub events: &'static [AgentEvent],
+    /// Where the event's name is in what it sends; the first that is there counts.
+    pub event_at: &'static [&'static str],
+    /// Fields of every event that have another name or place than in Crosier's vocabulary.
+    pub fields: &'static [Move],
+    /// Its tools.
+    pub tools: &'static [Tool],
+    /// How tools of MCP servers are named.
+    pub mcp: Mcp,
+    /// Where its version is, if it says it.
+    pub version_at: &'static str,
+    /// Where it says which folder is the project; the first that is there counts.
+    pub project: &'static [Place],
+    /// Where the text for the model is in the response of a tool; the first that is there counts.
+    pub text_at: &'static [&'static str],
+    /// How a new output takes the shape of the old one.
+    pub output: OutputShape,
+    /// What stdout is when there is nothing to say.
+    pub nothing: &'static str,
+    /// How often in a row it lets a hook resume it; none when it has no limit of its own.
+    pub resumes: Option<u32>,
+    /// The time that it gives a hook.
+    pub timeout: Timeout,
+    /// For its page in the documentation.
+    pub page: Page,
+}
+
+/// How a table came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proof {
+    /// Seen in the real program, of this version.
+    Run(&'static str),
+    /// From the sources or the schemas of its vendor; not run.
+    Source,
+    /// From documentation and reports; not run.
+    Documentation,
+}
+
+/// One event of an agent.
+#[derive(Debug)]
+pub struct AgentEvent {
+    /// Its name there, then other words for it: other spellings, and what the payload calls it.
+    pub own: &'static [&'static str],
+    /// Its name in Crosier's vocabulary.
+    pub event: &'static str,
+    /// The entry holds only for payloads that have something here.
+    pub when: Option<&'static str>,
+    /// A payload whose text here is empty is one that was sent before: there is no opinion about it.
+    pub repeats: Option<&'static str>,
+    /// Fields that have another name or place.
+    pub fields: &'static [Move],
+    /// Fields that are made from others.
+    pub derived: &'static [(&'static str, Derive)],
+    /// How a rewrite of something else than a tool's input or output goes back.
+    pub restore: Option<Restore>,
+    /// What can be said, and how.
+    pub says: Says,
+    /// Whether an installer should ask for it.
+    pub install: bool,
+}
+
+impl AgentEvent {
+    /// An event of this name there, and here.
+    #[must_use]
+    pub const fn new(own: &'static [&'static str], event: &'static str, says: Says) -> Self {
+        Self {
+            own,
+            event,
+            when: None,
+            repeats: None,
+            fields: &[],
+            derived: &[],
+            restore: None,
+            says,
+            install: true,
+        }
+    }
+
+    /// Only for payloads that have something here.
+    #[must_use]
+    pub const fn when(mut self, path: &'static str) -> Self {
+        self.when = Some(path);
+        self
+    }
+
+    /// Not for payloads whose text here is empty.
+    #[must_use]
+    pub const fn repeats(mut self, path: &'static str) -> Self {
+        self.repeats = Some(path);
+        self
+    }
+
+    /// Names the fields that are elsewhere.
+    #[must_use]
+    pub const fn fields(mut self, fields: &'static [Move]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// Names the fields that are made from others.
+    #[must_use]
+    pub const fn derived(mut self, derived: &'static [(&'static str, Derive)]) -> Self {
+        self.derived = derived;
+        self
+    }
+
+    /// Says how a rewrite goes back.
+    #[must_use]
+    pub const fn restore(mut self, restore: Restore) -> Self {
+        self.restore = Some(restore);
+        self
+    }
+
+    /// An installer leaves it alone.
+    #[must_use]
+    pub const fn not_installed(mut self) -> Self {
+        self.install = false;
+        self
+    }
+
+    /// Its name in the agent.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.own.first().copied().unwrap_or_default()
+    }
+}
+
+/// Makes a field from what was sent.
+pub type Derive = fn(&[(String, Json)]) -> Option<Json>;
+
+/// Puts a rewritten field back into what the agent takes.
+pub type Restore = fn(&Call, &Json) -> Result<Json, String>;
+
+/// One field: from where to where.
+#[derive(Debug, Clone, Copy)]
+pub struct Move {
+    /// Where the agent has it, with dots between names.
+    pub from: &'static str,
+    /// Its name in Crosier's vocabulary.
+    pub to: &'static str,
+    /// Values that have another word there.
+    pub values: &'static [(&'static str, &'static str)],
+}
+
+impl Move {
+    /// The same value under another name.
+    #[must_use]
+    pub const fn new(from: &'static str, to: &'static str) -> Self {
+        Self { from, to, values: &[] }
+    }
+
+    /// Values of the agent, and what they are called here.
+    #[must_use]
+    pub const fn values(mut self, values: &'static [(&'static str, &'static str)]) -> Self {
+        self.values = values;
+        self
+    }
+}
+
+/// One tool.
+#[derive(Debug, Clone, Copy)]
+pub struct Tool {
+    /// Its name there.
+    pub own: &'static str,
+    /// Its name in Crosier's vocabulary.
+    pub name: &'static str,
+    /// Further names that a matcher may use for it.
+    pub also: &'static [&'static str],
+    /// Fields of its input: their name there, and here.
+    pub fields: &'static [(&'static str, &'static str)],
+    /// How it falls into parts.
+    pub parts: Parts,
+}
+
+impl Tool {
+    /// A tool whose input has the same fields here and there.
+    #[must_use]
+    pub const fn new(own: &'static str, name: &'static str) -> Self {
+        Self { own, name, also: &[], fields: &[], parts: Parts::One }
+    }
+
+    /// Names the fields that are called something else.
+    #[must_use]
+    pub const fn fields(mut self, fields: &'static [(&'static str, &'static str)]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// Names further words for a matcher.
+    #[must_use]
+    pub const fn also(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
+    }
+
+    /// Says how it falls into parts.
+    #[must_use]
+    pub const fn parts(mut self, parts: Parts) -> Self {
+        self.parts = parts;
+        self
+    }
+}
+
+/// How the call of a tool falls into parts, each of which is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parts {
+    /// It does not.
+    One,
+    /// A list of values: `list` there is one `field` each here. A value that is an object has it under `inside`.
+    Each {
+        /// The field with the list.
+        list: &'static str,
+        /// The field inside a value that is an object.
+        inside: &'static str,
+        /// The field of one part.
+        field: &'static str,
+    },
+    /// A patch in this field: one part per file, as Write and Edit.
+    Patch(&'static str),
+}
+
+/// How tools of MCP servers are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mcp {
+    /// `mcp__server__tool`, as in Crosier.
+    Same,
+    /// By two fields of the payload: the server, the tool.
+    Fields(&'static str, &'static str),
+    /// A name that begins so, then the server, then this separator, then the tool.
+    Marked(&'static str, &'static str),
+}
+
+/// A place that names a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A field of the payload; the first value, if it is a list.
+    Field(&'static str),
+}
+
+/// How a new output is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputShape {
+    /// As text.
+    Text,
+    /// In the shape of the tool's own response; for these tools the text goes here.
+    Own(&'static [(&'static str, &'static str)]),
+}
+
+/// The time that an agent gives a hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeout {
+    /// The unit in its configuration.
+    pub unit: Unit,
+    /// What it gives when the configuration says nothing, in seconds.
+    pub default_s: u32,
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// It cannot be configured.
+    Fixed,
+}
+
+/// What a page about the agent says beyond the tables.
+#[derive(Debug, Clone, Copy)]
+pub struct Page {
+    /// The file that calls Crosier.
+    pub file: &'static str,
+    /// What stands in it.
+    pub entry: &'static str,
+    /// How the agent treats a hook that fails.
+    pub fails: &'static str,
+    /// What to know before one relies on it.
+    pub traps: &'static [&'static str],
+}
+
+/// One effect of hooks, as agents see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// What is about to happen must not happen.
+    Deny,
+    /// A person decides.
+    Ask,
+    /// It happens without asking.
+    Allow,
+    /// It happens with another input.
+    Rewrite,
+    /// Text for the model.
+    Context,
+    /// Another output takes the place of the one that there is.
+    Replace,
+    /// The output is hidden.
+    Hide,
+    /// The agent goes on although it wants to stop.
+    Resume,
+    /// The agent stops.
+    Halt,
+    /// Permission updates.
+    Permissions,
+    /// Text for the person.
+    Tell,
+}
+
+impl Effect {
+    /// All, in the order of the documentation.
+    pub const ALL: [Self; 11] = [
+        Self::Deny,
+        Self::Ask,
+        Self::Allow,
+        Self::Rewrite,
+        Self::Context,
+        Self::Replace,
+        Self::Hide,
+        Self::Resume,
+        Self::Halt,
+        Self::Permissions,
+        Self::Tell,
+    ];
+
+    /// The word for it in tables.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Deny => "deny",
+            Self::Ask => "ask",
+            Self::Allow => "allow",
+            Self::Rewrite => "rewrite",
+            Self::Context => "context",
+            Self::Replace => "replace output",
+            Self::Hide => "hide output",
+            Self::Resume => "resume",
+            Self::Halt => "halt",
+            Self::Permissions => "permissions",
+            Self::Tell => "tell the person",
+        }
+    }
+}
+
+/// How each effect is said at one event.
+#[derive(Debug, Clone, Copy)]
+#[expect(missing_docs, reason = "the fields are the effects")]
+pub struct Says {
+    pub deny: Way,
+    pub ask: Way,
+    pub allow: Way,
+    pub rewrite: Way,
+    /// A rewrite without an allow beside it, where that is something else.
+    pub rewrite_undecided: Option<Way>,
+    pub context: Way,
+    pub replace: Way,
+    pub hide: Way,
+    pub resume: Way,
+    pub halt: Way,
+    pub permissions: Way,
+    pub tell: Way,
+}
+
+impl Says {
+    /// Nothing can be said.
+    pub const NOTHING: Self = Self {
+        deny: Way::Nowhere,
+        ask: Way::Nowhere,
+        allow: Way::Nowhere,
+        rewrite: Way::Nowhere,
+        rewrite_undecided: None,
+        context: Way::Waits,
+        replace: Way::Nowhere,
+        hide: Way::Nowhere,
+        resume: Way::Nowhere,
+        halt: Way::Lost("the event cannot stop the agent"),
+        permissions: Way::Nowhere,
+        tell: Way::Lost("nobody sees it"),
+    };
+
+    /// How this effect is said.
+    #[must_use]
+    pub const fn way(&self, effect: Effect) -> Way {
+        match effect {
+            Effect::Deny => self.deny,
+            Effect::Ask => self.ask,
+            Effect::Allow => self.allow,
+            Effect::Rewrite => self.rewrite,
+            Effect::Context => self.context,
+            Effect::Replace => self.replace,
+            Effect::Hide => self.hide,
+            Effect::Resume => self.resume,
+            Effect::Halt => self.halt,
+            Effect::Permissions => self.permissions,
+            Effect::Tell => self.tell,
+        }
+    }
+}
+
+/// How one effect is said at one event.
+#[derive(Debug, Clone, Copy)]
+pub enum Way {
+    /// Hooks of this event do not have the effect.
+    Nowhere,
+    /// So.
+    Says(&'static [Put]),
+    /// So, and nothing else may stand beside it: context is added to its text.
+    Alone(&'static [Put]),
+    /// By printing nothing; in words, why.
+    Silence(&'static str),
+    /// Another effect takes its place; in words, why.
+    Becomes(Effect, &'static str),
+    /// The text waits for the session's next event that takes it.
+    Waits,
+    /// Not at all: it is written to the log; in words, why.
+    Lost(&'static str),
+}
+
+/// One piece of an answer.
+#[derive(Debug, Clone, Copy)]
+pub enum Put {
+    /// A member of the JSON object on stdout, with dots between names.
+    Key(&'static str, Val),
+    /// Plain text on stdout instead of JSON.
+    Stdout(Val),
+    /// Text on stderr.
+    Stderr(Val),
+    /// The exit status.
+    Status(u8),
+}
+
+/// A value in an answer.
+#[derive(Debug, Clone, Copy)]
+pub enum Val {
+    /// This word.
+    Word(&'static str),
+    /// True or false.
+    Is(bool),
+    /// The event's name, as the agent calls it.
+    Event,
+    /// The text of the effect: the reason, the context, the message.
+    Text,
+    /// The whole rewritten input, as the agent has it.
+    Input,
+    /// The new output.
+    Output,
+    /// The permission updates.
+    Permissions,
+    /// What this function makes of the call and the text; nothing when it gives nothing.
+    Made(fn(Option<&Call>, &str) -> Option<Json>),
+}
