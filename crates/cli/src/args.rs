@@ -10,7 +10,8 @@ use clap::{ArgMatches, Args, Command};
 use crate::command::{Row, TABLE};
 
 const HELP: &str = "Exit status: 0 done, 1 it did not work, 64 usage, 65 bad input, 70 a bug of ours,
-78 bad configuration, 128 + n on signal n. Never 2, except where --exit-code or --reply asks for it.
+78 bad configuration, 128 + n on signal n. Never 2, except where --exit-code asks for it, and where an agent
+takes nothing else from `hook`.
 
 Example:
   echo '{\"tool_name\":\"Bash\",\"tool_input\":{}}' | crosier fire PreToolUse -c hooks.yaml";

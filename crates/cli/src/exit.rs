@@ -39,10 +39,10 @@ impl Exit {
     }
 }
 
-/// Whether `--exit-code` or `--reply` was asked for: then whatever goes wrong is a denial, also a word that nobody
+/// Whether `--exit-code` was asked for: then whatever goes wrong is a denial, also a word that nobody
 /// knows.
 pub(crate) fn is_strict() -> bool {
-    std::env::args_os().any(|word| word == "--exit-code" || word == "--reply")
+    std::env::args_os().any(|word| word == "--exit-code")
 }
 
 /// An ending that says why.

@@ -47,10 +47,15 @@ fn with_files(files: &[PathBuf]) -> Loader {
     files.iter().fold(loader(), |loader, file| loader.file(file))
 }
 
+/// Every event: those of the core, and those that only some agents have.
+pub(crate) fn catalog() -> Catalog {
+    crosier_dialect::catalog()
+}
+
 /// A loader that knows everything that this program lets a configuration name.
 pub(crate) fn loader() -> Loader {
     // Registering costs nothing: a built-in reads its data and compiles its patterns when a hook names it.
-    crosier_builtins::register(Loader::new(Catalog::default())).hook_type(ReplyType)
+    crosier_builtins::register(Loader::new(catalog())).hook_type(ReplyType)
 }
 
 /// The hooks of configuration files, ready to run.
@@ -94,7 +99,7 @@ pub(crate) fn session(files: &[PathBuf]) -> Result<(Engine, Box<AgentHooks>), Fa
 /// An engine in the current folder and with our environment.
 pub(crate) fn builder(config: Config) -> Builder {
     let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Engine::builder().config(config).folder(folder).environment(environment::all()).timing()
+    Engine::builder().events(catalog()).config(config).folder(folder).environment(environment::all()).timing()
 }
 
 pub(crate) fn build(builder: Builder) -> Result<Engine, Failed> {

@@ -10,6 +10,8 @@ pub struct Agent {
     pub name: &'static str,
     /// The name that people use.
     pub title: &'static str,
+    /// Fields that only its events have: they tell it from others.
+    pub signs: &'static [&'static str],
     /// How sure this table is.
     pub proof: Proof,
     /// Its events.

@@ -9,6 +9,7 @@ mod events;
 mod explain;
 mod fire;
 mod history;
+mod hook;
 mod list;
 #[cfg(debug_assertions)]
 mod panic;
@@ -48,6 +49,7 @@ trait Run: Args {
 pub(crate) static TABLE: &[Row] = &[
     row::<demo::DemoArgs>("demo", "Watch a scripted agent and its hooks: every event, no key, no network"),
     row::<fire::FireArgs>("fire", "Fire one event: its JSON on stdin, the outcome as JSON on stdout"),
+    row::<hook::HookArgs>("hook", "Answer an agent: its event on stdin, exactly what it takes on stdout"),
     row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
     row::<list::ListArgs>("list", "List the hooks"),
     row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
@@ -88,6 +90,9 @@ fn start<A: Run>(matches: &ArgMatches) -> Result {
 pub(crate) fn run() -> std::result::Result<Result, clap::Error> {
     if let Some(fire) = fire::quick(std::env::args_os().skip(1)) {
         return Ok(fire.run());
+    }
+    if let Some(hook) = hook::quick(std::env::args_os().skip(1)) {
+        return Ok(hook.run());
     }
     let (row, matches) = args::parse()?;
     Ok((row.run)(&matches))

@@ -51,33 +51,6 @@ fn several_files_are_merged_in_order() {
 }
 
 #[test]
-fn a_reply_says_to_claude_code_what_the_outcome_says_and_2_is_for_what_goes_wrong() {
-    let lab = Lab::with(GUARD);
-    let rm =
-        r#"{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}, "hook_event_name": "PreToolUse"}"#;
-    let ran = lab.feed(&["fire", "PreToolUse", "--reply"], rm).exits(0);
-    let specific = &ran.json()["hookSpecificOutput"];
-    assert_eq!(specific["hookEventName"], "PreToolUse");
-    assert_eq!(specific["permissionDecision"], "deny");
-    assert_eq!(specific["permissionDecisionReason"], "never");
-    let ran = lab.feed(&["fire", "PreToolUse", "--reply"], BASH).exits(0);
-    assert_eq!(ran.json()["hookSpecificOutput"]["additionalContext"], "hello");
-    assert_eq!(lab.run(&["fire", "Stop", "--reply"]).exits(0).stdout, "{}\n");
-    // What goes wrong must not look like "no objection".
-    lab.feed(&["fire", "PreToolUse", "--reply"], "not JSON").exits(2);
-    lab.feed(&["fire", "PreToolUse", "--reply", "--exit-code"], BASH).exits(2);
-    lab.write("crosier.yaml", "hooks: {PreToolUse: [{comand: x}]}");
-    lab.feed(&["fire", "PreToolUse", "--reply"], BASH).exits(2).complains("did you mean `command`?");
-}
-
-#[test]
-fn a_reply_that_is_not_read_is_an_exit_code() {
-    let lab = Lab::with("hooks: {TaskCompleted: [{reply: {decision: deny, reason: tests fail}}]}");
-    let task = r#"{"task_id": "1", "task_subject": "x"}"#;
-    lab.feed(&["fire", "TaskCompleted", "--reply"], task).exits(2).complains("tests fail");
-}
-
-#[test]
 fn exit_code_says_no_in_the_words_of_the_hook() {
     let lab = Lab::with(GUARD);
     let rm = r#"{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}"#;

@@ -19,6 +19,7 @@ mod explain;
 mod fire;
 mod help;
 mod history;
+mod hook;
 mod lab;
 mod machine;
 #[expect(dead_code, reason = "the tests of the agent use the rest of it")]

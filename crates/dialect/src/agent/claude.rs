@@ -21,6 +21,7 @@ const TEAM: Says = Says { deny: EXIT, ..SEEN };
 pub(super) static CLAUDE: Agent = Agent {
     name: "claude",
     title: "Claude Code",
+    signs: &["effort"],
     proof: Proof::Run("2.1.325"),
     event_at: &["hook_event_name"],
     fields: &[],

@@ -18,6 +18,7 @@ const OUTPUT: Way = Way::Alone(&[Key("decision", Word("block")), Key("reason", O
 pub(super) static CODEX: Agent = Agent {
     name: "codex",
     title: "Codex",
+    signs: &["turn_id"],
     proof: Proof::Run("0.166.0"),
     event_at: &["hook_event_name"],
     fields: &[],

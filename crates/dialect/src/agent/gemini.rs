@@ -21,6 +21,7 @@ const OUTPUT: Way = Way::Alone(&[Key("decision", Word("deny")), Key("reason", Ou
 pub(super) static GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
+    signs: &["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel"],
     proof: Proof::Run("0.61.0"),
     event_at: &["hook_event_name"],
     fields: &[],

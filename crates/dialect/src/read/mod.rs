@@ -193,6 +193,12 @@ impl Call {
         self.events.first()?.get(name)?.as_str().map(|text| text.into_owned())
     }
 
+    /// Whether the event takes text for the model.
+    #[must_use]
+    pub fn takes_context(&self) -> bool {
+        matches!(self.entry.says.context, crate::table::Way::Says(_))
+    }
+
     /// What was sent, at this path.
     #[must_use]
     pub fn sent(&self, path: &str) -> Option<Json> {

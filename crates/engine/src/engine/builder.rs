@@ -71,6 +71,13 @@ impl Builder {
         self.catalog.add(row).map_err(|detail| RegisterError::Row { detail })
     }
 
+    /// Takes the events of this catalog instead of the built-in ones.
+    #[must_use]
+    pub fn events(mut self, catalog: Catalog) -> Self {
+        self.catalog = catalog;
+        self
+    }
+
     /// The events that hooks can be registered for.
     #[must_use]
     pub fn catalog(&self) -> &Catalog {

@@ -37,7 +37,7 @@ pub(crate) struct BackgroundArgs {
 }
 
 /// Hands a hook to a copy of ourselves.
-pub(super) fn launcher(
+pub(crate) fn launcher(
     files: &[PathBuf],
 ) -> impl Fn(&BackgroundJob) -> std::result::Result<(), Failure> + use<> {
     let files = files.to_vec();

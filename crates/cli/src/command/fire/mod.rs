@@ -1,6 +1,6 @@
 //! `crosier fire`: one event, one outcome.
 
-mod background;
+pub(crate) mod background;
 mod messages;
 mod quick;
 mod trace;
@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Capability, Catalog, Decision, Event, Kind, OnError, Outcome};
+use crosier::{Capability, Decision, Event, Kind, OnError, Outcome};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -44,10 +44,6 @@ pub(crate) struct FireArgs {
     /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong
     #[arg(long)]
     exit_code: bool,
-    /// Print a reply instead of the outcome, as Claude Code takes it from its hooks; exit with 2 when anything goes
-    /// wrong
-    #[arg(long, conflicts_with = "exit_code")]
-    reply: bool,
     /// Print the journey of the event on stderr, room by room, payload included
     #[arg(long)]
     trace: bool,
@@ -56,7 +52,7 @@ pub(crate) struct FireArgs {
 impl Run for FireArgs {
     fn run(&self) -> Result {
         // Only where a signal must not look like "no objection" is it worth watching from the start.
-        let early = if self.exit_code || self.reply { Some(Signals::watch_and_wake()?) } else { None };
+        let early = if self.exit_code { Some(Signals::watch_and_wake()?) } else { None };
         let kind = find(&self.event)?;
         let files = setup::files(&self.config.config)?;
         let launch = background::launcher(&files);
@@ -79,17 +75,11 @@ impl Run for FireArgs {
             print::note(&format!("{}: {}", notice.level, print::plain(&notice.text)));
         }
         warn_of_failures(&hooks.engine, &outcome);
-        let printed = if self.reply { outcome.to_reply() } else { outcome.to_json() };
-        print::data(printed.text()).map_err(|failed| match failed.message.as_str() {
+        print::data(outcome.to_json().text()).map_err(|failed| match failed.message.as_str() {
             "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
             _ => failed,
         })?;
-        let exit = match () {
-            () if self.exit_code => verdict(&outcome),
-            // Only the exit status counts there.
-            () if self.reply && outcome.is_denied() && is_team_work(&outcome) => verdict(&outcome),
-            () => Exit::Done,
-        };
+        let exit = if self.exit_code { verdict(&outcome) } else { Exit::Done };
         // The process ends here: what is in memory need not be taken apart, but no worker may stay.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
@@ -129,7 +119,7 @@ impl FireArgs {
 
 /// The row of this name or alias.
 pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
-    let catalog = Catalog::default();
+    let catalog = setup::catalog();
     catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown_event(name)))
 }
 
@@ -171,11 +161,6 @@ fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
             print::note(&format!("warn: hook {name} failed ({}) and was passed over", failure.kind));
         }
     }
-}
-
-/// Whether a denial sends somebody back to work: Claude Code takes it as an exit status, never from a reply.
-fn is_team_work(outcome: &Outcome) -> bool {
-    outcome.event.field("team_name").is_some()
 }
 
 /// What a host that knows nothing but exit codes is told: 2 when what was about to happen must not happen.

@@ -20,7 +20,6 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArg
         agent: None,
         messages: None,
         exit_code: false,
-        reply: false,
         trace: false,
     };
     while let Some(word) = words.next() {
@@ -28,8 +27,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArg
             "-c" | "--config" => args.config.config.push(PathBuf::from(value(&mut words)?)),
             "--agent" => set(&mut args.agent, value(&mut words)?.into_string().ok()?)?,
             "--messages" => set(&mut args.messages, PathBuf::from(value(&mut words)?))?,
-            "--exit-code" if !args.exit_code && !args.reply => args.exit_code = true,
-            "--reply" if !args.reply && !args.exit_code => args.reply = true,
+            "--exit-code" if !args.exit_code => args.exit_code = true,
             "--trace" if !args.trace => args.trace = true,
             other if is_plain(other) => set(&mut event, other.to_owned())?,
             _ => return None,
@@ -74,7 +72,6 @@ mod tests {
             &["fire", "Stop"][..],
             &["fire", "pre:tool", "-c", "a.yaml"],
             &["fire", "-c", "a.yaml", "Stop", "--config", "b.yaml", "--trace"],
-            &["fire", "--reply", "Stop"],
             &["fire", "--exit-code", "Stop", "--agent", "a 1", "--messages", "out"],
         ] {
             let (quick, parsed) = (quickly(words), parsed(words));
@@ -107,20 +104,8 @@ mod tests {
     /// Whatever words come, the quick way never reads more into them than the parser does.
     #[test]
     fn the_quick_way_never_knows_better() {
-        let words = [
-            "Stop",
-            "-c",
-            "--config",
-            "a",
-            "--agent",
-            "--exit-code",
-            "--reply",
-            "--trace",
-            "-",
-            "--",
-            "-cx",
-            "",
-        ];
+        let words =
+            ["Stop", "-c", "--config", "a", "--agent", "--exit-code", "--trace", "-", "--", "-cx", ""];
         for a in words {
             for b in words {
                 for c in words {

@@ -1,0 +1,57 @@
+//! What an agent sends.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use crosier_dialect::table::Agent;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// How long an agent may be silent after what looks like a whole event: some leave stdin open.
+const SILENCE: Duration = Duration::from_millis(100);
+/// The most that one event may have.
+const MOST: usize = 256 << 20;
+
+/// All of stdin: to its end, or to the end of one object behind which nothing comes.
+pub(super) fn read() -> io::Result<Vec<u8>> {
+    let mut stdin = io::stdin().lock();
+    let mut input = Vec::with_capacity(16 * 1024);
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        if looks_whole(&input) && !is_ready(&stdin)? {
+            return Ok(input);
+        }
+        match stdin.read(&mut piece) {
+            Ok(0) => return Ok(input),
+            Ok(read) => input.extend_from_slice(piece.get(..read).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if input.len() > MOST {
+            return Err(io::Error::other("it is too large"));
+        }
+    }
+}
+
+/// Whether the bytes may be one object. Cheap where they are not, or are still coming.
+fn looks_whole(input: &[u8]) -> bool {
+    input.trim_ascii_end().ends_with(b"}")
+        && serde_json::from_slice::<&serde_json::value::RawValue>(input.trim_ascii()).is_ok()
+}
+
+fn is_ready(stdin: &impl AsFd) -> io::Result<bool> {
+    let mut one = [PollFd::new(stdin, PollFlags::IN)];
+    let wait = Timespec::try_from(SILENCE).ok();
+    match poll(&mut one, wait.as_ref()) {
+        Ok(ready) => Ok(ready > 0),
+        Err(rustix::io::Errno::INTR) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The agent that sends such events, where the line names none that is known.
+pub(super) fn guess(bytes: &[u8]) -> Option<&'static Agent> {
+    let text = String::from_utf8_lossy(bytes);
+    let says = |name: &str| text.contains(&format!("\"{name}\""));
+    crosier_dialect::ALL.iter().copied().find(|agent| agent.signs.iter().any(|sign| says(sign)))
+}

@@ -1,0 +1,173 @@
+//! What a session remembers between two calls of `crosier hook`: context that waits for an event that takes it, how
+//! often hooks resumed the agent in a row, and what the person was told already.
+//!
+//! One small file per agent and session in the state folder, readable by its owner only, bounded, forgotten with the
+//! session. A session that cannot remember anything still decides: nothing here can turn into an allow.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use crosier_dialect::{Answer, Call, Verdict};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::environment;
+
+/// How often in a row hooks may keep an agent going that has no limit of its own.
+const MOST_RESUMES: u32 = 8;
+/// How long context waits.
+const MOST_AGE: Duration = Duration::from_secs(3600);
+/// How much of it waits.
+const MOST_CONTEXT: usize = 64 * 1024;
+/// How many failures are remembered as told.
+const MOST_TOLD: usize = 256;
+/// How long a session that never ended is remembered.
+const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// What is remembered.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Memory {
+    /// Texts that wait, with the time in seconds.
+    context: Vec<(u64, String)>,
+    resumes: u32,
+    /// The hooks whose failure was told.
+    told: Vec<String>,
+}
+
+/// The answer to a call, with what the session remembers.
+pub(super) fn answer(call: &Call, verdict: Verdict) -> Answer {
+    let Some(path) = path_of(call) else { return without(call, verdict) };
+    let (empty, now) = (Memory::default(), now());
+    if !path.exists() {
+        let (answer, memory) = decide(call, verdict.clone(), empty.clone(), now);
+        if memory == empty {
+            return answer;
+        }
+    }
+    match remember(&path, |memory| decide(call, verdict.clone(), memory, now)) {
+        Ok(answer) => answer,
+        Err(error) => {
+            let mut answer = without(call, verdict);
+            answer.log.push(format!("the session's state cannot be kept at {}: {error}", path.display()));
+            answer
+        }
+    }
+}
+
+/// The answer of a session that cannot remember: an agent without a limit is resumed once.
+fn without(call: &Call, mut verdict: Verdict) -> Answer {
+    let again = call.sent("stop_hook_active").is_some_and(|active| active.text() == "true");
+    if again && call.agent.resumes.is_none() {
+        verdict.resume = None;
+    }
+    let mut answer = call.answer(&verdict);
+    answer.log.extend(answer.waits.iter().map(|text| format!("context that could not wait: {text}")));
+    answer
+}
+
+/// The answer, and what is to be remembered after it.
+fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (Answer, Memory) {
+    match call.entry.event {
+        "SessionStart" => memory = Memory::default(),
+        "UserPromptSubmit" => memory.resumes = 0,
+        _ => {}
+    }
+    memory.context.retain(|(at, _)| now.saturating_sub(*at) < MOST_AGE.as_secs());
+    if call.takes_context() {
+        let waiting = memory.context.drain(..).map(|(_, text)| text);
+        verdict.context.splice(0..0, waiting);
+    }
+    verdict.told.retain(|told| !(told.failed && memory.told.contains(&told.hook)));
+    let is_over = memory.resumes >= MOST_RESUMES && call.agent.resumes.is_none();
+    if is_over && verdict.resume.take().is_some() {
+        let text = format!("crosier: hooks resumed {MOST_RESUMES} times in a row, now it stops");
+        verdict.told.push(crosier_dialect::Told { hook: String::new(), failed: false, text });
+    }
+    let answer = call.answer(&verdict);
+    if answer.resumed {
+        memory.resumes += 1;
+    }
+    if answer.told {
+        let failed = verdict.told.iter().filter(|told| told.failed);
+        memory
+            .told
+            .extend(failed.map(|told| told.hook.clone()).take(MOST_TOLD - memory.told.len().min(MOST_TOLD)));
+    }
+    for text in &answer.waits {
+        let size: usize = memory.context.iter().map(|(_, text)| text.len()).sum();
+        if size + text.len() <= MOST_CONTEXT && !memory.context.iter().any(|(_, other)| other == text) {
+            memory.context.push((now, text.clone()));
+        }
+    }
+    if call.entry.event == "SessionEnd" {
+        memory = Memory::default();
+    }
+    (answer, memory)
+}
+
+/// Reads what is remembered, lets `change` decide, and writes what is left. Nobody else does so meanwhile.
+fn remember(path: &Path, change: impl FnOnce(Memory) -> (Answer, Memory)) -> io::Result<Answer> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let lock =
+        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(folder.join("lock"))?;
+    lock.lock()?;
+    let old: Memory = match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Memory::default(),
+        Err(error) => return Err(error),
+    };
+    let (answer, new) = change(old.clone());
+    if new == Memory::default() {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        sweep(folder);
+    } else if new != old {
+        write(path, &new)?;
+    }
+    Ok(answer)
+}
+
+/// All of it or nothing.
+fn write(path: &Path, memory: &Memory) -> io::Result<()> {
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file: File =
+        OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&beside)?;
+    file.write_all(&serde_json::to_vec(memory)?)?;
+    fs::rename(&beside, path)
+}
+
+/// Forgets sessions that nobody ended.
+fn sweep(folder: &Path) {
+    let old = |entry: &fs::DirEntry| {
+        let age =
+            entry.metadata().and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
+        age.is_ok_and(|age| age > FORGOTTEN) && entry.file_name() != "lock"
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(1000).filter(old) {
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
+/// The file of a call's session; none when there is no session or no folder to keep it in.
+fn path_of(call: &Call) -> Option<PathBuf> {
+    use std::fmt::Write as _;
+    let session = Some(call.session()).filter(|session| !session.is_empty())?;
+    let state = environment::folder("XDG_STATE_HOME");
+    let state = state.or_else(|| Some(environment::folder("HOME")?.join(".local/state")))?;
+    let mut name = format!("{}-", call.agent.name);
+    for byte in &Sha256::digest(session.as_bytes())[..12] {
+        let _ = write!(name, "{byte:02x}");
+    }
+    Some(state.join("crosier/hook").join(name).with_extension("json"))
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}

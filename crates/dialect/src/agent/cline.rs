@@ -1,0 +1,195 @@
+//! Cline CLI.
+//!
+//! Seen in the real program, version 3.0.65, headless. Its one "no" ends the whole run and tells nobody why, so a
+//! denial is a harmless input that says the reason instead, where there is one.
+
+use crosier_protocol::Json;
+
+use crate::json;
+use crate::read::Call;
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Is, Made, Text};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says::NOTHING;
+const CONTEXT: Way = Way::Says(&[Key("contextModification", Text)]);
+const CANCEL: Way = Way::Says(&[Key("cancel", Is(true)), Key("errorMessage", Text)]);
+const FILE: &[(&str, &str)] = &[
+    ("path", "file_path"),
+    ("file_text", "content"),
+    ("old_text", "old_string"),
+    ("new_text", "new_string"),
+    ("old_str", "old_string"),
+    ("new_str", "new_string"),
+];
+
+pub(super) static CLINE: Agent = Agent {
+    name: "cline",
+    title: "Cline",
+    signs: &["clineVersion"],
+    proof: Proof::Run("3.0.65"),
+    event_at: &["hookName"],
+    fields: &[
+        Move::new("sessionContext.rootSessionId", "session_id"),
+        Move::new("taskId", "session_id"),
+        Move::new("workspaceRoots.0", "cwd"),
+    ],
+    tools: &[
+        Tool::new("run_commands", "Bash").parts(Parts::Each {
+            list: "commands",
+            inside: "command",
+            field: "command",
+        }),
+        Tool::new("execute_command", "Bash"),
+        Tool::new("read_files", "Read").parts(Parts::Each { list: "files", inside: "path", field: "file_path" }),
+        Tool::new("read_file", "Read").fields(FILE),
+        Tool::new("editor", "Edit").also(&["Write"]).fields(FILE),
+        Tool::new("write_to_file", "Write").fields(FILE),
+        Tool::new("replace_in_file", "Edit").fields(FILE),
+        Tool::new("apply_patch", "Edit").parts(Parts::Patch("input")),
+        Tool::new("search_codebase", "Grep").parts(Parts::Each {
+            list: "queries",
+            inside: "query",
+            field: "pattern",
+        }),
+        Tool::new("fetch_web_content", "WebFetch").parts(Parts::Each {
+            list: "requests",
+            inside: "url",
+            field: "url",
+        }),
+    ],
+    mcp: Mcp::Same,
+    version_at: "clineVersion",
+    project: &[Place::Field("workspaceRoots"), Place::Field("workspaceInfo.rootPath")],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "{}",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Fixed, default_s: 30 },
+    events: &[
+        AgentEvent::new(
+            &["PreToolUse", "tool_call"],
+            "PreToolUse",
+            Says {
+                deny: Way::Says(&[
+                    Key("overrideInput", Made(harmless)),
+                    Key("contextModification", Made(said)),
+                    Key("cancel", Made(cancel)),
+                    Key("errorMessage", Made(cancelled)),
+                ]),
+                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Way::Silence("it decides by itself"),
+                rewrite: Way::Says(&[Key("overrideInput", Input)]),
+                context: CONTEXT,
+                halt: CANCEL,
+                ..SEEN
+            },
+        )
+        .fields(&[
+            Move::new("tool_call.name", "tool_name"),
+            Move::new("tool_call.input", "tool_input"),
+            Move::new("tool_call.id", "tool_use_id"),
+            Move::new("preToolUse.toolName", "tool_name"),
+            Move::new("preToolUse.parameters", "tool_input"),
+        ]),
+        AgentEvent::new(
+            &["PostToolUse", "tool_result"],
+            "PostToolUse",
+            Says {
+                context: CONTEXT,
+                replace: Way::Lost("a hook cannot change an output"),
+                hide: Way::Lost("a hook cannot change an output"),
+                halt: CANCEL,
+                ..SEEN
+            },
+        )
+        .fields(&[
+            Move::new("tool_result.name", "tool_name"),
+            Move::new("tool_result.input", "tool_input"),
+            Move::new("tool_result.output", "tool_response"),
+            Move::new("tool_result.id", "tool_use_id"),
+            Move::new("postToolUse.toolName", "tool_name"),
+            Move::new("postToolUse.parameters", "tool_input"),
+            Move::new("postToolUse.result", "tool_response"),
+        ]),
+        AgentEvent::new(
+            &["UserPromptSubmit", "prompt_submit"],
+            "UserPromptSubmit",
+            Says { deny: CANCEL, context: CONTEXT, halt: CANCEL, ..SEEN },
+        )
+        .fields(&[Move::new("userPromptSubmit.prompt", "prompt")]),
+        AgentEvent::new(
+            &["TaskStart", "agent_start"],
+            "SessionStart",
+            Says { context: CONTEXT, halt: CANCEL, ..SEEN },
+        )
+        .derived(&[("source", startup)]),
+        AgentEvent::new(&["TaskResume"], "SessionStart", Says { context: CONTEXT, halt: CANCEL, ..SEEN })
+            .derived(&[("source", resumed)]),
+        AgentEvent::new(
+            &["TaskComplete", "agent_end"],
+            "Stop",
+            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+        )
+        .fields(&[Move::new("turn.outputText", "last_assistant_message")]),
+        AgentEvent::new(&["TaskCancel"], "SessionEnd", SEEN),
+        AgentEvent::new(
+            &["PreCompact"],
+            "PreCompact",
+            Says { deny: CANCEL, rewrite: Way::Lost("it takes no instructions"), ..SEEN },
+        ),
+    ],
+    page: Page {
+        file: "an executable for each event in ~/.cline/hooks, .cline/hooks or .clinerules/hooks: PreToolUse, PostToolUse, \
+               TaskStart, TaskComplete",
+        entry: "#!/bin/sh\nexec crosier hook cline PreToolUse",
+        fails: "Exit codes are ignored; a late hook lets the tool run.",
+        traps: &[
+            "A denied command is replaced by one that prints the reason and fails; a denied read by one of a file that \
+             is not there; anything else that is denied ends the whole run.",
+            "A hook cannot say anything to the person: what failed is on stderr.",
+            "Several commands in one call are judged one by one, and one that is denied denies them all.",
+        ],
+    },
+};
+
+fn startup(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("startup"))
+}
+
+fn resumed(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("resume"))
+}
+
+/// An input that does nothing but say the reason.
+fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
+    let tool = call?.tool.as_ref()?;
+    match tool.own_name.as_str() {
+        "run_commands" => {
+            let quoted = reason.replace('\'', "'\\''");
+            let command = format!("printf '%s\\n' 'Denied: {quoted}' >&2; exit 1");
+            Some(json::object(&[("commands", json::list(&[Json::from(command)]))]))
+        }
+        "read_files" => {
+            let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
+            let path: String = reason.chars().map(plain).take(200).collect();
+            let file = json::object(&[("path", Json::from(format!("/nonexistent/denied: {path}")))]);
+            Some(json::object(&[("files", json::list(&[file]))]))
+        }
+        _ => None,
+    }
+}
+
+fn said(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless(call, reason).map(|_| Json::from(format!("The call was denied: {reason}")))
+}
+
+fn cancel(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless(call, reason).is_none().then(|| json::whole("true"))
+}
+
+fn cancelled(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless(call, reason).is_none().then(|| Json::from(reason))
+}

@@ -1,0 +1,159 @@
+//! GitHub Copilot CLI.
+//!
+//! Seen in the real program, version 1.0.102, headless. Its events have two spellings; flat keys work in both. An
+//! event in camelCase does not say which one it is: the line does.
+
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Is, Output, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says { halt: Way::Lost("a hook cannot stop it"), ..Says::NOTHING };
+const CONTEXT: Way = Way::Says(&[Key("additionalContext", Text)]);
+const BLOCK: Way = Way::Says(&[Key("decision", Word("block")), Key("reason", Text)]);
+const OUTPUT: Way = Way::Says(&[
+    Key("modifiedResult.resultType", Word("success")),
+    Key("modifiedResult.textResultForLlm", Output),
+]);
+const FILE: &[(&str, &str)] = &[
+    ("path", "file_path"),
+    ("file_text", "content"),
+    ("old_str", "old_string"),
+    ("new_str", "new_string"),
+];
+
+pub(super) static COPILOT: Agent = Agent {
+    name: "copilot",
+    title: "Copilot CLI",
+    signs: &["toolArgs", "tool_result", "toolResult", "sessionId"],
+    proof: Proof::Run("1.0.102"),
+    event_at: &["hook_event_name", "hookName"],
+    fields: &[
+        Move::new("sessionId", "session_id"),
+        Move::new("transcriptPath", "transcript_path"),
+        Move::new("toolName", "tool_name"),
+        Move::new("toolArgs", "tool_input"),
+        Move::new("toolInput", "tool_input"),
+        Move::new("toolResult.textResultForLlm", "tool_response"),
+        Move::new("tool_result.text_result_for_llm", "tool_response"),
+        Move::new("agentId", "agent_id"),
+        Move::new("agentType", "agent_type"),
+        Move::new("permissionSuggestions", "permission_suggestions"),
+        Move::new("source", "source").values(&[("new", "startup")]),
+    ],
+    tools: &[
+        Tool::new("bash", "Bash"),
+        Tool::new("powershell", "Bash"),
+        Tool::new("view", "Read").fields(FILE),
+        Tool::new("Read", "Read").fields(FILE),
+        Tool::new("create", "Write").fields(FILE),
+        Tool::new("Write", "Write").fields(FILE),
+        Tool::new("edit", "Edit").fields(FILE),
+        Tool::new("Edit", "Edit").fields(FILE),
+        Tool::new("str_replace_editor", "Edit").also(&["Write"]).fields(FILE),
+        Tool::new("apply_patch", "Edit").parts(Parts::Patch("input")),
+        Tool::new("grep", "Grep"),
+        Tool::new("rg", "Grep"),
+        Tool::new("glob", "Glob"),
+        Tool::new("web_fetch", "WebFetch"),
+        Tool::new("web_search", "WebSearch"),
+        Tool::new("task", "Task").also(&["Agent"]).fields(&[("agent_type", "subagent_type")]),
+        Tool::new("Agent", "Task").fields(&[("agent_type", "subagent_type")]),
+    ],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[Place::Variable("CLAUDE_PROJECT_DIR")],
+    text_at: &["text_result_for_llm", "textResultForLlm"],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: Some(8),
+    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    events: &[
+        AgentEvent::new(
+            &["preToolUse", "PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: Way::Says(&[
+                    Key("permissionDecision", Word("deny")),
+                    Key("permissionDecisionReason", Text),
+                ]),
+                ask: Way::Says(&[
+                    Key("permissionDecision", Word("ask")),
+                    Key("permissionDecisionReason", Text),
+                ]),
+                allow: Way::Says(&[Key("permissionDecision", Word("allow"))]),
+                rewrite: Way::Says(&[Key("modifiedArgs", Input)]),
+                context: CONTEXT,
+                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["permissionRequest", "PermissionRequest"],
+            "PermissionRequest",
+            Says {
+                deny: Way::Says(&[Key("behavior", Word("deny")), Key("message", Text)]),
+                allow: Way::Says(&[Key("behavior", Word("allow"))]),
+                rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
+                permissions: Way::Lost("an answer cannot change permissions"),
+                halt: Way::Says(&[
+                    Key("behavior", Word("deny")),
+                    Key("message", Text),
+                    Key("interrupt", Is(true)),
+                ]),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["postToolUse", "PostToolUse"],
+            "PostToolUse",
+            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["postToolUseFailure", "PostToolUseFailure"],
+            "PostToolUseFailure",
+            Says { context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["userPromptSubmitted", "UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["userPromptTransformed"], "UserPromptTransformed", SEEN).not_installed(),
+        AgentEvent::new(&["sessionStart", "SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["sessionEnd", "SessionEnd"], "SessionEnd", Says::NOTHING),
+        AgentEvent::new(&["agentStop", "Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["subagentStop", "SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN })
+            .fields(&[Move::new("response", "last_assistant_message")]),
+        AgentEvent::new(
+            &["subagentStart", "SubagentStart"],
+            "SubagentStart",
+            Says { context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["preCompact", "PreCompact"],
+            "PreCompact",
+            Says {
+                deny: Way::Lost("it cannot be stopped"),
+                rewrite: Way::Lost("it takes no instructions"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["notification", "Notification"], "Notification", SEEN),
+        AgentEvent::new(&["errorOccurred", "ErrorOccurred"], "ErrorOccurred", SEEN),
+    ],
+    page: Page {
+        file: "~/.copilot/hooks/crosier.json (or .github/hooks/crosier.json in a repository)",
+        entry: r#"{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "crosier hook copilot preToolUse", "timeoutSec": 30}]}}"#,
+        fails: "At preToolUse every status but 0 denies, without the reason; text that is no JSON and a late hook let the \
+                tool run.",
+        traps: &[
+            "Events in camelCase do not say which one they are: name it in the line.",
+            "Hooks of a repository are not loaded by `-p` without `--trust-folder`, and nobody says so; those of the user \
+             always are.",
+            "A hook cannot say anything to the person: what failed is on stderr.",
+            "It runs the hooks of `.claude/settings.json` too.",
+        ],
+    },
+};

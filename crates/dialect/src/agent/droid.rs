@@ -1,0 +1,86 @@
+//! Factory droid.
+//!
+//! Seen in the real program, version 0.215.0, headless. It takes the replies of Claude Code; some of them do nothing.
+
+use super::shape::{ALLOW, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
+const OUTPUT: Way = Way::Becomes(Effect::Tell, "a hook cannot change an output");
+
+pub(super) static DROID: Agent = Agent {
+    name: "droid",
+    title: "Factory droid",
+    signs: &["riskLevel", "tool_execution_count", "session_duration_ms"],
+    proof: Proof::Run("0.215.0"),
+    event_at: &["hook_event_name"],
+    fields: &[],
+    tools: &[
+        Tool::new("Execute", "Bash"),
+        Tool::new("Create", "Write"),
+        Tool::new("Edit", "Edit").fields(&[("old_str", "old_string"), ("new_str", "new_string")]),
+        Tool::new("ApplyPatch", "Edit").parts(Parts::Patch("input")),
+        Tool::new("LS", "LS").fields(&[("directory_path", "path")]),
+        Tool::new("Glob", "Glob").parts(Parts::Each { list: "patterns", inside: "pattern", field: "pattern" }),
+        Tool::new("FetchUrl", "WebFetch"),
+        Tool::new("Task", "Task").also(&["Agent"]),
+    ],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[Place::Variable("FACTORY_PROJECT_DIR")],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    events: &[
+        AgentEvent::new(
+            &["PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: Way::Becomes(Effect::Deny, "a question lets the tool run: let the person run it"),
+                allow: ALLOW,
+                rewrite: REWRITE,
+                halt: HALT_AND_DENY,
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PostToolUse"],
+            "PostToolUse",
+            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", Says::NOTHING),
+        AgentEvent::new(&["Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(
+            &["PreCompact"],
+            "PreCompact",
+            Says {
+                deny: Way::Lost("nobody saw it work"),
+                rewrite: Way::Lost("it takes no instructions"),
+                ..Says::NOTHING
+            },
+        ),
+        AgentEvent::new(&["Notification"], "Notification", SEEN),
+    ],
+    page: Page {
+        file: "`hooks` in ~/.factory/settings.json or .factory/settings.json",
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook droid", "timeout": 60}]}]}}"#,
+        fails: "Exit 2 denies, also without a word; every other status and a late hook let the tool run.",
+        traps: &[
+            "`droid exec` fires no UserPromptSubmit, and no PostToolUse for a tool that failed.",
+            "An output can be neither replaced nor hidden: the person is told instead.",
+            "There is no limit to resumes: Crosier stops after 8 in a row.",
+        ],
+    },
+};

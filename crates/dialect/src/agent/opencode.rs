@@ -1,0 +1,142 @@
+//! opencode.
+//!
+//! Its hooks are functions of a plugin. Ours (`opencode.ts`) hands what they get to `crosier hook opencode` and does
+//! what the answer says; what opencode does with it was seen in the real program, version 1.18.33.
+
+use crosier_protocol::Json;
+
+use crate::json;
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Output, Text};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+/// The plugin: a file for `~/.config/opencode/plugins`. `CROSIER` in it is the program.
+pub const PLUGIN: &str = include_str!("opencode.ts");
+
+const SEEN: Says = Says { tell: Way::Says(&[Key("tell", Text)]), ..Says::NOTHING };
+const DENY: Way = Way::Says(&[Key("deny", Text)]);
+const CONTEXT: Way = Way::Says(&[Key("context", Text)]);
+const OUTPUT: Way = Way::Says(&[Key("output", Output)]);
+const FILE: &[(&str, &str)] = &[
+    ("filePath", "file_path"),
+    ("oldString", "old_string"),
+    ("newString", "new_string"),
+    ("replaceAll", "replace_all"),
+];
+
+pub(super) static OPENCODE: Agent = Agent {
+    name: "opencode",
+    title: "opencode",
+    signs: &["sessionID", "callID"],
+    proof: Proof::Run("1.18.33"),
+    event_at: &["input.event.type", "i.event.type", "hook", "n"],
+    fields: &[
+        Move::new("input.sessionID", "session_id"),
+        Move::new("i.sessionID", "session_id"),
+        Move::new("input.event.properties.sessionID", "session_id"),
+        Move::new("i.event.properties.sessionID", "session_id"),
+        Move::new("directory", "cwd"),
+        Move::new("input.tool", "tool_name"),
+        Move::new("i.tool", "tool_name"),
+        Move::new("output.args", "tool_input"),
+        Move::new("o.args", "tool_input"),
+        Move::new("input.args", "tool_input"),
+        Move::new("i.args", "tool_input"),
+        Move::new("input.callID", "tool_use_id"),
+        Move::new("i.callID", "tool_use_id"),
+        Move::new("output.output", "tool_response"),
+        Move::new("o.output", "tool_response"),
+    ],
+    tools: &[
+        Tool::new("bash", "Bash"),
+        Tool::new("read", "Read").fields(FILE),
+        Tool::new("write", "Write").fields(FILE),
+        Tool::new("edit", "Edit").fields(FILE),
+        Tool::new("multiedit", "Edit").fields(FILE),
+        Tool::new("patch", "Edit").parts(Parts::Patch("patchText")),
+        Tool::new("apply_patch", "Edit").parts(Parts::Patch("patchText")),
+        Tool::new("glob", "Glob"),
+        Tool::new("grep", "Grep"),
+        Tool::new("list", "LS"),
+        Tool::new("webfetch", "WebFetch"),
+        Tool::new("websearch", "WebSearch"),
+        Tool::new("task", "Task").also(&["Agent"]),
+        Tool::new("todowrite", "TodoWrite"),
+    ],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[Place::Field("directory")],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "{}",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Fixed, default_s: 60 },
+    events: &[
+        AgentEvent::new(
+            &["tool.execute.before"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: Way::Becomes(Effect::Deny, "a plugin cannot ask: let the person run it"),
+                allow: Way::Silence("opencode's own permissions decide"),
+                rewrite: Way::Says(&[Key("args", Input)]),
+                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop a turn"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["tool.execute.after"],
+            "PostToolUse",
+            Says {
+                context: CONTEXT,
+                replace: OUTPUT,
+                hide: OUTPUT,
+                halt: Way::Becomes(Effect::Tell, "a plugin cannot stop a turn"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["chat.message"],
+            "UserPromptSubmit",
+            Says {
+                deny: DENY,
+                context: CONTEXT,
+                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop it in another way"),
+                ..SEEN
+            },
+        )
+        .derived(&[("prompt", prompt)]),
+        AgentEvent::new(&["session.created"], "SessionStart", SEEN).derived(&[("source", startup)]),
+        AgentEvent::new(
+            &["session.idle"],
+            "Stop",
+            Says { resume: Way::Lost("a plugin cannot keep it going"), ..SEEN },
+        ),
+        AgentEvent::new(&["session.deleted"], "SessionEnd", SEEN),
+    ],
+    page: Page {
+        file: "~/.config/opencode/plugins/crosier.ts (or .opencode/plugins/crosier.ts in a project)",
+        entry: "crosier hook opencode --plugin > ~/.config/opencode/plugins/crosier.ts",
+        fails: "The plugin throws when Crosier cannot be reached, so that the tool does not run. A plugin that cannot be \
+                loaded is a line in opencode's log, and everything runs.",
+        traps: &[
+            "A resume and a question to the person have no effect.",
+            "Context before a tool waits for its result and is added to it.",
+        ],
+    },
+};
+
+fn startup(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("startup"))
+}
+
+/// The texts of a message.
+fn prompt(sent: &[(String, Json)]) -> Option<Json> {
+    let parts = json::at(sent, "output.parts").or_else(|| json::at(sent, "o.parts"))?;
+    let texts = json::elements(&parts)?;
+    let texts: Vec<String> =
+        texts.iter().filter_map(|part| Some(part.get("text")?.as_str()?.into_owned())).collect();
+    Some(Json::from(texts.join("\n")))
+}

@@ -1,0 +1,132 @@
+//! Qwen Code.
+//!
+//! Seen in the real program, version 0.24.4, headless. It comes from Gemini CLI and takes most replies of Claude Code.
+
+use super::gemini::TOOLS;
+use super::shape::{
+    ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, HALT, HALT_AND_DENY, TELL,
+};
+use crate::table::Put::Key;
+use crate::table::Val::{Is, Output, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says { tell: TELL, ..Says::NOTHING };
+const OUTPUT: Way = Way::Alone(&[Key("continue", Is(false)), Key("stopReason", Output)]);
+const STOPS: Says = Says {
+    resume: BLOCK,
+    halt: Way::Silence("a word would keep it going, and nothing lets it stop"),
+    ..SEEN
+};
+
+pub(super) static QWEN: Agent = Agent {
+    name: "qwen",
+    title: "Qwen Code",
+    signs: &["tool_call_id", "submitted_prompt"],
+    proof: Proof::Run("0.24.4"),
+    event_at: &["hook_event_name"],
+    fields: &[],
+    tools: QWEN_TOOLS,
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[Place::Variable("QWEN_PROJECT_DIR")],
+    text_at: &["llmContent"],
+    output: OutputShape::Text,
+    nothing: "{}",
+    resumes: Some(8),
+    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    events: &[
+        AgentEvent::new(
+            &["PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: ASK,
+                allow: ALLOW,
+                rewrite: Way::Becomes(Effect::Deny, "a hook's input is ignored, and the old one would run"),
+                halt: HALT_AND_DENY,
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PermissionRequest"],
+            "PermissionRequest",
+            Says {
+                deny: Way::Says(&[
+                    EVENT,
+                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
+                    Key("hookSpecificOutput.decision.message", Text),
+                ]),
+                allow: Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]),
+                rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
+                permissions: Way::Lost("an answer cannot change permissions"),
+                halt: Way::Becomes(Effect::Deny, "an answer cannot stop the turn"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PostToolUse"],
+            "PostToolUse",
+            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+        ),
+        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
+        )
+        .repeats("prompt"),
+        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(&["Stop"], "Stop", STOPS),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["PreCompact"],
+            "PreCompact",
+            Says { deny: BLOCK, rewrite: Way::Lost("it takes no instructions"), ..SEEN },
+        ),
+        AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
+        AgentEvent::new(&["Notification"], "Notification", SEEN),
+        AgentEvent::new(&["PermissionDenied"], "PermissionDenied", SEEN),
+        AgentEvent::new(&["StopFailure"], "StopFailure", SEEN),
+        AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", SEEN).not_installed(),
+        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", SEEN)
+            .fields(&[Move::new("displayed_text", "delta"), Move::new("is_final", "final")])
+            .not_installed(),
+    ],
+    page: Page {
+        file: "~/.qwen/settings.json (or .qwen/settings.json in a project)",
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook qwen", "timeout": 60}]}]}}"#,
+        fails: "A late hook, a silent exit 2 and every other status let the tool run; exit 2 with a word on stderr denies.",
+        traps: &[
+            "A timeout of 1000 and more is milliseconds, less is seconds.",
+            "UserPromptSubmit fires again with an empty prompt after every round of tools: Crosier has no opinion then.",
+            "SessionEnd never fires headless.",
+            "The reason for a blocked prompt is shown to nobody.",
+            "It needs Node 22.",
+        ],
+    },
+};
+
+const QWEN_TOOLS: &[Tool] = &[
+    TOOLS[0],
+    TOOLS[1],
+    TOOLS[2],
+    TOOLS[3],
+    TOOLS[4],
+    TOOLS[5],
+    TOOLS[6],
+    TOOLS[7],
+    TOOLS[8],
+    TOOLS[9],
+    Tool::new("edit", "Edit"),
+    Tool::new("todo_write", "TodoWrite"),
+    Tool::new("notebook_edit", "NotebookEdit"),
+    Tool::new("agent", "Task").also(&["Agent"]),
+    Tool::new("task", "Task").also(&["Agent"]),
+    Tool::new("skill", "Skill"),
+    Tool::new("web_search", "WebSearch"),
+];
