@@ -5,6 +5,13 @@
 //! the text of a here-document, behind `sudo` or `xargs`, in the code that `sh -c` gets), and a list of doubts:
 //! why some of it cannot be known. Whoever decides by the commands must not allow what is in doubt.
 //!
+//! Values that the line itself assigns are known where they are used: `d=build; rm -rf "$d"` deletes `build`.
+//! What a branch or a loop may assign is an [`Origin::Choice`], and the command is there once more for each value,
+//! with `certain: false`: enough to forbid it, never enough to allow it. What commands plainly print, and files that
+//! the line writes and then runs, are followed too.
+//!
+//! What a command does to files is [`Command::files`], from one table of programs (`effect`).
+//!
 //! The grammar is that of POSIX and bash, read generously: what a shell would refuse is a doubt, and reading
 //! goes on. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is
 //! bounded: no line can make it hang or overflow.
@@ -15,6 +22,7 @@ mod carrier;
 mod compound;
 mod decode;
 mod dollar;
+mod effect;
 mod escape;
 mod folders;
 mod lex;
@@ -28,6 +36,7 @@ mod variables;
 mod word;
 
 pub(crate) use carrier::git_subcommand;
+pub(crate) use effect::{Effect, FileUse};
 pub(crate) use folders::normal;
 pub use model::{
     Assignment, Body, Command, Direction, Doubt, DoubtKind, Input, Redirection, Script, base_name,

@@ -1,0 +1,380 @@
+//! A row of the table against the words of a command.
+
+use std::borrow::Cow;
+
+use super::table::{self, OptionRole, Role, Row};
+use super::{Effect, FileUse};
+use crate::shell::model::Command;
+use crate::shell::word::Word;
+
+/// Adds the files that the words of a command name.
+pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
+    let Some(program) = command.words.first() else { return };
+    if program.known().is_none_or(|program| program.contains('/')) {
+        uses.push(FileUse { path: Cow::Borrowed(program), effect: Effect::Read });
+    }
+    if command.name() == Some("find") {
+        return find(command.arguments(), uses);
+    }
+    if matches!(command.name(), Some("tar" | "gtar" | "bsdtar")) {
+        return tar(command.arguments(), uses);
+    }
+    match table::find(command) {
+        Some((row, from)) => {
+            let words = command.words.get(from..).unwrap_or_default();
+            if !words.iter().any(asks_for_help) {
+                Reader {
+                    row,
+                    uses,
+                    operands: Vec::new(),
+                    all: None,
+                    last: None,
+                    has_pattern: false,
+                    has_target: false,
+                }
+                .read(words);
+            }
+        }
+        None => unknown(command.arguments(), uses),
+    }
+}
+
+fn asks_for_help(word: &Word) -> bool {
+    matches!(word.known(), Some("--help" | "--version"))
+}
+
+/// The words of a program that is not in the table.
+fn unknown<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    for word in words {
+        let head = word.head();
+        let path = match head.find('=') {
+            Some(equals) => Cow::Owned(word.after(equals + 1)),
+            None if head.starts_with('-') => continue,
+            None if head.starts_with('@') => Cow::Owned(word.after(1)),
+            None => Cow::Borrowed(word),
+        };
+        if !path.pieces().is_empty() {
+            uses.push(FileUse { path, effect: Effect::Unknown });
+        }
+    }
+}
+
+struct Reader<'a, 'u> {
+    row: &'static Row,
+    uses: &'u mut Vec<FileUse<'a>>,
+    /// Operands, and whether they stand behind `--`.
+    operands: Vec<(&'a Word, bool)>,
+    all: Option<Role>,
+    last: Option<Role>,
+    has_pattern: bool,
+    /// Whether an option (`-t`) named the target: the last operand is like the others.
+    has_target: bool,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn read(mut self, words: &'a [Word]) {
+        let mut at = 0;
+        let mut dashes = false;
+        while let Some(word) = words.get(at) {
+            at += 1;
+            let head = word.head();
+            if dashes || head.len() < 2 || !head.starts_with('-') {
+                self.operands.push((word, dashes));
+            } else if word.known() == Some("--") {
+                dashes = true;
+            } else {
+                at = match self.option(word, words, at) {
+                    Some(next) => next,
+                    None => return self.finish(),
+                };
+            }
+        }
+        self.finish();
+    }
+
+    /// Reads an option; where the next word is, or none when the rest belongs to something else.
+    fn option(&mut self, word: &'a Word, words: &'a [Word], at: usize) -> Option<usize> {
+        let head = word.head();
+        let name = head.split('=').next().unwrap_or_default();
+        if let Some(meaning) = self.row.options.get(name) {
+            let glued = head.contains('=').then(|| word.after(name.len() + 1));
+            return self.meaning(*meaning, glued, words, at);
+        }
+        if head.starts_with("--") {
+            if head.contains('=') {
+                let path = Cow::Owned(word.after(name.len() + 1));
+                self.uses.push(FileUse { path, effect: Effect::Unknown });
+            }
+            return Some(at);
+        }
+        // `-rno FILE`, `-oFILE`
+        let mut next = at;
+        for (place, letter) in head.char_indices().skip(1) {
+            let end = place + letter.len_utf8();
+            let option: String = ['-', letter].into_iter().collect();
+            let Some(meaning) = self.row.options.get(option.as_str()) else { continue };
+            let glued = (end < head.len() || word.known().is_none()).then(|| word.after(end));
+            let takes_value = !matches!(meaning, OptionRole::All(_) | OptionRole::Last(_) | OptionRole::Flag);
+            next = self.meaning(*meaning, glued.filter(|_| takes_value), words, at)?;
+            if takes_value {
+                break;
+            }
+        }
+        Some(next)
+    }
+
+    fn meaning(
+        &mut self,
+        meaning: OptionRole,
+        glued: Option<Word>,
+        words: &'a [Word],
+        at: usize,
+    ) -> Option<usize> {
+        let flag = |role| match role {
+            OptionRole::All(role) => Some((Some(role), None)),
+            OptionRole::Last(role) => Some((None, Some(role))),
+            OptionRole::Flag => Some((None, None)),
+            _ => None,
+        };
+        if let Some((all, last)) = flag(meaning) {
+            // Looking only wins over everything.
+            if self.all != Some(Role::Stat) {
+                self.all = all.or(self.all);
+            }
+            self.last = last.or(self.last);
+            return Some(at);
+        }
+        let next = at + usize::from(glued.is_none());
+        let value: Option<Cow<'a, Word>> = match glued {
+            Some(word) => Some(Cow::Owned(word)),
+            None => words.get(at).map(Cow::Borrowed),
+        };
+        match meaning {
+            OptionRole::Rest => return None,
+            OptionRole::CodeRest => {
+                let rest = words.get(next..).unwrap_or_default();
+                self.uses.extend(
+                    rest.iter()
+                        .filter(|word| !word.head().starts_with('-'))
+                        .map(|word| FileUse { path: Cow::Borrowed(word), effect: Effect::Unknown }),
+                );
+                return None;
+            }
+            OptionRole::TwoTexts => return Some(next + 1),
+            OptionRole::TextAndFile => {
+                self.use_file(words.get(next).map(Cow::Borrowed), Role::Read);
+                return Some(next + 1);
+            }
+            OptionRole::Pattern => self.has_pattern = true,
+            OptionRole::PatternFile => {
+                self.has_pattern = true;
+                self.use_file(value, Role::Read);
+            }
+            OptionRole::AtFile => self.at_file(value),
+            OptionRole::InPlace => {
+                if value.as_ref().is_some_and(|value| value.known() == Some("inplace")) {
+                    self.all = Some(Role::Write);
+                }
+            }
+            OptionRole::Value(role) => {
+                self.has_target |= role == Role::Write;
+                self.use_file(value, role);
+            }
+            OptionRole::All(_) | OptionRole::Last(_) | OptionRole::Flag => {}
+        }
+        Some(next)
+    }
+
+    /// `@file`, `name=@file`, `name@file`, `name=<file`
+    fn at_file(&mut self, value: Option<Cow<'a, Word>>) {
+        let Some(value) = value else { return };
+        let head = value.head();
+        if let Some(mark) = head.find('@').or_else(|| head.find("=<").map(|at| at + 1))
+            && !head[..mark].contains([' ', ':', '{', '"'])
+        {
+            let path = value.after(mark + 1);
+            // `file=@a;type=text/plain`
+            let path = match path.known().and_then(|text| text.split_once(';')) {
+                Some((name, _)) => Word::literal(name),
+                None => path,
+            };
+            self.use_file(Some(Cow::Owned(path)), Role::Read);
+        }
+    }
+
+    fn use_file(&mut self, word: Option<Cow<'a, Word>>, role: Role) {
+        let Some(word) = word else { return };
+        let effect = match role {
+            Role::Text | Role::Code => return,
+            Role::LocalRead | Role::LocalWrite if is_remote(&word) => return,
+            Role::Stat => Effect::Stat,
+            Role::Read | Role::LocalRead => Effect::Read,
+            Role::Write | Role::LocalWrite | Role::Checkout => Effect::Write,
+            Role::Delete | Role::Move => Effect::Delete,
+            Role::Any => Effect::Unknown,
+        };
+        if word.known() != Some("-") {
+            self.uses.push(FileUse { path: word, effect });
+        }
+    }
+
+    fn finish(mut self) {
+        let operands = std::mem::take(&mut self.operands);
+        let count = operands.len();
+        let mut place = 0;
+        for (number, (word, behind_dashes)) in operands.into_iter().enumerate() {
+            if let Some((name, role)) =
+                self.row.prefixes.iter().find(|(name, _)| word.head().starts_with(name))
+            {
+                let value = word.after(name.len() + usize::from(word.head()[name.len()..].starts_with('=')));
+                self.use_file(Some(Cow::Owned(value)), *role);
+                continue;
+            }
+            let is_last = count > 1 && number + 1 == count;
+            let own = |place: usize| {
+                let roles = &self.row.operands;
+                roles.get(place).or(if self.row.repeats { roles.last() } else { None }).copied()
+            };
+            let mut role = own(place);
+            if role == Some(Role::Code) && self.has_pattern {
+                place += 1;
+                role = own(place);
+            }
+            place += 1;
+            if role == Some(Role::Checkout) && !behind_dashes {
+                // A branch, or a path.
+                role = word.head().contains(['/', '.']).then_some(Role::Checkout);
+            }
+            let is_target = is_last && self.row.last.is_some() && !self.has_target;
+            if is_target {
+                role = self.row.last;
+            }
+            let is_file = !matches!(role, None | Some(Role::Text | Role::Code));
+            let is_far = matches!(role, Some(Role::LocalRead | Role::LocalWrite)) && is_remote(word);
+            if is_file && !is_far {
+                role = match (self.all, self.last) {
+                    (Some(Role::Stat), _) if self.row.last.is_none() || is_target => Some(Role::Stat),
+                    (_, Some(last)) if is_target => Some(last),
+                    (Some(all), _) if !is_target => {
+                        Some(if all == Role::Stat { role.unwrap_or(all) } else { all })
+                    }
+                    _ => role,
+                };
+            }
+            if let Some(role) = role {
+                self.use_file(Some(Cow::Borrowed(word)), role);
+            }
+        }
+    }
+}
+
+/// `host:path`, `user@host:path`, `rsync://…`
+fn is_remote(word: &Word) -> bool {
+    let head = word.head();
+    head.find(':').is_some_and(|colon| !head[..colon].contains('/') || head[colon..].starts_with("://"))
+}
+
+/// `find`: where it looks, and the files that it writes.
+fn find<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    let is_expression = |word: &Word| word.head().starts_with(['-', '(', '!']) && word.head() != "-";
+    let globals = words.iter().take_while(|word| matches!(word.known(), Some("-H" | "-L" | "-P"))).count();
+    let words = words.get(globals..).unwrap_or_default();
+    let paths = words.iter().take_while(|word| !is_expression(word)).count();
+    let deletes = words.iter().any(|word| word.known() == Some("-delete"));
+    let mut inside = false;
+    for (at, word) in words.iter().enumerate().skip(paths) {
+        let effect = match word.known() {
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                inside = true;
+                continue;
+            }
+            Some(";" | "+") => {
+                inside = false;
+                continue;
+            }
+            Some("-fprint" | "-fprint0" | "-fprintf" | "-fls") if !inside => Effect::Write,
+            Some("-newer" | "-samefile" | "-anewer" | "-cnewer") if !inside => Effect::Stat,
+            Some("-files0-from") if !inside => Effect::Read,
+            _ => continue,
+        };
+        uses.extend(words.get(at + 1).map(|word| FileUse { path: Cow::Borrowed(word), effect }));
+    }
+    let effect = if deletes { Effect::Delete } else { Effect::Stat };
+    uses.extend(words[..paths].iter().map(|word| FileUse { path: Cow::Borrowed(word), effect }));
+}
+
+/// `tar`: an archive that is written from files, or read into a folder.
+fn tar<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
+    const VALUES: &str = "fCTXbgHVKNLIF";
+    const LONG: [&str; 8] = [
+        "--exclude",
+        "--exclude-from",
+        "--files-from",
+        "--transform",
+        "--xform",
+        "--strip-components",
+        "--owner",
+        "--use-compress-program",
+    ];
+    let letters = |word: &Word| {
+        let head = word.head();
+        head.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default().to_owned()
+    };
+    let mode = words.first().map(Word::head).unwrap_or_default();
+    let is_bare =
+        !mode.starts_with('-') && mode.len() < 8 && mode.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let all: String = words.iter().map(letters).chain(is_bare.then(|| mode.to_owned())).collect();
+    let long = |name: &str| words.iter().any(|word| word.known() == Some(name));
+    let creates =
+        all.contains(['c', 'r', 'u', 'A']) || long("--create") || long("--append") || long("--update");
+    let lists = !creates && (all.contains('t') || long("--list"));
+    let archive = if creates { Effect::Write } else { Effect::Read };
+    let mut add = |word: Option<Cow<'a, Word>>, effect| {
+        uses.extend(word.filter(|word| word.known() != Some("-")).map(|path| FileUse { path, effect }));
+    };
+    // Letters that wait for a value, in order: `tar czfC a b`.
+    let mut waiting: Vec<char> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let head = word.head();
+        if !waiting.is_empty() && !(head.starts_with("--") && head.len() > 2) {
+            match waiting.remove(0) {
+                'f' => add(Some(Cow::Borrowed(word)), archive),
+                'C' if !lists => {
+                    add(Some(Cow::Borrowed(word)), if creates { Effect::Stat } else { Effect::Write })
+                }
+                'T' | 'X' => add(Some(Cow::Borrowed(word)), Effect::Read),
+                _ => {}
+            }
+        } else if head.starts_with("--") {
+            let (name, glued) = match head.split_once('=') {
+                Some((name, _)) => (name, Some(Cow::Owned(word.after(name.len() + 1)))),
+                None => (head, None),
+            };
+            match name {
+                "--file" if glued.is_some() => add(glued, archive),
+                "--file" => waiting.push('f'),
+                "--directory" if glued.is_some() => add(glued, Effect::Write),
+                "--directory" => waiting.push('C'),
+                name if glued.is_none() && LONG.contains(&name) => waiting.push('-'),
+                _ => {}
+            }
+        } else if (at == 0 && is_bare) || head.starts_with('-') {
+            let letters = head.trim_start_matches('-');
+            for (place, letter) in letters.char_indices().filter(|(_, letter)| VALUES.contains(*letter)) {
+                let rest = place + letter.len_utf8();
+                if rest < letters.len() && head.starts_with('-') {
+                    let value = Some(Cow::Owned(word.after(head.len() - letters.len() + rest)));
+                    match letter {
+                        'f' => add(value, archive),
+                        'C' => add(value, Effect::Write),
+                        _ => {}
+                    }
+                    break;
+                }
+                waiting.push(letter);
+            }
+        } else if creates {
+            add(Some(Cow::Borrowed(word)), Effect::Read);
+        }
+    }
+}
