@@ -32,7 +32,6 @@ pub(crate) struct Case {
 /// The hooks of a case.
 #[derive(Debug, Clone)]
 pub(crate) enum Configuration {
-    None,
     /// Written in the case itself.
     Part(Node),
     /// Paths, relative to the case file.
@@ -144,6 +143,10 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
             problem(Span::at(node.span.start), format!("a case needs `{key}`"));
         }
     }
+    if node.get("config").is_none_or(Node::is_null) {
+        let message = "a case needs `config`: `config: {hooks: {…}}`, or the path of a file";
+        problem(Span::at(node.span.start), message.to_owned());
+    }
     let mut text = |key: &str| {
         let value = node.get(key).filter(|value| !value.is_null())?;
         if value.as_text().is_none() {
@@ -166,17 +169,14 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
         }
     };
     let disable = texts("disable");
-    let config = match node.get("config") {
-        None => Configuration::None,
-        Some(node) => match &node.value {
-            Tree::Text(_) => Configuration::Files(texts("config")),
-            Tree::List(files) if files.iter().all(|file| file.as_text().is_some()) => {
-                Configuration::Files(texts("config"))
-            }
-            // Also what is no configuration at all: a case can expect the error.
-            _ => Configuration::Part(node.clone()),
-        },
-    };
+    let config = node.get("config").filter(|config| !config.is_null()).map(|node| match &node.value {
+        Tree::Text(_) => Configuration::Files(texts("config")),
+        Tree::List(files) if files.iter().all(|file| file.as_text().is_some()) => {
+            Configuration::Files(texts("config"))
+        }
+        // Also what is no configuration at all: a case can expect the error.
+        _ => Configuration::Part(node.clone()),
+    });
     let expect = node.get("expect").filter(|expect| !expect.is_null());
     let expect = expect.and_then(|expect| expect::read(source, expect, problems));
     Some(Case {
@@ -184,7 +184,7 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
         source: Arc::clone(source),
         span: node.span,
         folder: folder.to_owned(),
-        config,
+        config: config?,
         agent,
         disable,
         event: event?,

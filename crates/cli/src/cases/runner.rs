@@ -142,7 +142,6 @@ fn fire(case: &Case, with: impl FnOnce(&Engine, &dyn Fn() -> Outcome) -> Outcome
 fn engine(case: &Case) -> Result<Engine, String> {
     let loader = setup::loader();
     let loader = match &case.config {
-        Configuration::None => loader,
         Configuration::Part(node) => loader.part(&case.source, node.clone(), &case.folder),
         Configuration::Files(files) => {
             files.iter().fold(loader, |loader, file| loader.file(case.folder.join(file)))

@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use super::{about, or_null, properties, root, with};
 use crate::setup;
 
-const ABOUT: &str = "Hooks for AI agents. Outside `hooks` sections every key belongs to somebody else. \
+/// The longest time of a hook, in seconds.
+const WEEK: u32 = 7 * 24 * 60 * 60;
+
+const ABOUT: &str = "Hooks for AI agents. Keys outside `hooks` sections may belong to other programs. \
                      `crosier check` finds what a schema cannot.";
 
 /// The schema of a configuration file.
@@ -16,7 +19,8 @@ pub(crate) fn config() -> Value {
     with(
         root("config", "Crosier configuration", ABOUT),
         json!({
-            "type": ["object", "null"],
+            "type": "object",
+            "allOf": [something(), nothing_misplaced()],
             "properties": {
                 "hooks": about(json!({ "$ref": "#/$defs/section" }), "the base hooks, which hold for every agent"),
                 "agents": agents(),
@@ -45,6 +49,29 @@ pub(crate) fn config() -> Value {
             },
         }),
     )
+}
+
+/// One section at least has something in it: a file without anything for Crosier is a mistake.
+fn something() -> Value {
+    let has = |key: &str, schema: Value| json!({ "required": [key], "properties": { key: schema } });
+    let filled = || json!({ "type": ["object", "array", "string"], "minProperties": 1, "minItems": 1, "minLength": 1 });
+    json!({ "anyOf": [
+        has("hooks", json!({ "type": "object", "minProperties": 1 })),
+        has("agents", filled()),
+        has("scripts", filled()),
+        has("permissions", filled()),
+    ] })
+}
+
+/// Events and misspelled sections beside `hooks` would be ignored.
+fn nothing_misplaced() -> Value {
+    let misspelled = ["hook", "hoks", "Hooks", "script", "permission"];
+    let events = TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
+    let names: Vec<&str> = events.chain(misspelled).collect();
+    json!({ "propertyNames": {
+        "not": { "enum": names },
+        "$comment": "events stand below `hooks`, which is spelled like this",
+    } })
 }
 
 fn section(tables: &KeyTables) -> Value {
@@ -88,6 +115,7 @@ fn hook(tables: &KeyTables) -> Value {
     let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
     let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
     let mut all = vec![one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")];
+    all.extend(contradictions());
     all.extend(builtins());
     closed(
         keys(&tables.hook, tables),
@@ -97,6 +125,24 @@ fn hook(tables: &KeyTables) -> Value {
             "allOf": all,
         }),
     )
+}
+
+/// Values that cannot stand together on one hook.
+fn contradictions() -> Vec<Value> {
+    let never = |pairs: &[(&str, Value)]| {
+        let values = properties(pairs.iter().map(|(key, value)| (*key, json!({ "const": value }))));
+        let names: Vec<&str> = pairs.iter().map(|(key, _)| *key).collect();
+        json!({ "not": { "properties": values, "required": names } })
+    };
+    let (yes, no) = (|| Value::Bool(true), || Value::Bool(false));
+    let modes = ["observe", "parallel", "background"];
+    let pairs = modes.iter().enumerate().flat_map(|(at, a)| modes.iter().skip(at + 1).map(move |b| (*a, *b)));
+    let mut all: Vec<Value> = pairs.map(|(a, b)| never(&[(a, yes()), (b, yes())])).collect();
+    all.push(never(&[("system", yes()), ("enabled", no())]));
+    all.push(never(&[("on_error", "abort".into()), ("fail_closed", no())]));
+    all.push(never(&[("on_error", "log".into()), ("fail_closed", yes())]));
+    all.push(never(&[("on_error", "skip".into()), ("fail_closed", yes())]));
+    all
 }
 
 /// The ready-made hooks of this program, each with its options: first which there are, then what each knows.
@@ -126,6 +172,18 @@ fn builtins() -> Vec<Value> {
 
 /// A mapping with these keys and no others, but for `x-…`.
 fn closed(known: Map<String, Value>, more: Value) -> Value {
+    // `on_error` and `onError` are one key.
+    let twice = known.keys().filter_map(|key| {
+        let camel = camel_case(key);
+        (camel != *key).then(|| json!({ "not": { "required": [key, camel] } }))
+    });
+    let mut once: Vec<Value> = twice.collect();
+    let mut more = more;
+    match more.get_mut("allOf") {
+        Some(Value::Array(all)) => all.append(&mut once),
+        _ if once.is_empty() => {}
+        _ => more["allOf"] = once.into(),
+    }
     let mut schema = Map::new();
     schema.insert("type".to_owned(), "object".into());
     schema.insert("properties".to_owned(), known.into());
@@ -168,6 +226,7 @@ fn value(kind: ValueKind, types: &[&str]) -> Value {
             "pattern": "^\\s*([0-9]+(\\.[0-9]*)?|\\.[0-9]+)\\s*(ms|s|m|h)\\s*$",
             "exclusiveMinimum": 0,
             "examples": ["2s", "1500ms"],
+            "maximum": if unit == "seconds" { WEEK } else { WEEK * 1000 },
             "$comment": format!("a bare number is {unit}"),
         })
     };
@@ -213,6 +272,10 @@ fn permissions() -> Value {
 
 fn agents() -> Value {
     let section = || json!({ "$ref": "#/$defs/section" });
+    let has_hooks = json!({ "anyOf": [
+        { "required": ["hooks"] },
+        { "required": ["backend"], "properties": { "backend": { "type": "object", "required": ["hooks"] } } },
+    ] });
     let agent = json!({
         "properties": properties([
             ("id", about(json!({ "type": ["string", "number", "boolean", "null"] }), "the agent's id")),
@@ -223,7 +286,10 @@ fn agents() -> Value {
         ]),
     });
     about(
-        json!({ "items": agent.clone(), "additionalProperties": agent }),
+        json!({
+            "items": { "allOf": [agent.clone()], "if": { "allOf": [{ "type": "object" }, has_hooks] }, "then": { "required": ["id"] } },
+            "additionalProperties": agent,
+        }),
         "the hooks of single agents: a list with `id`s, or a mapping by id",
     )
 }

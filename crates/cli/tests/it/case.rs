@@ -115,6 +115,7 @@ fn what_is_wrong_with_a_case_is_found_before_any_runs() {
         "error: nothing else can be expected beside `error`",
         "error: unknown key `evnt` of a case, did you mean `event`?",
         "error: a case needs `event`",
+        "error: a case needs `config`: `config: {hooks: {…}}`, or the path of a file",
         "error: `expect` is empty: this case could never fail",
         "error: `name` must be text, but it is a list",
         "error: `expect` must be a mapping, but it is text",
@@ -131,7 +132,7 @@ fn an_error_can_be_expected_and_one_that_is_not_is_a_failure() {
 - {name: a, config: {hooks: {Stop: [{comand: x}]}}, event: Stop, expect: {error: did you mean `command`}}
 - {name: b, config: {hooks: {Stop: [{comand: x}]}}, event: Stop, expect: {error: /unknown key .comand/}}
 - {name: c, config: {hooks: {Stop: [{comand: x}]}}, event: Stop, expect: {decision: null}}
-- {name: d, event: Stop, expect: {error: something}}
+- {name: d, config: {hooks: {Stop: [{reply: {}}]}}, event: Stop, expect: {error: something}}
 - {name: e, config: gone.yaml, event: Stop, expect: {error: gone.yaml}}
 ");
     let ran = lab.run(&["test", "cases"]).exits(1);

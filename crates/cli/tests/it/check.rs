@@ -163,10 +163,22 @@ fn list_as_json_says_the_same() {
 }
 
 #[test]
-fn an_empty_configuration_has_no_hooks() {
-    let lab = Lab::with("");
+fn a_configuration_of_settings_has_no_hooks() {
+    let lab = Lab::with("hooks: {timeout: 5000}");
     assert_eq!(lab.run(&["list"]).exits(0).stdout, "no hooks\n");
     assert_eq!(lab.run(&["list", "--json"]).exits(0).stdout, "[]\n");
+}
+
+#[test]
+fn a_configuration_that_does_nothing_is_bad_everywhere() {
+    for config in ["", "hooks:\nPreToolUse: [{command: 'true'}]\n", "hoks: {Stop: [{command: 'true'}]}\n"] {
+        let lab = Lab::with(config);
+        lab.run(&["check"]).exits(78).says("crosier.yaml:").says("help: ");
+        lab.feed(&["fire", "PreToolUse"], crate::lab::BASH).exits(78).complains("help: ");
+        lab.feed(&["fire", "PreToolUse", "--exit-code"], crate::lab::BASH).exits(2);
+        lab.run(&["list"]).exits(78);
+        lab.run(&["doctor"]).exits(1).says("1 error");
+    }
 }
 
 #[test]

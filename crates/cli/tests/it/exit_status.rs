@@ -12,7 +12,10 @@ fn done_is_0() {
 #[test]
 fn what_did_not_work_is_1() {
     let lab = Lab::with(CONFIG);
-    lab.write("a.test.yaml", "- {name: x, event: Stop, expect: {decision: deny}}");
+    lab.write(
+        "a.test.yaml",
+        "- {name: x, config: {hooks: {Stop: [{reply: {}}]}}, event: Stop, expect: {decision: deny}}",
+    );
     lab.run(&["test", "a.test.yaml"]).exits(1);
     lab.run(&["disable", "nobody"]).exits(1);
 }

@@ -59,7 +59,11 @@ fn a_file_that_cannot_take_it_stays_as_it_is() {
     let lab = Lab::with(CONFIG);
     let record = ["test", "--record", "a.yaml", "--event", "PreToolUse"];
     for (text, code, why) in [
-        ("[{name: x, event: Stop, expect: {decision: null}}]\n", 1, "is the list written with [ ]?"),
+        (
+            "[{name: x, config: {hooks: {Stop: [{reply: {}}]}}, event: Stop, expect: {decision: null}}]\n",
+            1,
+            "is the list written with [ ]?",
+        ),
         ("hooks: {}\n", 65, "a case file is a list of cases"),
         ("- {name: x, evnt: Stop}\n", 65, "did you mean `event`?"),
     ] {

@@ -11,7 +11,8 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::lab::Lab;
 
-const CASES: &str = "- {name: a, event: Stop, expect: {decision: deny}}\n";
+const CASES: &str =
+    "- {name: a, config: {hooks: {Stop: [{reply: {}}]}}, event: Stop, expect: {decision: deny}}\n";
 
 /// A terminal of a usual size: our side, and that of a program.
 pub(crate) fn open() -> (File, OwnedFd) {

@@ -49,7 +49,7 @@ pub(super) fn agents(
 }
 
 /// The hook sections of one agent, in the order of precedence.
-fn sections(node: &Node) -> Vec<&Node> {
+pub(super) fn sections(node: &Node) -> Vec<&Node> {
     let backend = node.get("backend").and_then(|backend| backend.get("hooks"));
     backend.into_iter().chain(node.get("hooks")).collect()
 }

@@ -197,6 +197,10 @@ const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
     names
 }
 
+/// The top-level keys that hold hooks or rules. A key that is nearly one of them is a mistake.
+pub(super) const FILE_SECTIONS: [&str; 4] = ["hooks", "agents", "scripts", "permissions"];
+/// All top-level keys.
+pub(super) const FILE: [&str; 4] = FILE_SECTIONS;
 pub(super) const SECTION: [&str; 3] = names(&SECTION_KEYS);
 pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
@@ -222,8 +226,17 @@ pub(super) fn is_free(key: &str) -> bool {
     key.starts_with("x-")
 }
 
+/// What to do about a key that YAML made of a comment in JSON: `{ // guards` and the next line are one text to it.
+pub(super) fn json_comment(key: &str) -> Option<&'static str> {
+    let is_comment = key.starts_with("//") || key.starts_with("/*");
+    is_comment.then_some("leave it out, or write YAML, where `#` begins a comment")
+}
+
 /// What to do about a key that nobody knows here.
 pub(super) fn remedy(key: &str, known: &[&str]) -> String {
+    if let Some(help) = json_comment(key) {
+        return format!("JSON has no comments: {help}");
+    }
     if let Some(near) = nearest(key, known.iter().copied()) {
         return format!("did you mean `{near}`?");
     }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use crosier_protocol::Capability;
-use crosier_protocol::nearest::nearest;
 
 use super::hook::Keys;
 use super::loader::Config;
@@ -124,18 +123,6 @@ pub(super) fn shadowed(config: &Config, names: &Names, problems: &mut Problems) 
                 let help = "mark a hook that must always run with `system: true`";
                 problems.push(Problem::warning(source, *span, message).with_help(help));
             }
-        }
-    }
-}
-
-/// Keys beside `hooks` belong to anybody; one that is nearly ours would be a script that nobody loads.
-pub(super) fn outside(reader: &mut Reader<'_>, node: &Node) {
-    let entries = node.as_map().filter(|_| reader.lints).unwrap_or_default();
-    for entry in entries {
-        let known = ["scripts", "permissions"];
-        if let Some(near) = nearest(&entry.key, known).filter(|near| *near != entry.key) {
-            let message = format!("`{}` has no meaning here", super::tree::shorten(&entry.key));
-            reader.warn(entry.key_span, message, format!("did you mean `{near}`?"));
         }
     }
 }

@@ -8,14 +8,15 @@ use std::time::Duration;
 use crosier_protocol::Catalog;
 
 use super::builtin::{Builtin, Builtins};
+use super::file::file;
 use super::hook_type::{HookType, HookTypes};
 use super::keys::{self, KeyTables};
+use super::lint;
 use super::names::{DeclaredHook, Names};
-use super::script::{Commands, Permissions, SlashCommand, scripts};
-use super::section::{Owner, Settings, section};
+use super::script::{Commands, Permissions, SlashCommand};
+use super::section::Settings;
 use super::tree::{self, Problem, Problems, Severity, Source, Span};
 use super::value::Reader;
-use super::{agents, lint};
 use crate::registry::{Hook, OnError};
 
 /// The most hooks per event and scope, when no file says otherwise.
@@ -100,19 +101,19 @@ impl Loader {
         let name = path.display().to_string();
         self.sources.push(match fs::read(path) {
             Err(error) => Err(unreadable(&name, &error.to_string())),
-            Ok(bytes) => match String::from_utf8(bytes) {
-                Err(error) => {
-                    let at = error.utf8_error().valid_up_to();
-                    Err(unreadable(&name, &format!("it is not UTF-8 text (byte {at})")))
-                }
-                Ok(text) => {
-                    // Hooks run in the folder of their file, wherever the host runs.
-                    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-                    let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
-                    Ok(Input { source: Source::new(name, text), part: None, folder })
-                }
-            },
+            Ok(bytes) => {
+                // Hooks run in the folder of their file, wherever the host runs.
+                let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+                let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+                input(&name, bytes, folder)
+            }
         });
+        self
+    }
+
+    /// Adds bytes under a name, as if they were read from a file; relative paths in them begin at this folder.
+    pub fn bytes(mut self, name: &str, bytes: Vec<u8>, folder: impl Into<PathBuf>) -> Self {
+        self.sources.push(input(name, bytes, folder.into()));
         self
     }
 
@@ -220,35 +221,26 @@ impl Loader {
     }
 }
 
+fn input(name: &str, bytes: Vec<u8>, folder: PathBuf) -> Result<Input, Problem> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Input { source: Source::new(name, text), part: None, folder }),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            Err(unreadable(name, &format!("it is not UTF-8 text (byte {at})")))
+        }
+    }
+}
+
 fn unreadable(name: &str, why: &str) -> Problem {
     Problem::error(&Source::new(name, ""), Span::at(0), format!("the file cannot be read: {why}"))
 }
 
-/// One file: the base hooks, those of its scripts, then the agents'.
-fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node: &tree::Node, config: &mut Config) {
-    if node.is_null() {
-        return;
-    }
-    if node.as_map().is_none() {
-        let message = format!("a configuration is a mapping with `hooks:`, but this is {}", node.kind_word());
-        return reader.error(node.span, message);
-    }
-    let mut settings = Settings::default();
-    if let Some(entry) = node.entry("hooks") {
-        let found = section(reader, context, &entry.value, &Owner::Base, &mut settings);
-        config.hooks.extend(found.hooks);
-        config.max_hooks_per_point = settings.max_hooks_per_point.or(config.max_hooks_per_point);
-    }
-    if let Some(node) = node.get("scripts") {
-        config.hooks.extend(scripts(reader, context, node, &settings));
-    }
-    lint::outside(reader, node);
-    if let Some(node) = node.get("agents") {
-        config.agents.extend(agents::agents(reader, context, node, &settings));
-    }
-}
-
 impl Settings {
+    /// Whether a section says anything.
+    pub(super) fn is_set(&self) -> bool {
+        self.timeout.is_some() || self.on_error.is_some() || self.max_hooks_per_point.is_some()
+    }
+
     /// Gives a hook what its section says for hooks that say nothing themselves.
     pub(super) fn apply(&self, timeout: &mut Option<Duration>, on_error: &mut Option<OnError>) {
         *timeout = timeout.or(self.timeout);

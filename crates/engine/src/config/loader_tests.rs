@@ -34,8 +34,57 @@ fn callbacks_of_a_group_come_before_its_commands() {
 
 #[test]
 fn keys_outside_hooks_sections_belong_to_somebody_else() {
-    let text = "orchestrator: {x: [1, 2]}\nhooks: {}\nagents: [{id: a, backend: {type: openai}, other: 1}]";
+    let text = "orchestrator: {x: [1, 2]}\nhooks: {Stop: [{command: x}]}\nagents: [{id: a, backend: {type: openai}, other: 1}]";
     assert!(load(text).is_ok());
+}
+
+#[test]
+fn a_file_without_anything_for_crosier_is_an_error() {
+    for (text, message) in [
+        ("", "the file is empty"),
+        ("# nothing yet\n", "the file is empty"),
+        ("hooks:\n", "there is no hook in this file"),
+        ("hooks: {}\n", "there is no hook in this file"),
+        ("hooks: {PreToolUse: []}\n", "there is no hook in this file"),
+        ("ui: {theme: dark}\n", "there is nothing for Crosier in this file"),
+        ("agents: [{id: a, backend: {type: openai}}]\n", "there is nothing for Crosier in this file"),
+        (
+            "hooks:\nPreToolUse: [{command: x}]\n",
+            "`PreToolUse` is an event, but it does not stand in `hooks:`",
+        ),
+        ("hooks: {Stop: [{command: x}]}\npre:tool: [{command: x}]\n", "`pre:tool` is an event"),
+        (
+            "hooks: {Stop: [{command: x}]}\nPreTolUse: [{command: x}]\n",
+            "did you mean the event `PreToolUse`?",
+        ),
+        ("hoks: {PreToolUse: [{command: x}]}\n", "did you mean `hooks`?"),
+        ("hook: {PreToolUse: [{command: x}]}\n", "did you mean `hooks`?"),
+        ("Hooks: {PreToolUse: [{command: x}]}\n", "did you mean `hooks`?"),
+        ("hooks: {Stop: [{command: x}]}\nscript: [x.arma]\n", "did you mean `scripts`?"),
+        (
+            "hooks: {Stop: [{command: x}]}\nagent: {id: a, hooks: {Stop: [{command: x}]}}\n",
+            "did you mean `agents`?",
+        ),
+        ("{ // guards\n  \"hooks\": {\"Stop\": [{\"command\": \"x\"}]}\n}", "JSON has no comments"),
+        ("{ /* guards */\n  \"hooks\": {\"Stop\": [{\"command\": \"x\"}]}\n}", "JSON has no comments"),
+    ] {
+        let problems = load(text).expect_err(text).to_string();
+        assert!(problems.contains(message), "{text}\n{problems}");
+        assert!(problems.contains("help: "), "no remedy: {problems}");
+    }
+}
+
+#[test]
+fn a_file_with_one_thing_for_crosier_may_have_keys_of_others() {
+    for text in [
+        "hooks: {timeout: 5000}",
+        "hooks: {Stop: [{command: x, enabled: false}]}",
+        "permissions: {shellExec: ask}",
+        "agents: {a: {hooks: {Stop: {override: true, hooks: []}}}}",
+        "agent: {id: a}\nmodel: x\nstop: 3\nsetup: [1]\nhooks: {Stop: [{command: x}]}",
+    ] {
+        assert!(load(text).is_ok(), "{text}: {}", load(text).unwrap_err());
+    }
 }
 
 /// Something that could stand in a configuration, rightly or wrongly.

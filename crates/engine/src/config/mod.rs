@@ -8,6 +8,7 @@
 mod agents;
 mod builtin;
 mod command;
+mod file;
 mod hook;
 mod hook_type;
 mod keys;

@@ -109,6 +109,7 @@ fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry)
     let names = rows.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
     let known = names.chain(keys::SECTION);
     let help = match crosier_protocol::nearest::nearest(&entry.key, known) {
+        _ if keys::json_comment(&entry.key).is_some() => keys::remedy(&entry.key, &[]),
         Some(near) => format!("did you mean `{near}`?"),
         None => "`crosier events` lists the events; `x-…` keys are free".to_owned(),
     };

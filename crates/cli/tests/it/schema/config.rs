@@ -119,3 +119,66 @@ fn the_words_of_the_schema_are_those_that_the_loader_names() {
         assert_eq!(known, named, "{key}");
     }
 }
+
+/// What only `check` can find: what is on the disk, what two places say together, and what is inside a text.
+const ONLY_CHECK: [&str; 23] = [
+    "builtin-in-the-wrong-place",
+    "builtin-option-value",
+    "command-empty",
+    "cwd-missing",
+    "handler-file-missing",
+    "handler-is-a-folder",
+    "handler-not-executable",
+    "matcher-bad-regex",
+    "matcher-empty-part",
+    "matcher-on-stop",
+    "matcher-open-class",
+    "matcher-reversed",
+    "matcher-twice",
+    "name-twice",
+    "override-in-the-base",
+    "pasted-data",
+    "python-handler-is-a-file",
+    "python-handler-without-module",
+    "script-file-missing",
+    "script-line-unknown-command",
+    "script-line-unknown-variable",
+    "system-in-an-agent",
+    "too-many",
+];
+
+/// The files of `tests/good_configs` and `tests/bad_configs`: what `check` calls an error does not fit the schema, and
+/// what fits it is no error, but for the known differences.
+#[test]
+fn the_schema_and_check_agree() {
+    let validator = validator("config");
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for folder in ["good_configs", "bad_configs"] {
+        let folder = repository().join("crates/cli/tests").join(folder);
+        let mut files: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in
+            files.iter().filter(|file| file.extension().is_some_and(|end| end == "yaml" || end == "json"))
+        {
+            let name = file.file_stem().unwrap().to_str().unwrap();
+            let source = Source::new(name, fs::read_to_string(file).unwrap_or_default());
+            // A text that cannot be read as YAML has no value that could fit.
+            let fits = parse_document(&source)
+                .is_ok_and(|node| value(&node).is_some_and(|value| validator.is_valid(&value)));
+            let status = std::process::Command::new(crate::lab::CROSIER)
+                .args(["check", "--no-import", "-c"])
+                .arg(file.file_name().unwrap())
+                .current_dir(&folder)
+                .output()
+                .unwrap();
+            let is_good = status.status.code() == Some(0);
+            if is_good != fits && !(fits && ONLY_CHECK.contains(&name)) {
+                wrong.push(format!("{name}: check {is_good}, schema {fits}"));
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 80, "only {seen} files were seen");
+    assert!(wrong.is_empty(), "they differ:\n{}", wrong.join("\n"));
+}
