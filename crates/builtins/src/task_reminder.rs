@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::config::{Node, Value as Tree};
 use crosier::{Answer, Call, Callback, Capability, Json, Reply, Strategy};
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use crate::{guard, option};
 
@@ -168,7 +168,7 @@ fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 
 /// The JSON values in a result: itself, the JSON in its text, the JSON in the texts of its content blocks.
 fn results(response: &Json) -> Vec<Value> {
-    let Some(value) = response.to_value() else { return Vec::new() };
+    let Some(value) = response.to_ordered() else { return Vec::new() };
     let parsed = |text: &str| serde_json::from_str::<Value>(text).ok();
     let blocks = match &value {
         Value::String(text) => return parsed(text).into_iter().collect(),

@@ -194,7 +194,7 @@ fn write(path: &Path, names: &[String]) -> io::Result<()> {
     if names.is_empty() {
         return fs::remove_file(path);
     }
-    let text = format!("{:#}\n", serde_json::json!({ "disabled": names }));
+    let text = format!("{:#}\n", crosier::protocol::json!({ "disabled": names }));
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);

@@ -95,6 +95,12 @@ impl Json {
     pub fn to_value(&self) -> Option<Value> {
         from_text(self.text()).ok()
     }
+
+    /// Like [`Json::to_value`], with the members of objects in the order of the text.
+    #[must_use]
+    pub fn to_ordered(&self) -> Option<crate::ordered::Value> {
+        from_text(self.text()).ok()
+    }
 }
 
 /// Reads a value from JSON; lone surrogates become U+FFFD.

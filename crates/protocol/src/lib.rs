@@ -18,6 +18,7 @@ pub mod event;
 pub mod failure;
 pub mod json;
 pub mod nearest;
+pub mod ordered;
 pub mod outcome;
 pub mod payload;
 pub mod reply;

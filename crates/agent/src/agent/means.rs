@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crosier::Json;
-use serde_json::{Map, Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::{Map, Value};
 
 use super::parts::Parts;
 use crate::tool::{Tool, ToolSpec};
@@ -64,7 +65,7 @@ impl Means {
     /// taken away.
     pub(super) fn changed(mut self, config: &Json) -> (Self, Vec<String>) {
         let mut problems = Vec::new();
-        let entries = match config.to_value() {
+        let entries = match config.to_ordered() {
             Some(Value::Object(entries)) => entries,
             _ => {
                 problems.push(format!("config is not an object but {}", config.kind_word()));

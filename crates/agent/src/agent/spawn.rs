@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crosier::payload::{PostAgentComplete, PreAgentSpawn, SubagentStart, SubagentStop};
 use crosier::{ActionGate, Gates, Json, ScopeHandle};
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::actor::{Actor, Kind};
 use super::end::End;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use crosier::protocol::ordered::{Map, Value};
 
 use super::config::{Handshake, McpServerConfig, McpTransport, START_TIMEOUT, Trust};
 
@@ -29,11 +29,11 @@ struct Written {
     #[serde(default)]
     args: Vec<String>,
     #[serde(default)]
-    env: Map<String, Value>,
+    env: Map,
     cwd: Option<PathBuf>,
     url: Option<String>,
     #[serde(default)]
-    headers: Map<String, Value>,
+    headers: Map,
     /// Seconds.
     start_timeout: Option<f64>,
     handshake: Option<String>,
@@ -57,7 +57,7 @@ pub fn read_config(
     let servers = file.get("mcpServers").and_then(Value::as_object);
     let servers = servers.ok_or_else(|| wrong("there is no object `mcpServers`".to_owned()))?;
     let mut read = Vec::new();
-    for (name, server) in servers {
+    for (name, server) in servers.iter() {
         let lowered = lower(name, server, environment);
         let lowered = lowered.map_err(|why| McpConfigError { place: format!("MCP server `{name}`"), why });
         read.extend(lowered?);
@@ -71,12 +71,12 @@ fn lower(
     server: &Value,
     environment: &[(OsString, OsString)],
 ) -> Result<Option<McpServerConfig>, String> {
-    let written = Written::deserialize(server).map_err(|error| error.to_string())?;
+    let written = serde_json::from_str::<Written>(&server.to_string()).map_err(|error| error.to_string())?;
     if written.disabled {
         return Ok(None);
     }
     let expand = |text: &str| expand(text, environment);
-    let pairs = |map: &Map<String, Value>| {
+    let pairs = |map: &Map| {
         let pair = |(key, value): (&String, &Value)| match value {
             Value::String(text) => Ok((key.clone(), expand(text)?)),
             Value::Number(number) => Ok((key.clone(), number.to_string())),

@@ -14,7 +14,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::{json, ordered};
 use tokio::net::unix::pipe::Receiver;
 use tokio::process::Command;
 use tokio::time::Instant;
@@ -151,7 +151,7 @@ async fn finish(
 }
 
 fn result(status: ExitStatus, output: String) -> Json {
-    let mut result = serde_json::Map::new();
+    let mut result = ordered::Map::new();
     // As a shell says it: 128 and the number of the signal.
     let signal = status.signal();
     result.insert("exit_code".to_owned(), status.code().or(signal.map(|signal| 128 + signal)).into());
@@ -159,7 +159,7 @@ fn result(status: ExitStatus, output: String) -> Json {
         result.insert("signal".to_owned(), signal.into());
     }
     result.insert("output".to_owned(), output.into());
-    Json::from(serde_json::Value::Object(result))
+    Json::from(ordered::Value::Object(result))
 }
 
 /// The pipe that the command writes to.

@@ -1,7 +1,7 @@
 //! Edit: one piece of a file replaced by another.
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::workspace::{FILE_LIMIT, Workspace};

@@ -1,7 +1,7 @@
 //! Glob: which files there are.
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::errand::{Stop, errand};

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crosier::Json;
 use regex::{Regex, RegexBuilder};
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::errand::{Stop, errand};

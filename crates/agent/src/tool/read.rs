@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::errand::errand;

@@ -1,7 +1,7 @@
 //! Task: a subagent with a conversation of its own.
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};

@@ -1,7 +1,7 @@
 //! Write: a whole file.
 
 use crosier::Json;
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::arguments::Arguments;
 use super::errand::errand;

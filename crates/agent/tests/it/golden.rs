@@ -12,7 +12,7 @@ use crosier::payload::{
 };
 use crosier::{Hook, Outcome, Reply};
 use crosier_agent::agent::Fired;
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::stage::{ONE_CALL, Played, Stage};
 
@@ -43,7 +43,7 @@ fn fire(text: &mut String, fired: &Fired, names: &mut Names) {
 }
 
 fn outcome(outcome: &Outcome) -> Vec<String> {
-    let Some(Value::Object(all)) = outcome.to_json().to_value() else { return Vec::new() };
+    let Some(Value::Object(all)) = outcome.to_json().to_ordered() else { return Vec::new() };
     let is_nothing = |value: &Value| {
         value.is_null() || *value == Value::Bool(false) || value.as_array().is_some_and(Vec::is_empty)
     };

@@ -215,7 +215,7 @@ impl Played {
     }
 
     /// A transcript, line by line.
-    pub(crate) fn transcript(&self, agent_id: &str) -> Vec<serde_json::Value> {
+    pub(crate) fn transcript(&self, agent_id: &str) -> Vec<crosier::protocol::ordered::Value> {
         let text = std::fs::read_to_string(self.parts.session.transcript_path(agent_id)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }

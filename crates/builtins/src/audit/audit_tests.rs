@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crosier::config::Loader;
 use crosier::{Catalog, Engine};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::{Audit, Entry, Flaw, Log, Settings, read, stats, verify};
 

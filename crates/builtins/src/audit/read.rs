@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::log::numbered;
 

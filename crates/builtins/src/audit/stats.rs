@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::read::{Entry, read};
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use crosier::protocol::event::TABLE;
 use crosier::{Outcome, Status};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::effect::effects;
 
@@ -54,7 +55,7 @@ impl Tally {
 
     pub(crate) fn to_json(&self) -> Value {
         let rows = self.0.iter().map(|row| {
-            let effects: serde_json::Map<String, Value> =
+            let effects: crosier::protocol::ordered::Map =
                 row.effects.iter().map(|(word, count)| ((*word).to_owned(), json!(count))).collect();
             let p50 = row.p50().map(|time| (time.as_secs_f64() * 1e6).round() / 1e3);
             json!({"event": row.event, "fired": row.fired, "hooks": row.hooks, "effects": effects, "p50_ms": p50})

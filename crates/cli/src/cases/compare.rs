@@ -1,7 +1,7 @@
 //! What a case expects against what came out. Only what is named is compared.
 
 use crosier::{Json, Outcome, Status};
-use serde_json::{Map, Value};
+use crosier::protocol::ordered::{Map, Value};
 
 use super::expect::{DERIVED, Expect, Expected};
 
@@ -66,18 +66,18 @@ fn of_outcome(expected: &[(String, Expected)], outcome: &Outcome) -> Vec<Differe
 }
 
 /// `ran`, `skipped`, `failed` and `ignored`: the reports in short.
-pub(crate) fn derived(outcome: &Outcome) -> Map<String, Value> {
+pub(crate) fn derived(outcome: &Outcome) -> Map {
     let names = |wanted: fn(Status) -> bool| -> Value {
         let some = outcome.reports.iter().filter(|report| wanted(report.status));
         some.map(|report| Value::from(&*report.hook)).collect()
     };
-    let failed: Map<String, Value> =
+    let failed: Map =
         outcome.failures().map(|(hook, failure)| (hook.to_owned(), failure.kind.word().into())).collect();
     let ignored = outcome.reports.iter().filter(|report| !report.ignored.is_empty()).map(|report| {
         let effects = report.ignored.iter().map(|ignored| Value::from(ignored.effect.as_str()));
         (report.hook.to_string(), effects.collect())
     });
-    let ignored: Map<String, Value> = ignored.collect();
+    let ignored: Map = ignored.collect();
     [
         ("ran".to_owned(), names(|status| status != Status::Skipped)),
         ("skipped".to_owned(), names(|status| status == Status::Skipped)),

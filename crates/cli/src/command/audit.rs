@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use crosier_builtins::audit::{self, Count, Entry, Stats, Verified};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};

@@ -6,7 +6,8 @@ use clap::Args;
 use crosier::config::DeclaredHook;
 use crosier::config::{Problem, Problems, Severity};
 use crosier::{Engine, Entry, PythonInfo};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::args::ConfigArgs;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use crosier::payload::PreToolUse;
 use crosier::{Engine, Hook, PythonSpec};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::{Run, check};
 use crate::args::ConfigArgs;

@@ -3,7 +3,8 @@
 use clap::Args;
 use crosier::protocol::event::TABLE;
 use crosier::{EventRow, FieldKind};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::exit::{Exit, Result};

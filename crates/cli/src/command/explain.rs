@@ -3,7 +3,8 @@
 use clap::Args;
 use crosier::protocol::nearest::nearest;
 use crosier::{Entry, Event, Explained, FieldKind, Json, Kind};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::{Run, fire, list};
 use crate::args::ConfigArgs;

@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 use crosier_agent::history::{Entry, History, HistoryError, Restored, ShadowGit};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};

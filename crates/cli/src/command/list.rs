@@ -2,7 +2,8 @@
 
 use clap::Args;
 use crosier::Entry;
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::args::ConfigArgs;

@@ -2,7 +2,8 @@
 
 use crosier::config::{Key, KeyTables, ValueKind};
 use crosier::protocol::event::TABLE;
-use serde_json::{Map, Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::{Map, Value};
 
 use super::{about, or_null, properties, root, with};
 use crate::setup;
@@ -76,7 +77,7 @@ fn nothing_misplaced() -> Value {
 
 fn section(tables: &KeyTables) -> Value {
     let to_event = |text: &str| about(json!({ "$ref": "#/$defs/event" }), text);
-    let mut known: Map<String, Value> = keys(&tables.section, tables);
+    let mut known: Map = keys(&tables.section, tables);
     let mut points = Map::new();
     for row in &TABLE {
         known.insert(row.name.to_owned(), to_event(row.about));
@@ -171,7 +172,7 @@ fn builtins() -> Vec<Value> {
 }
 
 /// A mapping with these keys and no others, but for `x-…`.
-fn closed(known: Map<String, Value>, more: Value) -> Value {
+fn closed(known: Map, more: Value) -> Value {
     // `on_error` and `onError` are one key.
     let twice = known.keys().filter_map(|key| {
         let camel = camel_case(key);
@@ -193,7 +194,7 @@ fn closed(known: Map<String, Value>, more: Value) -> Value {
 }
 
 /// Every key in both of its spellings.
-fn keys(table: &[Key], tables: &KeyTables) -> Map<String, Value> {
+fn keys(table: &[Key], tables: &KeyTables) -> Map {
     let mut all = Map::new();
     for key in table {
         let schema = about(value(key.value, &tables.types), key.about);

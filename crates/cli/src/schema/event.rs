@@ -2,7 +2,8 @@
 
 use crosier::protocol::event::TABLE;
 use crosier::{EventRow, Field, FieldKind};
-use serde_json::{Map, Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::{Map, Value};
 
 use super::{about, or_null, properties, root, with};
 
@@ -42,7 +43,7 @@ pub(crate) fn event() -> Value {
             "properties": properties(base.clone()),
             "required": required,
             "allOf": branches,
-            "$defs": rows.collect::<Map<String, Value>>(),
+            "$defs": rows.collect::<Map>(),
         }),
     )
 }

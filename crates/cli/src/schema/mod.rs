@@ -8,7 +8,8 @@ mod event;
 mod outcome;
 mod reply;
 
-use serde_json::{Map, Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::{Map, Value};
 
 pub(crate) use config::config;
 pub(crate) use event::event;
@@ -16,7 +17,7 @@ pub(crate) use outcome::outcome;
 pub(crate) use reply::reply;
 
 /// The beginning of every schema.
-fn root(name: &str, title: &str, about: &str) -> Map<String, Value> {
+fn root(name: &str, title: &str, about: &str) -> Map {
     let id = format!("{}/schema/{name}.json", env!("CARGO_PKG_REPOSITORY"));
     let entries = [
         ("$schema", "https://json-schema.org/draft/2020-12/schema"),
@@ -28,7 +29,7 @@ fn root(name: &str, title: &str, about: &str) -> Map<String, Value> {
 }
 
 /// A root with the keywords of this object behind it.
-fn with(mut root: Map<String, Value>, keywords: Value) -> Value {
+fn with(mut root: Map, keywords: Value) -> Value {
     if let Value::Object(keywords) = keywords {
         root.extend(keywords);
     }

@@ -2,7 +2,8 @@
 
 use crosier::protocol::event::TABLE;
 use crosier::{Decision, FailureKind, Strategy};
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::{about, or_null, properties, root, with};
 

@@ -1,7 +1,8 @@
 //! The JSON object that a hook answers: three families of keys, one grammar.
 
 use crosier::{Decision, Strategy};
-use serde_json::{Map, Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::{Map, Value};
 
 use super::{about, or_null, properties, root, with};
 
@@ -14,7 +15,9 @@ pub(crate) fn reply() -> Value {
     // `decision` is the same here and there.
     let mut all = top();
     for (key, schema) in specific() {
-        all.entry(key).or_insert(schema);
+        if !all.contains_key(&key) {
+            all.insert(key, schema);
+        }
     }
     with(
         root("reply", "Crosier reply", ABOUT),
@@ -44,7 +47,7 @@ fn flag(what: &str) -> Value {
     about(json!({ "type": ["boolean", "null"] }), what)
 }
 
-fn object(entries: Vec<(&str, Value)>) -> Map<String, Value> {
+fn object(entries: Vec<(&str, Value)>) -> Map {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
@@ -55,7 +58,7 @@ fn either() -> Value {
     )
 }
 
-fn top() -> Map<String, Value> {
+fn top() -> Map {
     let seconds = json!({ "type": ["number", "null"], "exclusiveMinimum": 0, "maximum": 600 });
     let inject = json!({
         "anyOf": [
@@ -96,7 +99,7 @@ fn top() -> Map<String, Value> {
     ])
 }
 
-fn specific() -> Map<String, Value> {
+fn specific() -> Map {
     object(vec![
         ("hookEventName", text("the event; another one than the present is refused")),
         ("permissionDecision", json!({ "$ref": "#/$defs/decision" })),

@@ -14,7 +14,7 @@ use clap::Args;
 use crosier::Json;
 use crosier_agent::agent::{Fired, Interrupt, Recording};
 use serde::Serialize;
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::agent::tally::Tally;

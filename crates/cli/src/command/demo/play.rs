@@ -10,7 +10,7 @@ use crosier_agent::permission::{PermissionMode, Permissions};
 use crosier_agent::session::Session;
 use crosier_agent::tool::{Bash, ToolSet};
 use crosier_agent::view::View;
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::stage::{MODEL, Stage};
 use crate::agent::scopes;
@@ -123,7 +123,7 @@ fn transcript(parts: &Parts) -> Result<Vec<Value>, Failed> {
         for line in text.lines() {
             let mut record: Value = serde_json::from_str(line).map_err(|error| unreadable(&error))?;
             if let Some(record) = record.as_object_mut() {
-                record.shift_insert(0, "agent_id".to_owned(), Value::from(agent_id.clone()));
+                record.insert_first("agent_id", agent_id.as_str().into());
             }
             records.push(record);
         }

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use crosier_agent::agent::{End, Fired, Interrupt, Witness};
 use crosier_agent::conversation::{Message, Role};
-use serde_json::json;
+use crosier::protocol::json;
 
 use super::play::Played;
 use crate::agent::timeline::{Detail, Look, Timeline};

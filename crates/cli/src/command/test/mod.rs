@@ -9,7 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::{Value, json};
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::cases::{self, Case, Verdict};

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crosier::config::Problems;
 use crosier::{Event, Json, Outcome};
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 use super::yaml;
 use crate::cases;
@@ -114,7 +114,7 @@ fn literal(value: &Json) -> String {
         }
     }
     // Only where it is needed: a tree does not keep every digit.
-    match value.to_value().filter(|_| value.text().contains("\"/")) {
+    match value.to_ordered().filter(|_| value.text().contains("\"/")) {
         Some(tree) => yaml::json(&walk(tree).to_string()),
         None => match value.as_str() {
             Some(text) => yaml::text(&text),

@@ -24,7 +24,8 @@ static DEMO: LazyLock<Demo> = LazyLock::new(|| {
     let lab = Lab::new();
     let ran = lab.run(&["demo", "--json"]).exits(0);
     let whole = ran.json();
-    let keys: Vec<&String> = whole.as_object().unwrap().keys().collect();
+    let ordered: crosier::protocol::ordered::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let keys: Vec<&String> = ordered.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["fires", "transcript", "summary"]);
     let list = |key: &str| whole[key].as_array().unwrap().clone();
     assert_eq!(ran.stderr, "", "python3 and git are needed to prove everything");

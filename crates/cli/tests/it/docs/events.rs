@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crosier::protocol::event::{EventRow, TABLE};
 use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
-use serde_json::Value;
+use crosier::protocol::ordered::Value;
 
 /// An event, its payload, and a reply that makes sense there.
 const EXAMPLES: [(&str, &str, &str); 24] = [
@@ -235,7 +235,7 @@ fn fired(row: &EventRow, input: &str, reply: &str) -> Value {
     let engine = Engine::builder().hook(hook).build().unwrap();
     let event =
         engine.event(row.name, input.as_bytes()).unwrap_or_else(|error| panic!("{}: {error}", row.name));
-    let outcome: Value = engine.fire_blocking(event).to_json().to_value().unwrap();
+    let outcome: Value = engine.fire_blocking(event).to_json().to_ordered().unwrap();
     let report = &outcome["reports"][0];
     assert_eq!(
         (&report["failure"], &report["ignored"]),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crosier::payload::PreToolUse;
+use crosier::protocol::ordered::Value;
 use crosier::{Ended, Engine, Hook, Listener, Message, Mode, Moment, Received, Reply};
 
 use super::kit::{PATIENCE, engine, quiet, says, tool};
@@ -97,11 +98,10 @@ fn messages_are_written_as_in_the_claude_sdk() {
     let listener = engine.subscribe(10);
     engine.fire_blocking(tool("Bash"));
     let messages = heard(&listener);
-    let mut values: Vec<serde_json::Value> =
-        messages.iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+    let mut values: Vec<Value> = messages.iter().map(Value::of).collect();
     let id = messages[0].hook_id.to_string();
     for value in &mut values {
-        let uuid = value.as_object_mut().unwrap().shift_remove("uuid").unwrap();
+        let uuid = value.as_object_mut().unwrap().remove("uuid").unwrap();
         assert_eq!(uuid.as_str().unwrap().len(), 36);
     }
     let started = format!(
@@ -116,7 +116,7 @@ fn messages_are_written_as_in_the_claude_sdk() {
         moment: Moment::Progress { stdout: "out\n".into(), stderr: "err".into() },
         ..messages[0].clone()
     };
-    let value = serde_json::to_value(progress).unwrap();
+    let value = Value::of(&progress);
     assert_eq!((&value["subtype"], &value["output"]), (&"hook_progress".into(), &"out\nerr".into()));
     let ended = Message {
         moment: Moment::Response {
