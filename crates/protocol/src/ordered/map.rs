@@ -55,6 +55,11 @@ impl Map {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// The member `key`.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
+        self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
     /// Whether there is a member `key`.
     #[must_use]
     pub fn contains_key(&self, key: &str) -> bool {

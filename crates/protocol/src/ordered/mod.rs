@@ -49,6 +49,11 @@ impl Value {
         self.as_object()?.get(key)
     }
 
+    /// The member `key` of an object.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        self.as_object_mut()?.get_mut(key)
+    }
+
     /// The string, if it is one.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
