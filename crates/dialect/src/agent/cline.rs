@@ -10,7 +10,8 @@ use crate::read::Call;
 use crate::table::Put::Key;
 use crate::table::Val::{Input, Is, Made, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
+    Way,
 };
 
 const SEEN: Says = Says::NOTHING;
@@ -43,7 +44,11 @@ pub(super) static CLINE: Agent = Agent {
             field: "command",
         }),
         Tool::new("execute_command", "Bash"),
-        Tool::new("read_files", "Read").parts(Parts::Each { list: "files", inside: "path", field: "file_path" }),
+        Tool::new("read_files", "Read").parts(Parts::Each {
+            list: "files",
+            inside: "path",
+            field: "file_path",
+        }),
         Tool::new("read_file", "Read").fields(FILE),
         Tool::new("editor", "Edit").also(&["Write"]).fields(FILE),
         Tool::new("write_to_file", "Write").fields(FILE),
@@ -60,7 +65,7 @@ pub(super) static CLINE: Agent = Agent {
             field: "url",
         }),
     ],
-    mcp: Mcp::Same,
+    mcp: Mcp::Marked("", "__"),
     version_at: "clineVersion",
     project: &[Place::Field("workspaceRoots"), Place::Field("workspaceInfo.rootPath")],
     text_at: &[],
@@ -147,8 +152,8 @@ pub(super) static CLINE: Agent = Agent {
         entry: "#!/bin/sh\nexec crosier hook cline PreToolUse",
         fails: "Exit codes are ignored; a late hook lets the tool run.",
         traps: &[
-            "A denied command is replaced by one that prints the reason and fails; a denied read by one of a file that \
-             is not there; anything else that is denied ends the whole run.",
+            "A denied command is replaced by one that prints the reason and fails; a denied read or edit by one of a \
+             file that is not there; anything else that is denied ends the whole run.",
             "A hook cannot say anything to the person: what failed is on stderr.",
             "Several commands in one call are judged one by one, and one that is denied denies them all.",
         ],
@@ -166,6 +171,9 @@ fn resumed(_: &[(String, Json)]) -> Option<Json> {
 /// An input that does nothing but say the reason.
 fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
     let tool = call?.tool.as_ref()?;
+    // A file that is not there: its name comes back in the error, which the model gets.
+    let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
+    let nowhere = format!("/nonexistent/denied: {}", reason.chars().map(plain).take(200).collect::<String>());
     match tool.own_name.as_str() {
         "run_commands" => {
             let quoted = reason.replace('\'', "'\\''");
@@ -173,10 +181,16 @@ fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
             Some(json::object(&[("commands", json::list(&[Json::from(command)]))]))
         }
         "read_files" => {
-            let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
-            let path: String = reason.chars().map(plain).take(200).collect();
-            let file = json::object(&[("path", Json::from(format!("/nonexistent/denied: {path}")))]);
+            let file = json::object(&[("path", Json::from(nowhere))]);
             Some(json::object(&[("files", json::list(&[file]))]))
+        }
+        "editor" => {
+            let text = Json::from(reason);
+            Some(json::object(&[
+                ("path", Json::from(nowhere)),
+                ("old_text", text.clone()),
+                ("new_text", text),
+            ]))
         }
         _ => None,
     }

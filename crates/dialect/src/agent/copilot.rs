@@ -6,7 +6,8 @@
 use crate::table::Put::Key;
 use crate::table::Val::{Input, Is, Output, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
+    Way,
 };
 
 const SEEN: Says = Says { halt: Way::Lost("a hook cannot stop it"), ..Says::NOTHING };
@@ -16,12 +17,8 @@ const OUTPUT: Way = Way::Says(&[
     Key("modifiedResult.resultType", Word("success")),
     Key("modifiedResult.textResultForLlm", Output),
 ]);
-const FILE: &[(&str, &str)] = &[
-    ("path", "file_path"),
-    ("file_text", "content"),
-    ("old_str", "old_string"),
-    ("new_str", "new_string"),
-];
+const FILE: &[(&str, &str)] =
+    &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
 
 pub(super) static COPILOT: Agent = Agent {
     name: "copilot",
@@ -61,7 +58,7 @@ pub(super) static COPILOT: Agent = Agent {
         Tool::new("task", "Task").also(&["Agent"]).fields(&[("agent_type", "subagent_type")]),
         Tool::new("Agent", "Task").fields(&[("agent_type", "subagent_type")]),
     ],
-    mcp: Mcp::Same,
+    mcp: Mcp::Marked("", "-"),
     version_at: "version",
     project: &[Place::Variable("CLAUDE_PROJECT_DIR")],
     text_at: &["text_result_for_llm", "textResultForLlm"],

@@ -9,11 +9,17 @@ use crate::json;
 use crate::table::Put::Key;
 use crate::table::Val::{Input, Output, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
+    Way,
 };
 
-/// The plugin: a file for `~/.config/opencode/plugins`. `CROSIER` in it is the program.
-pub const PLUGIN: &str = include_str!("opencode.ts");
+/// The plugin, a file for `~/.config/opencode/plugins`, that runs this command: the program and the words before the
+/// event.
+#[must_use]
+pub fn plugin(command: &[&str]) -> String {
+    let words = command.iter().map(|word| Json::from(*word)).collect::<Vec<_>>();
+    include_str!("opencode.ts").replace(r#"["crosier", "hook", "opencode"]"#, json::list(&words).text())
+}
 
 const SEEN: Says = Says { tell: Way::Says(&[Key("tell", Text)]), ..Says::NOTHING };
 const DENY: Way = Way::Says(&[Key("deny", Text)]);
@@ -65,7 +71,7 @@ pub(super) static OPENCODE: Agent = Agent {
         Tool::new("task", "Task").also(&["Agent"]),
         Tool::new("todowrite", "TodoWrite"),
     ],
-    mcp: Mcp::Same,
+    mcp: Mcp::Marked("", "_"),
     version_at: "version",
     project: &[Place::Field("directory")],
     text_at: &[],

@@ -1,7 +1,7 @@
 // Hands the events of opencode to Crosier and does what it says.
 // A tool does not run when Crosier cannot be reached.
 
-const CROSIER = process.env.CROSIER_PROGRAM ?? "crosier"
+const COMMAND = ["crosier", "hook", "opencode"]
 const TIMEOUT_MS = 60_000
 
 import { spawn } from "node:child_process"
@@ -12,7 +12,8 @@ export const Crosier = async ({ client, directory }: any) => {
   const ask = (hook: string, input: unknown, output?: unknown): Promise<Said> =>
     new Promise((resolve, reject) => {
       const fail = (why: string) => reject(new Error(`crosier cannot judge this: ${why}`))
-      const child = spawn(CROSIER, ["hook", "opencode", hook], { cwd: directory, stdio: ["pipe", "pipe", "inherit"] })
+      const [program, ...words] = COMMAND
+      const child = spawn(program, [...words, hook], { cwd: directory, stdio: ["pipe", "pipe", "inherit"] })
       const timer = setTimeout(() => {
         child.kill("SIGKILL")
         fail(`it did not answer within ${TIMEOUT_MS} ms`)

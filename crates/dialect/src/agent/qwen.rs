@@ -3,9 +3,7 @@
 //! Seen in the real program, version 0.24.4, headless. It comes from Gemini CLI and takes most replies of Claude Code.
 
 use super::gemini::TOOLS;
-use super::shape::{
-    ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, HALT, HALT_AND_DENY, TELL,
-};
+use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, HALT, HALT_AND_DENY, TELL};
 use crate::table::Put::Key;
 use crate::table::Val::{Is, Output, Text, Word};
 use crate::table::{

@@ -78,7 +78,9 @@ impl ToolCall {
             },
             Parts::Patch(field) => {
                 let text = self.own_input.get(field);
-                let text = text.as_ref().and_then(Json::as_str).ok_or("the call has no patch")?;
+                // Or the patch is the whole input.
+                let text = text.as_ref().unwrap_or(&self.own_input);
+                let text = text.as_str().ok_or("the call has no patch")?;
                 self.changes = patch::parse(&text)?;
                 let parts = self.changes.iter().enumerate();
                 parts.flat_map(|(at, change)| file_parts(at, change, &self.own_name)).collect()
@@ -189,9 +191,10 @@ impl ToolCall {
             let (Some(new), Some(change)) = (new, changes.get_mut(part.change)) else { continue };
             change_file(change, &part.input, new)?;
         }
-        let mut members = self.own_input.entries().unwrap_or_default();
+        let text = Json::from(patch::render(&changes));
+        let Some(mut members) = self.own_input.entries() else { return Ok(text) };
         if let Some((_, old)) = members.iter_mut().find(|(name, _)| name == field) {
-            *old = Json::from(patch::render(&changes));
+            *old = text;
         }
         Ok(json::object(&members))
     }
@@ -299,7 +302,11 @@ fn mcp_name(agent: &Agent, own: &str, fields: &[(String, Json)]) -> Option<Strin
         Mcp::Same => return None,
         Mcp::Fields(server, tool) => (json::text(fields, server)?, json::text(fields, tool)?),
         Mcp::Marked(mark, between) => {
-            let (server, tool) = own.strip_prefix(mark)?.split_once(between)?;
+            // Some agents send the usual name as well.
+            let (server, tool) = match own.starts_with("mcp__") {
+                true => return None,
+                false => own.strip_prefix(mark)?.split_once(between)?,
+            };
             (server.to_owned(), tool.to_owned())
         }
     };

@@ -191,6 +191,11 @@ impl<'a> Speaker<'a> {
             }
             Way::Silence(_) => true,
             Way::Becomes(other, why) => {
+                let text = match effect {
+                    Effect::Hide => "a hook wants the output to be hidden, and it was not",
+                    Effect::Replace => "a hook wants another output, and it stayed as it was",
+                    _ => text,
+                };
                 let text = format!("{text} ({}: {why})", self.agent.title);
                 if other == effect { false } else { self.say(other, &text) }
             }

@@ -17,6 +17,9 @@ fn recorded(agent: &str) -> BTreeSet<String> {
         .collect()
 }
 
+const UNHOOKED: [&str; 5] =
+    ["chat.params", "dispose", "event.session.diff", "event.session.status", "shell.env"];
+
 #[test]
 fn all_of_them_are_read() {
     let mut count = 0;
@@ -29,6 +32,8 @@ fn all_of_them_are_read() {
             let call = match read(table, word, text.as_bytes(), &catalog()).unwrap() {
                 Read::Call(call) => call,
                 Read::Repeated if name == "UserPromptSubmit.empty" => continue,
+                // What a plugin of opencode gets beyond its hooks.
+                Read::Unknown(_) if UNHOOKED.contains(&name.as_str()) => continue,
                 other => panic!("{agent}/{name}: {other:?}"),
             };
             count += 1;
@@ -46,7 +51,7 @@ fn all_of_them_are_read() {
             );
         }
     }
-    assert!(count >= 80, "only {count} were read");
+    assert!(count >= 130, "only {count} were read");
 }
 
 #[test]

@@ -6,4 +6,5 @@ mod claude;
 mod codex;
 mod gemini;
 mod lab;
+mod others;
 mod total;

@@ -43,6 +43,9 @@ pub(crate) struct HookArgs {
     /// Answer within this time: less than the agent gives the hook
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<u32>,
+    /// Print the plugin that opencode loads: it runs this very line
+    #[arg(long)]
+    plugin: bool,
     /// What is wrong with the command line.
     #[arg(skip)]
     mistake: Option<String>,
@@ -50,6 +53,9 @@ pub(crate) struct HookArgs {
 
 impl Run for HookArgs {
     fn run(&self) -> Result {
+        if self.plugin && self.mistake.is_none() && self.agent == "opencode" {
+            return self.print_plugin();
+        }
         let sent = input::read();
         let bytes = sent.as_deref().unwrap_or_default();
         let known = find(&self.agent);
@@ -70,6 +76,17 @@ impl Run for HookArgs {
 }
 
 impl HookArgs {
+    fn print_plugin(&self) -> Result {
+        let myself = std::env::current_exe().unwrap_or_else(|_| "crosier".into());
+        let files =
+            self.config.config.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone()));
+        let mut words = vec![myself.display().to_string(), "hook".to_owned(), "opencode".to_owned()];
+        words.extend(files.flat_map(|file| ["-c".to_owned(), file.display().to_string()]));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        print::data(&crosier_dialect::agent::opencode_plugin(&words))?;
+        Ok(Exit::Done)
+    }
+
     fn unknown_agent(&self) -> String {
         let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
         let mistake = self.mistake.as_ref().map(|mistake| format!("{mistake}; ")).unwrap_or_default();

@@ -16,6 +16,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
         event: None,
         config: ConfigArgs { config: Vec::new() },
         deadline: None,
+        plugin: false,
         mistake: None,
     };
     let mut plain = Vec::new();
@@ -40,6 +41,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
                     None => args.mistake("--deadline needs a number of seconds"),
                 }
             }
+            "--plugin" => args.plugin = true,
             other if other.starts_with('-') => {
                 args.mistake(&format!("`{other}` is no option of `crosier hook`"))
             }

@@ -1,0 +1,62 @@
+//! Crush.
+//!
+//! From its sources and documentation (August 2026); not run.
+
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Is, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+pub(super) static CRUSH: Agent = Agent {
+    name: "crush",
+    title: "Crush",
+    signs: &["crush_version"],
+    proof: Proof::Source,
+    event_at: &["event", "hook_event_name"],
+    fields: &[],
+    tools: &[
+        Tool::new("bash", "Bash"),
+        Tool::new("view", "Read"),
+        Tool::new("write", "Write"),
+        Tool::new("edit", "Edit"),
+        Tool::new("multiedit", "Edit"),
+        Tool::new("glob", "Glob"),
+        Tool::new("grep", "Grep"),
+        Tool::new("ls", "LS"),
+        Tool::new("fetch", "WebFetch"),
+        Tool::new("download", "WebFetch"),
+        Tool::new("agent", "Task").also(&["Agent"]),
+    ],
+    mcp: Mcp::Marked("mcp_", "_"),
+    version_at: "version",
+    project: &[Place::Variable("CRUSH_PROJECT_DIR")],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    events: &[AgentEvent::new(
+        &["PreToolUse", "pre_tool_use"],
+        "PreToolUse",
+        Says {
+            deny: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]),
+            ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
+            allow: Way::Says(&[Key("decision", Word("allow"))]),
+            // Merged into the old input: a member that a hook took out stays.
+            rewrite: Way::Says(&[Key("updated_input", Input)]),
+            context: Way::Says(&[Key("context", Text)]),
+            halt: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text), Key("halt", Is(true))]),
+            ..Says::NOTHING
+        },
+    )],
+    page: Page {
+        file: "~/.config/crush/crush.json (or crush.json in a project)",
+        entry: r#"{"hooks": {"PreToolUse": [{"command": "crosier hook crush", "timeout": 30}]}}"#,
+        fails: "A late hook and every status but 2 and 49 let the tool run.",
+        traps: &[
+            "There is one event, before a tool.",
+            "A rewritten input is merged into the old one: a member that a hook took out stays.",
+        ],
+    },
+};

@@ -1,0 +1,156 @@
+//! Cursor.
+//!
+//! From its documentation and a report about version 3.9; not run.
+
+use crosier_protocol::Json;
+
+use crate::json;
+use crate::table::Put::Key;
+use crate::table::Val::{Input, Is, Text, Word};
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says::NOTHING;
+/// The model was seen to get the one or the other: the reason is in both.
+const DENY: Way =
+    Way::Says(&[Key("permission", Word("deny")), Key("user_message", Text), Key("agent_message", Text)]);
+const ASK: Way =
+    Way::Says(&[Key("permission", Word("ask")), Key("user_message", Text), Key("agent_message", Text)]);
+const ALLOW: Way = Way::Says(&[Key("permission", Word("allow"))]);
+const CONTEXT: Way = Way::Says(&[Key("additional_context", Text)]);
+const NO_INPUT: Way = Way::Becomes(Effect::Deny, "this event cannot have another input");
+const NO_HALT: Way = Way::Becomes(Effect::Deny, "a hook cannot stop it");
+const OUTPUT: Way = Way::Lost("a hook cannot change an output");
+/// The events about one kind of tool.
+const ONE_KIND: Says = Says { deny: DENY, ask: ASK, allow: ALLOW, rewrite: NO_INPUT, halt: NO_HALT, ..SEEN };
+const AFTER: Says = Says { replace: OUTPUT, hide: OUTPUT, ..SEEN };
+
+pub(super) static CURSOR: Agent = Agent {
+    name: "cursor",
+    title: "Cursor",
+    signs: &["cursor_version", "conversation_id"],
+    proof: Proof::Documentation,
+    event_at: &["hook_event_name"],
+    fields: &[
+        Move::new("conversation_id", "session_id"),
+        Move::new("tool_output", "tool_response"),
+        Move::new("error_message", "error"),
+    ],
+    tools: &[
+        Tool::new("Shell", "Bash"),
+        Tool::new("Read", "Read").fields(&[("path", "file_path"), ("target_file", "file_path")]),
+        Tool::new("Write", "Write").fields(&[("path", "file_path"), ("contents", "content")]),
+        Tool::new("Task", "Task").also(&["Agent"]),
+    ],
+    mcp: Mcp::Same,
+    version_at: "cursor_version",
+    project: &[Place::Field("workspace_roots"), Place::Variable("CURSOR_PROJECT_DIR")],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "{}",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    events: &[
+        AgentEvent::new(
+            &["preToolUse"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: Way::Becomes(Effect::Deny, "a question is not enforced here: let the person run it"),
+                allow: ALLOW,
+                rewrite: Way::Says(&[Key("permission", Word("allow")), Key("updated_input", Input)]),
+                halt: NO_HALT,
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["beforeShellExecution"], "PreToolUse", ONE_KIND)
+            .derived(&[("tool_name", shell), ("tool_input", command)])
+            .not_installed(),
+        AgentEvent::new(&["beforeMCPExecution"], "PreToolUse", ONE_KIND).not_installed(),
+        AgentEvent::new(&["beforeReadFile"], "PreToolUse", ONE_KIND)
+            .derived(&[("tool_name", reading), ("tool_input", file)])
+            .not_installed(),
+        AgentEvent::new(&["postToolUse"], "PostToolUse", Says { context: CONTEXT, ..AFTER }),
+        AgentEvent::new(&["afterShellExecution"], "PostToolUse", AFTER)
+            .fields(&[Move::new("output", "tool_response")])
+            .derived(&[("tool_name", shell), ("tool_input", command)])
+            .not_installed(),
+        AgentEvent::new(&["afterMCPExecution"], "PostToolUse", AFTER)
+            .fields(&[Move::new("result_json", "tool_response")])
+            .not_installed(),
+        AgentEvent::new(&["afterFileEdit"], "PostToolUse", AFTER)
+            .fields(&[Move::new("edits", "tool_response")])
+            .derived(&[("tool_name", editing), ("tool_input", file)])
+            .not_installed(),
+        AgentEvent::new(&["postToolUseFailure"], "PostToolUseFailure", SEEN),
+        AgentEvent::new(
+            &["beforeSubmitPrompt"],
+            "UserPromptSubmit",
+            Says {
+                deny: Way::Says(&[Key("continue", Is(false)), Key("user_message", Text)]),
+                halt: Way::Says(&[Key("continue", Is(false)), Key("user_message", Text)]),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["sessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["sessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(
+            &["stop"],
+            "Stop",
+            Says { resume: Way::Says(&[Key("followup_message", Text)]), ..SEEN },
+        ),
+        AgentEvent::new(
+            &["subagentStop"],
+            "SubagentStop",
+            Says { resume: Way::Says(&[Key("followup_message", Text)]), ..SEEN },
+        )
+        .fields(&[Move::new("subagent_type", "agent_type")]),
+        AgentEvent::new(&["subagentStart"], "SubagentStart", SEEN)
+            .fields(&[Move::new("subagent_type", "agent_type")]),
+        AgentEvent::new(
+            &["preCompact"],
+            "PreCompact",
+            Says {
+                deny: Way::Lost("it cannot be stopped"),
+                rewrite: Way::Lost("it takes no instructions"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["afterAgentResponse"], "PostMessage", Says { replace: OUTPUT, ..SEEN })
+            .fields(&[Move::new("text", "output")])
+            .not_installed(),
+        AgentEvent::new(&["afterAgentThought"], "AgentThought", SEEN).not_installed(),
+    ],
+    page: Page {
+        file: "~/.cursor/hooks.json (or .cursor/hooks.json in a project)",
+        entry: r#"{"version": 1, "hooks": {"preToolUse": [{"command": "crosier hook cursor", "timeout": 60, "failClosed": true}]}}"#,
+        fails: "A late or missing hook and every status but 2 let the tool run, unless the entry has `failClosed`.",
+        traps: &[
+            "An unknown event name rejects the whole file.",
+            "The general event and the one for a kind of tool both fire for one call: install only the general ones.",
+            "It runs the hooks of `.claude/settings.json` too.",
+            "On Windows it sends marks of byte order in front of the JSON, even two: they are skipped.",
+        ],
+    },
+};
+
+fn shell(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Bash"))
+}
+
+fn reading(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Read"))
+}
+
+fn editing(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Edit"))
+}
+
+fn command(sent: &[(String, Json)]) -> Option<Json> {
+    Some(json::object(&[("command", json::at(sent, "command")?)]))
+}
+
+fn file(sent: &[(String, Json)]) -> Option<Json> {
+    Some(json::object(&[("file_path", json::at(sent, "file_path")?)]))
+}

@@ -1,0 +1,82 @@
+//! Goose.
+//!
+//! From its sources (May 2026); not run.
+
+use super::shape::BLOCK;
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says::NOTHING;
+const BEFORE: Says = Says {
+    deny: BLOCK,
+    ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
+    allow: Way::Silence("it decides by itself"),
+    rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
+    halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+    ..SEEN
+};
+
+pub(super) static GOOSE: Agent = Agent {
+    name: "goose",
+    title: "Goose",
+    signs: &["matcher_context"],
+    proof: Proof::Source,
+    event_at: &["event", "hook_event_name"],
+    fields: &[
+        Move::new("working_dir", "cwd"),
+        Move::new("tool_output", "tool_response"),
+        Move::new("message", "prompt"),
+    ],
+    tools: &[
+        Tool::new("developer__shell", "Bash"),
+        Tool::new("shell", "Bash"),
+        Tool::new("developer__text_editor", "Edit").also(&["Write"]).fields(&[
+            ("path", "file_path"),
+            ("file_text", "content"),
+            ("old_str", "old_string"),
+            ("new_str", "new_string"),
+        ]),
+        Tool::new("write", "Write").fields(&[("path", "file_path")]),
+        Tool::new("edit", "Edit").fields(&[
+            ("path", "file_path"),
+            ("before", "old_string"),
+            ("after", "new_string"),
+        ]),
+    ],
+    mcp: Mcp::Marked("", "__"),
+    version_at: "version",
+    project: &[],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    events: &[
+        AgentEvent::new(&["PreToolUse", "BeforeShellExecution", "BeforeReadFile"], "PreToolUse", BEFORE),
+        AgentEvent::new(
+            &["PostToolUse", "AfterShellExecution", "AfterFileEdit"],
+            "PostToolUse",
+            Says {
+                replace: Way::Lost("a hook cannot change an output"),
+                hide: Way::Lost("a hook cannot change an output"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", SEEN),
+        AgentEvent::new(
+            &["UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: Way::Lost("a hook cannot stop a prompt"), ..SEEN },
+        ),
+        AgentEvent::new(&["SessionStart"], "SessionStart", SEEN),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(&["Stop"], "Stop", Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN }),
+    ],
+    page: Page {
+        file: "~/.agents/plugins/crosier/hooks/hooks.json (or .agents/plugins/… in a project)",
+        entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook goose", "timeout": 30}]}]}}"#,
+        fails: "A late hook and every status but 2 let the tool run.",
+        traps: &["`\"*\"` is no valid matcher there: the rule is dropped. Leave the matcher out."],
+    },
+};

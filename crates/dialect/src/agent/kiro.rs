@@ -1,0 +1,87 @@
+//! Kiro CLI, and Amazon Q before it.
+//!
+//! From its documentation; not run. It takes an exit status, and plain text as context.
+
+use crosier_protocol::Json;
+
+use super::shape::EXIT;
+use crate::table::Put::Stdout;
+use crate::table::Val::Text;
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says::NOTHING;
+const CONTEXT: Way = Way::Says(&[Stdout(Text)]);
+const FILE: &[(&str, &str)] =
+    &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
+
+pub(super) static KIRO: Agent = Agent {
+    name: "kiro",
+    title: "Kiro CLI",
+    signs: &["agentSpawn"],
+    proof: Proof::Documentation,
+    event_at: &["hook_event_name"],
+    fields: &[],
+    tools: &[
+        Tool::new("execute_bash", "Bash"),
+        Tool::new("shell", "Bash"),
+        Tool::new("fs_read", "Read").fields(FILE),
+        Tool::new("read", "Read").fields(FILE),
+        Tool::new("fs_write", "Write").also(&["Edit"]).fields(FILE),
+        Tool::new("write", "Write").also(&["Edit"]).fields(FILE),
+    ],
+    mcp: Mcp::Marked("@", "/"),
+    version_at: "version",
+    project: &[],
+    text_at: &["result"],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Milliseconds, default_s: 30 },
+    events: &[
+        AgentEvent::new(
+            &["preToolUse", "PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: EXIT,
+                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Way::Silence("it decides by itself"),
+                rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
+                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["postToolUse", "PostToolUse"],
+            "PostToolUse",
+            Says {
+                replace: Way::Lost("a hook cannot change an output"),
+                hide: Way::Lost("a hook cannot change an output"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["userPromptSubmit", "UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: Way::Lost("a hook cannot stop a prompt"), context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["agentSpawn", "SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN })
+            .derived(&[("source", startup)]),
+        AgentEvent::new(
+            &["stop", "Stop"],
+            "Stop",
+            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+        ),
+    ],
+    page: Page {
+        file: "`hooks` of an agent's configuration in ~/.kiro/agents",
+        entry: r#"{"hooks": {"preToolUse": [{"matcher": "*", "command": "crosier hook kiro", "timeout_ms": 30000}]}}"#,
+        fails: "Every status but 2 lets the tool run.",
+        traps: &["Timeouts are milliseconds.", "It names no session: nothing waits and nothing is counted."],
+    },
+};
+
+fn startup(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("startup"))
+}

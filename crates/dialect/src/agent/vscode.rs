@@ -1,0 +1,92 @@
+//! Agent hooks of VS Code.
+//!
+//! From its documentation; not run. It takes the replies of Claude Code.
+
+use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
+use crate::table::{
+    Agent, AgentEvent, Mcp, Move, OutputShape, Page, Parts, Proof, Says, Timeout, Tool, Unit, Way,
+};
+
+const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
+const FILE: &[(&str, &str)] =
+    &[("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string")];
+
+pub(super) static VSCODE: Agent = Agent {
+    name: "vscode",
+    title: "VS Code",
+    signs: &["hookEventName"],
+    proof: Proof::Documentation,
+    event_at: &["hook_event_name", "hookEventName"],
+    fields: &[Move::new("sessionId", "session_id"), Move::new("transcriptPath", "transcript_path")],
+    tools: &[
+        Tool::new("run_in_terminal", "Bash"),
+        Tool::new("runTerminalCommand", "Bash"),
+        Tool::new("read_file", "Read").fields(FILE),
+        Tool::new("create_file", "Write").fields(FILE),
+        Tool::new("replace_string_in_file", "Edit").fields(FILE),
+        Tool::new("insert_edit_into_file", "Edit").fields(FILE),
+        Tool::new("apply_patch", "Edit").parts(Parts::Patch("input")),
+        Tool::new("grep_search", "Grep").fields(&[("query", "pattern")]),
+        Tool::new("file_search", "Glob").fields(&[("query", "pattern")]),
+        Tool::new("list_dir", "LS"),
+        Tool::new("runSubagent", "Task").also(&["Agent"]),
+    ],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    events: &[
+        AgentEvent::new(
+            &["PreToolUse"],
+            "PreToolUse",
+            Says {
+                deny: DENY,
+                ask: ASK,
+                allow: ALLOW,
+                rewrite: REWRITE,
+                context: CONTEXT,
+                halt: HALT_AND_DENY,
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["PostToolUse"],
+            "PostToolUse",
+            Says {
+                context: CONTEXT,
+                replace: Way::Lost("a hook cannot change an output"),
+                hide: Way::Lost("a hook cannot change an output"),
+                ..SEEN
+            },
+        ),
+        AgentEvent::new(
+            &["UserPromptSubmit"],
+            "UserPromptSubmit",
+            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN })
+            .fields(&[Move::new("source", "source").values(&[("new", "startup")])]),
+        AgentEvent::new(&["Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(
+            &["PreCompact"],
+            "PreCompact",
+            Says {
+                deny: Way::Lost("it cannot be stopped"),
+                rewrite: Way::Lost("it takes no instructions"),
+                ..SEEN
+            },
+        ),
+    ],
+    page: Page {
+        file: ".github/hooks/crosier.json in a repository, or ~/.copilot/hooks/crosier.json",
+        entry: r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "crosier hook vscode", "timeout": 30}]}}"#,
+        fails: "A late hook and every status but 2 let the tool run.",
+        traps: &["It also reads the hooks of Claude Code."],
+    },
+};

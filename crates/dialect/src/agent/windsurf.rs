@@ -1,0 +1,127 @@
+//! Windsurf (Cascade).
+//!
+//! From its documentation; not run. It takes nothing but an exit status.
+
+use crosier_protocol::Json;
+
+use super::shape::EXIT;
+use crate::json;
+use crate::table::{
+    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Proof, Says, Timeout, Unit, Way,
+};
+
+const SEEN: Says = Says::NOTHING;
+const BEFORE: Says = Says {
+    deny: EXIT,
+    ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
+    allow: Way::Silence("it decides by itself"),
+    rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
+    halt: EXIT,
+    ..SEEN
+};
+const AFTER: Says = Says {
+    replace: Way::Lost("a hook cannot change an output"),
+    hide: Way::Lost("a hook cannot change an output"),
+    ..SEEN
+};
+const RESPONSE: &[Move] = &[Move::new("tool_info.response", "tool_response")];
+
+pub(super) static WINDSURF: Agent = Agent {
+    name: "windsurf",
+    title: "Windsurf",
+    signs: &["agent_action_name"],
+    proof: Proof::Documentation,
+    event_at: &["agent_action_name"],
+    fields: &[Move::new("trajectory_id", "session_id"), Move::new("tool_info.cwd", "cwd")],
+    tools: &[],
+    mcp: Mcp::Same,
+    version_at: "version",
+    project: &[],
+    text_at: &[],
+    output: OutputShape::Text,
+    nothing: "",
+    resumes: None,
+    timeout: Timeout { unit: Unit::Fixed, default_s: 60 },
+    events: &[
+        AgentEvent::new(&["pre_run_command"], "PreToolUse", BEFORE)
+            .derived(&[("tool_name", shell), ("tool_input", command)]),
+        AgentEvent::new(&["pre_write_code"], "PreToolUse", BEFORE)
+            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+        AgentEvent::new(&["pre_read_code"], "PreToolUse", BEFORE)
+            .derived(&[("tool_name", reading), ("tool_input", file)]),
+        AgentEvent::new(&["pre_mcp_tool_use"], "PreToolUse", BEFORE)
+            .fields(&[Move::new("tool_info.mcp_tool_arguments", "tool_input")])
+            .derived(&[("tool_name", mcp)]),
+        AgentEvent::new(&["post_run_command"], "PostToolUse", AFTER)
+            .fields(RESPONSE)
+            .derived(&[("tool_name", shell), ("tool_input", command)]),
+        AgentEvent::new(&["post_write_code"], "PostToolUse", AFTER)
+            .fields(RESPONSE)
+            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+        AgentEvent::new(&["post_read_code"], "PostToolUse", AFTER)
+            .fields(RESPONSE)
+            .derived(&[("tool_name", reading), ("tool_input", file)]),
+        AgentEvent::new(&["post_mcp_tool_use"], "PostToolUse", AFTER)
+            .fields(&[
+                Move::new("tool_info.mcp_tool_arguments", "tool_input"),
+                Move::new("tool_info.mcp_result", "tool_response"),
+            ])
+            .derived(&[("tool_name", mcp)]),
+        AgentEvent::new(&["pre_user_prompt"], "UserPromptSubmit", Says { deny: EXIT, halt: EXIT, ..SEEN })
+            .fields(&[Move::new("tool_info.user_prompt", "prompt")]),
+        AgentEvent::new(
+            &["post_cascade_response"],
+            "Stop",
+            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+        )
+        .fields(&[Move::new("tool_info.response", "last_assistant_message")]),
+    ],
+    page: Page {
+        file: "~/.codeium/windsurf/hooks.json (or .windsurf/hooks.json in a project)",
+        entry: r#"{"hooks": {"pre_run_command": [{"command": "crosier hook windsurf", "show_output": true}]}}"#,
+        fails: "Every status but 2 lets the tool run.",
+        traps: &["A hook can say no, and nothing else: no context, no other input, no other output."],
+    },
+};
+
+fn shell(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Bash"))
+}
+
+fn reading(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Read"))
+}
+
+fn editing(_: &[(String, Json)]) -> Option<Json> {
+    Some(Json::from("Edit"))
+}
+
+fn command(sent: &[(String, Json)]) -> Option<Json> {
+    Some(json::object(&[("command", json::at(sent, "tool_info.command_line")?)]))
+}
+
+fn file(sent: &[(String, Json)]) -> Option<Json> {
+    Some(json::object(&[("file_path", json::at(sent, "tool_info.file_path")?)]))
+}
+
+/// All edits of a file as one: guards look at every text.
+fn edit(sent: &[(String, Json)]) -> Option<Json> {
+    let edits =
+        json::at(sent, "tool_info.edits").and_then(|edits| json::elements(&edits)).unwrap_or_default();
+    let texts = |name: &str| {
+        let texts: Vec<String> =
+            edits.iter().filter_map(|edit| Some(edit.get(name)?.as_str()?.into_owned())).collect();
+        Json::from(texts.join("\n"))
+    };
+    Some(json::object(&[
+        ("file_path", json::at(sent, "tool_info.file_path")?),
+        ("old_string", texts("old_string")),
+        ("new_string", texts("new_string")),
+    ]))
+}
+
+fn mcp(sent: &[(String, Json)]) -> Option<Json> {
+    let server = json::text(sent, "tool_info.mcp_server_name")?;
+    let tool = json::text(sent, "tool_info.mcp_tool_name")?;
+    Some(Json::from(format!("mcp__{server}__{tool}")))
+}
