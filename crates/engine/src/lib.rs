@@ -51,7 +51,7 @@ pub use registry::{
     DEFAULT_TIMEOUT, Entry, Handler, Hook, HookBuilder, Matcher, Mode, OnError, Origin, Program, PythonSpec,
     RegisterError, SwitchError, Typed, Untyped,
 };
-pub use run::{BackgroundJob, Launcher, PythonInfo, is_held_back, mechanism};
+pub use run::{BackgroundJob, Launcher, PythonInfo, is_secret_or_loader, mechanism};
 
 /// The Rust of the README and the guide is run as tests; the rest of them is played by a test of the command line.
 #[cfg(doctest)]

@@ -9,6 +9,7 @@ use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 use super::blocking::BlockingRun;
 use super::notifier::ProcessOutput;
 use super::process::{self, Ended, Exit, ProcessRun, Start, Stop};
+use super::shell_error::shell_error;
 use crate::registry::{CommandSpec, Cwd, Program};
 
 /// Runs the command within its deadline.
@@ -39,10 +40,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
         return Err(Failure::error("the engine is shut down"));
     }
     let input = run.event.wire().map_err(Failure::clone)?;
-    if resources.environment.is_too_deep() {
-        let detail = "hooks started agents that started hooks, too many times over";
-        return Err(Failure::new(FailureKind::Spawn, detail));
-    }
+    resources.environment.check_depth()?;
     let Some(_slot) = resources.acquire_slot(*deadline) else {
         if resources.is_shut_down() {
             return Err(Failure::error("the engine is shut down"));
@@ -75,6 +73,11 @@ fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
     let failure = match exit.ended {
         Ended::Done { code, signal } => {
             let (stdout, stderr) = (&exit.stdout[..], &exit.stderr[..]);
+            if code == Some(2)
+                && let Some(failure) = shell_error(spec, stderr)
+            {
+                return failure.into();
+            }
             let ending = Ending { code, signal, stdout, oversize: exit.oversize, stderr };
             return answer_of(&ending, spec.output, row);
         }

@@ -1,15 +1,20 @@
 //! The environment of commands: what they inherit, and what they are told about the event.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
+
+use crosier_protocol::{Failure, FailureKind};
 
 use crate::registry::{Call, CommandSpec, PythonSpec};
 
-/// How deep hooks may start hooks: an agent that a hook starts has hooks of its own.
-const MAX_DEPTH: u32 = 8;
-/// What one variable can carry; more is left out, the event on stdin has it.
+/// How deep hooks may fire hooks. Without a limit, hooks that fire the engine would start processes for ever.
+const MAX_DEPTH: u32 = 4;
+/// A longer value is left out; the event on stdin has it.
 const MAX_VALUE_BYTES: usize = 32 * 1024;
 const DEPTH: &str = "CROSIER_DEPTH";
+const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
 /// What the host's environment gives to hooks.
 #[derive(Debug)]
@@ -17,6 +22,7 @@ pub(crate) struct Environment {
     all: Vec<(OsString, OsString)>,
     /// Indexes of the variables that every hook gets, found when the first process is started.
     passed: OnceLock<Vec<usize>>,
+    /// How many hooks the host itself runs inside of.
     depth: u32,
 }
 
@@ -25,20 +31,28 @@ impl Environment {
     pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
-        let depth = all.iter().find(|(name, _)| name == DEPTH);
-        let depth = depth.and_then(|(_, value)| value.to_str()?.parse().ok()).unwrap_or(0);
+        let depth = all.iter().rfind(|(name, _)| name == DEPTH).map_or(0, |(_, value)| parse_depth(value));
         Self { all, passed: OnceLock::new(), depth }
     }
 
-    /// Whether hooks started hooks too many times over.
-    pub(super) fn is_too_deep(&self) -> bool {
-        self.depth >= MAX_DEPTH
+    /// Fails when hooks fire hooks too many levels deep. The failure denies: the guard would not see the event.
+    pub(super) fn check_depth(&self) -> Result<(), Failure> {
+        if self.depth < MAX_DEPTH {
+            return Ok(());
+        }
+        let detail = format!(
+            "hooks fire hooks more than {MAX_DEPTH} levels deep (`{DEPTH}`); a hook must not fire the events that it \
+             is on"
+        );
+        Err(Failure::new(FailureKind::Delivery, detail))
     }
 
     /// What a hook inherits: everything but what is held back, and what it asks for.
     fn inherited(&self, env_pass: &[String]) -> Vec<(OsString, OsString)> {
         let asked = |name: &OsString| env_pass.iter().any(|wanted| name == wanted.as_str());
-        let free = || (0..self.all.len()).filter(|&at| !is_held_back(&self.all[at].0)).collect();
+        let free = || {
+            (0..self.all.len()).filter(|&at| !is_secret_or_loader(&self.all[at].0, &self.all[at].1)).collect()
+        };
         let passed: &Vec<usize> = self.passed.get_or_init(free);
         let all = self.all.iter().enumerate();
         let mine = all.filter(|(at, (name, _))| passed.binary_search(at).is_ok() || asked(name));
@@ -48,15 +62,20 @@ impl Environment {
     /// Every variable of a worker, which outlives many events.
     pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
-        let folder = spec.project_dir.as_os_str();
-        let depth = (self.depth + 1).to_string();
-        let ours = [("CROSIER_PROJECT_DIR", folder), ("CLAUDE_PROJECT_DIR", folder), (DEPTH, depth.as_ref())];
+        let folder = clean(&spec.project_dir);
+        let depth = self.next_depth();
+        let ours = [("CROSIER_PROJECT_DIR", folder.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
         let own = spec.env.iter().map(|(name, value)| (name.as_str(), OsStr::new(value)));
-        for (name, value) in ours.into_iter().chain(own) {
+        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, folder.as_os_str());
+        for (name, value) in ours.into_iter().chain(own).chain([(DEPTH, depth.as_ref())]) {
             env.retain(|(other, _)| other != name);
             env.push((name.into(), value.into()));
         }
         env
+    }
+
+    fn next_depth(&self) -> String {
+        self.depth.saturating_add(1).to_string()
     }
 
     /// Every variable of one run.
@@ -64,6 +83,8 @@ impl Environment {
         let mut env = self.inherited(&spec.env_pass);
         // A hook inside a hook must not find the outer hook's variables.
         env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE");
+        let folder = clean(&spec.project_dir);
+        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, folder.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
             env.retain(|(other, _)| other != name);
             if value.len() <= MAX_VALUE_BYTES && is_carried(OsStr::new(name), value) {
@@ -90,17 +111,57 @@ impl Environment {
         tell("MASSGEN_HOOK_TYPE", event.name().as_ref());
         tell("CROSIER_HOOK", call.hook.as_ref().as_ref());
         tell("CROSIER_CWD", event.cwd().as_ref());
-        tell("CROSIER_PROJECT_DIR", spec.project_dir.as_os_str());
-        tell("CLAUDE_PROJECT_DIR", spec.project_dir.as_os_str());
-        tell(DEPTH, (self.depth + 1).to_string().as_ref());
+        tell("CROSIER_PROJECT_DIR", folder.as_os_str());
+        tell("CROSIER_CONFIG_DIR", folder.as_os_str());
         if call.second {
             tell("CROSIER_ASYNC_PHASE", "2".as_ref());
         }
         for (name, value) in &spec.env {
             tell(name, value.as_ref());
         }
+        // Last: no configuration can reset it.
+        tell(DEPTH, self.next_depth().as_ref());
         env
     }
+}
+
+/// What is not a number counts as too deep: nobody else sets this variable, and a reset would lift the limit.
+fn parse_depth(value: &OsStr) -> u32 {
+    let text = value.to_string_lossy();
+    if text.trim().is_empty() { 0 } else { text.trim().parse().unwrap_or(MAX_DEPTH) }
+}
+
+/// Adds a variable unless it is inherited. An agent's own project folder stays what the agent says.
+fn keep_or_push(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) {
+    if !env.iter().any(|(other, _)| other == name) {
+        env.push((name.into(), value.into()));
+    }
+}
+
+/// The folder without `.` and `..`. A `..` behind a link leads elsewhere than its text says, so the file system is
+/// asked first.
+fn clean(folder: &Path) -> Cow<'_, Path> {
+    let is_odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
+    let has_odd_text =
+        folder.as_os_str().as_encoded_bytes().windows(2).any(|two| two == b"//" || two == b"/.");
+    if folder.is_absolute() && !has_odd_text && !folder.components().any(is_odd) {
+        return Cow::Borrowed(folder);
+    }
+    let climbs = !folder.is_absolute() || folder.components().any(|part| part == Component::ParentDir);
+    if climbs && let Ok(real) = folder.canonicalize() {
+        return Cow::Owned(real);
+    }
+    let mut cleaned = PathBuf::new();
+    for part in folder.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                cleaned.pop();
+            }
+            part => cleaned.push(part),
+        }
+    }
+    Cow::Owned(cleaned)
 }
 
 /// Whether an environment can carry a variable at all.
@@ -112,14 +173,48 @@ fn is_carried(name: &OsStr, value: &OsStr) -> bool {
 /// Whether a variable looks like a credential, or changes what programs load. No hook inherits such a one unless
 /// its configuration names it; hosts may want the same for what they start themselves.
 #[must_use]
-pub fn is_held_back(name: &OsStr) -> bool {
+pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
-    let credential = ["_KEY", "_TOKEN", "_SECRET"].iter().any(|end| name.ends_with(end))
-        || ["PASSWORD", "CREDENTIAL"].iter().any(|part| name.contains(part));
-    let loader = ["LD_", "DYLD_", "GIT_"].iter().any(|start| name.starts_with(start))
-        || ["BASH_ENV", "PYTHONPATH", "PYTHONSTARTUP", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS"]
-            .contains(&name.as_str());
-    credential || loader
+    is_secret(&name, value) || is_loader(&name)
+}
+
+fn is_secret(name: &str, value: &OsStr) -> bool {
+    const ENDS: [&str; 7] = ["_KEY", "_TOKEN", "_SECRET", "_PWD", "_PASS", "_PAT", "_DSN"];
+    const PARTS: [&str; 3] = ["PASSWORD", "CREDENTIAL", "JWT"];
+    ENDS.iter().any(|end| name.ends_with(end))
+        || PARTS.iter().any(|part| name.contains(part))
+        || name == "SSH_AUTH_SOCK"
+        || ((name.ends_with("_URL") || name.ends_with("_URI")) && has_password(&value.to_string_lossy()))
+}
+
+fn is_loader(name: &str) -> bool {
+    const STARTS: [&str; 4] = ["LD_", "DYLD_", "GIT_", "LUA_INIT"];
+    const NAMES: [&str; 15] = [
+        "BASH_ENV",
+        "ENV",
+        "SHELLOPTS",
+        "BASHOPTS",
+        "PYTHONPATH",
+        "PYTHONSTARTUP",
+        "PYTHONHOME",
+        "PERL5OPT",
+        "PERL5LIB",
+        "RUBYOPT",
+        "RUBYLIB",
+        "NODE_OPTIONS",
+        "NODE_PATH",
+        "JAVA_TOOL_OPTIONS",
+        "GCONV_PATH",
+    ];
+    STARTS.iter().any(|start| name.starts_with(start)) || NAMES.contains(&name)
+}
+
+/// Whether a URL has a password in it: `scheme://user:password@host`, or as a parameter.
+fn has_password(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let userinfo = rest.rsplit_once('@').map_or("", |(userinfo, _)| userinfo);
+    let in_userinfo = userinfo.split_once(':').is_some_and(|(_, password)| !password.is_empty());
+    in_userinfo || rest.to_ascii_lowercase().contains("password=")
 }
 
 #[cfg(test)]
@@ -141,11 +236,83 @@ mod tests {
             "PYTHONPATH",
             "NODE_OPTIONS",
             "GIT_DIR",
+            "MYSQL_PWD",
+            "DB_PASS",
+            "GITHUB_PAT",
+            "SENTRY_DSN",
+            "SUPABASE_JWT_X",
+            "SSH_AUTH_SOCK",
+            "ENV",
+            "SHELLOPTS",
+            "BASHOPTS",
+            "JAVA_TOOL_OPTIONS",
+            "PERL5LIB",
+            "RUBYLIB",
+            "NODE_PATH",
+            "GCONV_PATH",
+            "LUA_INIT",
+            "LUA_INIT_5_4",
+            "PYTHONHOME",
         ] {
-            assert!(is_held_back(OsStr::new(name)), "{name}");
+            assert!(is_secret_or_loader(OsStr::new(name), OsStr::new("x")), "{name}");
         }
-        for name in ["PATH", "HOME", "KEYBOARD", "TOKENIZER", "LDAP", "GITHUB_REF", "PYTHONUNBUFFERED"] {
-            assert!(!is_held_back(OsStr::new(name)), "{name}");
+        for name in [
+            "PATH",
+            "HOME",
+            "PWD",
+            "OLDPWD",
+            "KEYBOARD",
+            "TOKENIZER",
+            "LDAP",
+            "GITHUB_REF",
+            "PYTHONUNBUFFERED",
+            "ENVIRONMENT",
+            "COMPASS",
+            "BASE_URL",
+        ] {
+            assert!(!is_secret_or_loader(OsStr::new(name), OsStr::new("x")), "{name}");
         }
+    }
+
+    #[test]
+    fn a_url_is_held_back_when_it_has_a_password() {
+        for (url, held) in [
+            ("postgres://user:secret@db:5432/app", true),
+            ("postgres://user:se/cr@et@db", true),
+            ("redis://:secret@cache", true),
+            ("https://db/app?user=a&Password=b", true),
+            ("https://example.org:8080/a", false),
+            ("postgres://user@db/app", false),
+            ("postgres://user:@db/app", false),
+            ("nothing", false),
+        ] {
+            for name in ["DATABASE_URL", "database_url", "MONGO_URI"] {
+                assert_eq!(is_secret_or_loader(OsStr::new(name), OsStr::new(url)), held, "{url}");
+            }
+            assert!(!is_secret_or_loader(OsStr::new("DATABASE"), OsStr::new(url)), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_depth_that_is_no_number_counts_as_too_deep() {
+        let depth = |value: &str| parse_depth(OsStr::new(value));
+        assert_eq!((depth(""), depth("0"), depth(" 3 "), depth("4")), (0, 0, 3, 4));
+        for value in ["-1", "x", "1e3", "99999999999"] {
+            assert!(depth(value) >= MAX_DEPTH, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_cleaned_as_the_file_system_reads_it() {
+        let clean = |folder: &str| clean(Path::new(folder)).into_owned();
+        assert_eq!(clean("/a/b"), Path::new("/a/b"));
+        assert_eq!(clean("/a/./b//c/").as_os_str(), "/a/b/c");
+        assert_eq!(clean("/no-such/elsewhere/../conf").as_os_str(), "/no-such/conf");
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/inner")).unwrap();
+        std::os::unix::fs::symlink(root.join("real/inner"), root.join("link")).unwrap();
+        let odd = root.join("link/../");
+        assert_eq!(super::clean(&odd), root.join("real"));
     }
 }

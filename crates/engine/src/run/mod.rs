@@ -17,6 +17,7 @@ mod notifier;
 mod os;
 mod process;
 mod resources;
+mod shell_error;
 mod thread;
 mod thread_cache;
 mod worker;
@@ -35,7 +36,7 @@ use crate::registry::{BoxFuture, Call, Callback, Entry, Handler};
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
-pub use environment::is_held_back;
+pub use environment::is_secret_or_loader;
 pub(crate) use executor::{block_on, block_on_runtime};
 use notifier::Notifier;
 pub use os::mechanism;

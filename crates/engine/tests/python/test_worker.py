@@ -738,12 +738,101 @@ class Replies(Case):
     def test_a_failure_without_a_deny_tells_none(self):
         self.assertIsNone(self.answer("{'decision': 'ask', 'input': {1}}")["deny"])
 
+    def test_the_methods_of_massgen_work(self):
+        deny = {"allowed": False, "decision": "deny", "reason": "no"}
+        self.assertReply("HookResult.deny('no')", deny)
+        self.assertReply("HookResult.deny()", {"allowed": False, "decision": "deny"})
+        self.assertReply("HookResult.ask('sure?')", {"decision": "ask", "reason": "sure?"})
+        self.assertReply("HookResult.allow()", {"decision": "allow"})
+        self.assertReply("HookResult.from_dict({'decision': 'deny', 'reason': 'no'})", deny)
+        self.assertReply("HookResult.from_dict({'allowed': False, 'reason': 'no'})", deny)
+        self.assertReply("HookResult.from_dict({'decision': 'allow'})", {"decision": "allow"})
+        self.assertNone("HookResult.from_dict({})")
+
+    def test_the_fields_stand_in_massgens_order(self):
+        deny = {"allowed": False, "decision": "deny", "reason": "no"}
+        self.assertReply("HookResult(False, {'reason': 'no'})", deny)
+        self.assertReply("HookResult(True, {}, '{}')", {"modified_args": "{}"})
+        self.assertReply("HookResult(True, {}, None, 'deny', 'no')", deny)
+        self.assertReply("HookResult(False, 'deny', 'no')", deny)
+        self.assertReply("HookResult(allowed=False, metadata={'reason': 'no'})", deny)
+
+    def test_a_deny_needs_no_reason(self):
+        self.assertReply("deny()", {"allowed": False, "decision": "deny"})
+
+    def test_errors_of_a_result_reach_the_user(self):
+        self.assertReply(
+            "(result := HookResult.deny('no'), result.add_error('disk full'))[0] if True else None",
+            {"allowed": False, "decision": "deny", "reason": "no", "systemMessage": "disk full"},
+        )
+        self.assertReply("{'reason': str((HookResult().has_errors(), HookResult(hook_errors=['x']).has_errors()))}",
+                         {"reason": "(False, True)"})
+
+    def test_results_and_events_are_dataclasses(self):
+        before = "import dataclasses, datetime\nfrom crosier import HookEvent"
+        fields = "allowed metadata modified_args decision reason updated_input inject hook_errors executed_hooks"
+        self.assertReply("{'reason': ' '.join(f.name for f in dataclasses.fields(HookResult))}", {"reason": fields}, before)
+        self.assertReply(
+            "{'reason': ' '.join(f.name for f in dataclasses.fields(event))}",
+            {"reason": "hook_type session_id orchestrator_id agent_id timestamp tool_name tool_input tool_output"}, before)
+        self.assertReply("{'reason': str(dataclasses.is_dataclass(HookResult) and dataclasses.is_dataclass(event))}",
+                         {"reason": "True"}, before)
+        self.assertReply("{'reason': dataclasses.asdict(HookResult.deny('x'))['decision']}", {"reason": "deny"}, before)
+        self.assertReply("{'reason': dataclasses.asdict(event)['tool_name']}", {"reason": "Bash"}, before)
+        self.assertReply("dataclasses.replace(HookResult.deny('x'), reason='y')",
+                         {"allowed": False, "decision": "deny", "reason": "y"}, before)
+        self.assertReply("{'reason': str(HookResult.deny('x') == HookResult.deny('x') != HookResult.deny('y'))}",
+                         {"reason": "True"}, before)
+        made = "HookEvent('PreToolUse', 's', 'o', None, datetime.datetime(2026, 1, 2), 'Bash', {'command': 'ls'})"
+        self.assertReply(f"{{'reason': ({made}).to_json()}}", {"reason": json.dumps(
+            {"hook_type": "PreToolUse", "session_id": "s", "orchestrator_id": "o", "agent_id": None,
+             "timestamp": "2026-01-02T00:00:00", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+            separators=(",", ":"))}, before)
+        self.assertReply("{'reason': str(HookEvent(timestamp=datetime.datetime(2026, 1, 2)).timestamp.year)}",
+                         {"reason": "2026"}, before)
+
     def test_a_wrong_type_of_allowed_is_passed_on_to_be_refused(self):
         self.assertReply("HookResult(allowed='no')", {"allowed": "no"})
 
     def test_a_deny_that_quotes_a_lone_surrogate_arrives(self):
         self.hook("from crosier import deny\ndef check(event): print(event.prompt); return deny(event.prompt)")
         self.assertEqual(self.call(b'{"prompt": "a\\ud800b"}')["reply"]["reason"], "a\ufffdb")
+
+
+class Sources(Case):
+    DENIES, ALLOWS = "def check(event): return {'decision': 'deny'} \n", "def check(event): return {'decision': 'allow'}\n"
+
+    def compile(self, source: Path, *target: str) -> None:
+        program = "import py_compile, sys; py_compile.compile(*sys.argv[1:], doraise=True)"
+        subprocess.run([PYTHON, "-c", program, str(source), *target], check=True)
+
+    def test_a_guard_is_compiled_from_its_source_and_not_from_a_cache(self):
+        # The bytecode of another source, with the time and the size of the real one.
+        self.assertEqual(len(self.DENIES), len(self.ALLOWS))
+        source = self.write("guard.py", self.ALLOWS)
+        times = os.stat(source)
+        self.compile(source)
+        source.write_text(self.DENIES)
+        os.utime(source, ns=(times.st_atime_ns, times.st_mtime_ns))
+        self.load()
+        self.assertEqual(self.call()["reply"], {"decision": "deny"})
+
+    def test_bytecode_without_a_source_is_not_loaded(self):
+        source = self.write("guard.py", self.ALLOWS)
+        self.compile(source, f"{source}c")
+        os.remove(source)
+        self.assertFailed(self.load(), "import", "guard")
+
+    def test_a_package_and_a_module_of_one_name_are_refused(self):
+        self.write("guard.py", self.DENIES)
+        self.write("guard/__init__.py", self.DENIES)
+        self.assertFailed(self.load(), "import", "guard.py", "guard/__init__.py", "rename")
+
+    def test_a_neighbour_that_is_both_is_refused(self):
+        self.write("guard.py", "import rules\n" + self.DENIES)
+        self.write("rules/__init__.py", "")
+        self.write("rules.py", "")
+        self.assertFailed(self.load(), "import", "rules.py", "rename")
 
 
 class Failures(Case):

@@ -1,6 +1,6 @@
 //! What the end of a command means: exit code × stdout → [`Answer`].
 
-use super::{Answer, Decision, Opinion, Reply};
+use super::{Answer, Decision, Opinion, Reply, stderr};
 use crate::event::EventRow;
 use crate::failure::{Failure, FailureKind};
 
@@ -46,8 +46,11 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
             Some(reply) => reply.into(),
             None if ending.oversize.is_some() => oversize(ending.oversize.unwrap_or_default()).into(),
             None => {
-                let said = last_line(ending.stderr);
-                Failure::new(FailureKind::Exit, format!("it exited with code {code}{said}")).into()
+                let detail = match stderr::cause(ending.stderr) {
+                    Some(cause) => format!("it exited with code {code}: {cause}"),
+                    None => format!("it exited with code {code}"),
+                };
+                Failure::new(FailureKind::Exit, detail).into()
             }
         },
         (None, signal) => {
@@ -90,18 +93,6 @@ fn context(stdout: &[u8]) -> Result<Reply, Failure> {
     })?;
     let text = text.trim_end();
     Ok(if text.is_empty() { Reply::none() } else { Reply::none().context(text) })
-}
-
-/// The last line of stderr, short and without control characters: for people, never for decisions.
-fn last_line(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
-    match text.lines().map(str::trim).rfind(|line| !line.is_empty()) {
-        Some(line) => {
-            let line: String = line.chars().filter(|c| !c.is_control()).take(200).collect();
-            format!(": {line}")
-        }
-        None => String::new(),
-    }
 }
 
 fn signal_name(signal: i32) -> &'static str {

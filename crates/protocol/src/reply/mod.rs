@@ -8,6 +8,7 @@ mod decode;
 mod encode;
 mod ending;
 mod keys;
+mod stderr;
 
 use std::time::Duration;
 

@@ -51,5 +51,8 @@ pub(crate) async fn tools(servers: &[McpServerConfig], workspace: &Path) -> (Vec
 
 /// What the processes of tools inherit: not the keys, which they could send anywhere.
 fn inherited() -> Vec<(OsString, OsString)> {
-    environment::all().into_iter().filter(|(name, _)| !crosier::is_held_back(name)).collect()
+    environment::all()
+        .into_iter()
+        .filter(|(name, value)| !crosier::is_secret_or_loader(name, value))
+        .collect()
 }

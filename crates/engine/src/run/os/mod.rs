@@ -7,8 +7,8 @@ mod unix;
 pub use unix::mechanism;
 #[cfg(unix)]
 pub(super) use unix::{
-    ExitWatch, PollSet, Readiness, available, is_busy_file, is_ready, pipe, set_nonblocking, signal_group,
-    stamp, wait_ready,
+    ExitWatch, PollSet, Readiness, available, is_busy_file, is_ready, kill_leader, pipe, set_nonblocking,
+    signal_group, stamp, wait_ready,
 };
 
 /// What changes when a file does: its time in nanoseconds, its size, and which file it is.

@@ -153,9 +153,14 @@ pub(in crate::run) fn signal_group(exit: &ExitWatch, which: GroupSignal) {
     };
     let _ = kill_process_group(exit.pid(), signal);
     if which == GroupSignal::Kill {
-        // A leader that moved itself to another group is still ours.
-        let _ = rustix::process::kill_process(exit.pid(), signal);
+        // The leader may have moved itself to another group.
+        kill_leader(exit);
     }
+}
+
+/// Kills the leader and leaves its group alone. The leader must not be reaped yet.
+pub(in crate::run) fn kill_leader(exit: &ExitWatch) {
+    let _ = rustix::process::kill_process(exit.pid(), Signal::KILL);
 }
 
 /// A pipe whose ends no child inherits.

@@ -63,10 +63,7 @@ fn call(
     let BlockingRun { event, hook, resources, notifier, .. } = run;
     // A shutdown of the engine is noticed when a worker is leased.
     let input = event.wire().map_err(Failure::clone)?;
-    if resources.environment.is_too_deep() {
-        let detail = "hooks started agents that started hooks, too many times over";
-        return Err(Failure::new(FailureKind::Import, detail));
-    }
+    resources.environment.check_depth()?;
     // A worker is not started when a shutdown could not stop it.
     let shutdown = resources.shutdown_fd().map_err(|error| {
         let detail = format!("no descriptors are left to watch over its worker: {error}");

@@ -11,8 +11,9 @@ use super::call::{CallLimits, Cause};
 
 /// How long it may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long it may take to exit after the end of its input: `worker.py` sets itself the same limit.
-const EXIT_WAIT: Duration = Duration::from_secs(1);
+/// How long it may take to exit after the end of its input: enough to flush its files. What a hook left behind, a thread
+/// or a handler of `atexit`, is not waited for.
+const EXIT_WAIT: Duration = Duration::from_millis(100);
 /// How long it may take to exit after SIGKILL. One that takes longer hangs in the kernel, and is not waited for.
 const KILL_WAIT: Duration = Duration::from_millis(500);
 
@@ -112,9 +113,9 @@ impl Process {
         true
     }
 
-    /// The end of its input ends a worker that is well, with its files flushed; what its hooks left running
-    /// in the background lives on, as the children of commands do. One that is lost is asked to end, and it
-    /// and its whole group are killed before it is reaped.
+    /// The end of its input ends a healthy worker, with its files flushed; children that its hooks left in the background
+    /// live on, as those of commands do. A broken one gets SIGTERM, and it and its whole group are killed before it is
+    /// reaped.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         self.stdin = None;
@@ -122,8 +123,12 @@ impl Process {
             os::signal_group(&self.exit, GroupSignal::Terminate);
         }
         let mut exited = self.exits_within(if self.is_broken { GRACE } else { EXIT_WAIT });
-        if self.is_broken || !exited {
+        if self.is_broken {
             os::signal_group(&self.exit, GroupSignal::Kill);
+        } else if !exited {
+            os::kill_leader(&self.exit);
+        }
+        if !exited || self.is_broken {
             exited = self.exits_within(KILL_WAIT);
         }
         if exited {

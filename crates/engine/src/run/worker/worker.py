@@ -47,6 +47,7 @@ LIMITED = hasattr(sys, "set_int_max_str_digits")
 alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
 depth_limit, digit_limit = sys.getrecursionlimit, sys.get_int_max_str_digits if LIMITED else lambda: MAX_DIGITS
 head_of, join, modules = REQUEST.unpack_from, "".join, sys.modules
+new_event, fill = dict.__new__, dict.update
 
 
 class Failure(Exception):
@@ -226,12 +227,51 @@ FIELDS = frozenset("""
     task_subject task_description outcome""".split())
 
 
+class Fields:
+    """The fields of a dataclass, made when somebody asks for them: `import dataclasses` takes longer than most hooks."""
+
+    def __init__(self, *names: str, **defaults: object) -> None:
+        self.names, self.defaults = names, defaults
+
+    def __get__(self, _: object, owner: type) -> dict:
+        import dataclasses
+        kinds = {name: owner.__annotations__.get(name, object) for name in (*self.names, *self.defaults)}
+        made = {}
+        for name, kind in kinds.items():
+            default = self.defaults.get(name, dataclasses.MISSING)
+            how = {"default_factory": default} if isinstance(default, type) else {"default": default}
+            made[name] = dataclasses.field() if name in self.names else dataclasses.field(**how)
+            made[name].name, made[name].type, made[name]._field_type = name, kind, dataclasses._FIELD
+        return made
+
+
 class HookEvent(dict):
     """The event: a dict of its JSON, whose fields are attributes too. Optional fields that are absent are None there.
+    It is a dataclass with MassGen's fields as well.
 
     It is the hook's own copy, and changing it changes nothing: to rewrite an input, return it as `updated_input`."""
 
     __slots__ = ("_sent",)
+    __match_args__ = ORDER = (
+        "hook_type", "session_id", "orchestrator_id", "agent_id", "timestamp", "tool_name", "tool_input", "tool_output")
+    __annotations__ = dict(zip(ORDER, ("str", "str", "str", "str | None", "datetime", "str", "dict", "str | None")))
+    __dataclass_fields__ = Fields(*ORDER[:-1], tool_output=None)
+
+    def __init__(self, *values: object, **fields: object) -> None:
+        """Made of a dict, or of values in the order of the fields, or of their names."""
+        if len(values) == 1 and isinstance(values[0], dict):
+            dict.__init__(self, values[0])
+        elif len(values) > len(self.ORDER):
+            raise TypeError(f"HookEvent takes {len(self.ORDER)} values, and got {len(values)}")
+        else:
+            dict.__init__(self, zip(self.ORDER, values))
+        self.update(fields)
+        if hasattr(time := self.get("timestamp"), "isoformat"):
+            self["timestamp"] = time.isoformat()
+
+    @classmethod
+    def from_dict(cls, data: dict) -> "HookEvent":
+        return cls(dict(data))
 
     @property
     def timestamp(self):
@@ -260,32 +300,81 @@ class HookEvent(dict):
 
 
 class HookResult:
-    """What a hook answers: MassGen's fields, and any other key of a reply by its name in snake case
-    (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion; an allow that
-    looks like the default and yet is meant is `explicit`."""
+    """What a hook answers: a dataclass with MassGen's fields in their order, and any other key of a reply by its name in
+    snake case (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion; an
+    allow that looks like the default and yet is meant is `explicit`."""
 
-    def __init__(self, allowed: bool = True, decision: str = "allow", reason: str | None = None,
-                 updated_input: object = None, inject: object = None, modified_args: str | None = None,
+    __match_args__ = ORDER = ("allowed", "metadata", "modified_args", "decision", "reason", "updated_input", "inject",
+                              "hook_errors", "executed_hooks")
+    __annotations__ = dict(zip(ORDER, ("bool", "dict", "str | None", "str", "str | None", "dict | None", "dict | None",
+                                       "list", "list")))
+    __dataclass_fields__ = Fields(allowed=True, metadata=dict, modified_args=None, decision="allow", reason=None,
+                                  updated_input=None, inject=None, hook_errors=list, executed_hooks=list)
+    __hash__ = None
+
+    def __init__(self, allowed: bool = True, metadata: dict | None = None, modified_args: str | None = None,
+                 decision: str = "allow", reason: str | None = None, updated_input: object = None,
+                 inject: object = None, hook_errors: list | None = None, executed_hooks: list | None = None, *,
                  explicit: bool = False, **more: object) -> None:
+        if isinstance(metadata, str):  # `HookResult(False, "deny", "why")`: decision and reason in the second place
+            metadata, modified_args, decision, reason = None, None, metadata, modified_args
+        self.metadata = {} if metadata is None else metadata
+        if reason is None and isinstance(self.metadata, dict):
+            reason = self.metadata.get("reason")
         self.decision = "deny" if decision == "allow" and allowed is False else decision
         self.allowed = False if self.decision in ("deny", "block") else allowed
         self.reason, self.updated_input, self.inject = reason, updated_input, inject
         self.modified_args, self.explicit, self.more = modified_args, explicit, more
+        self.hook_errors = [] if hook_errors is None else hook_errors
+        self.executed_hooks = [] if executed_hooks is None else executed_hooks
+
+    @classmethod
+    def allow(cls, reason: str | None = None, **more: object) -> "HookResult":
+        return cls(reason=reason, explicit=True, **more)
+
+    @classmethod
+    def deny(cls, reason: str | None = None, **more: object) -> "HookResult":
+        return cls(allowed=False, decision="deny", reason=reason, **more)
+
+    @classmethod
+    def ask(cls, reason: str | None = None, **more: object) -> "HookResult":
+        return cls(decision="ask", reason=reason, **more)
+
+    @classmethod
+    def from_dict(cls, data: dict) -> "HookResult":
+        """What `to_dict` or a hook's JSON says; a decision that stands in it is meant."""
+        return cls(**{"explicit": "decision" in data or "allowed" in data, **data})
+
+    def to_dict(self) -> dict:
+        return {name: getattr(self, name) for name in self.ORDER}
+
+    def add_error(self, error: str) -> None:
+        """Note something that went wrong and does not change the answer; the user is told."""
+        self.hook_errors.append(error)
+
+    def has_errors(self) -> bool:
+        return bool(self.hook_errors)
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"HookResult({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
 
 
 def allow(reason: str | None = None, **more: object) -> HookResult:
     """Allow outright: the user is not asked."""
-    return HookResult(reason=reason, explicit=True, **more)
+    return HookResult.allow(reason, **more)
 
 
-def deny(reason: str, **more: object) -> HookResult:
+def deny(reason: str | None = None, **more: object) -> HookResult:
     """Refuse."""
-    return HookResult(decision="deny", reason=reason, **more)
+    return HookResult.deny(reason, **more)
 
 
 def ask(reason: str | None = None, **more: object) -> HookResult:
     """Have the user decide."""
-    return HookResult(decision="ask", reason=reason, **more)
+    return HookResult.ask(reason, **more)
 
 
 def inject(content: str, strategy: str = "tool_result", **more: object) -> HookResult:
@@ -330,6 +419,9 @@ def understand(result: object) -> dict:
     reply = {name: value for name in MASSGEN if (value := getattr(result, name, None)) is not None}
     if "decision" in reply:
         reply["decision"] = getattr(reply["decision"], "value", reply["decision"])  # of an Enum
+    metadata, errors = getattr(result, "metadata", None), getattr(result, "hook_errors", None)
+    if "reason" not in reply and isinstance(metadata, dict) and metadata.get("reason") is not None:
+        reply["reason"] = metadata["reason"]
     vague = not reply.get("reason") and not getattr(result, "explicit", False)
     if reply.get("allowed") is True and (vague or "decision" in reply):
         del reply["allowed"]
@@ -338,6 +430,8 @@ def understand(result: object) -> dict:
     for name, value in result.more.items() if known else ():
         word, *rest = name.split("_")
         reply[word + "".join(map(str.title, rest))] = value
+    if errors and isinstance(errors, list) and "systemMessage" not in reply:
+        reply["systemMessage"] = "; ".join(map(str, errors))[:2_000]
     return reply
 
 
@@ -372,6 +466,41 @@ def stamp(path: str) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+class SourceLoader(importlib._bootstrap_external.SourceFileLoader):
+    """Compiles a module from its source. A `__pycache__` is never believed: whoever can write there could exchange the
+    code of a guard while its source looks unchanged."""
+
+    def get_code(self, fullname: str) -> object:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+class SourceFinder(importlib._bootstrap_external.FileFinder):
+    """Finds modules in the folders of hooks: sources and compiled extensions, and no `.pyc` without its source."""
+
+    def __init__(self, path: str) -> None:
+        external = importlib._bootstrap_external
+        extensions = importlib._bootstrap_external._imp.extension_suffixes()
+        super().__init__(path, (external.ExtensionFileLoader, extensions), (SourceLoader, [".py"]))
+
+    def find_spec(self, fullname: str, target: object = None) -> object:
+        stem = f"{self.path}/{fullname.rpartition('.')[2]}"
+        if stamp(f"{stem}.py") and stamp(f"{stem}/__init__.py"):
+            raise ImportError(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
+                              "which of them is the guard", name=fullname, path=stem)
+        return super().find_spec(fullname, target)
+
+
+def source_finder(path: str) -> SourceFinder:
+    """The finder of a folder that is a hook's, or within one. What the interpreter has on its own path, such as a virtual
+    environment in the project, is not."""
+    def depth(folders) -> int:
+        return max((len(folder) for folder in folders if path == folder or path.startswith(f"{folder}/")), default=-1)
+    own = depth(HOOK_FOLDERS)
+    if own < 0 or own < depth(PYTHON_FOLDERS):
+        raise ImportError("no folder of hooks")
+    return SourceFinder(path)
 
 
 class Source:
@@ -412,6 +541,7 @@ class Source:
     def _load(self) -> None:
         for path in [path for path in sys.path_importer_cache if path.startswith(self.paths)]:
             del sys.path_importer_cache[path]  # its list of files; importlib.invalidate_caches() is slow since 3.12
+        HOOK_FOLDERS.update(self.paths)
         sys.path.extend(path for path in self.paths if path not in sys.path)
         self.module, self.failure, self.stamps, self.targets = None, None, {}, {}
         self.name = self.root = self.dotted
@@ -522,7 +652,8 @@ class Hook:
             fields = decode(data)
             if type(fields) is not dict:
                 raise TypeError(f"a {type(fields).__name__} is no object")
-            event = HookEvent(fields)
+            event = new_event(HookEvent)
+            fill(event, fields)
             event._sent = data
             if self.cwd != here:
                 enter(self.cwd or event.get("cwd") or HOME)
@@ -638,6 +769,8 @@ def serve() -> None:
 
 MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
 CHANNEL, SOURCES, FOLDERS, LOOPS = Channel(), {}, {}, {}
+HOOK_FOLDERS, PYTHON_FOLDERS = set(), tuple(os.path.normpath(path) for path in sys.path if path)
+sys.path_hooks.insert(0, source_finder)
 here, bypassed = 0, False  # the held folder that it is in, if that is known; whether a hook can do things unheard
 sys.addaudithook(overhear)
 TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
@@ -652,11 +785,37 @@ for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
     item.__module__ = "crosier"
     setattr(sys.modules["crosier"], item.__name__, item)
 
-try:
-    serve()
-except EOFError:  # the engine is done: end as programs do, files flushed, but without waiting for threads
+
+def flush_all() -> None:
+    """Write out what every open file still holds."""
+    import gc
+    for item in gc.get_objects():
+        if isinstance(item, io.IOBase):
+            try:
+                item.flush()
+            except BaseException:
+                continue  # closed, read only, or broken: the others still count
+
+
+def end() -> None:
+    """End as programs do, `atexit` included; but what a hook left behind must not keep anybody waiting: its threads are
+    not waited for, and a second is all there is. The engine kills a worker that takes longer than it waits."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(1)
+    atexit, threading = modules.get("atexit"), modules.get("threading")
+    if atexit or threading:
+        flush_all()  # before anything can hang
+    if threading and any(not thread.daemon for thread in threading.enumerate()[1:]):
+        try:
+            atexit._run_exitfuncs()
+        finally:
+            os._exit(0)
+
+
+try:
+    serve()
+except EOFError:  # the engine is done
+    end()
 except OSError as exc:
     try:
         write(2, f"crosier worker: the channel is gone: {exc}\n".encode())

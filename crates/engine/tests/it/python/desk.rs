@@ -68,6 +68,11 @@ impl<'a> Desk<'a> {
         Trial { lab: self.lab, outcome, took: begun.elapsed() }
     }
 
+    /// Ends the engine, and its workers with it.
+    pub(super) fn end(self) {
+        drop(self.engine);
+    }
+
     /// The worker that answers, by its process id.
     #[track_caller]
     pub(super) fn pid(&self) -> i32 {

@@ -18,6 +18,7 @@ mod fake;
 mod fork;
 mod lab;
 mod late;
+mod leftover;
 mod log;
 mod message;
 mod payload;

@@ -161,10 +161,10 @@ fn a_folder_that_is_gone_denies() {
 fn hooks_inside_hooks_end_somewhere() {
     each_way(|lab| {
         lab.module("guard.py", "");
-        let variables = [("CROSIER_DEPTH".into(), "8".into())];
+        let variables = [("CROSIER_DEPTH".into(), "4".into())];
         let builder = Engine::builder().environment(variables).hook(lab.guard(lab.spec("guard.check")));
         let outcome = lab.fire(&builder.build().unwrap(), tool("pid"));
-        assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::Import, "{outcome:?}");
+        assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::Delivery, "{outcome:?}");
         assert!(outcome.is_denied(), "{outcome:?}");
     });
 }

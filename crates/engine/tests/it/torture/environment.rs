@@ -8,7 +8,7 @@ use crosier::payload::{PreToolUse, Stop};
 use crosier::{Base, Engine, Event, FailureKind, Hook};
 use serde_json::json;
 
-use super::lab::{Guard, Lab, Way, alone, each_way, event};
+use super::lab::{Guard, Lab, alone, each_way, event};
 
 /// The environment that a hook has which writes it down.
 fn seen_by(
@@ -68,6 +68,7 @@ fn every_variable_about_the_event_is_there() {
             ("CROSIER_AGENT_ID", "agent1"),
             ("CROSIER_ORCHESTRATOR_ID", "o-1"),
             ("CROSIER_PROJECT_DIR", folder),
+            ("CROSIER_CONFIG_DIR", folder),
             ("CROSIER_CWD", "/tmp"),
             ("CROSIER_DEPTH", "1"),
             ("MASSGEN_HOOK_TYPE", "PreToolUse"),
@@ -80,6 +81,32 @@ fn every_variable_about_the_event_is_there() {
             assert_eq!(env.get(name).map(String::as_str), Some(value), "{name}");
         }
         assert!(!env.contains_key("CROSIER_ASYNC_PHASE"));
+    });
+}
+
+#[test]
+fn the_project_folder_of_the_agent_is_kept_and_the_depth_cannot_be_reset() {
+    each_way(|lab| {
+        let mut writer = writer(lab);
+        writer.spec.env.push(("CROSIER_DEPTH".to_owned(), "0".to_owned()));
+        let inherited = [PATH, ("CLAUDE_PROJECT_DIR", "/agent/project"), ("CROSIER_DEPTH", "2")];
+        let env = seen_by(lab, writer, &inherited, an_event());
+        let value = |name: &str| env.get(name).map(String::as_str);
+        assert_eq!(value("CLAUDE_PROJECT_DIR"), Some("/agent/project"));
+        assert_eq!(value("CROSIER_PROJECT_DIR"), lab.folder().to_str());
+        assert_eq!(value("CROSIER_DEPTH"), Some("3"));
+    });
+}
+
+#[test]
+fn the_project_folder_is_clean() {
+    each_way(|lab| {
+        let mut writer = writer(lab);
+        std::fs::create_dir_all(lab.folder().join("elsewhere")).unwrap();
+        writer.spec.project_dir = lab.folder().join("elsewhere/..");
+        let env = seen_by(lab, writer, &[PATH], an_event());
+        let folder = lab.folder().canonicalize().unwrap();
+        assert_eq!(env.get("CROSIER_PROJECT_DIR").map(String::as_str), folder.to_str());
     });
 }
 
@@ -223,15 +250,15 @@ fn hooks_that_start_agents_that_start_hooks_are_refused_when_it_goes_too_deep() 
             let engine = Engine::builder().environment(inherited).hook(lab.shell("exit 2").hook());
             lab.fire(&engine.build().unwrap(), event())
         };
-        for depth in ["0", "7", "", "nonsense"] {
+        for depth in ["0", "3", ""] {
             assert!(fire(depth).reports[0].failure.is_none(), "{depth}");
         }
-        for depth in ["8", "9", "4294967295"] {
+        for depth in ["4", "5", "4294967295", "99999999999", "-1", "nonsense"] {
             let outcome = fire(depth);
             let failure = outcome.reports[0].failure.as_ref().unwrap();
-            assert_eq!(failure.kind, FailureKind::Spawn);
-            assert!(failure.detail.contains("too many times over"), "{failure}");
-            assert_eq!(outcome.is_denied(), lab.way == Way::Blocking, "{outcome:?}");
+            assert_eq!(failure.kind, FailureKind::Delivery);
+            assert!(failure.detail.contains("levels deep"), "{failure}");
+            assert!(outcome.is_denied() && outcome.by_failure, "{outcome:?}");
         }
     });
 }
@@ -253,11 +280,11 @@ fn an_engine_in_the_hook_of_an_engine_ends() {
         let outcome = engine.fire_blocking(event());
         let failure = outcome.failures().next().map(|(_, failure)| failure.kind);
         // The innermost engine refuses and says so; the levels above it go on.
-        assert_eq!(failure, (depth() == 8).then_some(FailureKind::Spawn), "{outcome:?}");
+        assert_eq!(failure, (depth() == 4).then_some(FailureKind::Delivery), "{outcome:?}");
         if depth() == 0 {
             let levels = std::fs::read_to_string(&log).unwrap();
             std::fs::remove_file(&log).unwrap();
-            assert_eq!(levels, "1\n2\n3\n4\n5\n6\n7\n8\n");
+            assert_eq!(levels, "1\n2\n3\n4\n");
         }
     });
 }

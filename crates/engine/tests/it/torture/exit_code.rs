@@ -57,6 +57,20 @@ fn exit_2_with_bytes_on_stderr_that_are_no_text_denies() {
 }
 
 #[test]
+fn a_syntax_error_of_the_shell_denies_as_a_failure() {
+    each_way(|lab| {
+        lab.write("broken.sh", "if true; then\necho 'deny'\n");
+        for line in ["if true; then fi", "echo 'open", "sh ./broken.sh", "bash broken.sh"] {
+            let outcome = lab.shell(line).fire().outcome;
+            let failure = outcome.reports[0].failure.as_ref().unwrap();
+            assert_eq!(failure.kind, FailureKind::Import, "{line}: {failure}");
+            assert!(failure.detail.contains("the hook is broken"), "{line}: {failure}");
+            assert!(outcome.is_denied() && outcome.by_failure, "{line}: {outcome:?}");
+        }
+    });
+}
+
+#[test]
 fn exit_1_with_a_deny_on_stdout_denies() {
     each_way(|lab| lab.shell("cat deny; exit 1").fire().denied("no"));
 }
@@ -69,6 +83,22 @@ fn exit_1_with_an_allow_on_stdout_allows() {
 #[test]
 fn exit_1_with_nothing_fails() {
     each_way(|lab| lab.shell("exit 1").fire().failed(FailureKind::Exit, exited(1)));
+}
+
+#[test]
+fn a_failure_says_the_cause_and_not_the_last_line() {
+    each_way(|lab| {
+        lab.write("guard.py", "import no_such_module\n");
+        let trial = lab.shell("python3 guard.py").fire();
+        let detail = &trial.outcome.reports[0].failure.as_ref().unwrap().detail;
+        assert!(detail.contains("ModuleNotFoundError: No module named 'no_such_module'"), "{detail}");
+        lab.write(
+            "node",
+            "Error: Cannot find module '/x.js'\n    at y (z:1)\n  code: 'X'\n}\n\nNode.js v20.1\n",
+        );
+        let trial = lab.shell("cat node >&2; exit 1").fire();
+        trial.failed(FailureKind::Exit, exited(1) + ": Error: Cannot find module '/x.js'");
+    });
 }
 
 #[test]

@@ -1,0 +1,86 @@
+//! A shell that cannot read its script exits with 2, as a hook does that denies. Its message tells the two apart.
+
+use std::path::Path;
+
+use crosier_protocol::{Failure, FailureKind};
+
+use crate::registry::{CommandSpec, Program};
+
+/// Shells that exit with 2 at a syntax error.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "busybox"];
+/// What they call it, in small letters.
+const MESSAGES: [&str; 2] = ["syntax error", "unexpected eof while looking for matching"];
+
+/// The failure of a command whose shell could not read it. `import`, because the code of the hook could not be
+/// loaded: that denies, and says that the hook is broken.
+pub(super) fn shell_error(spec: &CommandSpec, stderr: &[u8]) -> Option<Failure> {
+    let text = String::from_utf8_lossy(stderr);
+    let line = text.lines().find(|line| is_shell_error(spec, line))?;
+    let line: String = line.trim().chars().filter(|c| !c.is_control()).take(300).collect();
+    let detail = format!("the shell could not read the hook's script, so the hook is broken: {line}");
+    Some(Failure::new(FailureKind::Import, detail))
+}
+
+/// `SCRIPT: 3: Syntax error: …`, `SCRIPT: line 3: syntax error …`, `sh: -c: line 1: …`. The script must be the hook's
+/// own: a hook that checks scripts may deny with the same words about another file.
+fn is_shell_error(spec: &CommandSpec, line: &str) -> bool {
+    let lower = line.to_ascii_lowercase();
+    let Some(at) = MESSAGES.iter().find_map(|message| lower.find(message)) else { return false };
+    let mut parts = line[..at].split(':').map(str::trim);
+    let script = parts.next().unwrap_or_default();
+    let is_position = |part: &str| {
+        let number = part.strip_prefix("line ").unwrap_or(part);
+        part.is_empty()
+            || part == "-c"
+            || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    !script.is_empty() && parts.all(|part| is_position(part) || part == script) && is_own(spec, script)
+}
+
+fn is_own(spec: &CommandSpec, script: &str) -> bool {
+    let name = Path::new(script).file_name().and_then(|name| name.to_str()).unwrap_or(script);
+    if SHELLS.contains(&name) {
+        return true;
+    }
+    match &spec.program {
+        Program::Shell(line) => line.contains(name),
+        Program::Argv(words) => words.iter().any(|word| word.contains(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_syntax_error_of_the_hooks_own_script_is_found() {
+        let spec = CommandSpec::shell("./hooks/guard.sh --strict", "/");
+        for line in [
+            "/bin/sh: 1: Syntax error: \"fi\" unexpected",
+            "sh: 1: Syntax error: Unterminated quoted string",
+            "bash: -c: line 1: syntax error near unexpected token `fi'",
+            "./hooks/guard.sh: 12: ./hooks/guard.sh: Syntax error: end of file unexpected",
+            "./hooks/guard.sh: line 5: syntax error: unexpected end of file",
+            "guard.sh: line 2: unexpected EOF while looking for matching `\"'",
+            "sh: syntax error: unexpected \"fi\"",
+        ] {
+            let found = shell_error(&spec, format!("before\n{line}\nafter").as_bytes());
+            assert!(found.is_some_and(|failure| failure.detail.contains(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_denial_that_speaks_of_a_syntax_error_stays_a_denial() {
+        let spec = CommandSpec::shell("./hooks/guard.sh", "/");
+        for line in [
+            "app/main.py: syntax error",
+            "deploy.sh: line 3: syntax error near unexpected token `fi'",
+            "the file has a syntax error",
+            "guard.sh says: syntax error in your SQL",
+            "no syntax error, but: no",
+            "",
+        ] {
+            assert!(shell_error(&spec, line.as_bytes()).is_none(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Why a command failed, in its own words: the line of stderr that says it. For people, never for decisions.
+
+/// How many lines are looked at, from the end.
+const MAX_LINES: usize = 200;
+/// How long a cause may be, in characters.
+const MAX_CHARS: usize = 300;
+
+/// The line that names the cause: the exception of a traceback, else the last line that says something. Short, and
+/// without control characters.
+pub(super) fn cause(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    let lines = &lines[lines.len().saturating_sub(MAX_LINES)..];
+    let at = match lines.iter().rposition(|line| is_exception(line)) {
+        Some(exception) => exception,
+        None => lines.iter().rposition(|line| !is_noise(line))?,
+    };
+    let mut cause = lines[at].trim().to_owned();
+    // `thread 'main' panicked at src/main.rs:1:5:` and its like introduce the line that follows.
+    if let Some(before) = at.checked_sub(1).map(|before| lines[before].trim())
+        && before.ends_with(':')
+        && !is_noise(before)
+        && !before.starts_with("Traceback ")
+    {
+        cause = format!("{before} {cause}");
+    }
+    Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
+}
+
+/// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. It begins its
+/// line: what is indented belongs to a stack or to quoted code.
+fn is_exception(line: &str) -> bool {
+    let Some(name) = line.strip_prefix("Uncaught ").unwrap_or(line).split([':', ' ']).next() else {
+        return false;
+    };
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let is_error = ["Error", "Exception"].iter().any(|end| name.ends_with(end));
+    let rest = line.split_once(name).map_or("", |(_, rest)| rest);
+    is_name && is_error && (rest.starts_with(':') || (rest.starts_with(" [") && rest.contains("]:")))
+}
+
+/// Lines that surround a cause and do not say it: stack frames, dumped objects, versions, hints.
+fn is_noise(line: &str) -> bool {
+    const STARTS: [&str; 9] = [
+        "at ",
+        "Node.js v",
+        "Bun v",
+        "code: ",
+        "requireStack: ",
+        "stack backtrace:",
+        "note: run with `RUST_BACKTRACE",
+        "note: Some details are omitted",
+        "npm ERR! A complete log",
+    ];
+    let line = line.trim();
+    let is_punctuation = line.chars().all(|c| c.is_ascii_punctuation());
+    is_punctuation || STARTS.iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cause_is_found_in_what_programs_write() {
+        let node = "node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module '/x/guard.js'\n    \
+                    at Module._resolveFilename (node:internal/modules/cjs/loader:1140:15)\n    at node:internal/main:28:49 {\n  \
+                    code: 'MODULE_NOT_FOUND',\n  requireStack: []\n}\n\nNode.js v20.11.1\n";
+        let python = "Traceback (most recent call last):\n  File \"/x/guard.py\", line 1, in <module>\n    import nope\n\
+                      ModuleNotFoundError: No module named 'nope'\n";
+        let chained = "Traceback (most recent call last):\nKeyError: 'a'\n\nDuring handling of the above exception, \
+                       another exception occurred:\n\nTraceback (most recent call last):\n  File \"x\"\nValueError: b\n";
+        let rust = "\nthread 'main' panicked at src/main.rs:2:5:\nboom\nnote: run with `RUST_BACKTRACE=1` environment \
+                    variable to display a backtrace\n";
+        for (stderr, expected) in [
+            (node, Some("Error: Cannot find module '/x/guard.js'")),
+            (python, Some("ModuleNotFoundError: No module named 'nope'")),
+            (chained, Some("ValueError: b")),
+            (rust, Some("thread 'main' panicked at src/main.rs:2:5: boom")),
+            (
+                "TypeError [ERR_INVALID_ARG]: x\n    at y\n\nNode.js v22\n",
+                Some("TypeError [ERR_INVALID_ARG]: x"),
+            ),
+            ("first\nlast\n\n", Some("last")),
+            ("sh: 1: nope: not found\n", Some("sh: 1: nope: not found")),
+            ("a\u{7}b\n  }\n", Some("ab")),
+            ("", None),
+            ("  \n ^^^ \n", None),
+        ] {
+            assert_eq!(cause(stderr.as_bytes()).as_deref(), expected, "{stderr}");
+        }
+        assert_eq!(cause("x".repeat(9000).as_bytes()).map(|cause| cause.len()), Some(MAX_CHARS));
+    }
+}
