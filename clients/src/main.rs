@@ -86,7 +86,7 @@ fn hook(args: &Args) -> anyhow::Result<Hook> {
         }
         None => build()?,
     };
-    Ok(Hook::Crosier { program, named: true })
+    Ok(Hook::Crosier { program, named: true, deadline: None })
 }
 
 /// The `crosier` of this workspace, which cargo puts beside this program.
@@ -116,8 +116,9 @@ fn scenarios(
             continue;
         }
         let mut hook = hook.clone();
-        if let Hook::Crosier { named, .. } = &mut hook {
+        if let Hook::Crosier { named, deadline, .. } = &mut hook {
             *named = scenario.named;
+            *deadline = scenario.deadline;
         }
         eprintln!("{}: {}", agent.name(), scenario.name);
         let keep = args.keep.as_deref();

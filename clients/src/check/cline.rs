@@ -13,6 +13,7 @@ pub(crate) fn cline(agent: &dyn Agent) -> Vec<Scenario> {
         shared::broken_configuration(agent),
         shared::no_configuration(agent),
         shared::faulty_hooks(agent),
+        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp(agent, "demo__touch"),
     ]

@@ -20,6 +20,7 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt(),
         shared::resume_once(agent),
         shared::resume_always(),
+        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_changed(shared::mcp(agent, "demo-touch")),
     ]

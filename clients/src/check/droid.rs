@@ -18,6 +18,7 @@ pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
         shared::beginning(agent).check("context of SessionStart arrives", told("CONTEXT-START")),
         shared::resume_once(agent),
         shared::resume_always(),
+        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp(agent, "demo___touch"),
     ]

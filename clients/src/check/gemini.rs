@@ -25,6 +25,7 @@ pub(crate) fn gemini(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt(),
         shared::resume_once(agent),
         shared::resume_always(),
+        shared::deadline(agent),
         shared::halt(agent).check("the model is not asked again", requests(2, 2)),
         shared::mcp_changed(shared::mcp(agent, "mcp_demo_touch")),
         messages(agent),

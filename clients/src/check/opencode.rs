@@ -16,6 +16,7 @@ pub(crate) fn opencode(agent: &dyn Agent) -> Vec<Scenario> {
         shared::faulty_hooks(agent),
         shared::beginning(agent).check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
         shared::blocked_prompt(),
+        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_changed(shared::mcp(agent, "demo_touch")),
     ]

@@ -24,6 +24,7 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt(),
         shared::resume_once(agent),
         shared::resume_always(),
+        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp(agent, "mcp__demo__touch"),
     ]

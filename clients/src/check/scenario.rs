@@ -25,6 +25,8 @@ pub(crate) struct Scenario {
     pub(crate) policy: Vec<(String, String)>,
     /// Whether the agent's hook names the configuration; else Crosier looks for one.
     pub(crate) named: bool,
+    /// Within how many seconds Crosier answers, where the agent's hook says so.
+    pub(crate) deadline: Option<u32>,
     /// Further words for the agent's command line.
     pub(crate) arguments: Vec<String>,
     /// What the agent's own settings have beside hooks.
@@ -57,6 +59,7 @@ impl Scenario {
             files: Vec::new(),
             policy: Vec::new(),
             named: true,
+            deadline: None,
             arguments: Vec::new(),
             settings: Value::Null,
             events: Vec::new(),
@@ -110,6 +113,11 @@ impl Scenario {
     /// Crosier looks for its configuration itself.
     pub(crate) fn unnamed(mut self) -> Scenario {
         self.named = false;
+        self
+    }
+
+    pub(crate) fn deadline(mut self, seconds: u32) -> Scenario {
+        self.deadline = Some(seconds);
         self
     }
 

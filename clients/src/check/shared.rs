@@ -240,6 +240,24 @@ pub(super) fn faulty_hooks(agent: &dyn Agent) -> Scenario {
         .check("the denial says that it was late", result_has("slow", "timeout"))
 }
 
+/// A hook that takes longer than Crosier itself has.
+pub(super) fn deadline(agent: &dyn Agent) -> Scenario {
+    Scenario::new("deadline")
+        .deadline(2)
+        .policy("hooks:\n  PreToolUse:\n    - {name: slow, matcher: Bash, command: ./slow.sh, timeout: 50}\n")
+        .policy_file("slow.sh", &script("case:slow", "sleep 300"))
+        .turns([
+            Turn::call(agent.shell("slow", "touch slow # case:slow")),
+            Turn::call(agent.shell("last", "touch last")),
+            Turn::text("Finished."),
+        ])
+        .check(
+            "Crosier answers before the agent gives up, with a denial",
+            all([not_made("slow"), made("last")]),
+        )
+        .check("the agent does not wait for the hook", all([ended(), within(40.0)]))
+}
+
 const PROMPTS: &str = "\
 hooks:
   SessionStart:

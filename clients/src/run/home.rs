@@ -11,7 +11,7 @@ use super::Installed;
 #[derive(Clone, Debug)]
 pub(crate) enum Hook {
     /// `crosier hook AGENT`, with the configuration named outright or found by its layers.
-    Crosier { program: PathBuf, named: bool },
+    Crosier { program: PathBuf, named: bool, deadline: Option<u32> },
     /// This program, which writes what it gets into a folder.
     Recorder { dir: PathBuf },
 }
@@ -104,13 +104,16 @@ impl Home {
     pub(crate) fn words(&self, event: &str, named_on_the_line: bool) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
         match &self.hook {
-            Hook::Crosier { program, named } => {
+            Hook::Crosier { program, named, deadline } => {
                 let mut words = vec![text(program), "hook".to_owned(), self.agent.to_owned()];
                 if named_on_the_line {
                     words.push(event.to_owned());
                 }
                 if *named {
                     words.extend(["-c".to_owned(), text(&self.policy())]);
+                }
+                if let Some(deadline) = deadline {
+                    words.extend(["--deadline".to_owned(), deadline.to_string()]);
                 }
                 words
             }
