@@ -124,6 +124,20 @@ fn resumes_are_limited_where_the_agent_has_no_limit() {
 }
 
 #[test]
+fn a_resume_that_comes_back_as_a_prompt_is_no_new_prompt() {
+    let lab = Lab::with("hooks: {Stop: [{name: more, reply: {decision: block, reason: go on}}]}");
+    let stop = event("AfterAgent", &json!({"prompt": "x", "stop_hook_active": true}));
+    for round in 0..8 {
+        assert_eq!(hook(&lab, &["gemini"], &stop).exits(0).json()["decision"], "deny", "{round}");
+        hook(&lab, &["gemini"], &event("BeforeAgent", &json!({"prompt": "go on"}))).exits(0);
+    }
+    let ran = hook(&lab, &["gemini"], &stop).exits(0);
+    assert!(ran.json().get("decision").is_none(), "{}", ran.stdout);
+    hook(&lab, &["gemini"], &event("BeforeAgent", &json!({"prompt": "another"}))).exits(0);
+    assert_eq!(hook(&lab, &["gemini"], &stop).exits(0).json()["decision"], "deny");
+}
+
+#[test]
 fn a_hook_that_fails_is_told_once_in_a_session() {
     let lab = Lab::with("hooks: {PreToolUse: [{name: broken, command: 'exit 3'}]}");
     let ls = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});

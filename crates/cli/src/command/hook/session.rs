@@ -22,6 +22,8 @@ const MOST_RESUMES: u32 = 8;
 const MOST_AGE: Duration = Duration::from_secs(3600);
 /// How much of it waits.
 const MOST_CONTEXT: usize = 64 * 1024;
+/// How much of the reason of a resume is remembered, in characters.
+const MOST_REASON: usize = 200;
 /// How many failures are remembered as told.
 const MOST_TOLD: usize = 256;
 /// How long a session that never ended is remembered.
@@ -34,6 +36,8 @@ struct Memory {
     /// Texts that wait, with the time in seconds.
     context: Vec<(u64, String)>,
     resumes: u32,
+    /// Why a hook resumed the agent, if the answer before did so.
+    resumed: Option<String>,
     /// The hooks whose failure was told.
     told: Vec<String>,
 }
@@ -73,9 +77,11 @@ fn without(call: &Call, mut verdict: Verdict) -> Answer {
 fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (Answer, Memory) {
     match call.entry.event {
         "SessionStart" => memory = Memory::default(),
-        "UserPromptSubmit" => memory.resumes = 0,
+        // Some agents send the reason of a resume as a prompt: that is not a person's.
+        "UserPromptSubmit" if !is_resume(call, memory.resumed.as_deref()) => memory.resumes = 0,
         _ => {}
     }
+    memory.resumed = None;
     memory.context.retain(|(at, _)| now.saturating_sub(*at) < MOST_AGE.as_secs());
     if call.takes_context() {
         let waiting = memory.context.drain(..).map(|(_, text)| text);
@@ -90,6 +96,7 @@ fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (A
     let answer = call.answer(&verdict);
     if answer.resumed {
         memory.resumes += 1;
+        memory.resumed = verdict.resume.as_deref().map(|reason| reason.chars().take(MOST_REASON).collect());
     }
     if answer.told {
         let failed = verdict.told.iter().filter(|told| told.failed);
@@ -107,6 +114,13 @@ fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (A
         memory = Memory::default();
     }
     (answer, memory)
+}
+
+/// Whether a prompt is what a hook resumed the agent with.
+fn is_resume(call: &Call, resumed: Option<&str>) -> bool {
+    let prompt = call.sent("prompt");
+    let prompt = prompt.as_ref().and_then(|prompt| prompt.as_str());
+    resumed.is_some_and(|reason| prompt.is_some_and(|prompt| prompt.contains(reason)))
 }
 
 /// Reads what is remembered, lets `change` decide, and writes what is left. Nobody else does so meanwhile.
