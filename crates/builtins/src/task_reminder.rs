@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::config::{Node, Value as Tree};
-use crosier::{Answer, Call, Callback, Capability, Json, Reply, Strategy};
 use crosier::protocol::ordered::Value;
+use crosier::{Answer, Call, Callback, Capability, Json, Reply, Strategy};
 
 use crate::{guard, option};
 

@@ -14,6 +14,7 @@
 
 pub mod agent;
 mod json;
+pub mod page;
 pub mod patch;
 pub mod read;
 pub mod rows;

@@ -5,6 +5,7 @@
 
 use crosier_protocol::Capability::{Allow, Ask, Context, Deny};
 use crosier_protocol::FieldKind::{Any, Bool, Text};
+use crosier_protocol::event::TABLE;
 use crosier_protocol::{Catalog, EventRow, Field};
 
 const TRIGGER: Field = Field::required("trigger", Text, "who wants it");
@@ -118,6 +119,11 @@ pub static ROWS: &[EventRow] = &[
         "what it thought",
     )]),
 ];
+
+/// Every row: those of the core, then those that only some agents have.
+pub fn all_rows() -> impl Iterator<Item = &'static EventRow> {
+    TABLE.iter().chain(ROWS)
+}
 
 /// All events: those of the core, and those that only some agents have.
 #[must_use]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crosier::payload::{PostAgentComplete, PreAgentSpawn, SubagentStart, SubagentStop};
-use crosier::{ActionGate, Gates, Json, ScopeHandle};
 use crosier::protocol::json;
+use crosier::{ActionGate, Gates, Json, ScopeHandle};
 
 use super::actor::{Actor, Kind};
 use super::end::End;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
 use crosier::protocol::ordered::{Map, Value};
+use serde::Deserialize;
 
 use super::config::{Handshake, McpServerConfig, McpTransport, START_TIMEOUT, Trust};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crosier::Json;
-use regex::{Regex, RegexBuilder};
 use crosier::protocol::json;
+use regex::{Regex, RegexBuilder};
 
 use super::arguments::Arguments;
 use super::errand::{Stop, errand};

@@ -10,9 +10,9 @@ use std::path::Path;
 use crosier::payload::{
     PostToolUse, PreAgentSpawn, PreCompact, PreToolUse, SessionStart, Stop, SubagentStop,
 };
+use crosier::protocol::ordered::Value;
 use crosier::{Hook, Outcome, Reply};
 use crosier_agent::agent::Fired;
-use crosier::protocol::ordered::Value;
 
 use super::stage::{ONE_CALL, Played, Stage};
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crosier::config::Loader;
-use crosier::{Catalog, Engine};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{Catalog, Engine};
 
 use super::{Audit, Entry, Flaw, Log, Settings, read, stats, verify};
 

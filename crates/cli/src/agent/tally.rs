@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crosier::protocol::event::TABLE;
-use crosier::{Outcome, Status};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{Outcome, Status};
 
 use super::effect::effects;
 

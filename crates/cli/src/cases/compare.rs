@@ -1,7 +1,7 @@
 //! What a case expects against what came out. Only what is named is compared.
 
-use crosier::{Json, Outcome, Status};
 use crosier::protocol::ordered::{Map, Value};
+use crosier::{Json, Outcome, Status};
 
 use super::expect::{DERIVED, Expect, Expected};
 

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use crosier_builtins::audit::{self, Count, Entry, Stats, Verified};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier_builtins::audit::{self, Count, Entry, Stats, Verified};
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};

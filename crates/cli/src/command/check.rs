@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use crosier::config::DeclaredHook;
 use crosier::config::{Problem, Problems, Severity};
-use crosier::{Engine, Entry, PythonInfo};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{Engine, Entry, PythonInfo};
 
 use super::Run;
 use crate::args::ConfigArgs;

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use crosier::payload::PreToolUse;
-use crosier::{Engine, Hook, PythonSpec};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{Engine, Hook, PythonSpec};
 
 use super::{Run, check};
 use crate::args::ConfigArgs;

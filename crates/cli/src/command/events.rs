@@ -1,18 +1,25 @@
 //! `crosier events`: the table.
 
 use clap::Args;
-use crosier::protocol::event::TABLE;
-use crosier::{EventRow, FieldKind};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{EventRow, FieldKind};
+
+use crosier::protocol::event::TABLE;
+use crosier_dialect::page::degradations;
+use crosier_dialect::rows::all_rows;
+use crosier_dialect::table::Agent;
 
 use super::Run;
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failed, Result};
 use crate::{print, table};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  crosier events --json")]
+#[command(after_help = "Example:\n  crosier events --agent codex")]
 pub(crate) struct EventsArgs {
+    /// Show what becomes of each effect in this agent: claude, codex, gemini, …
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -20,18 +27,56 @@ pub(crate) struct EventsArgs {
 
 impl Run for EventsArgs {
     fn run(&self) -> Result {
+        if let Some(name) = &self.agent {
+            return self.of_agent(name);
+        }
         if self.json {
-            let rows: Vec<Value> = TABLE.iter().map(as_json).collect();
+            let rows: Vec<Value> = all_rows().map(as_json).collect();
             print::data(&format!("{:#}", Value::from(rows)))?;
             return Ok(Exit::Done);
         }
-        let mut drawn = table::table(["EVENT", "ALIAS", "PAYLOAD (* = matcher)", "A HOOK MAY"]);
-        for row in &TABLE {
-            drawn.add_row([row.name.to_owned(), row.alias.unwrap_or("-").to_owned(), payload(row), may(row)]);
+        let mut drawn = table::table(["EVENT", "ALIAS", "PAYLOAD (* = matcher)", "A HOOK MAY", "ONLY IN"]);
+        for row in all_rows() {
+            let alias = row.alias.unwrap_or("-").to_owned();
+            drawn.add_row([row.name.to_owned(), alias, payload(row), may(row), agents(row).join(", ")]);
         }
         table::print(&drawn)?;
         Ok(Exit::Done)
     }
+}
+
+impl EventsArgs {
+    /// What becomes of each effect in one agent.
+    fn of_agent(&self, name: &str) -> Result {
+        let Some(agent) = crosier_dialect::find(name) else {
+            let names: Vec<&str> = crosier_dialect::ALL.iter().map(|agent| agent.name).collect();
+            let message = format!("unknown agent `{name}`; there are {}", names.join(", "));
+            return Err(Failed::new(Exit::Usage, message));
+        };
+        let all = degradations(agent);
+        if self.json {
+            let rows = all.iter().map(|one| {
+                json!({"event": one.own, "in_crosier": one.event, "effect": one.effect.word(), "what": one.what})
+            });
+            print::data(&format!("{:#}", Value::from(rows.collect::<Vec<_>>())))?;
+            return Ok(Exit::Done);
+        }
+        let mut drawn = table::table(["EVENT", "IN CROSIER", "EFFECT", "WHAT BECOMES OF IT"]);
+        for one in all {
+            drawn.add_row([one.own.to_owned(), one.event.to_owned(), one.effect.word().to_owned(), one.what]);
+        }
+        table::print(&drawn)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// The agents that have an event which the reference agent does not fire.
+fn agents(row: &EventRow) -> Vec<&'static str> {
+    if TABLE.iter().any(|core| core.name == row.name) {
+        return Vec::new();
+    }
+    let has = |agent: &&&'static Agent| agent.events.iter().any(|entry| entry.event == row.name);
+    crosier_dialect::ALL.iter().filter(has).map(|agent| agent.name).collect()
 }
 
 fn payload(row: &EventRow) -> String {
@@ -74,5 +119,6 @@ fn as_json(row: &EventRow) -> Value {
         "matcher": row.matcher,
         "may": row.capabilities.iter().map(crosier::Capability::word).collect::<Vec<_>>(),
         "rewrites": row.rewrites.map(|(_, field)| field),
+        "only_in": agents(row),
     })
 }

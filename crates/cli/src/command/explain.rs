@@ -1,10 +1,10 @@
 //! `crosier explain`: what would run for an event, in which order, and why; and what would not.
 
 use clap::Args;
-use crosier::protocol::nearest::nearest;
-use crosier::{Entry, Event, Explained, FieldKind, Json, Kind};
 use crosier::protocol::json;
+use crosier::protocol::nearest::nearest;
 use crosier::protocol::ordered::Value;
+use crosier::{Entry, Event, Explained, FieldKind, Json, Kind};
 
 use super::{Run, fire, list};
 use crate::args::ConfigArgs;

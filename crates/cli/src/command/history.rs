@@ -1,9 +1,9 @@
 //! `crosier history`: every version of every file that the agent wrote in this folder.
 
 use clap::{Args, Subcommand};
-use crosier_agent::history::{Entry, History, HistoryError, Restored, ShadowGit};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier_agent::history::{Entry, History, HistoryError, Restored, ShadowGit};
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};

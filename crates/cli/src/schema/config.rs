@@ -1,9 +1,9 @@
 //! A configuration file, from the tables of its keys and of the events.
 
 use crosier::config::{Key, KeyTables, ValueKind};
-use crosier::protocol::event::TABLE;
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
+use crosier_dialect::rows::all_rows;
 
 use super::{about, or_null, properties, root, with};
 use crate::setup;
@@ -67,7 +67,7 @@ fn something() -> Value {
 /// Events and misspelled sections beside `hooks` would be ignored.
 fn nothing_misplaced() -> Value {
     let misspelled = ["hook", "hoks", "Hooks", "script", "permission"];
-    let events = TABLE.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
+    let events = all_rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
     let names: Vec<&str> = events.chain(misspelled).collect();
     json!({ "propertyNames": {
         "not": { "enum": names },
@@ -79,7 +79,7 @@ fn section(tables: &KeyTables) -> Value {
     let to_event = |text: &str| about(json!({ "$ref": "#/$defs/event" }), text);
     let mut known: Map = keys(&tables.section, tables);
     let mut points = Map::new();
-    for row in &TABLE {
+    for row in all_rows() {
         known.insert(row.name.to_owned(), to_event(row.about));
         if let Some(alias) = row.alias {
             known.insert(alias.to_owned(), to_event(&format!("{}, by its point", row.name)));

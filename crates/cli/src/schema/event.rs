@@ -1,9 +1,9 @@
 //! The JSON object that a hook gets, from the table of events.
 
-use crosier::protocol::event::TABLE;
-use crosier::{EventRow, Field, FieldKind};
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
+use crosier::{EventRow, Field, FieldKind};
+use crosier_dialect::rows::all_rows;
 
 use super::{about, or_null, properties, root, with};
 
@@ -12,9 +12,9 @@ const ABOUT: &str = "The event as a hook gets it: on a command's stdin, as a pyt
 
 /// The schema of an event on the wire.
 pub(crate) fn event() -> Value {
-    let names: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
-    let branches: Vec<Value> = TABLE.iter().map(branch).collect();
-    let rows = TABLE.iter().map(|row| (row.name.to_owned(), payload(row)));
+    let names: Vec<&str> = all_rows().map(|row| row.name).collect();
+    let branches: Vec<Value> = all_rows().map(branch).collect();
+    let rows = all_rows().map(|row| (row.name.to_owned(), payload(row)));
     let base = [
         ("session_id", about(json!({ "type": "string" }), "the session")),
         (

@@ -1,9 +1,9 @@
 //! The JSON object that `fire` prints: all reports folded into one answer.
 
-use crosier::protocol::event::TABLE;
-use crosier::{Decision, FailureKind, Strategy};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
+use crosier::{Decision, FailureKind, Strategy};
+use crosier_dialect::rows::all_rows;
 
 use super::{about, or_null, properties, root, with};
 
@@ -11,7 +11,7 @@ const ABOUT: &str = "What came of one event. Every key is always there.";
 
 /// The schema of an outcome.
 pub(crate) fn outcome() -> Value {
-    let events: Vec<&str> = TABLE.iter().map(|row| row.name).collect();
+    let events: Vec<&str> = all_rows().map(|row| row.name).collect();
     let any = |what: &str| about(json!({}), what);
     let text = |what: &str| about(json!({ "type": ["string", "null"] }), what);
     let flag = |what: &str| about(json!({ "type": "boolean" }), what);

@@ -1,8 +1,8 @@
 //! The JSON object that a hook answers: three families of keys, one grammar.
 
-use crosier::{Decision, Strategy};
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
+use crosier::{Decision, Strategy};
 
 use super::{about, or_null, properties, root, with};
 

@@ -185,7 +185,12 @@ fn a_configuration_that_does_nothing_is_bad_everywhere() {
 fn events_are_the_table() {
     let lab = Lab::new();
     lab.run(&["events"]).exits(0).says("pre:tool").says("*tool_name, tool_input, tool_use_id?");
-    assert_eq!(lab.run(&["events", "--json"]).exits(0).json().as_array().unwrap().len(), 24);
+    let rows = lab.run(&["events", "--json"]).exits(0).json();
+    let is_core = |row: &&serde_json::Value| row["only_in"].as_array().unwrap().is_empty();
+    assert_eq!(rows.as_array().unwrap().iter().filter(is_core).count(), 24);
+    lab.run(&["events"]).says("PostToolBatch");
+    lab.run(&["events", "--agent", "codex"]).exits(0).says("becomes deny");
+    lab.run(&["events", "--agent", "nobody"]).exits(64).complains("there are claude, codex");
 }
 
 #[test]

@@ -40,7 +40,10 @@ static NULL: Value = Value::Null;
 impl Value {
     /// The JSON tree of anything that serde can write as JSON; `null` for what it cannot.
     pub fn of(value: &(impl Serialize + ?Sized)) -> Self {
-        serde_json::to_string(value).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+        serde_json::to_string(value)
+            .ok()
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
     }
 
     /// The member `key` of an object.
@@ -264,7 +267,8 @@ mod tests {
             "e": {},
             "l": [],
         });
-        let text = r#"{"z":null,"a":{"y":true,"b":[null,"text",{"q":1,"c":-1.5}]},"k":[2,3],"m":2,"e":{},"l":[]}"#;
+        let text =
+            r#"{"z":null,"a":{"y":true,"b":[null,"text",{"q":1,"c":-1.5}]},"k":[2,3],"m":2,"e":{},"l":[]}"#;
         assert_eq!(value.to_string(), text);
         assert_eq!(serde_json::from_str::<Value>(text).unwrap().to_string(), text);
         assert_eq!(Json::from(&value).text(), text);

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use clap::Args;
 use crosier::Json;
+use crosier::protocol::ordered::Value;
 use crosier_agent::agent::{Fired, Interrupt, Recording};
 use serde::Serialize;
-use crosier::protocol::ordered::Value;
 
 use super::Run;
 use crate::agent::tally::Tally;

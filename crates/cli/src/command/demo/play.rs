@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crosier::protocol::ordered::Value;
 use crosier_agent::agent::{Actor, End, Interrupt, Member, Parts, Settings, Task};
 use crosier_agent::history::{HistoryConfig, ShadowGit};
 use crosier_agent::model::Scripted;
@@ -10,7 +11,6 @@ use crosier_agent::permission::{PermissionMode, Permissions};
 use crosier_agent::session::Session;
 use crosier_agent::tool::{Bash, ToolSet};
 use crosier_agent::view::View;
-use crosier::protocol::ordered::Value;
 
 use super::stage::{MODEL, Stage};
 use crate::agent::scopes;

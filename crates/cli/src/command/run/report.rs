@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 
+use crosier::protocol::json;
 use crosier_agent::agent::{End, Fired, Interrupt, Witness};
 use crosier_agent::conversation::{Message, Role};
-use crosier::protocol::json;
 
 use super::play::Played;
 use crate::agent::timeline::{Detail, Look, Timeline};

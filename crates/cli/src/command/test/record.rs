@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use crosier::config::Problems;
-use crosier::{Event, Json, Outcome};
 use crosier::protocol::ordered::Value;
+use crosier::{Event, Json, Outcome};
 
 use super::yaml;
 use crate::cases;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crosier::protocol::event::{EventRow, TABLE};
-use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
 use crosier::protocol::ordered::Value;
+use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
 
 /// An event, its payload, and a reply that makes sense there.
 const EXAMPLES: [(&str, &str, &str); 24] = [
@@ -256,6 +256,15 @@ fn fired(row: &EventRow, input: &str, reply: &str) -> Value {
     told
 }
 
+const HOST_EVENTS: &str = "
+## Events of some agents
+
+Hooks can be on these too; only some agents send them to [`crosier hook`](agents/README.md), and `crosier events` says which.
+
+| event | when | matcher | a hook may |
+|---|---|---|---|
+";
+
 fn page() -> String {
     let mut page = HEAD.to_owned();
     page.push_str("| effect | |\n|---|---|\n");
@@ -277,6 +286,11 @@ fn page() -> String {
             may(row)
         )
         .unwrap();
+    }
+    page.push_str(HOST_EVENTS);
+    for row in crosier_dialect::rows::ROWS {
+        let matcher = row.matcher.map_or_else(|| "–".to_owned(), |field| format!("`{field}`"));
+        writeln!(page, "| {} | {} | {matcher} | {} |", row.name, row.about, may(row)).unwrap();
     }
     page.push_str("\n## One by one\n");
     for (row, (name, input, reply)) in TABLE.iter().zip(EXAMPLES) {

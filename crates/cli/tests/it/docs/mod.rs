@@ -1,5 +1,6 @@
 //! What the documentation shows is what happens: its files, configurations, commands and links.
 
+mod agents;
 mod configuration;
 mod events;
 mod example;
