@@ -1,8 +1,13 @@
-//! Whether something that has the form of a secret is one: placeholders and code are not.
+//! Whether something that has the form of a secret is one: placeholders, test values and code are not.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::rule::Check;
 
-/// Words that stand where a secret will be one day.
+/// Values that vendors print in their documentation.
+const TEST_VALUES: &str = include_str!("test_values.txt");
+/// Parts of a value that stand where a secret will be one day.
 const PLACEHOLDERS: &[&str] = &[
     "example",
     "placeholder",
@@ -26,6 +31,22 @@ const PLACEHOLDERS: &[&str] = &[
     "removed",
     "masked",
 ];
+/// Parts that make a placeholder of a vendor's token: long enough never to come up in random letters.
+const TOKEN_PLACEHOLDERS: &[&str] = &[
+    "example",
+    "placeholder",
+    "xxxxxxxx",
+    "your-",
+    "your_",
+    "yourtoken",
+    "yourkey",
+    "redacted",
+    "****",
+    "not-a-real",
+    "notareal",
+    "dummy-",
+    "dummy_",
+];
 /// Whole values that are types, words or names and no secrets.
 const WORDS: &[&str] = &[
     "string",
@@ -46,6 +67,7 @@ const WORDS: &[&str] = &[
     "varchar",
     "bytes",
     "secret",
+    "secrets",
     "password",
     "passwd",
     "token",
@@ -55,6 +77,7 @@ const WORDS: &[&str] = &[
     "admin",
     "root",
     "test",
+    "testing",
     "default",
     "empty",
     "unknown",
@@ -75,15 +98,55 @@ const WORDS: &[&str] = &[
     "apikey",
     "api_key",
     "credentials",
+    "postgres",
+    "mysql",
+    "redis",
+    "guest",
+    "enabled",
+    "disabled",
+    "inherit",
+    "include",
+    "minioadmin",
+    "rabbitmq",
+];
+/// How a value begins that a program looks up elsewhere.
+const LOOKUPS: &[&str] = &[
+    "process.env",
+    "os.environ",
+    "getenv",
+    "env[",
+    "env.",
+    "secrets.",
+    "config.",
+    "vault:",
+    "op://",
+    "settings.",
+    "file://",
+    "arn:aws:",
+    "projects/",
 ];
 
 /// Whether this is a secret. `quoted`: it stands in quotes. `next`: the character behind it.
 pub(super) fn is_secret(check: Check, text: &str, quoted: bool, next: Option<char>) -> bool {
-    match check {
-        Check::None => true,
-        Check::Value => !is_placeholder(text) && is_value(text, quoted, next),
-        Check::Random => !is_placeholder(text) && is_random(text),
+    if is_test_value(text) {
+        return false;
     }
+    match check {
+        Check::Token => !is_token_placeholder(text),
+        Check::Value => !is_placeholder(text) && is_value(text, quoted, next),
+        Check::Named => !is_placeholder(text) && !is_expression(text, next),
+        Check::Random => !is_placeholder(text) && is_random(text),
+        Check::UserPassword => is_user_and_password(text),
+    }
+}
+
+fn is_test_value(text: &str) -> bool {
+    TEST_VALUES.lines().any(|value| !value.starts_with('#') && text.ends_with(value))
+}
+
+fn is_token_placeholder(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    TOKEN_PLACEHOLDERS.iter().any(|word| lower.contains(word)) || is_monotonous(text)
 }
 
 fn is_placeholder(text: &str) -> bool {
@@ -93,42 +156,38 @@ fn is_placeholder(text: &str) -> bool {
         || text.contains("{{")
         || text.starts_with('$')
         || text.starts_with('%');
-    let brackets = text.starts_with('<') || text.starts_with('[') && text.ends_with(']');
-    let code = [
-        "process.env",
-        "os.environ",
-        "getenv",
-        "env[",
-        "env.",
-        "secrets.",
-        "config.",
-        "vault:",
-        "op://",
-        "settings.",
-    ];
+    let brackets = text.starts_with(['<', '{']) || text.starts_with('[') && text.ends_with(']');
     shell
         || brackets
         || WORDS.contains(&lower.as_str())
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
-        || code.iter().any(|start| lower.starts_with(start))
+        || LOOKUPS.iter().any(|start| lower.starts_with(start))
         || is_monotonous(text)
 }
 
 /// Whether a text is made of very few characters: `000000`, `abababab`.
 fn is_monotonous(text: &str) -> bool {
-    let mut seen: Vec<char> = Vec::new();
+    let mut seen = ['\0'; 3];
+    let mut kinds = 0;
     for c in text.chars() {
-        if !seen.contains(&c) {
-            seen.push(c);
+        if seen[..kinds].contains(&c) {
+            continue;
         }
-        if seen.len() > 3 {
+        if kinds == seen.len() {
             return false;
         }
+        seen[kinds] = c;
+        kinds += 1;
     }
     text.chars().count() >= 6
 }
 
 fn is_value(text: &str, quoted: bool, next: Option<char>) -> bool {
+    // `a?.b ?? c`, `` token: `+t); ``, `0x0017`
+    let hex = text.strip_prefix("0x").is_some_and(|digits| digits.len() <= 8);
+    if hex || text.contains("?.") || text.contains("??") || text.contains(");") {
+        return false;
+    }
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
     if quoted {
@@ -138,15 +197,19 @@ fn is_value(text: &str, quoted: bool, next: Option<char>) -> bool {
             text.starts_with('/') || text.starts_with("./") || text.starts_with("~/") || text.contains("://");
         return !sentence && !path && text.len() >= 6 && (digits || !is_identifier(text));
     }
-    if matches!(next, Some('(' | '[' | '.'))
-        || text.starts_with(['/', '~', '-', '.', '*', '&', '!', '='])
-        || text.contains("://")
-    {
+    if is_expression(text, next) {
         return false;
     }
     let marks = text.bytes().any(|byte| b"!@#%^*?+/=~".contains(&byte));
     let only_digits = text.bytes().all(|byte| byte.is_ascii_digit() || b".,:_-".contains(&byte));
     text.len() >= 6 && letters && (digits || marks) && !only_digits && !is_code(text)
+}
+
+/// `load(…)`, `/run/secrets/db`, `--flag`, `https://…`: what a program or a shell works with, not the secret itself.
+fn is_expression(text: &str, next: Option<char>) -> bool {
+    matches!(next, Some('(' | '[' | '.'))
+        || text.starts_with(['/', '~', '-', '.', '*', '&', '!', '='])
+        || text.contains("://")
 }
 
 /// `user_password`, `auth.token`, `SecretKey`: names in a program.
@@ -156,7 +219,7 @@ fn is_identifier(text: &str) -> bool {
 }
 
 /// `request.headers1`, `var2`, `sha256`, `v1.2.3`: names and versions.
-fn is_code(text: &str) -> bool {
+pub(super) fn is_code(text: &str) -> bool {
     let names = text.split(['.', ':', '-', '_']).all(|part| {
         let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
         let (name, rest) = part.split_at(letters);
@@ -167,8 +230,8 @@ fn is_code(text: &str) -> bool {
     names && text.len() < 40
 }
 
-/// Whether letters and digits look drawn by lot: of several kinds, and none of them often.
-fn is_random(text: &str) -> bool {
+/// Whether letters and digits look random: of several kinds, and none of them often.
+pub(super) fn is_random(text: &str) -> bool {
     let mut counts = [0_u32; 256];
     let mut total = 0_u32;
     for byte in text.bytes() {
@@ -187,10 +250,22 @@ fn is_random(text: &str) -> bool {
         })
         .sum();
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
-    let upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
-    let lower = text.bytes().any(|byte| byte.is_ascii_lowercase());
+    let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
     // Words with dashes between them have no digits.
-    digits && (upper || lower) && entropy >= 3.0
+    digits && letters && entropy >= 3.0
+}
+
+/// Base64 of `user:password`, as in HTTP Basic and in the configuration of Docker.
+fn is_user_and_password(text: &str) -> bool {
+    let bare = text.trim_end_matches('=');
+    let decoded = STANDARD_NO_PAD.decode(bare).or_else(|_| URL_SAFE_NO_PAD.decode(bare));
+    let Ok(decoded) = decoded.map_err(|_| ()).and_then(|bytes| String::from_utf8(bytes).map_err(|_| ()))
+    else {
+        return false;
+    };
+    let printable = !decoded.chars().any(char::is_control);
+    let password = decoded.split_once(':').map(|(_, password)| password);
+    printable && password.is_some_and(|password| !password.is_empty() && !is_placeholder(password))
 }
 
 #[cfg(test)]
@@ -218,5 +293,13 @@ mod tests {
         assert!(is_secret(Check::Value, "p4ssw0rdZ9q!", false, Some('\n')));
         assert!(is_secret(Check::Random, "aB3dE5fG7hJ9kL1mN", false, None));
         assert!(!is_secret(Check::Random, "this-is-just-a-long-name", false, None));
+    }
+
+    #[test]
+    fn user_and_password_in_base64() {
+        assert!(is_secret(Check::UserPassword, "YWRtaW46aHVudGVyMg==", true, None));
+        for text in ["YWRtaW4=", "admin", "YWRtaW46", "YWRtaW46Y2hhbmdlbWU="] {
+            assert!(!is_secret(Check::UserPassword, text, true, None), "{text}");
+        }
     }
 }

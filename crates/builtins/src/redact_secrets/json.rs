@@ -1,57 +1,61 @@
 //! Secrets in JSON: only the texts in it are changed; numbers, order, spacing and depth stay as they are.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crosier::Json;
 
 use super::redactor::Redactor;
 
+/// JSON in a text in JSON: so deep it is taken apart. Below that, the rules of plain text hold.
+const DEPTH: usize = 8;
+
 impl Redactor {
     /// The value without its secrets, when there were any; every rule that found one is told.
     #[must_use]
     pub fn json(&self, value: &Json, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
+        self.json_within(value, DEPTH, note)
+    }
+
+    fn json_within(&self, value: &Json, depth: usize, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
         let raw = value.text();
         // Letters can be written so that no literal shows: `\u0067hp_`, `:\/\/`.
         let disguised = raw.contains("\\u00") || raw.contains("\\/");
-        if !disguised && !self.literals().is_match(raw) {
+        if !disguised && !self.is_worth_a_look(raw) {
             return None;
         }
         let mut out = String::with_capacity(raw.len());
         let mut changed = false;
         let (mut at, mut copied) = (0, 0);
-        let mut name: Option<String> = None;
+        let mut names = Names::default();
         let bytes = raw.as_bytes();
-        while let Some(quote) = bytes[at..].iter().position(|byte| *byte == b'"') {
+        while let Some(quote) = memchr::memchr(b'"', &bytes[at..]) {
             let start = at + quote;
             let end = end_of_string(bytes, start);
             at = end;
-            let token = &raw[start..end];
-            let Some(text) =
-                Json::parse(token).ok().and_then(|json| json.as_str().map(|text| text.into_owned()))
+            let Some(text) = Json::parse(&raw[start..end])
+                .ok()
+                .and_then(|json| json.as_str().map(|text| text.into_owned()))
             else {
                 continue;
             };
-            let is_name = bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':');
-            // The name belongs to this value only when nothing but a colon stands between them.
-            let named = name.take().filter(|_| !is_name && follows_colon(bytes, start));
-            let masked = match named.and_then(|name| self.named_value(&name, &text)) {
-                Some((masked, rule)) => {
-                    note(&rule);
-                    Some(masked)
+            if bytes[end..].iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') {
+                if let Cow::Owned(masked) = self.text_noting(&text, note) {
+                    out.push_str(&raw[copied..start]);
+                    out.push_str(Json::from(masked).text());
+                    copied = end;
+                    changed = true;
                 }
-                None => match self.text_noting(&text, note) {
-                    std::borrow::Cow::Owned(masked) => Some(masked),
-                    std::borrow::Cow::Borrowed(_) => None,
-                },
-            };
-            if let Some(masked) = masked {
+                names.key = Some(text);
+                continue;
+            }
+            // The name belongs to this value only when nothing but a colon stands between them.
+            let name = names.of_value(&text, follows_colon(bytes, start));
+            if let Some(masked) = self.masked_value(name.as_deref(), &text, depth, note) {
                 out.push_str(&raw[copied..start]);
                 out.push_str(Json::from(masked).text());
                 copied = end;
                 changed = true;
-            }
-            if is_name {
-                name = Some(text);
             }
         }
         if !changed {
@@ -59,6 +63,51 @@ impl Redactor {
         }
         out.push_str(&raw[copied..]);
         Json::parse(&out).ok()
+    }
+
+    /// A text without its secrets: as the value of its name, as JSON, or as it is.
+    fn masked_value(
+        &self,
+        name: Option<&str>,
+        text: &str,
+        depth: usize,
+        note: &mut dyn FnMut(&Arc<str>),
+    ) -> Option<String> {
+        if let Some((masked, rule)) = name.and_then(|name| self.named_value(name, text)) {
+            note(&rule);
+            return Some(masked);
+        }
+        if depth > 0
+            && text.trim_start().starts_with(['{', '['])
+            && let Ok(inner) = Json::parse(text)
+        {
+            return self.json_within(&inner, depth - 1, note).map(|masked| masked.text().to_owned());
+        }
+        match self.text_noting(text, note) {
+            Cow::Owned(masked) => Some(masked),
+            Cow::Borrowed(_) => None,
+        }
+    }
+}
+
+/// Which name a value has: its key, or the `name` beside a `value`, as in lists of variables.
+#[derive(Debug, Default)]
+struct Names {
+    key: Option<String>,
+    beside: Option<String>,
+}
+
+impl Names {
+    fn of_value(&mut self, value: &str, follows_colon: bool) -> Option<String> {
+        let key = self.key.take().filter(|_| follows_colon)?;
+        if key.eq_ignore_ascii_case("name") || key.eq_ignore_ascii_case("key") {
+            self.beside = Some(value.to_owned());
+        } else if key.eq_ignore_ascii_case("value")
+            && let Some(beside) = self.beside.take()
+        {
+            return Some(beside);
+        }
+        Some(key)
     }
 }
 

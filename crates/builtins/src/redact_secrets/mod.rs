@@ -17,9 +17,12 @@
 //! and recall, fails below 97 % and 95 %, and sees to it that `docs/builtins.md` has the same figures.
 
 mod check;
+mod encoded;
 mod json;
 mod redactor;
 mod rule;
+mod terminal;
+mod wrapped;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

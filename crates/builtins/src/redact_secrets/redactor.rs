@@ -9,10 +9,16 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use crosier::config::Source;
 
 use super::check::is_secret;
-use super::rule::{self, Before, Check, Rule};
+use super::rule::{self, Before, Rule};
+use super::terminal::{self, Visible};
+use super::{encoded, wrapped};
 
 /// The rules that come with Crosier.
 const RULES: &str = include_str!("rules.yaml");
+
+/// How often a text within a text is decoded: base64 of something with `%41` in it.
+const DEPTH: usize = 3;
+const ESCAPE_CHAR: char = terminal::ESCAPE as char;
 
 /// What takes the place of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +70,7 @@ impl Redactor {
         let mut rules = rule::read(&source).map_err(|problems| problems.to_string())?;
         for (name, text) in more {
             let source = Source::new(name.as_str(), text.as_str());
-            rules.extend(rule::read(&source).map_err(|problems| problems.to_string())?);
+            rules.extend(rule::read_checked(&source).map_err(|problems| problems.to_string())?);
         }
         for id in except {
             if !rules.iter().any(|rule| *rule.id == **id) {
@@ -109,16 +115,79 @@ impl Redactor {
         &self.literals
     }
 
-    /// Where the secrets are, in order.
+    /// Where the secrets are, in order. Colours of a terminal do not hide them, and neither do base64, `%41` and
+    /// `\\u0041`.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Secret> {
-        let mut found = Vec::new();
+        if memchr::memchr(terminal::ESCAPE, text.as_bytes()).is_none() {
+            return self.find_visible(text, DEPTH);
+        }
+        let visible = Visible::new(text);
+        let mut found = self.find_visible(&visible.text, DEPTH);
+        for secret in &mut found {
+            secret.range = visible.in_original(&secret.range);
+        }
+        found
+    }
+
+    /// Whether there can be a secret in this text: cheap, and never wrongly no.
+    pub(super) fn is_worth_a_look(&self, text: &str) -> bool {
+        self.literals.is_match(text)
+            || encoded::next_escaped(text, 0).is_some()
+            || encoded::next_base64(text, 0).is_some()
+    }
+
+    fn find_visible(&self, text: &str, depth: usize) -> Vec<Secret> {
+        let mut found = self.find_written(text);
+        let Some(depth) = depth.checked_sub(1) else { return found };
+        let written = found.len();
+        let is_new = |found: &[Secret], range: &Range<usize>| {
+            let next = found[..written].partition_point(|secret| secret.range.end <= range.start);
+            found[..written].get(next).is_none_or(|secret| secret.range.start >= range.end)
+        };
         let mut at = 0;
+        while let Some(part) = encoded::next_base64(text, at) {
+            at = part.range.end;
+            if is_new(&found, &part.range)
+                && let Some(secret) = self.find_visible(&part.text, depth).into_iter().next()
+            {
+                // What stands around a secret in base64 says nothing without it.
+                found.push(Secret { range: part.range, rule: secret.rule });
+            }
+        }
+        let mut at = 0;
+        while let Some(part) = encoded::next_escaped(text, at) {
+            at = part.range.end;
+            for secret in self.find_visible(&part.text, depth) {
+                let range = part.in_original(&secret.range);
+                if is_new(&found, &range) {
+                    found.push(Secret { range, rule: secret.rule });
+                }
+            }
+        }
+        if found.len() > written {
+            found.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
+            let mut end = 0;
+            found.retain(|secret| {
+                let apart = secret.range.start >= end;
+                end = end.max(secret.range.end);
+                apart
+            });
+        }
+        found
+    }
+
+    /// The secrets that stand in the text as they are.
+    fn find_written(&self, text: &str) -> Vec<Secret> {
+        let mut found: Vec<Secret> = Vec::new();
+        let mut at = 0;
+        let mut end = 0;
         while let Some((secret, start)) = self.next(text, at..text.len()) {
             at = start + 1;
-            let Some(secret) = secret else { continue };
+            let Some(secret) = secret.filter(|secret| secret.range.start >= end) else { continue };
             let secret = self.within(text, secret);
             at = at.max(secret.range.end);
+            end = secret.range.end;
             found.push(secret);
         }
         found
@@ -135,25 +204,27 @@ impl Redactor {
     /// A rule that knows more: `TOKEN=ghp_…` is an assignment, and what is assigned has a form of its own.
     fn within(&self, text: &str, secret: Secret) -> Secret {
         match self.next(text, secret.range.clone()) {
-            Some((Some(inner), _)) if inner.range.end == secret.range.end => inner,
+            Some((Some(inner), _)) if inner.range.end >= secret.range.end => inner,
             _ => secret,
         }
     }
 
-    fn try_rule(&self, rule: &Rule, text: &str, start: usize) -> Option<Secret> {
+    fn try_rule(&self, rule: &Rule, text: &str, literal: usize) -> Option<Secret> {
         let bytes = text.as_bytes();
-        if rule.before == Before::Word && start > 0 {
-            let byte = bytes[start - 1];
-            // `\n` in JSON or code ends with a letter that belongs to nothing.
-            let escaped = start > 1 && bytes[start - 2] == b'\\' && matches!(byte, b'n' | b't' | b'r');
-            if (byte.is_ascii_alphanumeric() || byte == b'_') && !escaped {
-                return None;
-            }
+        if !may_begin(rule, &bytes[..literal]) {
+            return None;
         }
+        let start = text.floor_char_boundary(literal.saturating_sub(rule.back));
         let end = text.floor_char_boundary(start.saturating_add(rule.window).min(text.len()));
-        let captures = rule.pattern.captures(text.get(start..end)?)?;
-        let secret = captures.name("secret").or_else(|| captures.get(0))?;
-        let (mut from, mut to) = (start + secret.start(), start + secret.end());
+        let (pattern, window) = (rule.pattern.regex()?, text.get(start..end)?);
+        // Nearly every literal is none of a secret, and to see that is cheaper than to look for groups.
+        let captures = if pattern.is_match(window) { pattern.captures(window) } else { None };
+        let secret = captures.and_then(|captures| captures.name("secret").or_else(|| captures.get(0)));
+        let (mut from, mut to) = match secret {
+            Some(secret) => (start + secret.start(), start + secret.end()),
+            None if rule.is_token() => wrapped::find(rule, text, start)?,
+            None => return None,
+        };
         // Quotes that the pattern took along stay.
         let quote = bytes.get(from).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
         if quote.is_some() {
@@ -162,8 +233,13 @@ impl Redactor {
         }
         let quoted = quote.is_some() || (from > 0 && matches!(bytes[from - 1], b'"' | b'\'' | b'`'));
         let value = text.get(from..to)?;
-        let good = !value.is_empty() && is_secret(rule.check, value, quoted, text[to..].chars().next());
-        good.then(|| Secret { range: from..to, rule: Arc::clone(&rule.id) })
+        if value.is_empty() || !is_secret(rule.check, value, quoted, text[to..].chars().next()) {
+            return None;
+        }
+        if secret.is_some() && rule.is_token() && matches!(bytes.get(to), Some(b'\n' | b'\r' | b'\\')) {
+            to = wrapped::find(rule, text, start).map_or(to, |(_, longer)| longer);
+        }
+        Some(Secret { range: from..to, rule: Arc::clone(&rule.id) })
     }
 
     /// The text without its secrets.
@@ -198,18 +274,22 @@ impl Redactor {
                 out.push(']');
             }
             Style::Mask => {
-                // A line break that is written as two characters stays one.
-                let mut chars = secret.chars().peekable();
-                while let Some(c) = chars.next() {
-                    match (c, chars.peek()) {
-                        ('\\', Some(next @ ('n' | 'r'))) => {
-                            out.push('\\');
-                            out.push(*next);
-                            chars.next();
-                        }
-                        ('\n' | '\r', _) => out.push(c),
-                        _ => out.push('*'),
+                let mut rest = secret;
+                while let Some(c) = rest.chars().next() {
+                    // Line breaks stay, with the indent behind them, also those that are written as two
+                    // characters; and so do colours.
+                    let kept = match c {
+                        '\n' | '\r' => 1 + rest[1..].len() - rest[1..].trim_start_matches([' ', '\t']).len(),
+                        '\\' if rest[1..].starts_with(['n', 'r']) => 2,
+                        ESCAPE_CHAR => terminal::sequence_len(rest),
+                        _ => 0,
+                    };
+                    if kept == 0 {
+                        out.push('*');
+                    } else {
+                        out.push_str(&rest[..kept]);
                     }
+                    rest = &rest[kept.max(c.len_utf8())..];
                 }
             }
         }
@@ -217,18 +297,37 @@ impl Redactor {
 
     /// A whole value that its name gives away: `{"password": "…"}`.
     pub(super) fn named_value(&self, name: &str, value: &str) -> Option<(String, Arc<str>)> {
-        // As if it stood in a text: one set of rules for both.
+        // As if it stood in a text: one set of rules for both. What would end the value there is part of it here.
         let line = format!("{name}=\"");
-        let whole = format!("{line}{value}\"");
-        let secret = self.find(&whole).into_iter().find(|secret| secret.range.start >= line.len())?;
-        let rule = self.rules.iter().find(|rule| rule.id == secret.rule)?;
-        if rule.check == Check::None || secret.range != (line.len()..line.len() + value.len()) {
+        let plain = |c: char| if matches!(c, '"' | '\\' | '\n' | '\r') { '_' } else { c };
+        let whole: String = line.chars().chain(value.chars().map(plain)).chain(['"']).collect();
+        let secret = self.find_written(&whole).into_iter().find(|secret| secret.range.start >= line.len())?;
+        let by_name = self.rules.iter().any(|rule| rule.id == secret.rule && !rule.is_token());
+        if !by_name || secret.range != (line.len()..line.len() + value.len()) {
             return None;
         }
         let mut out = String::with_capacity(value.len());
         self.replace(value, &secret.rule, &mut out);
         Some((out, secret.rule))
     }
+}
+
+/// Whether a secret of this rule can begin behind these bytes.
+fn may_begin(rule: &Rule, front: &[u8]) -> bool {
+    if rule.before == Before::Word
+        && let Some(byte) = front.last()
+    {
+        // `\n` in JSON or code ends with a letter that belongs to nothing.
+        let escaped =
+            front.len() > 1 && front[front.len() - 2] == b'\\' && matches!(byte, b'n' | b't' | b'r');
+        if (byte.is_ascii_alphanumeric() || *byte == b'_') && !escaped {
+            return false;
+        }
+    }
+    !rule.not_after.iter().any(|word| {
+        let start = front.len().saturating_sub(word.len());
+        front[start..].eq_ignore_ascii_case(word.as_bytes())
+    })
 }
 
 /// The text without its secrets, by the rules that come with Crosier: for logs and whatever else leaves the house.

@@ -1,8 +1,8 @@
 //! Rules as they are written → rules that are compiled.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
+use crosier::config::{Node, Problem, Problems, Source, Span, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 use regex::Regex;
 
@@ -10,11 +10,52 @@ use regex::Regex;
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) id: Arc<str>,
+    span: Span,
     pub(super) literals: Vec<String>,
-    pub(super) pattern: Regex,
+    pub(super) pattern: Pattern,
     pub(super) before: Before,
+    /// Words that make something else of it when they stand right in front.
+    pub(super) not_after: Vec<String>,
+    /// How many bytes in front of the literal the pattern begins.
+    pub(super) back: usize,
     pub(super) check: Check,
     pub(super) window: usize,
+}
+
+/// A regular expression that is compiled when it is needed first: most texts need very few of them.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    text: String,
+    compiled: OnceLock<Option<Regex>>,
+}
+
+impl Pattern {
+    fn new(text: &str) -> Self {
+        Self { text: format!(r"\A(?:{text})"), compiled: OnceLock::new() }
+    }
+
+    fn compile(&self) -> Result<Regex, regex::Error> {
+        regex::RegexBuilder::new(&self.text).size_limit(4 << 20).build()
+    }
+
+    /// The expression; a rule whose pattern was never checked and is none finds nothing.
+    pub(super) fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| self.compile().ok()).as_ref()
+    }
+
+    /// Compiles it now, for the message.
+    fn check(&self) -> Result<(), regex::Error> {
+        let compiled = self.compile()?;
+        self.compiled.get_or_init(|| Some(compiled));
+        Ok(())
+    }
+}
+
+impl Rule {
+    /// Whether the form alone makes the secret, whatever stands around it.
+    pub(super) fn is_token(&self) -> bool {
+        matches!(self.check, Check::Token | Check::Random)
+    }
 }
 
 /// What may stand in front of a secret.
@@ -27,13 +68,42 @@ pub(super) enum Before {
 /// What a secret must be, beside its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
-    None,
+    /// A token by its form: no placeholder of a vendor's documentation.
+    Token,
+    /// What is assigned to a name: no placeholder, no code.
     Value,
+    /// What certainly is a secret by its name: no placeholder.
+    Named,
+    /// Random letters and digits.
     Random,
+    /// Base64 of `user:password`.
+    UserPassword,
 }
 
-const KEYS: [&str; 6] = ["id", "literals", "pattern", "before", "check", "window"];
+const KEYS: [&str; 8] = ["id", "literals", "pattern", "before", "not_after", "back", "check", "window"];
+const CHECKS: [(&str, Check); 5] = [
+    ("token", Check::Token),
+    ("value", Check::Value),
+    ("named", Check::Named),
+    ("random", Check::Random),
+    ("user-password", Check::UserPassword),
+];
 const WINDOW: usize = 1024;
+
+/// Reads a file of rules, and compiles every pattern.
+pub(super) fn read_checked(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> {
+    let rules = read(source)?;
+    let mut problems = Problems::new();
+    for rule in &rules {
+        if let Err(error) = rule.pattern.check() {
+            let text = error.to_string();
+            let why = text.lines().last().unwrap_or_default().trim();
+            let message = format!("the pattern of `{}` is no regular expression: {why}", rule.id);
+            problems.push(Problem::error(source, rule.span, message));
+        }
+    }
+    if problems.is_empty() { Ok(rules) } else { Err(problems) }
+}
 
 /// Reads a file of rules.
 pub(super) fn read(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> {
@@ -65,40 +135,46 @@ fn rule(node: &Node) -> Result<Rule, String> {
     }
     let text = |key: &str| node.get(key).and_then(Node::as_text);
     let id = text("id").ok_or("a rule needs an `id`")?;
-    let literals: Option<Vec<String>> = match node.get("literals").map(|node| &node.value) {
-        Some(Value::List(items)) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
-        Some(Value::Text(text)) => Some(vec![text.clone()]),
-        _ => None,
-    };
+    let literals = texts(node, "literals");
     let literals =
         literals.filter(|list| !list.is_empty() && list.iter().all(|text| text.len() > 2 && text.is_ascii()));
     let literals = literals
         .ok_or_else(|| format!("the rule `{id}` needs `literals`: plain texts of three letters or more"))?;
     let pattern = text("pattern").ok_or_else(|| format!("the rule `{id}` needs a `pattern`"))?;
-    let compiled = regex::RegexBuilder::new(&format!(r"\A(?:{pattern})")).size_limit(4 << 20).build();
-    let compiled = compiled.map_err(|error| {
-        let text = error.to_string();
-        format!(
-            "the pattern of `{id}` is no regular expression: {}",
-            text.lines().last().unwrap_or_default().trim()
-        )
-    })?;
+    let pattern = Pattern::new(pattern);
     let before = match text("before") {
         None | Some("word") => Before::Word,
         Some("any") => Before::Any,
         Some(other) => return Err(format!("`before` is word or any, not `{other}`")),
     };
     let check = match text("check") {
-        None => Check::None,
-        Some("value") => Check::Value,
-        Some("random") => Check::Random,
-        Some(other) => return Err(format!("`check` is value or random, not `{other}`")),
-    };
-    let window = match node.get("window") {
-        None => WINDOW,
-        Some(node) => {
-            node.as_number().and_then(|digits| digits.parse().ok()).ok_or("`window` must be a number")?
+        None => Check::Token,
+        Some(word) => {
+            let known = CHECKS.iter().find(|(name, _)| *name == word).map(|(_, check)| *check);
+            let names = CHECKS.map(|(name, _)| name).join(", ");
+            known.ok_or_else(|| format!("`check` is one of {names}, not `{word}`"))?
         }
     };
-    Ok(Rule { id: id.into(), literals, pattern: compiled, before, check, window })
+    let not_after = match node.get("not_after") {
+        None => Vec::new(),
+        Some(_) => texts(node, "not_after").ok_or("`not_after` must be a list of words")?,
+    };
+    let not_after = not_after.iter().map(|word| word.to_ascii_lowercase()).collect();
+    let back = number(node, "back")?.unwrap_or(0);
+    let window = number(node, "window")?.unwrap_or(WINDOW);
+    Ok(Rule { id: id.into(), span: node.span, literals, pattern, before, not_after, back, check, window })
+}
+
+fn texts(node: &Node, key: &str) -> Option<Vec<String>> {
+    match &node.get(key)?.value {
+        Value::List(items) => items.iter().map(|item| item.as_text().map(str::to_owned)).collect(),
+        Value::Text(text) => Some(vec![text.clone()]),
+        _ => None,
+    }
+}
+
+fn number(node: &Node, key: &str) -> Result<Option<usize>, String> {
+    let Some(node) = node.get(key) else { return Ok(None) };
+    let number = node.as_number().and_then(|digits| digits.parse().ok());
+    number.map(Some).ok_or_else(|| format!("`{key}` must be a number"))
 }
