@@ -9,6 +9,7 @@ use crosier::protocol::ordered::Value;
 use crosier::{Catalog, Engine};
 
 use super::{Audit, Entry, Flaw, Log, Settings, read, stats, verify};
+use crate::permissions::Permissions;
 
 fn fill(log: &Log, count: usize) {
     for index in 0..count {
@@ -160,11 +161,11 @@ fn several_writers_share_a_file() {
 fn engine(folder: &Path, options: &Value) -> Engine {
     let config = json!({"hooks": {
         "PreToolUse": [
-            {"name": "guard", "matcher": "Bash", "reply": {"decision": "deny", "reason": "because of hunter2secret"}},
+            {"name": "guard", "matcher": "Bash", "type": "builtin", "handler": "permissions", "options": {"deny": ["Bash(echo *)"]}},
             {"name": "log", "observe": true, "type": "builtin", "handler": "audit", "options": options}],
         "Stop": [{"observe": true, "type": "builtin", "handler": "audit", "options": options}],
     }});
-    let loader = Loader::new(Catalog::default()).builtin(Audit::default());
+    let loader = Loader::new(Catalog::default()).builtin(Audit::default()).builtin(Permissions);
     let config = loader.text("hooks.yaml", &config.to_string(), folder).load().unwrap();
     Engine::builder().config(config).session_id("s1").build().unwrap()
 }
