@@ -42,20 +42,34 @@ pub mod task_reminder;
 mod token;
 mod tool;
 
+use std::path::PathBuf;
+
 use crosier::config::Loader;
 
-/// Registers every built-in hook. What `inbox` delivers comes from folders only; see [`register_with`].
-pub fn register(loader: Loader) -> Loader {
-    register_with(loader, &inbox::Inbox::default())
+/// What a host gives to the built-in hooks.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Host {
+    /// What it pushes to agents; without it, `inbox` delivers from folders only.
+    pub inbox: inbox::Inbox,
+    /// A folder of its own outside of projects, for the key of `audit` and the ends of its logs. Made when needed, for
+    /// its owner only. Without it, the chain of an audit log has no key.
+    pub state_folder: Option<PathBuf>,
 }
 
-/// Registers every built-in hook, with an inbox that the host can push into.
-pub fn register_with(loader: Loader, inbox: &inbox::Inbox) -> Loader {
+/// Registers every built-in hook, for a host that has nothing to give.
+pub fn register(loader: Loader) -> Loader {
+    register_for(loader, &Host::default())
+}
+
+/// Registers every built-in hook.
+pub fn register_for(loader: Loader, host: &Host) -> Loader {
+    let anchors = host.state_folder.as_deref().map(audit::Anchors::in_state_folder);
     loader
-        .builtin(audit::Audit::default())
+        .builtin(audit::Audit::anchored(anchors))
         .builtin(block_commands::BlockCommands)
         .builtin(context_files::ContextFiles)
-        .builtin(inbox::InboxHook::new(inbox))
+        .builtin(inbox::InboxHook::new(&host.inbox))
         .builtin(limit_prompt::LimitPrompt)
         .builtin(permissions::Permissions)
         .builtin(protect_paths::ProtectPaths)

@@ -45,3 +45,10 @@ pub(crate) fn text(name: &str) -> Option<String> {
 pub(crate) fn folder(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
+
+/// Where this program keeps what must outlive it: `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let state = folder("XDG_STATE_HOME");
+    let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
+    state.map(|state| state.join("crosier"))
+}

@@ -28,12 +28,7 @@ pub(crate) struct StateFolder(PathBuf);
 
 impl StateFolderArgs {
     pub(crate) fn find(&self) -> Result<StateFolder, Failed> {
-        let usual = || {
-            let state = environment::folder("XDG_STATE_HOME");
-            let state = state.or_else(|| Some(environment::folder("HOME")?.join(".local/state")));
-            state.map(|state| state.join("crosier"))
-        };
-        let Some(folder) = self.state_dir.clone().or_else(usual) else {
+        let Some(folder) = self.state_dir.clone().or_else(environment::state_folder) else {
             let message = "there is no home folder to keep sessions in: name one with --state-dir DIR";
             return Err(Failed::new(Exit::BadConfig, message));
         };

@@ -8,7 +8,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Catalog, Engine};
 
-use super::{Audit, Entry, Flaw, Log, Settings, read, stats, verify};
+use super::{Anchors, Audit, Entry, Flaw, Log, Protection, Settings, read, stats, verify};
 use crate::permissions::Permissions;
 
 fn fill(log: &Log, count: usize) {
@@ -35,11 +35,11 @@ fn a_whole_log_verifies_and_tells_its_last_hash() {
     let path = folder.path().join("deep/audit.jsonl");
     fill(&Log::new(&path, Settings::default()), 5);
     fill(&Log::new(&path, Settings::default()), 5);
-    let verified = verify(&path, None).unwrap();
+    let verified = verify(&path, None, None).unwrap();
     assert_eq!((verified.records, verified.torn_bytes, verified.problem), (10, 0, None));
     let last = verified.last_hash.unwrap();
-    assert_eq!(verify(&path, Some(&last)).unwrap().contains, Some(true));
-    assert_eq!(verify(&path, Some(&"f".repeat(64))).unwrap().contains, Some(false));
+    assert_eq!(verify(&path, Some(&last), None).unwrap().contains, Some(true));
+    assert_eq!(verify(&path, Some(&"f".repeat(64)), None).unwrap().contains, Some(false));
     let all = records(&path);
     assert_eq!(all[9]["prev"], all[8]["hash"]);
     assert_eq!(all[9]["seq"], 10);
@@ -56,14 +56,14 @@ fn cut_at_every_byte_it_verifies_up_to_the_last_complete_record_and_goes_on() {
     for cut in 0..=whole.len() {
         fs::write(&path, &whole[..cut]).unwrap();
         let complete = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
-        let verified = verify(&path, None).unwrap();
+        let verified = verify(&path, None, None).unwrap();
         assert_eq!(verified.problem, None, "cut at {cut}");
         assert_eq!(verified.records, complete as u64, "cut at {cut}");
         let rest = cut - whole[..cut].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         assert_eq!(verified.torn_bytes, rest as u64, "cut at {cut}");
         // The next process goes on behind it, and everything still verifies.
         fill(&Log::new(&path, Settings::default()), 2);
-        let after = verify(&path, None).unwrap();
+        let after = verify(&path, None, None).unwrap();
         assert_eq!((after.problem, after.torn_bytes), (None, 0), "cut at {cut}");
         let kept = complete + usize::from(cut < whole.len() && whole[cut] == b'\n');
         assert_eq!(after.records, kept as u64 + 2, "cut at {cut}");
@@ -85,7 +85,7 @@ fn a_changed_byte_is_found_and_located() {
                 continue;
             }
             fs::write(&path, &bytes).unwrap();
-            let problem = verify(&path, None).unwrap().problem;
+            let problem = verify(&path, None, None).unwrap().problem;
             let problem =
                 problem.unwrap_or_else(|| panic!("byte {at} was changed by {change} and nobody noticed"));
             let line = whole[..at].iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
@@ -106,13 +106,13 @@ fn removed_inserted_and_reordered_records_are_found() {
     for (order, line) in [(vec![0, 2, 3], 2), (vec![0, 1, 1, 2, 3], 3), (vec![0, 2, 1, 3], 2)] {
         let changed: String = order.iter().map(|index| lines[*index]).collect();
         fs::write(&path, changed).unwrap();
-        let problem = verify(&path, None).unwrap().problem.unwrap();
+        let problem = verify(&path, None, None).unwrap().problem.unwrap();
         assert_eq!(problem.line, line, "{order:?}");
         assert!(matches!(problem.flaw, Flaw::Broken { .. }));
     }
     // Without its beginning it cannot be told from a log whose older files are gone: that is said.
     fs::write(&path, lines[2..].concat()).unwrap();
-    assert_eq!(verify(&path, None).unwrap().begins_at, Some(3));
+    assert_eq!(verify(&path, None, None).unwrap().begins_at, Some(3));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn it_rotates_and_the_chain_goes_on() {
     let settings = Settings { max_size: 600, ..Settings::default() };
     fill(&Log::new(&path, settings), 10);
     fill(&Log::new(&path, settings), 10);
-    let verified = verify(&path, None).unwrap();
+    let verified = verify(&path, None, None).unwrap();
     assert!(verified.files.len() > 3, "{:?}", verified.files);
     assert_eq!((verified.records, verified.problem), (20, None));
     assert_eq!(records(&path).len(), 20);
@@ -130,7 +130,7 @@ fn it_rotates_and_the_chain_goes_on() {
     let old = &verified.files[1];
     let text = fs::read_to_string(old).unwrap().replacen("E", "F", 1);
     fs::write(old, text).unwrap();
-    let problem = verify(&path, None).unwrap().problem.unwrap();
+    let problem = verify(&path, None, None).unwrap().problem.unwrap();
     assert_eq!((&problem.file, problem.line), (old, 1));
 }
 
@@ -139,7 +139,7 @@ fn old_files_go_when_only_some_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     fill(&Log::new(&path, Settings { max_size: 400, keep: Some(2), ..Settings::default() }), 20);
-    let verified = verify(&path, None).unwrap();
+    let verified = verify(&path, None, None).unwrap();
     assert!(verified.files.len() <= 3 && verified.problem.is_none());
     assert!(verified.begins_at.is_some());
 }
@@ -154,8 +154,82 @@ fn several_writers_share_a_file() {
             scope.spawn(|| fill(&Log::new(&path, Settings { max_size: 20_000, ..Settings::default() }), 250));
         }
     });
-    let verified = verify(&path, None).unwrap();
+    let verified = verify(&path, None, None).unwrap();
     assert_eq!((verified.records, verified.problem), (1000, None));
+}
+
+#[test]
+fn a_keyed_log_is_rotated_shortened_and_still_verifies() {
+    let folder = tempfile::tempdir().unwrap();
+    let anchors = Some(Anchors::in_state_folder(&folder.path().join("state")));
+    let path = folder.path().join("audit.jsonl");
+    let settings = Settings { max_size: 2_000, keep: Some(2), ..Settings::default() };
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| fill(&Log::new(&path, settings).anchored(anchors.clone()), 40));
+        }
+    });
+    let verified = verify(&path, None, anchors.as_ref()).unwrap();
+    assert_eq!((verified.problem, verified.protection), (None, Protection::KeyAndHead));
+    // A renamed file that disappears by itself was not taken away by the log.
+    let mut old: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
+    old.retain(|path| path.to_string_lossy().contains("audit.jsonl.0"));
+    old.sort();
+    fs::remove_file(&old[0]).unwrap();
+    let problem = verify(&path, None, anchors.as_ref()).unwrap().problem.unwrap();
+    assert!(matches!(problem.flaw, Flaw::BeginsLate { .. }), "{problem:?}");
+}
+
+#[test]
+fn a_log_may_be_one_record_ahead_of_its_head_and_never_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let anchors = Some(Anchors::in_state_folder(&state));
+    let path = folder.path().join("audit.jsonl");
+    fill(&Log::new(&path, Settings::default()).anchored(anchors.clone()), 2);
+    let mut heads = fs::read_dir(state.join("audit")).unwrap().flatten().map(|entry| entry.path());
+    let head = heads.find(|path| path.extension().is_some_and(|end| end == "head")).unwrap();
+    let two = fs::read(&head).unwrap();
+    fill(&Log::new(&path, Settings::default()).anchored(anchors.clone()), 1);
+    // As a process leaves it that is killed between the two writes.
+    fs::write(&head, &two).unwrap();
+    assert_eq!(verify(&path, None, anchors.as_ref()).unwrap().problem, None);
+    fill(&Log::new(&path, Settings::default()).anchored(anchors.clone()), 1);
+    let verified = verify(&path, None, anchors.as_ref()).unwrap();
+    assert_eq!((verified.records, verified.problem), (4, None));
+    // A head that was changed is not believed, and neither is one that is gone.
+    let mut forged = fs::read(&head).unwrap();
+    forged[40] ^= 1;
+    fs::write(&head, forged).unwrap();
+    assert!(verify(&path, None, anchors.as_ref()).is_err());
+    fs::remove_file(&head).unwrap();
+    let problem = verify(&path, None, anchors.as_ref()).unwrap().problem.unwrap();
+    assert_eq!(problem.flaw, Flaw::NoHead);
+}
+
+#[test]
+fn what_is_required_and_cannot_be_written_is_denied() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |event: &str| {
+        let hook = json!({"type": "builtin", "handler": "audit",
+            "options": {"required": true, "file": "file/audit.jsonl"}});
+        let config = json!({"hooks": {event: [hook]}}).to_string();
+        Loader::new(Catalog::default())
+            .builtin(Audit::default())
+            .text("hooks.yaml", &config, folder.path())
+            .load()
+    };
+    let engine = Engine::builder().config(config("PreToolUse").unwrap()).build().unwrap();
+    let fire = || {
+        let event = engine.event("PreToolUse", br#"{"tool_name":"Read","tool_input":{}}"#).unwrap();
+        engine.fire_blocking(event)
+    };
+    assert_eq!(fire().decision, None);
+    fs::remove_dir_all(folder.path().join("file")).unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let outcome = fire();
+    assert!(outcome.is_denied() && outcome.reason.unwrap_or_default().contains("audit log"));
+    assert!(config("Notification").unwrap_err().to_string().contains("cannot be denied"));
 }
 
 fn engine(folder: &Path, options: &Value) -> Engine {
@@ -203,7 +277,7 @@ fn events_are_written_without_their_payload() {
     assert_eq!(all[0]["payload"]["tool_input"]["bytes"], 32);
     assert_eq!((&all[1]["agent"], &all[1]["decision"]), (&json!("a1"), &Value::Null));
     assert_eq!(all[2]["event"], "Stop");
-    assert_eq!(verify(&path, None).unwrap().records, 3);
+    assert_eq!(verify(&path, None, None).unwrap().records, 3);
     let stats = stats(&path).unwrap();
     assert_eq!((stats.records, stats.sessions, stats.events["PreToolUse"].deny), (3, 1, 1));
     assert_eq!((stats.tools["Bash"].total, stats.hooks["guard"].deny), (1, 1));

@@ -1,5 +1,8 @@
 //! The form of a line: `{"seq":N,…,"prev":"H","hash":"H"}`.
 
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// What stands between the body of a line and its hash.
@@ -11,12 +14,46 @@ pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000
 /// The length of a hash in letters.
 pub(super) const LENGTH: usize = 64;
 
-/// The hash of bytes, in letters.
-pub(super) fn hash(bytes: &[u8]) -> String {
+/// How the hash of a record is made.
+#[derive(Clone)]
+pub(super) enum Seal {
+    /// SHA-256: whoever can write the file can also write a chain that holds.
+    Plain,
+    /// HMAC-SHA256: only who has the key can.
+    Keyed(Box<Hmac<Sha256>>),
+}
+
+impl Seal {
+    pub(super) fn keyed(key: &[u8; 32]) -> Self {
+        // A key that is shorter than a block of the hash is followed by zeros.
+        let mut block = [0; 64];
+        block[..key.len()].copy_from_slice(key);
+        Self::Keyed(Box::new(Hmac::new(&block.into())))
+    }
+
+    /// The hash of bytes, in letters.
+    pub(super) fn hash(&self, bytes: &[u8]) -> String {
+        match self {
+            Self::Plain => hex(&Sha256::digest(bytes)),
+            Self::Keyed(key) => hex(&key.as_ref().clone().chain_update(bytes).finalize().into_bytes()),
+        }
+    }
+}
+
+impl fmt::Debug for Seal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "Plain",
+            Self::Keyed(_) => "Keyed",
+        })
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digest = Sha256::digest(bytes);
-    let mut text = String::with_capacity(LENGTH);
-    for byte in digest {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         text.push(char::from(DIGITS[usize::from(byte >> 4)]));
         text.push(char::from(DIGITS[usize::from(byte & 15)]));
     }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::chain::{END, MARK, hash};
+use super::anchor::{Anchors, Head, explained, no_follow};
+use super::chain::{END, MARK, Seal};
 use super::tail::{self, Last};
 
 /// How long a record waits for other processes.
@@ -49,6 +50,8 @@ impl Default for Settings {
 pub struct Log {
     path: PathBuf,
     settings: Settings,
+    /// Where the key and the end of the log are kept; none: the chain has no key.
+    anchors: Option<Anchors>,
     state: Mutex<State>,
 }
 
@@ -64,6 +67,9 @@ struct State {
 #[derive(Debug)]
 struct Open {
     file: File,
+    seal: Seal,
+    /// Where the end of the log is kept, and what is kept there.
+    head: Option<(File, Head)>,
     inode: (u64, u64),
     /// The end of the last record that we know.
     end: u64,
@@ -74,7 +80,13 @@ impl Log {
     /// A log in this file, which need not be there yet. Nothing is opened before the first record.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, settings: Settings) -> Self {
-        Self { path: path.into(), settings, state: Mutex::default() }
+        Self { path: path.into(), settings, anchors: None, state: Mutex::default() }
+    }
+
+    /// The same log with a key, and with its end kept apart from it.
+    #[must_use]
+    pub fn anchored(self, anchors: Option<Anchors>) -> Self {
+        Self { anchors, ..self }
     }
 
     /// How it is kept.
@@ -112,8 +124,9 @@ impl Log {
     }
 
     fn append_locked(&self, state: &mut State, fields: impl FnOnce(&mut String)) -> io::Result<u64> {
-        let now =
-            fs::metadata(&self.path).ok().map(|metadata| ((metadata.dev(), metadata.ino()), metadata.len()));
+        let now = fs::symlink_metadata(&self.path)
+            .ok()
+            .map(|metadata| ((metadata.dev(), metadata.ino()), metadata.len()));
         let known = state.file.take().filter(|open| now == Some((open.inode, open.end)));
         let mut open = match known {
             Some(open) => open,
@@ -132,31 +145,41 @@ impl Log {
             let _ = write!(line, ",\"after_torn\":{}", open.last.torn);
         }
         let _ = write!(line, ",\"prev\":\"{}\"", open.last.hash);
-        let hash = hash(&line.as_bytes()[start..]);
+        let hash = open.seal.hash(&line.as_bytes()[start..]);
         line.push_str(MARK);
         line.push_str(&hash);
         line.push_str(END);
         open.file.write_all(line.as_bytes())?;
         open.end += open.last.torn + u64::try_from(line.len()).unwrap_or(u64::MAX);
+        // The log first: a process that dies in between leaves a log that is one record ahead of its head, which is
+        // no flaw; the other way round it would look cut.
+        if let Some((file, head)) = &mut open.head {
+            head.seq = seq;
+            head.hash.clone_from(&hash);
+            head.write(file, &open.seal)?;
+        }
         open.last = Last { seq, hash, torn: 0, open: false };
-        self.sync(&open.file, &mut state.synced)?;
+        self.sync(&open, &mut state.synced)?;
         if open.end >= self.settings.max_size {
             open.file.sync_data()?;
-            self.rotate()?;
+            self.rotate(&mut open)?;
         } else {
             state.file = Some(open);
         }
         Ok(seq)
     }
 
-    fn sync(&self, file: &File, synced: &mut Option<Instant>) -> io::Result<()> {
+    fn sync(&self, open: &Open, synced: &mut Option<Instant>) -> io::Result<()> {
         let due = match self.settings.fsync {
             Fsync::Never => false,
             Fsync::Always => true,
             Fsync::Every(time) => synced.is_none_or(|last| last.elapsed() >= time),
         };
         if due {
-            file.sync_data()?;
+            open.file.sync_data()?;
+            if let Some((file, _)) = &open.head {
+                file.sync_data()?;
+            }
             *synced = Some(Instant::now());
         }
         Ok(())
@@ -164,9 +187,13 @@ impl Log {
 
     /// Opens the file and finds the end of the chain, in this file or in the last one before it.
     fn open(&self) -> io::Result<Open> {
+        let seal = match &self.anchors {
+            Some(anchors) => anchors.seal_or_new()?,
+            None => Seal::Plain,
+        };
         let mut file = open(&self.path)?;
         let metadata = file.metadata()?;
-        let last = match tail::last(&mut file, metadata.len())? {
+        let mut last = match tail::last(&mut file, metadata.len(), &seal)? {
             Some(last) => last,
             None => {
                 let before = numbered(&self.path)?.pop();
@@ -175,28 +202,50 @@ impl Log {
                     Some((_, path)) => {
                         let mut file = File::open(path)?;
                         let length = file.metadata()?.len();
-                        tail::last(&mut file, length)?
+                        tail::last(&mut file, length, &seal)?
                     }
                     None => None,
                 };
                 Last { torn, open: torn > 0, ..found.unwrap_or_else(Last::genesis) }
             }
         };
+        let head = match &self.anchors {
+            None => None,
+            Some(anchors) => {
+                let kept = anchors.head(&self.path, &seal)?;
+                let head = kept.unwrap_or(Head { first: 1, seq: 0, hash: String::new() });
+                // Records that were there are gone: the chain goes on from the one that was the last, so that the
+                // place stays broken, however many records follow.
+                if head.seq > last.seq || (head.seq == last.seq && head.seq > 0 && head.hash != last.hash) {
+                    last.seq = head.seq;
+                    last.hash.clone_from(&head.hash);
+                }
+                Some((anchors.head_file(&self.path)?, head))
+            }
+        };
         let end = metadata.len() - last.torn;
-        Ok(Open { file, inode: (metadata.dev(), metadata.ino()), end, last })
+        Ok(Open { file, seal, head, inode: (metadata.dev(), metadata.ino()), end, last })
     }
 
     /// Begins a new file. The old one gets the next number.
-    fn rotate(&self) -> io::Result<()> {
+    fn rotate(&self, open: &mut Open) -> io::Result<()> {
         let files = numbered(&self.path)?;
         let next = files.last().map_or(1, |(number, _)| number + 1);
-        fs::rename(&self.path, beside(&self.path, &format!(".{next:06}")))?;
+        let renamed = beside(&self.path, &format!(".{next:06}"));
+        fs::rename(&self.path, &renamed)?;
         // The one that was just renamed stays: the chain goes on from it.
-        if let Some(keep) = self.settings.keep {
-            let extra = (files.len() + 1).saturating_sub(keep.max(1));
-            for (_, path) in files.iter().take(extra) {
-                fs::remove_file(path)?;
-            }
+        let Some(keep) = self.settings.keep else { return Ok(()) };
+        let extra = (files.len() + 1).saturating_sub(keep.max(1));
+        if extra == 0 {
+            return Ok(());
+        }
+        let oldest = files.get(extra).map_or(&renamed, |(_, path)| path);
+        if let Some((file, head)) = &mut open.head {
+            head.first = tail::first(oldest)?.unwrap_or(head.first);
+            head.write(file, &open.seal)?;
+        }
+        for (_, path) in files.iter().take(extra) {
+            fs::remove_file(path)?;
         }
         Ok(())
     }
@@ -227,7 +276,12 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let options = || OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
+    let options = || {
+        let mut options = OpenOptions::new();
+        options.read(true).append(true).create(true).mode(0o600).custom_flags(no_follow());
+        let file = options.open(path).map_err(|error| explained(path, error))?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
+    };
     match options() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if let Some(folder) = path.parent() {

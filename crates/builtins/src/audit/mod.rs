@@ -1,13 +1,18 @@
 //! `audit`: a log of every event that cannot be changed unnoticed.
 //!
-//! One JSON object a line. Each holds the hash of the one before it (`prev`) and its own (`hash`): SHA-256 of all
-//! bytes of the line before `,"hash"`. Whoever changes, removes or inserts a record breaks the chain at that place;
-//! `crosier audit verify` finds it. What a chain cannot show is that records are missing *at the end*: keep the last
-//! hash elsewhere (`verify` prints it) and hand it to `verify --contains`.
+//! One JSON object a line. Each holds the hash of the one before it (`prev`) and its own (`hash`) of all bytes of the
+//! line before `,"hash"`. Whoever changes, removes or inserts a record breaks the chain at that place; `crosier audit
+//! verify` finds it. With a state folder of the host ([`Anchors`]) the hash is an HMAC-SHA256 whose key only the owner
+//! can read, and the number and hash of the last record are kept apart from the log, so that a cut end shows too.
+//! Without one it is a SHA-256: then whoever can write the file can write a chain that holds.
 //!
-//! The hook observes: it sees denied events too, and has no effect. Several processes may write to the same file. A
-//! process that is killed while it writes leaves a part of a record at most; the next record says so (`after_torn`),
-//! and everything before it still verifies.
+//! What it cannot promise: code that runs as the owner of the key can read it, and write a log that verifies. Only a
+//! log on another machine, or of another user, resists that. A record says what hooks decided and not what a tool then
+//! did.
+//!
+//! An observing hook sees denied events too, and has no effect. Several processes may write to the same file. A process
+//! that is killed while it writes leaves a part of a record at most; the next record says so (`after_torn`), and
+//! everything before it still verifies. A symbolic link in place of the log, its lock or the key is refused.
 //!
 //! # Options
 //! - `file`: where to write (relative to the configuration; default `audit.jsonl`). For its owner only.
@@ -20,8 +25,12 @@
 //! - `fsync`: `never` (default: safe when a process dies), `always` (safe when the power fails; slow), or a time like
 //!   `1s` (safe but for the last second).
 //!
-//! On every event, with `observe: true`.
+//! - `required`: with `true`, an event that cannot be written down is denied. Such a hook does not observe: it writes
+//!   the event at its place in the plan, before it is known what later hooks say. Give it the smallest priority.
+//!
+//! On every event, with `observe: true`; with `required`, on every event that can be denied.
 
+mod anchor;
 mod chain;
 mod log;
 mod read;
@@ -35,19 +44,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
-use crosier::{Answer, Call, Callback, Failure, Mode, Reply};
+use crosier::{Answer, Call, Callback, Capability, Failure, Mode, Reply};
 
+pub use anchor::Anchors;
 pub use log::{Fsync, Log, Settings};
 pub use read::{Entry, read};
 pub use record::Payload;
 pub use stats::{Count, Stats, stats};
-pub use verify::{Flaw, Problem, Verified, verify};
+pub use verify::{Flaw, Problem, Protection, Verified, verify};
 
 use crate::option;
 
 /// The built-in hook. Hooks that name the same file share it.
 #[derive(Debug, Default)]
 pub struct Audit {
+    anchors: Option<Anchors>,
     logs: Mutex<HashMap<PathBuf, Weak<Log>>>,
 }
 
@@ -57,6 +68,7 @@ const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("max_size", "the size at which a new file is begun"),
     BuiltinOption::new("keep", "how many old files stay"),
     BuiltinOption::new("fsync", "never, always, or a time like 1s"),
+    BuiltinOption::new("required", "true: an event that cannot be written down is denied"),
 ];
 
 impl Builtin for Audit {
@@ -73,15 +85,8 @@ impl Builtin for Audit {
     }
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
-        let mut fine = Some(());
-        if request.mode() != Mode::Observe {
-            request.complain(
-                "",
-                "`audit` only observes: without that it would miss what is denied",
-                "add `observe: true` to the hook",
-            );
-            fine = None;
-        }
+        let required = request.boolean("required").unwrap_or(false);
+        let mut fine = check_place(request, required);
         let file = request.text("file").unwrap_or_else(|| "audit.jsonl".to_owned());
         let path = request.folder().join(file);
         let payload =
@@ -110,27 +115,66 @@ impl Builtin for Audit {
         let settings = Settings { max_size: max_size.unwrap_or(defaults.max_size), keep, fsync };
         let log = self.log(path, settings);
         let payload = payload.unwrap_or_default();
-        let code = Arc::new(move |call: Call<'_>| answer(&log, payload, call));
+        let code = Arc::new(move |call: Call<'_>| answer(&log, payload, required, call));
         // Waiting for a disk is waiting; writing to memory that becomes a file is not.
         Some(if fsync == Fsync::Never { Callback::Inline(code) } else { Callback::Blocking(code) })
     }
 }
 
+/// Where the hook may stand: an observer everywhere, one that denies where that is possible.
+fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
+    match (required, request.mode()) {
+        (false, Mode::Observe) => Some(()),
+        (false, _) => {
+            request.complain(
+                "",
+                "`audit` only observes: without that it would miss what is denied",
+                "add `observe: true` to the hook",
+            );
+            None
+        }
+        (true, Mode::Sequential) if request.event().capabilities.has(Capability::Deny) => Some(()),
+        (true, Mode::Sequential) => {
+            let message =
+                format!("{} cannot be denied, so nothing can be required of it", request.event().name);
+            request.complain("required", message, "leave `required` out and add `observe: true`");
+            None
+        }
+        (true, _) => {
+            request.complain(
+                "required",
+                "an audit that is required must be able to deny",
+                "leave observe, parallel and background out",
+            );
+            None
+        }
+    }
+}
+
 impl Audit {
+    /// The hook with a key and the ends of its logs in this folder.
+    #[must_use]
+    pub fn anchored(anchors: Option<Anchors>) -> Self {
+        Self { anchors, ..Self::default() }
+    }
+
     fn log(&self, path: PathBuf, settings: Settings) -> Arc<Log> {
         let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(log) = logs.get(&path).and_then(Weak::upgrade).filter(|log| *log.settings() == settings) {
             return log;
         }
-        let log = Arc::new(Log::new(path.clone(), settings));
+        let log = Arc::new(Log::new(path.clone(), settings).anchored(self.anchors.clone()));
         logs.insert(path, Arc::downgrade(&log));
         log
     }
 }
 
-fn answer(log: &Log, payload: Payload, call: Call<'_>) -> Answer {
+fn answer(log: &Log, payload: Payload, required: bool, call: Call<'_>) -> Answer {
     match log.append(|line| record::write(line, call.event, payload)) {
         Ok(_) => Reply::none().into(),
+        Err(error) if required => {
+            Reply::deny(format!("this must be written to the audit log, which cannot be: {error}")).into()
+        }
         Err(error) => Failure::error(format!("the audit log cannot be written: {error}")).into(),
     }
 }

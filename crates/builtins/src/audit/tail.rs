@@ -1,9 +1,10 @@
 //! The end of a log: where the chain goes on.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 
-use super::chain::{GENESIS, hash, links, split};
+use super::chain::{GENESIS, Seal, links, split};
 
 /// How far back the last record is looked for at first.
 const TAIL: u64 = 64 << 10;
@@ -27,7 +28,7 @@ impl Last {
 }
 
 /// The last complete record of a file, and what is behind it. None when there is no complete record.
-pub(super) fn last(file: &mut File, length: u64) -> io::Result<Option<Last>> {
+pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Option<Last>> {
     let mut reach = TAIL.min(length);
     loop {
         let mut bytes = vec![0; usize::try_from(reach).unwrap_or(usize::MAX)];
@@ -38,7 +39,7 @@ pub(super) fn last(file: &mut File, length: u64) -> io::Result<Option<Last>> {
         let whole = reach == length;
         // A record that lacks nothing but its line break is one.
         if (end > 0 || whole)
-            && let Some((seq, own)) = record(tail)
+            && let Some((seq, own)) = record(tail, seal)
         {
             return Ok(Some(Last { seq, hash: own.to_owned(), torn: 0, open: true }));
         }
@@ -49,7 +50,7 @@ pub(super) fn last(file: &mut File, length: u64) -> io::Result<Option<Last>> {
             let line = &lines[start..];
             // A line that is no record is somebody's doing; the chain goes on, and `verify` finds the place.
             let (seq, hash) =
-                record(line).map_or_else(|| (0, hash(line)), |(seq, own)| (seq, own.to_owned()));
+                record(line, seal).map_or_else(|| (0, seal.hash(line)), |(seq, own)| (seq, own.to_owned()));
             let torn = u64::try_from(tail.len()).unwrap_or(0);
             return Ok(Some(Last { seq, hash, torn, open: torn > 0 }));
         }
@@ -60,9 +61,17 @@ pub(super) fn last(file: &mut File, length: u64) -> io::Result<Option<Last>> {
     }
 }
 
+/// The number of the first record of a file.
+pub(super) fn first(path: &Path) -> io::Result<Option<u64>> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(path)?).read_until(b'\n', &mut line)?;
+    let line = line.strip_suffix(b"\n").unwrap_or(&line);
+    Ok(split(line).and_then(|(body, _)| links(body)).map(|(seq, _)| seq))
+}
+
 /// The number and the hash of a record.
-fn record(line: &[u8]) -> Option<(u64, &str)> {
+fn record<'a>(line: &'a [u8], seal: &Seal) -> Option<(u64, &'a str)> {
     let (body, own) = split(line)?;
     let (seq, _) = links(body)?;
-    (hash(body) == own).then_some((seq, own))
+    (seal.hash(body) == own).then_some((seq, own))
 }

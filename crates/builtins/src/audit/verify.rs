@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::chain::{GENESIS, LENGTH, MARK, hash, links, split};
+use super::anchor::{Anchors, Head};
+use super::chain::{GENESIS, LENGTH, MARK, Seal, links, split};
 use super::log::numbered;
 
 /// What a check came to.
@@ -23,10 +24,36 @@ pub struct Verified {
     pub torn_bytes: u64,
     /// Records that were never finished, with others behind them.
     pub torn_records: u64,
+    /// What protects the chain.
+    pub protection: Protection,
     /// Whether the hash that was asked for is among those of the good records.
     pub contains: Option<bool>,
     /// The first thing that is wrong.
     pub problem: Option<Problem>,
+}
+
+/// What protects the chain of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Protection {
+    /// Nothing but its hashes: whoever can write the file can write a chain that holds, or cut its end.
+    None,
+    /// A key.
+    Key,
+    /// A key, and its end, which is kept apart from it.
+    KeyAndHead,
+}
+
+impl Protection {
+    /// One word for programs.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Key => "key",
+            Self::KeyAndHead => "key_and_head",
+        }
+    }
 }
 
 /// Something that is wrong, and where.
@@ -46,6 +73,7 @@ pub struct Problem {
 
 /// What can be wrong with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Flaw {
     /// The line has not the form of a record.
     NotARecord,
@@ -58,6 +86,22 @@ pub enum Flaw {
         /// Its own number.
         found: u64,
     },
+    /// It holds as a chain without a key: written by somebody who does not have it, or on another machine.
+    NoKey,
+    /// The log begins later than it should: records at its beginning are gone.
+    BeginsLate {
+        /// The number of the first record that must be there.
+        first: u64,
+        /// The number of the first record that is.
+        found: u64,
+    },
+    /// The log ends earlier than it should: records at its end are gone, or were written anew.
+    EndsEarly {
+        /// The number of the last record that was written.
+        last: u64,
+    },
+    /// No end of this log is kept, so nobody knows whether it was cut.
+    NoHead,
 }
 
 impl Flaw {
@@ -68,6 +112,10 @@ impl Flaw {
             Self::NotARecord => "not_a_record",
             Self::Changed => "changed",
             Self::Broken { .. } => "broken",
+            Self::NoKey => "no_key",
+            Self::BeginsLate { .. } => "begins_late",
+            Self::EndsEarly { .. } => "ends_early",
+            Self::NoHead => "no_head",
         }
     }
 }
@@ -85,19 +133,44 @@ impl fmt::Display for Problem {
                     "record {found} does not follow record {after}: one was removed, inserted or written anew"
                 )
             }
+            Flaw::NoKey => f.write_str(
+                "this record was not made with the key of this machine: it was written by somebody else, or elsewhere",
+            ),
+            Flaw::BeginsLate { first, found } => {
+                write!(f, "the log begins with record {found}; records {first} to {} are gone", found - 1)
+            }
+            Flaw::EndsEarly { last } => {
+                write!(f, "the log went on to record {last}: its end was cut or written anew")
+            }
+            Flaw::NoHead => f.write_str(
+                "the end of this log is not known here (it was moved, or the state folder was), so it may have been cut",
+            ),
         }
     }
 }
 
-/// Checks a log with its renamed files. `contains` is a hash that must be in it.
+/// Checks a log with its renamed files. `contains` is a hash that must be in it. With anchors, every record must be
+/// made with their key, and the log must be as long as they say.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn verify(path: &Path, contains: Option<&str>) -> io::Result<Verified> {
+pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) -> io::Result<Verified> {
+    let seal = anchors.map(Anchors::seal).transpose()?.flatten();
+    let head = match (anchors, &seal) {
+        (Some(anchors), Some(seal)) => anchors.head(path, seal)?,
+        _ => None,
+    };
     let mut files: Vec<PathBuf> = numbered(path)?.into_iter().map(|(_, path)| path).collect();
-    if path.exists() || files.is_empty() {
+    // A log that was taken away as a whole is one that was cut.
+    let is_gone = !path.exists() && files.is_empty() && head.is_some();
+    if path.exists() || (files.is_empty() && !is_gone) {
         files.push(path.to_owned());
     }
+    let protection = match (&seal, &head) {
+        (None, _) => Protection::None,
+        (Some(_), None) => Protection::Key,
+        (Some(_), Some(_)) => Protection::KeyAndHead,
+    };
     let mut walk = Walk {
         verified: Verified {
             files: files.clone(),
@@ -106,10 +179,17 @@ pub fn verify(path: &Path, contains: Option<&str>) -> io::Result<Verified> {
             last_hash: None,
             torn_bytes: 0,
             torn_records: 0,
+            protection,
             contains: contains.map(|_| false),
             problem: None,
         },
+        is_keyed: seal.is_some(),
+        seal: seal.unwrap_or(Seal::Plain),
+        head_hash: None,
+        head,
         wanted: contains,
+        lines: 0,
+        offset: 0,
         seq: 0,
         torn: None,
     };
@@ -118,6 +198,12 @@ pub fn verify(path: &Path, contains: Option<&str>) -> io::Result<Verified> {
         walk.file(file, place)?;
         if walk.verified.problem.is_some() {
             break;
+        }
+    }
+    if walk.verified.problem.is_none() {
+        let file = files.last().map_or(path, PathBuf::as_path);
+        if let Some(flaw) = walk.compare_with_head() {
+            walk.problem(file, walk.lines, walk.offset, flaw)?;
         }
     }
     Ok(walk.verified)
@@ -132,6 +218,14 @@ enum Place {
 
 struct Walk<'a> {
     verified: Verified,
+    seal: Seal,
+    is_keyed: bool,
+    head: Option<Head>,
+    /// The hash of the record that has the number of the head.
+    head_hash: Option<String>,
+    /// How many lines and bytes of the file were read.
+    lines: u64,
+    offset: u64,
     wanted: Option<&'a str>,
     /// The number of the last good record.
     seq: u64,
@@ -154,10 +248,13 @@ impl Walk<'_> {
             number += 1;
             let at = offset;
             offset += length;
+            (self.lines, self.offset) = (number, offset);
             let flaw = match line.strip_suffix(b"\n") {
                 Some(line) => self.line(line, number, at),
                 // Not finished. More than a whole record without its line break was not written by us.
-                None if place == Place::Before || holds_more_than_a_record(&line) => Some(Flaw::NotARecord),
+                None if place == Place::Before || holds_more_than_a_record(&line, &self.seal) => {
+                    Some(Flaw::NotARecord)
+                }
                 None => {
                     self.verified.torn_bytes = length;
                     None
@@ -171,6 +268,22 @@ impl Walk<'_> {
             Some((number, at, _)) => self.problem(path, number, at, Flaw::NotARecord),
             None => Ok(()),
         }
+    }
+
+    /// Whether the log is as long as was kept elsewhere. It may be longer: a process that is killed has written a
+    /// record and not yet where it ends.
+    fn compare_with_head(&self) -> Option<Flaw> {
+        if !self.is_keyed {
+            return None;
+        }
+        let Some(head) = &self.head else {
+            return (self.verified.records > 0).then_some(Flaw::NoHead);
+        };
+        let found = self.verified.begins_at.unwrap_or(1);
+        if self.verified.records > 0 && found > head.first {
+            return Some(Flaw::BeginsLate { first: head.first, found });
+        }
+        (self.head_hash.as_deref() != Some(&head.hash)).then_some(Flaw::EndsEarly { last: head.seq })
     }
 
     fn problem(&mut self, path: &Path, number: u64, at: u64, flaw: Flaw) -> io::Result<()> {
@@ -194,8 +307,11 @@ impl Walk<'_> {
             self.torn = Some((number, at, length));
             return None;
         };
-        if hash(body) != own {
-            return Some(Flaw::Changed);
+        if self.seal.hash(body) != own {
+            let is_plain = self.is_keyed && Seal::Plain.hash(body) == own;
+            // With another key, all records look changed from the first one on.
+            let is_foreign = self.is_keyed && self.verified.records == 0 && self.head.is_none();
+            return Some(if is_plain || is_foreign { Flaw::NoKey } else { Flaw::Changed });
         }
         let Some((seq, prev)) = links(body) else { return Some(Flaw::NotARecord) };
         if let Some((_, _, torn)) = self.torn {
@@ -216,6 +332,9 @@ impl Walk<'_> {
         }
         self.seq = seq;
         self.verified.records += 1;
+        if self.head.as_ref().is_some_and(|head| head.seq == seq) {
+            self.head_hash = Some(own.to_owned());
+        }
         if self.wanted == Some(own) {
             self.verified.contains = Some(true);
         }
@@ -225,12 +344,13 @@ impl Walk<'_> {
 }
 
 /// Whether a line that is not finished holds a whole record and something behind it.
-fn holds_more_than_a_record(line: &[u8]) -> bool {
+fn holds_more_than_a_record(line: &[u8], seal: &Seal) -> bool {
     let mark = MARK.as_bytes();
     let places = line.windows(mark.len()).enumerate().filter(|(_, part)| *part == mark).map(|(at, _)| at);
     places.into_iter().any(|at| {
         let whole = at + mark.len() + LENGTH + 2;
-        line.get(..whole).is_some_and(|record| split(record).is_some_and(|(body, own)| hash(body) == own))
+        line.get(..whole)
+            .is_some_and(|record| split(record).is_some_and(|(body, own)| seal.hash(body) == own))
             && line.len() > whole
     })
 }

@@ -146,7 +146,7 @@ fn is_test_value(text: &str) -> bool {
 
 fn is_token_placeholder(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    TOKEN_PLACEHOLDERS.iter().any(|word| lower.contains(word)) || is_monotonous(text)
+    TOKEN_PLACEHOLDERS.iter().any(|word| lower.contains(word)) || is_monotonous::<2>(text)
 }
 
 fn is_placeholder(text: &str) -> bool {
@@ -162,12 +162,12 @@ fn is_placeholder(text: &str) -> bool {
         || WORDS.contains(&lower.as_str())
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
         || LOOKUPS.iter().any(|start| lower.starts_with(start))
-        || is_monotonous(text)
+        || is_monotonous::<3>(text)
 }
 
-/// Whether a text is made of very few characters: `000000`, `abababab`.
-fn is_monotonous(text: &str) -> bool {
-    let mut seen = ['\0'; 3];
+/// Whether a text is made of so few characters: `000000`, `abababab`.
+fn is_monotonous<const FEW: usize>(text: &str) -> bool {
+    let mut seen = ['\0'; FEW];
     let mut kinds = 0;
     for c in text.chars() {
         if seen[..kinds].contains(&c) {

@@ -4,14 +4,19 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+<<<<<<< HEAD
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier_builtins::audit::{self, Count, Entry, Stats, Verified};
+=======
+use crosier_builtins::audit::{self, Anchors, Count, Entry, Protection, Stats, Verified};
+use serde_json::{Value, json};
+>>>>>>> 569d32e (audit: a keyed chain whose end is kept apart, and required: true; redact-secrets: a token of three letters is one)
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};
 use crate::setup::count;
-use crate::{print, table};
+use crate::{environment, print, table};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier audit verify audit.jsonl")]
@@ -24,8 +29,10 @@ pub(crate) struct AuditArgs {
 enum AuditCommand {
     /// Check that no record was changed, removed or inserted
     #[command(
-        after_help = "Renamed files (FILE.000001 and so on) are part of the log. A chain cannot show that records are
-missing at its end: keep the last hash elsewhere and ask for it with --contains.
+        after_help = "Renamed files (FILE.000001 and so on) are part of the log. The key of the chain and the end of
+the log are in the state folder ($XDG_STATE_HOME/crosier or ~/.local/state/crosier); without them, changes by somebody
+who knows how the log is made, and records that are missing at its end, do not show. Code that runs as you can read
+the key: keep the last hash elsewhere and ask for it with --contains.
 Exit status: 0 the chain holds, 1 it does not, 65 the log cannot be read.
 
 Example:
@@ -114,8 +121,9 @@ fn unreadable(file: &Path, error: &std::io::Error) -> Failed {
 impl VerifyArgs {
     fn run(&self) -> Result {
         let file = &self.of.file;
-        let verified =
-            audit::verify(file, self.contains.as_deref()).map_err(|error| unreadable(file, &error))?;
+        let anchors = environment::state_folder().map(|folder| Anchors::in_state_folder(&folder));
+        let verified = audit::verify(file, self.contains.as_deref(), anchors.as_ref())
+            .map_err(|error| unreadable(file, &error))?;
         let shown =
             if self.of.json { format!("{:#}", verified_json(&verified)) } else { self.text(&verified) };
         print::data(&shown)?;
@@ -146,6 +154,7 @@ impl VerifyArgs {
             let bytes = verified.torn_bytes;
             lines.push(format!("{bytes} bytes behind the last complete record: the writer was stopped"));
         }
+        lines.push(protection(verified.protection).to_owned());
         if let Some(hash) = &verified.last_hash {
             lines.push(format!("last hash: {hash}"));
         }
@@ -157,6 +166,14 @@ impl VerifyArgs {
             }
         }
         lines.join("\n")
+    }
+}
+
+fn protection(protection: Protection) -> &'static str {
+    match protection {
+        Protection::KeyAndHead => "protected by a key and by its end, both in the state folder",
+        Protection::Key => "protected by a key; its end is not kept anywhere",
+        _ => "protected by no key: whoever can write the log can also make a chain that holds",
     }
 }
 
@@ -180,6 +197,7 @@ fn verified_json(verified: &Verified) -> Value {
         "torn_bytes": verified.torn_bytes,
         "last_hash": verified.last_hash,
         "contains": verified.contains,
+        "protection": verified.protection.word(),
         "problem": problem,
     })
 }

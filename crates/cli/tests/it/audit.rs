@@ -1,10 +1,13 @@
 //! `crosier audit`: what the hook wrote is shown, counted, and found out when it was changed.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::lab::{BASH, Lab, wait_until};
+use crate::lab::{BASH, Lab, Ran, finish, wait_until};
 
 const CONFIG: &str = "
 hooks:
@@ -37,6 +40,58 @@ fn a_log_as_it_was_written_verifies() {
     lab.write("audit.jsonl", &two);
     lab.run(&["audit", "verify"]).exits(0).says("2 records");
     lab.run(&["audit", "verify", "--contains", &hash]).exits(1).says("records are missing");
+}
+
+/// A lab with a state folder, so that the chain has a key.
+fn run_with_state(lab: &Lab, args: &[&str], input: &str) -> Ran {
+    let mut command = lab.command(args);
+    let mut child = command.env("XDG_STATE_HOME", lab.path("state")).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    finish(child, Instant::now())
+}
+
+#[test]
+fn a_cut_end_and_a_forged_record_show() {
+    let lab = Lab::with(CONFIG);
+    for _ in 0..3 {
+        run_with_state(&lab, &["fire", "PreToolUse"], BASH).exits(0);
+    }
+    let verify = || run_with_state(&lab, &["audit", "verify"], "");
+    verify().exits(0).says("3 records, the chain holds").says("protected by a key and by its end");
+    assert_eq!(lab.mode("state/crosier/audit/key"), 0o600);
+    assert_eq!((lab.mode("state/crosier"), lab.mode("state/crosier/audit")), (0o700, 0o700));
+    // Its end is cut: that shows at once, and for ever after.
+    let text = lab.read("audit.jsonl");
+    let two: String = text.split_inclusive('\n').take(2).collect();
+    lab.write("audit.jsonl", &two);
+    verify().exits(1).says("the log went on to record 3: its end was cut or written anew");
+    run_with_state(&lab, &["fire", "PreToolUse"], BASH).exits(0);
+    verify().exits(1).says("record 4 does not follow record 2");
+    // The log is gone as a whole.
+    fs::remove_file(lab.path("audit.jsonl")).unwrap();
+    verify().exits(1).says("the log went on to record 4");
+    // A chain that holds without the key was written by somebody else.
+    lab.feed(&["fire", "PreToolUse"], BASH).exits(0);
+    verify().exits(1).says("not made with the key of this machine");
+}
+
+#[test]
+fn a_log_behind_a_link_or_a_key_for_all_is_refused() {
+    let lab = Lab::with(
+        "hooks:\n  PreToolUse:\n    - {name: log, type: builtin, handler: audit, options: {required: true}}\n",
+    );
+    run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(0);
+    let key = lab.path("state/crosier/audit/key");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
+    ran.complains("others may read or write it");
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::rename(lab.path("audit.jsonl"), lab.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink(lab.path("elsewhere"), lab.path("audit.jsonl")).unwrap();
+    let before = lab.read("elsewhere");
+    let ran = run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
+    ran.complains("this must be written to the audit log").complains("symbolic link");
+    assert_eq!(lab.read("elsewhere"), before);
 }
 
 #[test]
