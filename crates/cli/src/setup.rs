@@ -55,7 +55,9 @@ pub(crate) fn catalog() -> Catalog {
 /// A loader that knows everything that this program lets a configuration name.
 pub(crate) fn loader() -> Loader {
     // Registering costs nothing: a built-in reads its data and compiles its patterns when a hook names it.
-    crosier_builtins::register(Loader::new(catalog())).hook_type(ReplyType)
+    let mut host = crosier_builtins::Host::default();
+    host.state_folder = environment::state_folder();
+    crosier_builtins::register_for(Loader::new(catalog()), &host).hook_type(ReplyType)
 }
 
 /// The hooks of configuration files, ready to run.

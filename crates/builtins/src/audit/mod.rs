@@ -86,7 +86,7 @@ impl Builtin for Audit {
 
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let required = request.boolean("required").unwrap_or(false);
-        let mut fine = check_place(request, required);
+        let fine = check_place(request, required);
         let file = request.text("file").unwrap_or_else(|| "audit.jsonl".to_owned());
         let path = request.folder().join(file);
         let payload =
