@@ -4,14 +4,9 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-<<<<<<< HEAD
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier_builtins::audit::{self, Count, Entry, Stats, Verified};
-=======
 use crosier_builtins::audit::{self, Anchors, Count, Entry, Protection, Stats, Verified};
-use serde_json::{Value, json};
->>>>>>> 569d32e (audit: a keyed chain whose end is kept apart, and required: true; redact-secrets: a token of three letters is one)
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};
