@@ -88,7 +88,8 @@ fn matched(lab: &Lab, findings: &mut Findings) -> Result<()> {
 
 const SCOPES: [usize; 4] = [1, 10, 100, 1_000];
 
-fn scoped(lab: &Lab, scopes: usize) -> Result<Engine> {
+/// An engine with so many scopes of one hook each.
+pub(super) fn scoped(lab: &Lab, scopes: usize) -> Result<Engine> {
     let hook = || Hook::on(PreToolUse).callback(|_: &PreToolUse| Reply::none());
     let mut builder = lab.engine().hook(hook());
     for number in 0..scopes {

@@ -1,18 +1,19 @@
-//! Hooks that come and go while events fire.
+//! Hooks and scopes that come and go: while events fire, and among many others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use crosier::payload::PreToolUse;
-use crosier::{Engine, Event, Hook, Reply};
+use crosier::{Engine, Event, Hook, Reply, Scope};
 
 use super::callback::tool_call;
-use super::growth::nanoseconds;
+use super::growth::{nanoseconds, scoped};
 use super::matcher::one_of;
 use crate::lab::{Findings, Lab};
-use crate::measure::percentile;
+use crate::measure::{Group, percentile};
 use crate::report::{Curve, Point};
+use crate::row::Row;
 
 const SIZES: [usize; 4] = [10, 100, 1_000, 10_000];
 
@@ -51,7 +52,52 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
         ],
         points,
     });
+    among_many(lab, findings)
+}
+
+/// What a change costs among 10 others and among 10,000: the same, or a fleet of agents slows itself down.
+fn among_many(lab: &Lab, findings: &mut Findings) -> Result<()> {
+    let (few_scopes, many_scopes) = (scoped(lab, 10)?, scoped(lab, 10_000)?);
+    let (few_hooks, many_hooks) = (one_of(lab, 10)?, one_of(lab, 10_000)?);
+    let mut group = Group::default();
+    let mut cases = |change: fn(&Engine), few, many| {
+        [("10", few), ("10,000", many)].map(|(size, engine): (_, &Engine)| {
+            group.repeated(size, move |times| (0..times).for_each(|_| change(engine)))
+        })
+    };
+    let rows = [
+        (
+            "scope",
+            "enter and leave a scope among 10,000 against among 10",
+            cases(enter, &few_scopes, &many_scopes),
+        ),
+        (
+            "hook",
+            "register and remove a hook, 10,000 scopes alive against 10",
+            cases(register, &few_scopes, &many_scopes),
+        ),
+        (
+            "base",
+            "register and remove a hook, 10,000 hooks alive against 10",
+            cases(register, &few_hooks, &many_hooks),
+        ),
+    ];
+    let samples = group.run(lab.budget.runs(), lab.budget.rounds(112))?;
+    findings.rows.extend(rows.map(|(id, work, [few, many])| {
+        Row::ratio(&format!("growth.change.{id}"), work, &samples, many, few).at_most(2.0)
+    }));
     Ok(())
+}
+
+fn enter(engine: &Engine) {
+    let hook = Hook::on(PreToolUse).callback(|_: &PreToolUse| Reply::none());
+    drop(engine.enter(Scope::new("guest").hook(hook)));
+}
+
+fn register(engine: &Engine) {
+    let hook = Hook::on(PreToolUse).named("guest").matching("Other").callback(|_: &PreToolUse| Reply::none());
+    let _ = engine.register(hook);
+    engine.unregister("guest");
 }
 
 /// Fires for so long; the time of each.
@@ -71,11 +117,8 @@ fn fire(engine: &Engine, span: Duration) -> Vec<f64> {
 fn change(engine: &Engine, over: &AtomicBool) -> Vec<f64> {
     let mut times = Vec::new();
     while !over.load(Ordering::Relaxed) {
-        let hook = Hook::on(PreToolUse).named("guest").matching("Other");
-        let hook = hook.callback(|_: &PreToolUse| Reply::none());
         let start = Instant::now();
-        let _ = engine.register(hook);
-        engine.unregister("guest");
+        register(engine);
         times.push(start.elapsed().as_nanos() as f64);
     }
     times
