@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Entry, Inclusion};
+use crosier::{Enforcement, Entry, Inclusion};
 
 use crate::print::one_line;
 
@@ -47,7 +47,13 @@ pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
         Some(value) => format!("`{}` matches {}", matcher(hook), one_line(value)),
         None => format!("`{}` matches", matcher(hook)),
     };
-    if hook.system { format!("{wants}; system") } else { wants }
+    let facts = [
+        (hook.system, "system"),
+        (hook.guard, "guard"),
+        (hook.enforcement == Enforcement::Warn, "only warns"),
+    ];
+    let facts = facts.into_iter().filter(|(is_so, _)| *is_so).map(|(_, fact)| format!("; {fact}"));
+    wants + &facts.collect::<String>()
 }
 
 /// Why a hook is not in the plan. Without a value nobody can say more than what it waits for.

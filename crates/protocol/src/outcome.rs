@@ -24,6 +24,8 @@ pub struct Outcome {
     pub by: Option<Arc<str>>,
     /// Whether the engine made the decision because a hook failed.
     pub by_failure: bool,
+    /// The strictest decision of the hooks that only warn; it has no effect.
+    pub would: Option<Decision>,
     /// The rewritten field of a *pre* event.
     pub updated_input: Option<Json>,
     /// The rewritten field of a *post* event.
@@ -60,6 +62,7 @@ impl Outcome {
             reason: None,
             by: None,
             by_failure: false,
+            would: None,
             updated_input: None,
             updated_output: None,
             suppress_output: false,
@@ -166,27 +169,58 @@ pub struct Ignored {
 pub struct Report {
     /// The hook's name as shown: `agent/name` in a scope.
     pub hook: Arc<str>,
+    /// 1, or 2 when a guard was run again because a later hook changed what it had judged.
+    pub pass: u8,
     /// The result.
     pub status: Status,
     /// How long it took; none for callbacks unless the host asked for timing.
     pub duration: Option<Duration>,
     /// What it decided, if the event allows that decision.
     pub decision: Option<Decision>,
+    /// What a hook that only warns would have decided.
+    pub would: Option<Decision>,
+    /// Whether it replaced the event's input or output.
+    pub rewrote: bool,
+    /// The text that it gave for the next model call.
+    pub context: Vec<String>,
     /// How it failed.
     pub failure: Option<Failure>,
     /// Effects that were not applied.
     pub ignored: Vec<Ignored>,
 }
 
+impl Report {
+    /// A report of the hook with this name that says no more than its status.
+    #[must_use]
+    pub const fn new(hook: Arc<str>, status: Status) -> Self {
+        Self {
+            hook,
+            pass: 1,
+            status,
+            duration: None,
+            decision: None,
+            would: None,
+            rewrote: false,
+            context: Vec::new(),
+            failure: None,
+            ignored: Vec::new(),
+        }
+    }
+}
+
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         // Rounded to microseconds: further digits would be noise.
         let millis = self.duration.map(|duration| (duration.as_secs_f64() * 1e6).round() / 1e3);
-        let mut report = to.serialize_struct("Report", 6)?;
+        let mut report = to.serialize_struct("Report", 10)?;
         report.serialize_field("hook", &self.hook)?;
+        report.serialize_field("pass", &self.pass)?;
         report.serialize_field("status", &self.status)?;
         report.serialize_field("duration_ms", &millis)?;
         report.serialize_field("decision", &self.decision)?;
+        report.serialize_field("would", &self.would)?;
+        report.serialize_field("rewrote", &self.rewrote)?;
+        report.serialize_field("context", &self.context)?;
         report.serialize_field("failure", &self.failure)?;
         report.serialize_field("ignored", &self.ignored)?;
         report.end()

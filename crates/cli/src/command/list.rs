@@ -92,6 +92,8 @@ pub(crate) fn hook_json(entry: &Entry) -> Value {
         "scope": entry.scope.as_deref(),
         "mode": entry.mode.word().unwrap_or("sequential"),
         "system": entry.system,
+        "guard": entry.guard,
+        "enforcement": entry.enforcement.word(),
         "timeout_ms": (entry.timeout.as_secs_f64() * 1e6).round() / 1e3,
         "on_error": entry.on_error.word(),
         "file": entry.origin.as_ref().map(|origin| &*origin.file),

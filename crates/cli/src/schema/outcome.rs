@@ -26,6 +26,13 @@ pub(crate) fn outcome() -> Value {
         ("reason", text("why, in the words of the first hook with that decision")),
         ("by", text("the first hook with that decision")),
         ("by_failure", flag("whether the engine decided because a hook failed")),
+        (
+            "would",
+            about(
+                json!({ "$ref": "#/$defs/decision" }),
+                "the strictest decision of hooks that only warn; it has no effect",
+            ),
+        ),
         ("updated_input", any("the rewritten field of a pre event; null when nothing changed")),
         ("updated_output", any("the rewritten field of a post event; null when nothing changed")),
         ("suppress_output", flag("whether the output is to be hidden")),
@@ -90,9 +97,22 @@ fn report() -> Value {
     let ignored = closed(vec![("effect", json!({ "type": "string" })), ("why", json!({ "type": "string" }))]);
     closed(vec![
         ("hook", about(json!({ "type": "string" }), "the name as shown: `agent/name` in a scope")),
+        (
+            "pass",
+            about(json!({ "enum": [1, 2] }), "2 when a guard was run again on the final input or output"),
+        ),
         ("status", json!({ "enum": ["ok", "failed", "skipped", "background"] })),
         ("duration_ms", json!({ "type": ["number", "null"] })),
         ("decision", json!({ "$ref": "#/$defs/decision" })),
+        (
+            "would",
+            about(json!({ "$ref": "#/$defs/decision" }), "what a hook that only warns would have decided"),
+        ),
+        ("rewrote", about(json!({ "type": "boolean" }), "whether it replaced the input or the output")),
+        (
+            "context",
+            about(json!({ "type": "array", "items": { "type": "string" } }), "the context that it gave"),
+        ),
         ("failure", or_null(failure)),
         ("ignored", about(json!({ "type": "array", "items": ignored }), "what it asked for in vain")),
     ])

@@ -123,6 +123,17 @@ fn foreign_event_notice(event: &Event) -> Notice {
     Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() }
 }
 
+/// Walks to the end on this thread.
+fn finish_here(mut walk: Walk<'_>, plan: &Plan) -> Outcome {
+    let future = poll_fn(|context| walk.poll(context));
+    if plan.needs_runtime() {
+        run::block_on_runtime(future)
+    } else {
+        run::block_on(future)
+    }
+    walk.end()
+}
+
 impl Engine {
     /// Begins an engine.
     pub fn builder() -> Builder {
@@ -156,14 +167,32 @@ impl Engine {
     }
 
     fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
-        let mut walk = Walk::new(&self.0, plan, event, WaitMode::Blocking);
-        let future = poll_fn(|context| walk.poll(context));
-        if plan.needs_runtime() {
-            run::block_on_runtime(future)
-        } else {
-            run::block_on(future)
-        }
+        finish_here(Walk::new(&self.0, plan, event, WaitMode::Blocking), plan)
+    }
+
+    /// Asks the guards about an event that was fired and that the host then changed: a person edited the input of a
+    /// tool, say. No other hook runs. Without a guard there is no opinion.
+    ///
+    /// As in the second pass of a fire, a guard that wants another input denies, where the event has a deny.
+    pub async fn recheck(&self, event: impl Into<Event>) -> Outcome {
+        let event = ingest(event, &self.0.defaults);
+        let plan = self.0.plan(&event);
+        let Some(guards) = plan.as_ref().and_then(|plan| plan.guards()) else {
+            return Outcome::new(event.kind().clone());
+        };
+        let mut walk = Walk::recheck(&self.0, guards, event, WaitMode::Async);
+        poll_fn(|context| walk.poll(context)).await;
         walk.end()
+    }
+
+    /// [`recheck`](Self::recheck), waited for on this thread.
+    pub fn recheck_blocking(&self, event: impl Into<Event>) -> Outcome {
+        let event = ingest(event, &self.0.defaults);
+        let plan = self.0.plan(&event);
+        match plan.as_ref().and_then(|plan| plan.guards()) {
+            Some(guards) => finish_here(Walk::recheck(&self.0, guards, event, WaitMode::Blocking), guards),
+            None => Outcome::new(event.kind().clone()),
+        }
     }
 
     /// The events that can be fired.

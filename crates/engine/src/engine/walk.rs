@@ -10,9 +10,9 @@ use std::task::{Context, Poll, ready};
 use crosier_protocol::{Capability, Event, Ignored, Outcome};
 
 use super::fire::Shared;
-use crate::fold::{Fold, Part};
+use crate::fold::Fold;
 use crate::plan::Plan;
-use crate::registry::{Entry, Mode};
+use crate::registry::{Entry, Mode, Pass};
 use crate::run::{self, BackgroundJob, RunContext, RunFuture, RunResult, StageFuture, Started, WaitMode};
 
 pub(super) struct Walk<'a> {
@@ -20,12 +20,22 @@ pub(super) struct Walk<'a> {
     plan: &'a Plan,
     run: RunContext<'a>,
     fold: Fold,
-    /// The index of the current stage; the observers follow the stages of the plan, one by one.
+    section: Section,
+    /// The index of the current stage in its section.
     at: usize,
     /// What the current stage waits for.
     waiting: Option<Waiting<'a>>,
     /// What observers get: the event with the settled outcome in it.
     settled: Option<Event>,
+}
+
+/// The parts of a walk, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    Stages,
+    /// Guards that let another value through than the final one are asked again.
+    Guards,
+    Observers,
 }
 
 enum Waiting<'a> {
@@ -44,10 +54,23 @@ impl Waiting<'_> {
 
 impl<'a> Walk<'a> {
     pub(super) fn new(shared: &'a Shared, plan: &'a Plan, event: Event, wait: WaitMode) -> Self {
-        let run = RunContext { wait, bus: &shared.bus, timing: shared.timing, resources: &shared.resources };
+        let Shared { bus, timing, resources, .. } = shared;
+        let run = RunContext { wait, bus, timing: *timing, pass: Pass::First, resources };
         let deferred = shared.waiting_context(&event);
         let fold = Fold::new(event, deferred, plan.hooks(), plan.observers());
-        Self { shared, plan, run, fold, at: 0, waiting: None, settled: None }
+        Self { shared, plan, run, fold, section: Section::Stages, at: 0, waiting: None, settled: None }
+    }
+
+    /// Asks guards about an event that the host changed after its fire.
+    pub(super) fn recheck(shared: &'a Shared, guards: &'a Plan, event: Event, wait: WaitMode) -> Self {
+        let mut walk = Self::new(shared, guards, event, wait);
+        walk.begin_second_pass();
+        walk
+    }
+
+    fn begin_second_pass(&mut self) {
+        self.run.pass = Pass::Second;
+        self.fold.begin_second_pass();
     }
 
     /// Walks to the end of the plan, or until a hook has to be waited for.
@@ -56,13 +79,18 @@ impl<'a> Walk<'a> {
             if let Some(waiting) = &mut self.waiting {
                 let results = ready!(waiting.poll(context));
                 self.waiting = None;
-                hooks.iter().zip(results).for_each(|(hook, result)| self.take(hook, result));
+                self.take_all(hooks, results);
             } else {
                 let event = self.settled.as_ref().unwrap_or(self.fold.event());
                 match hooks {
-                    _ if self.fold.is_over() && self.settled.is_none() => self.fold.skip(hooks.len()),
+                    _ if self.fold.is_over() && self.section == Section::Stages => {
+                        self.fold.skip(hooks.len())
+                    }
                     [hook] if hook.mode == Mode::Background => self.start_in_background(hook),
                     [hook] => match run::start(hook, event, self.run, context) {
+                        Started::Done(result) if self.section == Section::Guards => {
+                            self.take_all(hooks, vec![result]);
+                        }
                         Started::Done(result) => self.take(hook, result),
                         Started::Running(future) => {
                             self.waiting = Some(Waiting::Hook(future));
@@ -83,20 +111,48 @@ impl<'a> Walk<'a> {
     /// The hooks of the current stage.
     #[inline(always)]
     fn stage(&mut self) -> Option<&'a [Arc<Entry>]> {
-        let plan = self.plan;
-        plan.stage(self.at).or_else(|| self.observer())
+        match (self.section, self.plan.stage(self.at)) {
+            (Section::Stages, Some(hooks)) => Some(hooks),
+            _ => self.later_stage(),
+        }
     }
 
-    /// The current observer. The outcome is settled before the first one looks at it.
-    fn observer(&mut self) -> Option<&'a [Arc<Entry>]> {
-        let (plan, observers) = (self.plan, self.plan.observers());
-        if self.settled.is_none() {
-            self.fold.settle();
-            if !observers.is_empty() {
-                self.settled = Some(self.fold.settled_event());
+    /// The current stage behind those of the plan. The outcome is settled before the first observer sees it.
+    fn later_stage(&mut self) -> Option<&'a [Arc<Entry>]> {
+        let observers = self.plan.observers();
+        match self.section {
+            Section::Stages => {
+                (self.section, self.at) = (Section::Guards, 0);
+                self.later_stage()
             }
+            Section::Guards => match self.guards_to_ask_again() {
+                Some(guards) => Some(guards),
+                None => {
+                    self.fold.settle();
+                    if !observers.is_empty() {
+                        self.settled = Some(self.fold.settled_event());
+                        self.run.pass = Pass::First;
+                    }
+                    (self.section, self.at) = (Section::Observers, 0);
+                    self.later_stage()
+                }
+            },
+            Section::Observers => observers.get(self.at).map(slice::from_ref),
         }
-        observers.get(self.at - plan.stage_count()).map(slice::from_ref)
+    }
+
+    /// The next guards that let another value through than the present one. Nobody is asked when nobody rewrote.
+    fn guards_to_ask_again(&mut self) -> Option<&'a [Arc<Entry>]> {
+        let plan = self.plan;
+        let guards = plan.guards().filter(|_| self.fold.is_rewritten())?;
+        while let Some(stage) = guards.stage(self.at) {
+            if plan.guard_indexes(self.at).iter().any(|&index| self.fold.must_judge_again(index)) {
+                self.begin_second_pass();
+                return Some(stage);
+            }
+            self.at += 1;
+        }
+        None
     }
 
     /// The outcome, at the end.
@@ -107,7 +163,18 @@ impl<'a> Walk<'a> {
 
     #[inline]
     fn take(&mut self, hook: &Entry, result: RunResult) {
-        self.fold.take(hook, Part::of(hook), result.answer, result.duration);
+        self.fold.take(hook, result.answer, result.duration);
+    }
+
+    /// Takes the results of the current stage.
+    fn take_all(&mut self, hooks: &[Arc<Entry>], results: Vec<RunResult>) {
+        if self.section != Section::Guards {
+            return hooks.iter().zip(results).for_each(|(hook, result)| self.take(hook, result));
+        }
+        let indexes = self.plan.guard_indexes(self.at);
+        for ((hook, result), &index) in hooks.iter().zip(results).zip(indexes) {
+            self.fold.take_again(hook, index, result.answer, result.duration);
+        }
     }
 
     /// Starts a hook that the event does not wait for.
@@ -125,7 +192,7 @@ impl<'a> Walk<'a> {
                     effect: Capability::Context.word().to_owned(),
                     why: "the host ends before this hook does, so its context has nowhere to go".to_owned(),
                 });
-                self.fold.leave(hook, ignored);
+                self.fold.report_background(hook, ignored);
             }
         }
     }

@@ -3,63 +3,67 @@
 use std::sync::Arc;
 
 use crosier_protocol::{
-    Capability, Decision, Directive, Effects, Ignored, Injected, Opinion, Phase, Report, Rewrite, Target,
+    Capability, Decision, Directive, Effects, Ignored, Injected, Json, Notice, NoticeKind, Opinion, Phase,
+    Report, Rewrite, Target,
 };
 
-use super::settle::{Fold, Part};
-use crate::registry::Entry;
+use super::role::Role;
+use super::settle::Fold;
+use crate::registry::{Entry, Pass};
 
-/// Applies what the event allows and lists the rest in the report.
-pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects, report: &mut Report) {
-    let mut judge = Judge { hook, part, ignored: &mut report.ignored };
+/// Applies what the event allows and lists the rest in the report. `index` is the hook's place in the plan.
+pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effects, report: &mut Report) {
+    let mut request = Request { hook, index, role: Role::of(hook), report };
     let denies = matches!(&effects.opinion, Some(opinion) if opinion.decision == Decision::Deny);
-    let resumes = judge.hook.kind.capabilities.has(Capability::Resume);
+    let resumes = hook.kind.capabilities.has(Capability::Resume);
     let own_reason = effects.opinion.as_ref().and_then(|opinion| opinion.reason.clone());
     if let Some(opinion) = effects.opinion {
-        report.decision = if denies && resumes {
-            resume(fold, &mut judge, opinion.reason);
-            None
+        if denies && resumes {
+            resume(fold, &mut request, opinion.reason);
         } else {
-            decide(fold, &mut judge, opinion)
-        };
+            decide(fold, &mut request, opinion);
+        }
     }
     for rewrite in effects.rewrites {
-        self::rewrite(fold, &mut judge, rewrite);
+        self::rewrite(fold, &mut request, rewrite);
     }
-    let outcome = fold.outcome();
-    if !effects.context.is_empty() && judge.allows(Capability::Context) {
-        outcome.context.extend(effects.context);
+    if !effects.context.is_empty() && request.allows(Capability::Context) && request.is_first_context(fold) {
+        request.report.context.extend(effects.context.iter().cloned());
+        fold.outcome().context.extend(effects.context);
     }
-    if !effects.inject.is_empty() && judge.allows(Capability::Inject) {
-        outcome.inject.extend(effects.inject.into_iter().map(|injection| Injected {
+    if !effects.inject.is_empty() && request.allows(Capability::Inject) && request.is_first_injection(fold) {
+        fold.outcome().inject.extend(effects.inject.into_iter().map(|injection| Injected {
             strategy: injection.strategy,
             content: injection.content,
             hook: Arc::clone(&hook.name),
         }));
     }
-    if effects.suppress && judge.allows(Capability::Suppress) {
-        outcome.suppress_output = true;
+    if effects.suppress && request.allows(Capability::Suppress) {
+        fold.outcome().suppress_output = true;
     }
     if let Some(permissions) = effects.permissions
-        && judge.allows(Capability::Permissions)
+        && request.allows(Capability::Permissions)
     {
-        outcome.updated_permissions = Some(permissions);
+        fold.applied().permit(permissions);
     }
-    outcome.notices.extend(effects.notices.into_iter().map(|mut notice| {
-        notice.hook = Arc::clone(&hook.name);
-        notice
-    }));
-    let interrupt = effects.interrupt && judge.allows(Capability::Interrupt);
-    match effects.proceed {
-        Some(false) if part == Part::Observer => judge.ignore("halt", OBSERVER),
-        Some(false) => halt(fold, hook, effects.stop_reason),
+    for notice in effects.notices {
+        let notice = Notice { hook: Arc::clone(&hook.name), ..notice };
+        let is_repeated = fold.pass == Pass::Second && fold.outcome().notices.contains(&notice);
+        if !is_repeated {
+            fold.outcome().notices.push(notice);
+        }
+    }
+    let interrupt = effects.interrupt && request.allows(Capability::Interrupt);
+    match (effects.proceed, request.role.why_powerless()) {
+        (Some(false), Some(why)) => request.ignore("halt", why),
+        (Some(false), None) => halt(fold, hook, effects.stop_reason),
         // Everywhere else `continue: true` says what is so anyway.
-        Some(true) if resumes && !denies => resume(fold, &mut judge, effects.stop_reason),
+        (Some(true), _) if resumes && !denies => resume(fold, &mut request, effects.stop_reason),
         _ => {}
     }
     for key in effects.unknown {
         let why = "no family of replies has this key";
-        judge.ignore(&format!("key:{key}"), why);
+        request.ignore(&format!("key:{key}"), why);
     }
     if interrupt {
         // Another hook of the stage may have denied first, with a reason of its own.
@@ -70,73 +74,106 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, part: Part, effects: Effects,
     }
 }
 
-const OBSERVER: &str = "a hook that observes has no effect";
-
-/// What one hook may do in its part, with the list of what it asked for in vain.
-struct Judge<'a> {
-    hook: &'a Entry,
-    part: Part,
-    ignored: &'a mut Vec<Ignored>,
+/// Says what a hook that only warns would have decided: in its report, in the outcome, and to the person.
+pub(super) fn warn(fold: &mut Fold, hook: &Entry, decision: Decision, reason: &str, report: &mut Report) {
+    report.would = report.would.max(Some(decision));
+    let outcome = fold.outcome();
+    outcome.would = outcome.would.max(Some(decision));
+    let text = match reason {
+        "" => format!("would {}", decision.word()),
+        reason => format!("would {}: {reason}", decision.word()),
+    };
+    let (kind, level) = (NoticeKind::Notify, "warn".into());
+    outcome.notices.push(Notice { kind, level, text, hook: Arc::clone(&hook.name) });
 }
 
-impl Judge<'_> {
+/// What one hook asks for, with the report that lists what was not applied.
+struct Request<'a> {
+    hook: &'a Entry,
+    index: usize,
+    role: Role,
+    report: &'a mut Report,
+}
+
+impl Request<'_> {
     fn ignore(&mut self, effect: &str, why: impl Into<String>) {
-        self.ignored.push(Ignored { effect: effect.to_owned(), why: why.into() });
+        self.report.ignored.push(Ignored { effect: effect.to_owned(), why: why.into() });
+    }
+
+    fn has(&self, capability: Capability) -> bool {
+        self.hook.kind.capabilities.has(capability)
     }
 
     fn allows(&mut self, capability: Capability) -> bool {
         let word = capability.word();
-        if self.part == Part::Observer {
-            self.ignore(word, OBSERVER);
-            return false;
+        let why = match self.role.why_powerless() {
+            Some(why) => why.to_owned(),
+            None if self.has(capability) => return true,
+            None => format!("{} has no {word}", self.hook.kind.name),
+        };
+        self.ignore(word, why);
+        false
+    }
+
+    /// Context is taken from one pass only.
+    fn is_first_context(&mut self, fold: &Fold) -> bool {
+        let given = fold.first_report(self.index).is_some_and(|report| !report.context.is_empty());
+        self.is_first(Capability::Context, fold.pass == Pass::Second && given)
+    }
+
+    fn is_first_injection(&mut self, fold: &mut Fold) -> bool {
+        let name = &self.hook.name;
+        let given = fold.pass == Pass::Second && fold.outcome().inject.iter().any(|text| text.hook == *name);
+        self.is_first(Capability::Inject, given)
+    }
+
+    fn is_first(&mut self, capability: Capability, given: bool) -> bool {
+        if given {
+            self.ignore(capability.word(), "it was taken from the first pass already");
         }
-        if !self.hook.kind.capabilities.has(capability) {
-            self.ignore(word, format!("{} has no {word}", self.hook.kind.name));
-            return false;
-        }
-        true
+        !given
     }
 }
 
 /// Raises the decision, if the event has it. The first hook with the winning decision keeps its reason.
-fn decide(fold: &mut Fold, judge: &mut Judge<'_>, opinion: Opinion) -> Option<Decision> {
+fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
     let capability = match opinion.decision {
         Decision::Deny => Capability::Deny,
         Decision::Ask => Capability::Ask,
         Decision::Allow => Capability::Allow,
     };
-    let could = judge.hook.kind.capabilities.has(capability) && judge.part != Part::Observer;
+    let could = request.has(capability) && request.role.why_powerless().is_none();
+    if request.role == Role::Warner && request.has(capability) {
+        let reason = opinion.reason.unwrap_or_default();
+        return warn(fold, request.hook, opinion.decision, &reason, request.report);
+    }
     // Allow where nothing can be allowed is no opinion: it is what happens anyway.
     if opinion.decision == Decision::Allow && !could {
-        return None;
+        return;
     }
-    if !judge.allows(capability) {
+    if !request.allows(capability) {
         // The reason is worth reading, although nothing is stopped.
-        let takes_context =
-            judge.hook.kind.capabilities.has(Capability::Context) && judge.part != Part::Observer;
+        let takes_context = request.has(Capability::Context) && request.role.why_powerless().is_none();
         if opinion.decision == Decision::Deny && takes_context {
+            request.report.context.extend(opinion.reason.clone());
             fold.outcome().context.extend(opinion.reason);
         }
-        return None;
+        return;
     }
-    let outcome = fold.outcome();
-    if outcome.decision < Some(opinion.decision) {
-        let name = &judge.hook.name;
-        let reason = match (opinion.reason, opinion.decision) {
-            (Some(reason), _) if !reason.is_empty() => Some(reason.into()),
-            (_, Decision::Deny) => Some(format!("denied by hook {name}").into()),
-            _ => None,
-        };
-        outcome.decision = Some(opinion.decision);
-        outcome.reason = reason;
-        outcome.by = Some(Arc::clone(name));
-    }
-    Some(opinion.decision)
+    let name = &request.hook.name;
+    let reason = match (opinion.reason, opinion.decision) {
+        (Some(reason), _) if !reason.is_empty() => Some(reason.into()),
+        (_, Decision::Deny) => Some(format!("denied by hook {name}").into()),
+        _ => None,
+    };
+    let report = fold.next_report();
+    fold.applied().decide(request.index, report, opinion.decision, name, reason);
+    request.report.decision = Some(opinion.decision);
 }
 
 /// Replaces the row's rewritable field, if this is it.
-fn rewrite(fold: &mut Fold, judge: &mut Judge<'_>, rewrite: Rewrite) {
-    let row = &judge.hook.kind;
+fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
+    let row = &request.hook.kind;
     let field = match (row.rewrites, &rewrite.target) {
         (Some((Phase::Pre, field)), Target::Input) | (Some((Phase::Post, field)), Target::Output) => {
             Some(field)
@@ -150,28 +187,42 @@ fn rewrite(fold: &mut Fold, judge: &mut Judge<'_>, rewrite: Rewrite) {
             Target::Output => format!("{} has no output to rewrite", row.name),
             Target::Field(name) => format!("`{name}` cannot be rewritten at {}", row.name),
         };
-        return judge.ignore(Capability::Rewrite.word(), why);
+        return request.ignore(Capability::Rewrite.word(), why);
     };
     if let Some(known) = row.field(field)
         && !known.kind.fits(rewrite.value.text())
     {
         let why = format!("`{field}` must be {}", known.kind.wanted());
-        return judge.ignore(Capability::Rewrite.word(), why);
+        return request.ignore(Capability::Rewrite.word(), why);
     }
-    if judge.part == Part::Together {
+    if request.role == Role::NoRewrite {
         let why = "hooks that run in parallel may not rewrite";
-        return judge.ignore(Capability::Rewrite.word(), why);
+        return request.ignore(Capability::Rewrite.word(), why);
     }
-    if judge.allows(Capability::Rewrite) {
-        fold.event = fold.event.rewritten(field, rewrite.value.clone());
-        fold.rewritten = Some(rewrite.value);
+    if !request.allows(Capability::Rewrite) {
+        return;
     }
+    let present = fold.event.clone();
+    let present = || present.get(field).unwrap_or_else(Json::null);
+    if fold.pass == Pass::Second && request.has(Capability::Deny) {
+        // Nobody is left to judge another input, and this guard does not want the one that there is.
+        if rewrite.value != present() {
+            let name = &request.hook.name;
+            let reason = format!("hook {name} wants another input than the one that later hooks left");
+            let opinion = Opinion { decision: Decision::Deny, reason: Some(reason) };
+            decide(fold, request, opinion);
+        }
+        return;
+    }
+    request.report.rewrote = true;
+    fold.event = fold.event.rewritten(field, rewrite.value.clone());
+    fold.applied().rewrite(request.index, rewrite.value, present);
 }
 
 /// The first resume counts; it does not end the walk.
-fn resume(fold: &mut Fold, judge: &mut Judge<'_>, reason: Option<String>) {
-    if judge.allows(Capability::Resume) && fold.outcome().resume.is_none() {
-        let by = Arc::clone(&judge.hook.name);
+fn resume(fold: &mut Fold, request: &mut Request<'_>, reason: Option<String>) {
+    if request.allows(Capability::Resume) && fold.outcome().resume.is_none() {
+        let by = Arc::clone(&request.hook.name);
         fold.outcome().resume = Some(Directive { reason: reason.unwrap_or_default(), by });
     }
 }

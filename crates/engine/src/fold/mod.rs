@@ -4,8 +4,10 @@
 //! the same answers in the same order give the same outcome. An effect that the event does not allow is
 //! never applied and never silent. Nothing undoes a deny.
 
+mod applied;
 mod effect;
 mod policy;
+mod role;
 mod settle;
 
-pub(crate) use settle::{Fold, Part};
+pub(crate) use settle::Fold;

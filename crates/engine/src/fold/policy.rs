@@ -2,26 +2,31 @@
 
 use std::sync::Arc;
 
-use crosier_protocol::{Capability, Decision, Directive, Failure};
+use crosier_protocol::{Capability, Decision, Directive, Failure, Report};
 
+use super::effect;
+use super::role::Role;
 use super::settle::Fold;
 use crate::registry::{Entry, OnError};
 
 /// Applies the policy of this hook to its failure.
 ///
 /// `import` and `delivery` deny wherever the event has a deny: the guard never saw the event. All else
-/// follows `on_error`, where `abort` takes the strongest thing that the event has.
-pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
-    let may = hook.kind.capabilities;
-    let must_deny = failure.kind.always_denies() && may.has(Capability::Deny);
+/// follows `on_error`, where `abort` takes the strongest effect that the event has.
+pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &mut Report) {
+    let allowed = hook.kind.capabilities;
+    let must_deny = failure.kind.always_denies() && allowed.has(Capability::Deny);
     if !must_deny && hook.on_error != OnError::Abort {
         return;
     }
     let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
     let reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
+    if Role::of(hook) == Role::Warner {
+        return effect::warn(fold, hook, Decision::Deny, &reason, report);
+    }
     let outcome = fold.outcome();
     let by = Arc::clone(&hook.name);
-    if may.has(Capability::Deny) {
+    if allowed.has(Capability::Deny) {
         if outcome.decision != Some(Decision::Deny) {
             outcome.decision = Some(Decision::Deny);
             outcome.reason = Some(reason.into());
@@ -31,8 +36,8 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure) {
         return;
     }
     // The walk ends here too: what comes after a guard that failed is not to be trusted without it.
-    outcome.suppress_output |= may.has(Capability::Suppress);
-    if !may.has(Capability::Suppress) && outcome.halt.is_none() {
+    outcome.suppress_output |= allowed.has(Capability::Suppress);
+    if !allowed.has(Capability::Suppress) && outcome.halt.is_none() {
         outcome.halt = Some(Directive { reason, by });
     }
     outcome.by_failure = true;

@@ -4,50 +4,30 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crosier_protocol::{Answer, Event, Ignored, Json, Outcome, Phase, Report, Status};
+use crosier_protocol::{Answer, Event, Failure, Ignored, Outcome, Phase, Report, Status};
 
+use super::applied::Applied;
+use super::role::Role;
 use super::{effect, policy};
-use crate::registry::{Entry, Mode};
-
-/// What part a hook has in the walk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// In sequence: every effect that the event allows.
-    Solo,
-    /// Perhaps with others at the same time: it may not rewrite.
-    Together,
-    /// Looking on: no effect.
-    Observer,
-}
-
-impl Part {
-    /// A parallel hook has the same rights alone in its stage: its neighbours must not change them.
-    pub(crate) fn of(hook: &Entry) -> Self {
-        match hook.mode {
-            Mode::Sequential | Mode::Background => Self::Solo,
-            Mode::Parallel => Self::Together,
-            Mode::Observe => Self::Observer,
-        }
-    }
-}
+use crate::registry::{Entry, OnError, Pass};
 
 /// One walk through a plan.
 #[derive(Debug)]
 pub(crate) struct Fold {
     pub(super) event: Event,
-    /// What the hooks had to say. An outcome is large, and most hooks have nothing to say: then none is made before
-    /// the end, where the caller wants it.
-    said: Option<Box<Outcome>>,
+    /// What the hooks changed. An outcome is large, and most hooks have no effect: then none is made before the end,
+    /// where the caller wants it.
+    applied: Option<Box<Applied>>,
     reports: Vec<Report>,
-    pub(super) rewritten: Option<Json>,
-    /// How many hooks are done with.
+    /// How many reports are final.
     done: usize,
     over: bool,
+    pub(super) pass: Pass,
 }
 
 impl Fold {
-    /// Begins with what hooks in the background left. Each of these hooks has a report from the start, which says that
-    /// it was skipped until more is known. Those that look on get theirs when they have looked.
+    /// Begins with the context of earlier background hooks. Each of these hooks has a report from the start, which
+    /// says that it was skipped until more is known. Observers get theirs when they have run.
     #[inline(always)]
     pub(crate) fn new(
         event: Event,
@@ -55,18 +35,37 @@ impl Fold {
         hooks: &[Arc<Entry>],
         observers: &[Arc<Entry>],
     ) -> Self {
-        let said = match context.is_empty() {
+        let applied = match context.is_empty() {
             true => None,
-            false => Some(Box::new(Outcome { context, ..Outcome::new(event.kind().clone()) })),
+            false => {
+                let outcome = Outcome { context, ..Outcome::new(event.kind().clone()) };
+                Some(Box::new(Applied::new(outcome)))
+            }
         };
         let mut reports = Vec::with_capacity(hooks.len() + observers.len());
         reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
-        Self { event, said, reports, rewritten: None, done: 0, over: false }
+        Self { event, applied, reports, done: 0, over: false, pass: Pass::First }
+    }
+
+    /// What the hooks changed so far.
+    pub(super) fn applied(&mut self) -> &mut Applied {
+        let event = &self.event;
+        self.applied.get_or_insert_with(|| Box::new(Applied::new(Outcome::new(event.kind().clone()))))
     }
 
     /// The outcome so far, but for the reports.
     pub(super) fn outcome(&mut self) -> &mut Outcome {
-        self.said.get_or_insert_with(|| Box::new(Outcome::new(self.event.kind().clone())))
+        &mut self.applied().outcome
+    }
+
+    /// The index that the next report gets.
+    pub(super) fn next_report(&self) -> usize {
+        self.done
+    }
+
+    /// The report of the hook with this index in the plan.
+    pub(super) fn first_report(&self, hook: usize) -> Option<&Report> {
+        self.reports.get(hook)
     }
 
     /// The event as the next hook sees it.
@@ -79,42 +78,81 @@ impl Fold {
         self.over
     }
 
-    /// Takes one hook's answer. A part of the walk: see `run::start`.
+    /// Begins the second pass, in which each guard is asked about the final event.
+    pub(crate) fn begin_second_pass(&mut self) {
+        self.pass = Pass::Second;
+    }
+
+    /// Whether any hook rewrote the event.
+    pub(crate) fn is_rewritten(&self) -> bool {
+        self.applied.as_ref().is_some_and(|applied| applied.rewritten.is_some())
+    }
+
+    /// Whether the guard with this index in the plan let another value through than the present one.
+    pub(crate) fn must_judge_again(&self, hook: usize) -> bool {
+        !self.over && self.applied.as_ref().is_some_and(|applied| applied.must_judge_again(hook))
+    }
+
+    /// Takes the answer of the next hook of the plan. A part of the walk: see `run::start`.
     #[inline(always)]
-    pub(crate) fn take(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
-        let silent = answer.reply.effects().is_none() && answer.failure.is_none();
-        // Most hooks have nothing to say.
+    pub(crate) fn take(&mut self, hook: &Entry, answer: Answer, duration: Option<Duration>) {
+        let silent = answer.reply.effects().is_none() && answer.failure.is_none() && !self.is_rewritten();
+        // Most hooks have no effect.
         match self.reports.get_mut(self.done) {
             Some(report) if silent => {
                 (report.status, report.duration) = (Status::Ok, duration);
                 self.done += 1;
             }
-            _ => self.weigh(hook, part, answer, duration),
+            _ => self.take_effects(hook, self.done, answer, duration),
         }
     }
 
+    /// Takes the second answer of the guard with this index in the plan; it replaces the first one.
+    pub(crate) fn take_again(
+        &mut self,
+        hook: &Entry,
+        index: usize,
+        answer: Answer,
+        duration: Option<Duration>,
+    ) {
+        // A failure is no answer: what the guard asked for before still stands.
+        if answer.failure.is_none() {
+            self.applied().retract(index);
+        }
+        self.take_effects(hook, index, answer, duration);
+    }
+
     #[inline(never)]
-    fn weigh(&mut self, hook: &Entry, part: Part, answer: Answer, duration: Option<Duration>) {
-        let mut report = Report { duration, ..report(hook, Status::Ok) };
+    fn take_effects(&mut self, hook: &Entry, index: usize, answer: Answer, duration: Option<Duration>) {
+        let role = Role::of(hook);
+        let mut report = Report { duration, pass: self.pass.number(), ..report(hook, Status::Ok) };
         // A hook that failed is not trusted with more than a denial.
         let reply = match &answer.failure {
             Some(_) => answer.reply.denial_only().unwrap_or_default(),
             None => answer.reply,
         };
         if let Some(effects) = reply.into_effects() {
-            effect::apply(self, hook, part, effects, &mut report);
+            effect::apply(self, hook, index, effects, &mut report);
         }
         if let Some(failure) = answer.failure {
             report.status = Status::Failed;
-            if part != Part::Observer {
-                policy::apply(self, hook, &failure);
+            if role != Role::Observer {
+                policy::apply(self, hook, &failure, &mut report);
             }
             log_failure(hook, &failure);
             report.failure = Some(*failure);
         }
         log_ignored(hook, &report.ignored);
+        if hook.guard
+            && let Some(applied) = &mut self.applied
+        {
+            applied.let_through(index);
+        }
         self.report(report);
-        self.over |= self.said.as_ref().is_some_and(|said| said.is_denied() || said.halt.is_some());
+        self.over |= self
+            .applied
+            .as_ref()
+            .is_some_and(|applied| applied.outcome.is_denied() || applied.outcome.halt.is_some());
     }
 
     fn report(&mut self, report: Report) {
@@ -135,8 +173,8 @@ impl Fold {
         self.done += hooks;
     }
 
-    /// Reports a hook that runs on by itself.
-    pub(crate) fn leave(&mut self, hook: &Entry, ignored: Option<Ignored>) {
+    /// Reports a hook that runs in the background.
+    pub(crate) fn report_background(&mut self, hook: &Entry, ignored: Option<Ignored>) {
         let mut report = report(hook, Status::Background);
         report.ignored.extend(ignored);
         self.report(report);
@@ -154,13 +192,16 @@ impl Fold {
 
     /// Ends the walk: what was collected becomes what the host acts on.
     pub(crate) fn settle(&mut self) {
-        // Who rewrites has said something, too.
-        let Some(outcome) = &mut self.said else { return };
+        self.pass = Pass::First;
+        let Some(applied) = &mut self.applied else { return };
+        applied.decide_about_the_final_value(&mut self.reports);
+        let outcome = &mut applied.outcome;
         // A halt beats a resume, and what is denied is not run with another input.
         if outcome.halt.is_some() {
             outcome.resume = None;
         }
-        let value = if outcome.is_denied() { None } else { self.rewritten.take() };
+        let rewritten = applied.rewritten.take().filter(|_| !outcome.is_denied());
+        let value = rewritten.map(|rewritten| rewritten.value);
         match self.event.kind().rewrites {
             Some((Phase::Pre, _)) => outcome.updated_input = value,
             Some((Phase::Post, _)) => outcome.updated_output = value,
@@ -172,21 +213,19 @@ impl Fold {
     #[inline(always)]
     pub(crate) fn end(&mut self) -> Outcome {
         let reports = mem::take(&mut self.reports);
-        match self.said.take() {
+        match self.applied.take() {
             None => Outcome { reports, ..Outcome::new(self.event.kind().clone()) },
-            Some(said) => Outcome { reports, ..*said },
+            Some(applied) => Outcome { reports, ..applied.outcome },
         }
     }
 }
 
 fn report(hook: &Entry, status: Status) -> Report {
-    let hook = Arc::clone(&hook.name);
-    Report { hook, status, duration: None, decision: None, failure: None, ignored: Vec::new() }
+    Report::new(Arc::clone(&hook.name), status)
 }
 
-fn log_failure(hook: &Entry, failure: &crosier_protocol::Failure) {
-    use crate::registry::OnError;
-    // Only the kind: a detail may hold what the hook said, and logs carry no payload text.
+fn log_failure(hook: &Entry, failure: &Failure) {
+    // Only the kind: a detail may hold what the hook wrote, and logs carry no payload text.
     match hook.on_error {
         OnError::Skip => tracing::debug!(hook = %hook.name, kind = %failure.kind, "hook failed"),
         OnError::Log | OnError::Abort => {

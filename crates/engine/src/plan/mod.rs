@@ -8,6 +8,7 @@ mod explain;
 mod planner;
 mod select;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::registry::{Callback, Entry, Handler, Mode};
@@ -24,7 +25,17 @@ pub struct Plan {
     ends: Box<[usize]>,
     /// The hooks that only look on, in order.
     observers: Box<[Arc<Entry>]>,
+    /// The guards in their stages; none when there is no guard.
+    guards: Option<Box<Guards>>,
     needs_runtime: bool,
+}
+
+/// The guards of a plan, as a plan of their own.
+#[derive(Debug)]
+struct Guards {
+    plan: Plan,
+    /// The index of each guard in the whole plan.
+    indexes: Box<[usize]>,
 }
 
 impl Plan {
@@ -40,15 +51,44 @@ impl Plan {
                 _ => ends.push(at + 1),
             }
         }
-        let waits = |entry: &Arc<Entry>| match entry.handler {
-            Handler::Callback(Callback::Async(_)) => true,
-            // A thread's answer in a stage of several is awaited with a timer.
-            Handler::Callback(Callback::Blocking(_)) => entry.mode == Mode::Parallel,
-            _ => false,
-        };
+        let guards = Self::guards_of(&hooks, &ends);
         let needs_runtime =
             hooks.iter().chain(&observers).any(|entry| entry.mode != Mode::Background && waits(entry));
-        Self { hooks: hooks.into(), ends: ends.into(), observers: observers.into(), needs_runtime }
+        let (hooks, ends, observers) = (hooks.into(), ends.into(), observers.into());
+        Self { hooks, ends, observers, guards, needs_runtime }
+    }
+
+    /// The guards, in the stages that they have in the whole plan.
+    fn guards_of(hooks: &[Arc<Entry>], ends: &[usize]) -> Option<Box<Guards>> {
+        let mut indexes = Vec::new();
+        let (mut guard_ends, mut start) = (Vec::new(), 0);
+        for &end in ends {
+            indexes.extend((start..end).filter(|&index| hooks[index].guard));
+            if guard_ends.last().copied().unwrap_or(0) < indexes.len() {
+                guard_ends.push(indexes.len());
+            }
+            start = end;
+        }
+        if indexes.is_empty() {
+            return None;
+        }
+        let guards: Vec<_> = indexes.iter().map(|&index| Arc::clone(&hooks[index])).collect();
+        let needs_runtime = guards.iter().any(waits);
+        let plan = Self { hooks: guards.into(), ends: guard_ends.into(), needs_runtime, ..Self::default() };
+        Some(Box::new(Guards { plan, indexes: indexes.into() }))
+    }
+
+    /// The guards, as a plan of their own.
+    #[must_use]
+    pub fn guards(&self) -> Option<&Self> {
+        self.guards.as_ref().map(|guards| &guards.plan)
+    }
+
+    /// The indexes in this plan of the guards in this stage of [`guards`](Self::guards).
+    pub(crate) fn guard_indexes(&self, stage: usize) -> &[usize] {
+        let Some(guards) = &self.guards else { return &[] };
+        let range = guards.plan.range(stage);
+        range.and_then(|range| guards.indexes.get(range)).unwrap_or_default()
     }
 
     /// The stages of the walk: one hook, or several that run together.
@@ -58,14 +98,13 @@ impl Plan {
 
     /// The stage at this place.
     pub(crate) fn stage(&self, at: usize) -> Option<&[Arc<Entry>]> {
-        let end = *self.ends.get(at)?;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        self.hooks.get(start..end)
+        self.hooks.get(self.range(at)?)
     }
 
-    /// How many stages the walk has.
-    pub(crate) fn stage_count(&self) -> usize {
-        self.ends.len()
+    fn range(&self, at: usize) -> Option<Range<usize>> {
+        let end = *self.ends.get(at)?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(start..end)
     }
 
     /// The hooks of the walk, in order.
@@ -89,5 +128,15 @@ impl Plan {
     /// Whether a blocking fire needs an async runtime for it.
     pub(crate) fn needs_runtime(&self) -> bool {
         self.needs_runtime
+    }
+}
+
+/// Whether a hook is awaited with a timer.
+fn waits(entry: &Arc<Entry>) -> bool {
+    match entry.handler {
+        Handler::Callback(Callback::Async(_)) => true,
+        // The answer of a thread in a stage of several is awaited with a timer.
+        Handler::Callback(Callback::Blocking(_)) => entry.mode == Mode::Parallel,
+        _ => false,
     }
 }

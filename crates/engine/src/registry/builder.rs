@@ -9,7 +9,7 @@ use crosier_protocol::{Answer, Event, EventOf, Failure, Kind, Payload};
 use futures_util::FutureExt;
 
 use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
-use super::hook::{DEFAULT_PRIORITY, Hook, Mode, OnError};
+use super::hook::{DEFAULT_PRIORITY, Enforcement, Hook, Mode, OnError};
 use super::matcher::Matcher;
 
 /// A hook that lacks nothing but its code. `E` says what callbacks
@@ -24,6 +24,8 @@ pub struct HookBuilder<E> {
     timeout: Option<Duration>,
     on_error: Option<OnError>,
     mode: Mode,
+    enforcement: Enforcement,
+    guard: Option<bool>,
     system: bool,
     enabled: bool,
     description: Option<Arc<str>>,
@@ -58,6 +60,8 @@ impl<E> HookBuilder<E> {
             timeout: None,
             on_error: None,
             mode: Mode::Sequential,
+            enforcement: Enforcement::Enforce,
+            guard: None,
             system: false,
             enabled: true,
             description: None,
@@ -98,6 +102,19 @@ impl<E> HookBuilder<E> {
     /// Sets when it runs, seen from the event.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Sets whether it decides about the final input. A guard runs a second time at the end, when a later hook changed
+    /// what it had let through, and its second answer replaces the first. System hooks are guards unless set otherwise.
+    pub fn guard(mut self, guard: bool) -> Self {
+        self.guard = Some(guard);
+        self
+    }
+
+    /// Sets whether its answer counts.
+    pub fn enforcement(mut self, enforcement: Enforcement) -> Self {
+        self.enforcement = enforcement;
         self
     }
 
@@ -143,6 +160,8 @@ impl<E> HookBuilder<E> {
             timeout: self.timeout,
             on_error: self.on_error,
             mode: self.mode,
+            enforcement: self.enforcement,
+            guard: self.guard,
             system: self.system,
             enabled: self.enabled,
             description: self.description,

@@ -48,6 +48,23 @@ pub enum RegisterError {
         /// The event.
         event: String,
     },
+    /// A guard that is not waited for, or that runs when all is decided, cannot decide.
+    #[error("the hook `{name}` is a guard and cannot decide with `{mode}`; leave one of the two out")]
+    GuardCannotJudge {
+        /// The hook.
+        name: String,
+        /// The key of its mode.
+        mode: &'static str,
+    },
+    /// A timeout on code that runs in place.
+    #[error(
+        "the hook `{name}` has a timeout, but an inline callback cannot be stopped; \
+         use `blocking_callback` or `async_callback`, or leave the timeout out"
+    )]
+    InlineTimeout {
+        /// The hook.
+        name: String,
+    },
     /// A timeout of nothing.
     #[error("the timeout of `{name}` is 0; every hook needs some time")]
     NoTime {

@@ -50,13 +50,36 @@ pub struct Call<'a> {
     pub hook: &'a Arc<str>,
     /// Whether this is the second run, which the first one asked for.
     pub second: bool,
+    /// Whether a guard is asked again, about the final event.
+    pub pass: Pass,
+}
+
+/// Which time the hooks of an event are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Pass {
+    /// As the event goes from hook to hook.
+    #[default]
+    First,
+    /// On the final event, guards only.
+    Second,
+}
+
+impl Pass {
+    /// 1 or 2.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::First => 1,
+            Self::Second => 2,
+        }
+    }
 }
 
 impl<'a> Call<'a> {
     /// The first call of the hook of this name for this event.
     #[must_use]
     pub const fn new(event: &'a Event, hook: &'a Arc<str>) -> Self {
-        Self { event, hook, second: false }
+        Self { event, hook, second: false, pass: Pass::First }
     }
 }
 

@@ -61,6 +61,31 @@ impl Mode {
     }
 }
 
+/// Whether a hook's answer counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Enforcement {
+    /// It counts.
+    #[default]
+    Enforce,
+    /// The hook runs at its place and has no effect; the outcome says what it would have decided.
+    Warn,
+    /// The hook does not run.
+    Off,
+}
+
+impl Enforcement {
+    /// The word in configuration.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Enforce => "enforce",
+            Self::Warn => "warn",
+            Self::Off => "off",
+        }
+    }
+}
+
 /// The place in a file that a hook comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -101,6 +126,9 @@ pub struct Hook {
     /// `None`: the engine's `error_behavior`.
     pub(crate) on_error: Option<OnError>,
     pub(crate) mode: Mode,
+    pub(crate) enforcement: Enforcement,
+    /// `None`: system hooks are guards.
+    pub(crate) guard: Option<bool>,
     pub(crate) system: bool,
     pub(crate) enabled: bool,
     pub(crate) description: Option<Arc<str>>,
@@ -128,6 +156,10 @@ pub struct Entry {
     pub on_error: OnError,
     /// When it runs, seen from the event.
     pub mode: Mode,
+    /// Whether its answer counts.
+    pub enforcement: Enforcement,
+    /// Whether it decides about the final input: it runs again when a later hook changed what it let through.
+    pub guard: bool,
     /// Whether it can be neither overridden nor disabled.
     pub system: bool,
     /// Whether it is planned at all.

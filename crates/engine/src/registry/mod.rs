@@ -18,8 +18,10 @@ mod snapshot;
 
 pub use builder::{CallbackInput, HookBuilder, Typed, Untyped};
 pub use error::{RegisterError, SwitchError};
-pub use handler::{BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program, PythonSpec};
-pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Entry, Hook, Mode, OnError, Origin};
+pub use handler::{
+    BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Pass, Program, PythonSpec,
+};
+pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Enforcement, Entry, Hook, Mode, OnError, Origin};
 pub use matcher::Matcher;
 
 pub(crate) use event_hooks::EventHooks;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::error::RegisterError;
-use super::hook::{Entry, Hook};
+use super::handler::{Callback, Handler};
+use super::hook::{Enforcement, Entry, Hook, Mode};
 use super::hook_set::next_number;
 use super::limits::Limits;
 
@@ -37,6 +38,15 @@ pub(super) fn resolve(
     if timeout.is_zero() {
         return Err(RegisterError::NoTime { name: name.to_string() });
     }
+    let can_judge = matches!(hook.mode, Mode::Sequential | Mode::Parallel);
+    if let (Some(true), false, Some(mode)) = (hook.guard, can_judge, hook.mode.word()) {
+        return Err(RegisterError::GuardCannotJudge { name: name.to_string(), mode });
+    }
+    // The timeout of a file is a default for whatever it configures, built-ins included.
+    let is_inline = matches!(hook.handler, Handler::Callback(Callback::Inline(_)));
+    if is_inline && hook.timeout.is_some() && hook.origin.is_none() {
+        return Err(RegisterError::InlineTimeout { name: name.to_string() });
+    }
     Ok(Entry {
         name,
         kind: hook.kind,
@@ -46,8 +56,10 @@ pub(super) fn resolve(
         timeout,
         on_error: hook.on_error.unwrap_or(limits.on_error),
         mode: hook.mode,
+        enforcement: hook.enforcement,
+        guard: hook.guard.unwrap_or(hook.system && can_judge),
         system: hook.system,
-        enabled: hook.enabled || hook.system,
+        enabled: (hook.enabled && hook.enforcement != Enforcement::Off) || hook.system,
         description: hook.description,
         origin: hook.origin,
         handler: hook.handler,

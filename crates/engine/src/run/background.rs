@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crosier_protocol::{Event, Failure};
 
 use super::{RunContext, WaitMode, block_on_runtime, run_to_end};
-use crate::registry::Entry;
+use crate::registry::{Enforcement, Entry, Pass};
 
 /// The most hooks that run in the background of one engine.
 const MAX_RUNNING: usize = 32;
@@ -93,13 +93,14 @@ pub(crate) fn start_in_background(
     let (resources, bus) = (Arc::clone(run.resources), Arc::clone(run.bus));
     let deferred_there = Arc::clone(deferred);
     let work = move || {
-        let run = RunContext { wait: WaitMode::Blocking, bus: &bus, timing: false, resources: &resources };
+        let (wait, pass) = (WaitMode::Blocking, Pass::First);
+        let run = RunContext { wait, bus: &bus, timing: false, pass, resources: &resources };
         let result = block_on_runtime(run_to_end(&hook, &event, run));
         if let Some(failure) = &result.answer.failure {
             tracing::warn!(hook = %hook.name, kind = %failure.kind, "background hook failed");
         }
         let context = result.answer.reply.into_effects().map(|effects| effects.context).unwrap_or_default();
-        if !context.is_empty() {
+        if !context.is_empty() && hook.enforcement == Enforcement::Enforce {
             deferred_there.put(&event, context);
         }
         deferred_there.running.fetch_sub(1, Ordering::AcqRel);

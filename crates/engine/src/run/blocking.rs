@@ -10,12 +10,13 @@ use crosier_protocol::{Answer, Event, Failure, FailureKind};
 use super::notifier::Notifier;
 use super::thread_cache::CancelPipe;
 use super::{Resources, RunContext, WaitMode, deadline_in};
-use crate::registry::Call;
+use crate::registry::{Call, Pass};
 
 pub(super) struct BlockingRun {
     pub(super) event: Event,
     pub(super) hook: Arc<str>,
     pub(super) second: bool,
+    pub(super) pass: Pass,
     pub(super) resources: Arc<Resources>,
     /// Counted from before anything is started.
     pub(super) deadline: Instant,
@@ -27,7 +28,7 @@ pub(super) struct BlockingRun {
 
 impl BlockingRun {
     pub(super) fn call(&self) -> Call<'_> {
-        Call { event: &self.event, hook: &self.hook, second: self.second }
+        Call { event: &self.event, hook: &self.hook, second: self.second, pass: self.pass }
     }
 
     pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -48,6 +49,7 @@ pub(super) async fn run(
         event: call.event.clone(),
         hook: Arc::clone(call.hook),
         second: call.second,
+        pass: call.pass,
         resources: Arc::clone(context.resources),
         deadline: deadline_in(timeout),
         timeout,

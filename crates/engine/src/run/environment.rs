@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crosier_protocol::{Failure, FailureKind};
 
-use crate::registry::{Call, CommandSpec, PythonSpec};
+use crate::registry::{Call, CommandSpec, Pass, PythonSpec};
 
 /// How deep hooks may fire hooks. Without a limit, hooks that fire the engine would start processes for ever.
 const MAX_DEPTH: u32 = 4;
@@ -82,7 +82,7 @@ impl Environment {
     pub(super) fn of_run(&self, spec: &CommandSpec, call: Call<'_>) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
         // A hook inside a hook must not find the outer hook's variables.
-        env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE");
+        env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS");
         let folder = clean(&spec.project_dir);
         keep_or_push(&mut env, CLAUDE_PROJECT_DIR, folder.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
@@ -115,6 +115,9 @@ impl Environment {
         tell("CROSIER_CONFIG_DIR", folder.as_os_str());
         if call.second {
             tell("CROSIER_ASYNC_PHASE", "2".as_ref());
+        }
+        if call.pass == Pass::Second {
+            tell("CROSIER_PASS", "2".as_ref());
         }
         for (name, value) in &spec.env {
             tell(name, value.as_ref());

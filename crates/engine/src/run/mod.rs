@@ -32,7 +32,7 @@ use crosier_protocol::{Answer, Event, Failure};
 use futures_util::{StreamExt, stream};
 
 use crate::message::Bus;
-use crate::registry::{BoxFuture, Call, Callback, Entry, Handler};
+use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass};
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
@@ -69,6 +69,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) bus: &'a Arc<Bus>,
     /// Whether callbacks are timed too.
     pub(crate) timing: bool,
+    pub(crate) pass: Pass,
     pub(crate) resources: &'a Arc<Resources>,
 }
 
@@ -101,10 +102,10 @@ pub(crate) fn start<'a>(
     let first = Attempt::first(hook);
     let progress = match &hook.handler {
         Handler::Callback(Callback::Inline(code)) => {
-            Progress::Answered(callback::inline(code, first.call(hook, event)))
+            Progress::Answered(callback::inline(code, first.call(hook, event, run.pass)))
         }
         Handler::Callback(Callback::Async(code)) => {
-            match callback::start(code, first.call(hook, event), context) {
+            match callback::start(code, first.call(hook, event, run.pass), context) {
                 Ok(answer) => Progress::Answered(answer),
                 Err(future) => Progress::Polled(future),
             }
@@ -162,8 +163,8 @@ impl Attempt {
         Self { second: false, timeout: hook.timeout }
     }
 
-    fn call<'a>(self, hook: &'a Entry, event: &'a Event) -> Call<'a> {
-        Call { event, hook: &hook.name, second: self.second }
+    fn call<'a>(self, hook: &'a Entry, event: &'a Event, pass: Pass) -> Call<'a> {
+        Call { event, hook: &hook.name, second: self.second, pass }
     }
 }
 
@@ -198,7 +199,7 @@ impl HookRun<'_> {
     }
 
     async fn attempt(&mut self, attempt: Attempt) -> Answer {
-        let call = attempt.call(self.hook, &self.event);
+        let call = attempt.call(self.hook, &self.event, self.run.pass);
         match &self.hook.handler {
             Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
             Handler::Callback(Callback::Async(code)) => callback::run(code, call, attempt.timeout).await,

@@ -14,7 +14,7 @@ fn an_empty_outcome_has_every_key_in_order() {
         Outcome::new(PreToolUse.kind()).to_json().text(),
         concat!(
             r#"{"event":"PreToolUse","decision":null,"reason":null,"by":null,"by_failure":false,"#,
-            r#""updated_input":null,"updated_output":null,"suppress_output":false,"context":[],"inject":[],"#,
+            r#""would":null,"updated_input":null,"updated_output":null,"suppress_output":false,"context":[],"inject":[],"#,
             r#""resume":null,"halt":null,"notices":[],"updated_permissions":null,"reports":[]}"#
         )
     );
@@ -41,32 +41,31 @@ fn a_full_outcome_is_written_as_the_design_has_it() {
     outcome.reports = vec![
         Report {
             hook: "guard".into(),
+            pass: 2,
             status: Status::Failed,
             duration: Some(Duration::from_nanos(1_234_567)),
             decision: Some(Decision::Ask),
+            would: Some(Decision::Deny),
+            rewrote: true,
+            context: vec!["c".into()],
             failure: Some(Failure::new(FailureKind::BadOutput, "d")),
             ignored: vec![Ignored { effect: "deny".into(), why: "w".into() }],
         },
-        Report {
-            hook: "next".into(),
-            status: Status::Skipped,
-            duration: None,
-            decision: None,
-            failure: None,
-            ignored: Vec::new(),
-        },
+        Report::new("next".into(), Status::Skipped),
     ];
     assert_eq!(
         outcome.to_json().text(),
         concat!(
-            r#"{"event":"PreToolUse","decision":"deny","reason":"no","by":"guard","by_failure":true,"#,
+            r#"{"event":"PreToolUse","decision":"deny","reason":"no","by":"guard","by_failure":true,"would":null,"#,
             r#""updated_input":{"n":12345678901234567890123},"updated_output":"out","suppress_output":true,"#,
             r#""context":["c"],"inject":[{"strategy":"user_message","content":"i","hook":"h"}],"#,
             r#""resume":{"reason":"r","by":"h"},"halt":{"reason":"","by":"h"},"#,
             r#""notices":[{"kind":"log","level":"debug","text":"t","hook":"h"}],"updated_permissions":[1],"#,
-            r#""reports":[{"hook":"guard","status":"failed","duration_ms":1.235,"decision":"ask","#,
+            r#""reports":[{"hook":"guard","pass":2,"status":"failed","duration_ms":1.235,"decision":"ask","#,
+            r#""would":"deny","rewrote":true,"context":["c"],"#,
             r#""failure":{"kind":"bad_output","detail":"d"},"ignored":[{"effect":"deny","why":"w"}]},"#,
-            r#"{"hook":"next","status":"skipped","duration_ms":null,"decision":null,"failure":null,"ignored":[]}]}"#
+            r#"{"hook":"next","pass":1,"status":"skipped","duration_ms":null,"decision":null,"#,
+            r#""would":null,"rewrote":false,"context":[],"failure":null,"ignored":[]}]}"#
         )
     );
 }

@@ -49,7 +49,11 @@ pub(super) fn after(outcome: &Outcome) {
     for report in &outcome.reports {
         let took = report.duration.map(describe::time).unwrap_or_default();
         rows.add_row([
-            one_line(&report.hook),
+            if report.pass > 1 {
+                format!("{} (pass {})", one_line(&report.hook), report.pass)
+            } else {
+                one_line(&report.hook)
+            },
             status(report.status).to_owned(),
             took,
             one_line(&said(report)),
@@ -79,9 +83,13 @@ fn status(status: Status) -> &'static str {
 
 fn said(report: &Report) -> String {
     let decision = report.decision.map(|decision| decision.word().to_owned());
+    let would = report.would.map(|would| format!("would {}", would.word()));
+    let rewrote = report.rewrote.then(|| "rewrote it".to_owned());
+    let context = (!report.context.is_empty()).then(|| format!("context: {:?}", report.context));
     let failure = report.failure.as_ref().map(ToString::to_string);
     let ignored = report.ignored.iter().map(|ignored| format!("ignored {}: {}", ignored.effect, ignored.why));
-    decision.into_iter().chain(failure).chain(ignored).collect::<Vec<_>>().join("; ")
+    let effects = decision.into_iter().chain(would).chain(rewrote).chain(context);
+    effects.chain(failure).chain(ignored).collect::<Vec<_>>().join("; ")
 }
 
 fn folded(outcome: &Outcome) -> String {
@@ -94,6 +102,7 @@ fn folded(outcome: &Outcome) -> String {
             format!("{}{}{failed}{reason}", decision.word(), by(outcome.by.as_deref().unwrap_or_default()))
         }
     }];
+    parts.extend(outcome.would.map(|would| format!("would {} if every hook were enforced", would.word())));
     for (what, value) in [("input", &outcome.updated_input), ("output", &outcome.updated_output)] {
         parts.extend(value.as_ref().map(|value: &Json| format!("{what} is now {value}")));
     }

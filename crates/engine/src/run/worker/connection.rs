@@ -117,7 +117,7 @@ impl Connection {
         spec: &Arc<PythonSpec>,
         hook: &Arc<str>,
         event: &str,
-        phase: u8,
+        phase: u16,
         limits: &CallLimits<'_>,
     ) -> Result<Response, CallError> {
         let left = limits.left();

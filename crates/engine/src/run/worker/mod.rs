@@ -80,7 +80,7 @@ fn call(
         progress: notifier.is_some().then_some(&progress),
     };
     Ok(resources.workers.lease(spec, &resources.environment, &limits).and_then(|mut lease| {
-        let phase = if run.second { 2 } else { 1 };
+        let phase = if run.second { 2 } else { 1 } + 256 * (u16::from(run.pass.number()) - 1);
         let called = lease.connection.call(spec, hook, input, phase, &limits);
         if limits.progress.is_some() {
             *printed = lease.connection.take_printed();

@@ -54,7 +54,7 @@ pub(super) fn push_call(
     out: &mut Vec<u8>,
     id: u64,
     number: usize,
-    phase: u8,
+    phase: u16,
     left: Duration,
     event_bytes: usize,
 ) {
@@ -63,7 +63,7 @@ pub(super) fn push_call(
     push_head(out, id, event_bytes, Op::Call, number, phase, left);
 }
 
-fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phase: u8, left: u64) {
+fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phase: u16, left: u64) {
     for number in [id, bytes as u64, op as u64, hook as u64, u64::from(phase), left] {
         out.extend_from_slice(&number.to_le_bytes());
     }

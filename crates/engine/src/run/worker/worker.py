@@ -386,7 +386,9 @@ class HookContext:
     """What a hook that takes a second argument learns about its call."""
 
     def __init__(self, hook: str, phase: int, timeout: float) -> None:
-        self.hook, self.phase, self.deadline, self.stopped = hook, phase, monotonic() + timeout, False
+        self.hook, self.deadline, self.stopped = hook, monotonic() + timeout, False
+        # The second time a guard is asked, about the final event, is in the high byte.
+        self.phase, self.pass_number = phase & 255, (phase >> 8) + 1
 
     @property
     def remaining(self) -> float:

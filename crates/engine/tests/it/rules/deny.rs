@@ -124,6 +124,11 @@ fn model(parts: &[Part]) -> Model {
         }
         if part.rewrites && !failed && part.mode == Mode::Sequential {
             model.input = Some(format!("{{\"n\":{n}}}"));
+            // What was allowed before is not what will run.
+            if model.decision == Some(Decision::Allow) {
+                model.decision = decision;
+                model.by = decision.map(|_| name.clone());
+            }
         }
         if matches!(part.says, Says::Halt | Says::DenyAndHalt) && model.halt.is_none() {
             model.halt = Some(name.clone());

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crosier::payload::PreToolUse;
+use crosier::payload::{PostToolUse, PreToolUse};
 use crosier::{Answer, Base, Engine, FailureKind, Hook, Json, Outcome, Reply, Status};
 
 /// Long enough for anything that is going to happen on a busy machine.
@@ -21,6 +21,16 @@ pub(super) fn tool(name: &str) -> PreToolUse {
 /// A call of this tool in this agent.
 pub(super) fn tool_of(agent: &str, name: &str) -> PreToolUse {
     PreToolUse { base: Base { agent_id: Some(agent.to_owned()), ..Base::default() }, ..tool(name) }
+}
+
+/// A call of a tool that gave this back.
+pub(super) fn after(tool_response: Json) -> PostToolUse {
+    PostToolUse {
+        tool_name: "Bash".to_owned(),
+        tool_input: json("{}"),
+        tool_response,
+        ..PostToolUse::default()
+    }
 }
 
 /// A hook on every tool call that always says the same.

@@ -104,12 +104,21 @@ fn a_matcher_on_an_event_without_a_field_is_refused_unless_it_matches_all() {
 
 #[test]
 fn a_hook_without_any_time_is_refused() {
-    let hook = |timeout| Hook::on(PreToolUse).named("h").timeout(timeout).callback(|_: &PreToolUse| ());
+    let hook =
+        |timeout| Hook::on(PreToolUse).named("h").timeout(timeout).blocking_callback(|_: &PreToolUse| ());
     let error = engine([]).register(hook(Duration::ZERO)).unwrap_err();
     assert_eq!(error, RegisterError::NoTime { name: "h".into() });
     let error = Engine::builder().timeout(Duration::ZERO).hook(quiet("h")).build().unwrap_err();
     assert_eq!(error, RegisterError::NoTime { name: "h".into() });
     engine([]).register(hook(Duration::from_nanos(1))).unwrap();
+}
+
+#[test]
+fn a_timeout_that_cannot_be_kept_is_refused() {
+    let hook = Hook::on(PreToolUse).named("h").timeout(Duration::from_secs(1)).callback(|_: &PreToolUse| ());
+    let error = Engine::builder().hook(hook).build().unwrap_err();
+    assert_eq!(error, RegisterError::InlineTimeout { name: "h".into() });
+    assert!(error.to_string().contains("use `blocking_callback` or `async_callback`"));
 }
 
 #[test]

@@ -1,0 +1,141 @@
+//! What the hooks of a walk have changed so far: the outcome, and what is needed to judge again after a rewrite.
+
+use std::sync::Arc;
+
+use crosier_protocol::{Decision, Ignored, Json, Outcome, Report};
+
+/// Made when the first hook has an effect. Large, and most hooks have none.
+#[derive(Debug)]
+pub(super) struct Applied {
+    pub(super) outcome: Outcome,
+    pub(super) rewritten: Option<Rewritten>,
+    /// The asks and allows, by the index of their hook in the plan.
+    opinions: Vec<Given>,
+    /// The value that the permission updates of the outcome were given for.
+    permissions_for: Option<Json>,
+}
+
+/// The value of the event's rewritable field.
+#[derive(Debug)]
+pub(super) struct Rewritten {
+    /// Before the first rewrite.
+    pub(super) original: Json,
+    /// As the hooks so far left it.
+    pub(super) value: Json,
+    /// What guards let through, by their index in the plan. A guard that is not here let the original through.
+    pub(super) let_through: Vec<(usize, Json)>,
+}
+
+/// A decision, and the value that it is about.
+#[derive(Debug)]
+struct Given {
+    hook: usize,
+    /// The index of the hook's report.
+    report: usize,
+    decision: Decision,
+    reason: Option<Arc<str>>,
+    by: Arc<str>,
+    /// None: the original value.
+    about: Option<Json>,
+}
+
+impl Rewritten {
+    /// Whether the value is another one than this. By its text: two texts of equal meaning may be read differently.
+    fn differs_from(&self, value: Option<&Json>) -> bool {
+        value.unwrap_or(&self.original).text() != self.value.text()
+    }
+}
+
+impl Applied {
+    pub(super) fn new(outcome: Outcome) -> Self {
+        Self { outcome, rewritten: None, opinions: Vec::new(), permissions_for: None }
+    }
+
+    fn value(&self) -> Option<Json> {
+        self.rewritten.as_ref().map(|rewritten| rewritten.value.clone())
+    }
+
+    /// Raises the decision of the outcome. The first hook with the strictest decision keeps its reason.
+    pub(super) fn decide(
+        &mut self,
+        hook: usize,
+        report: usize,
+        decision: Decision,
+        by: &Arc<str>,
+        reason: Option<Arc<str>>,
+    ) {
+        let about = self.value();
+        if self.outcome.decision < Some(decision) {
+            self.outcome.decision = Some(decision);
+            self.outcome.reason.clone_from(&reason);
+            self.outcome.by = Some(Arc::clone(by));
+        }
+        self.opinions.push(Given { hook, report, decision, reason, by: Arc::clone(by), about });
+    }
+
+    /// Replaces the value. A decision that the same hook gave with it is about the new value.
+    pub(super) fn rewrite(&mut self, hook: usize, value: Json, original: impl FnOnce() -> Json) {
+        match &mut self.rewritten {
+            Some(rewritten) => rewritten.value = value.clone(),
+            None => {
+                let (value, original) = (value.clone(), original());
+                self.rewritten = Some(Rewritten { original, value, let_through: Vec::new() });
+            }
+        }
+        for given in self.opinions.iter_mut().filter(|given| given.hook == hook) {
+            given.about = Some(value.clone());
+        }
+    }
+
+    /// Takes permission updates, which are about the present value.
+    pub(super) fn permit(&mut self, permissions: Json) {
+        self.permissions_for = self.value();
+        self.outcome.updated_permissions = Some(permissions);
+    }
+
+    /// Notes what a guard lets through.
+    pub(super) fn let_through(&mut self, hook: usize) {
+        if let Some(rewritten) = &mut self.rewritten {
+            let value = rewritten.value.clone();
+            rewritten.let_through.push((hook, value));
+        }
+    }
+
+    /// Whether this guard let another value through than the present one.
+    pub(super) fn must_judge_again(&self, hook: usize) -> bool {
+        self.rewritten.as_ref().is_some_and(|rewritten| {
+            let mut notes = rewritten.let_through.iter().rev();
+            rewritten.differs_from(notes.find(|(guard, _)| *guard == hook).map(|(_, value)| value))
+        })
+    }
+
+    /// Forgets what this hook decided before.
+    pub(super) fn retract(&mut self, hook: usize) {
+        self.opinions.retain(|given| given.hook != hook);
+    }
+
+    /// Makes the decision again from what still stands: an allow for another value than the final one is void.
+    pub(super) fn decide_about_the_final_value(&mut self, reports: &mut [Report]) {
+        let Some(rewritten) = &self.rewritten else { return };
+        if self.outcome.is_denied() {
+            return;
+        }
+        let is_void =
+            |given: &Given| given.decision == Decision::Allow && rewritten.differs_from(given.about.as_ref());
+        for given in self.opinions.iter().filter(|given| is_void(given)) {
+            if let Some(report) = reports.get_mut(given.report) {
+                let why = "a later hook changed what was allowed".to_owned();
+                report.ignored.push(Ignored { effect: Decision::Allow.word().to_owned(), why });
+            }
+        }
+        if rewritten.differs_from(self.permissions_for.as_ref()) {
+            self.outcome.updated_permissions = None;
+        }
+        let standing = self.opinions.iter().filter(|given| !is_void(given));
+        // The strictest; among equals the first in plan order.
+        let strictest = standing.min_by_key(|given| (std::cmp::Reverse(given.decision), given.hook));
+        self.outcome.decision = strictest.map(|given| given.decision);
+        self.outcome.reason = strictest.and_then(|given| given.reason.clone());
+        self.outcome.by = strictest.map(|given| Arc::clone(&given.by));
+    }
+}
