@@ -40,6 +40,11 @@ impl Actor {
         outcome
     }
 
+    /// Asks the guards about an event of which something changed after it was fired.
+    pub(super) async fn recheck<P: Payload>(&mut self, payload: P) -> Outcome {
+        self.parts.engine.recheck(payload.with_base(self.base())).await
+    }
+
     async fn fire_quietly<P: Payload>(&mut self, payload: P) -> Outcome {
         let event = Event::from(payload.with_base(self.base()));
         let started = Instant::now();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crosier::payload::PermissionRequest;
-use crosier::{Gates, Json, PermissionGate};
+use crosier::payload::{PermissionRequest, PreToolUse};
+use crosier::{Gates, Json, PermissionGate, ToolGate};
 
 use super::actor::Actor;
 use super::end::End;
@@ -29,8 +29,9 @@ impl Actor {
     ) -> Result<Prepared, End> {
         let event =
             PermissionRequest { tool_name: name.to_owned(), tool_input: input.clone(), ..Default::default() };
+        let judged = input.clone();
         let refused = |reason: String| Ok(Prepared::Refused { id: id.clone(), reason });
-        let (input, must_ask) = match self.fire(event).await.permission_gate() {
+        let (input, mut must_ask) = match self.fire(event).await.permission_gate() {
             PermissionGate::Interrupt(halt) => return Err(End::Halted(halt.reason)),
             PermissionGate::Deny(refusal) => {
                 self.note("denied", &format!("{name}: {} ({})", refusal.reason, refusal.by)).await;
@@ -47,6 +48,19 @@ impl Actor {
             }
             PermissionGate::Ask(new) => (new.unwrap_or(input), true),
         };
+        // Hooks on the request can change the input behind the guards of the call: those are asked about the new one.
+        if input.text() != judged.text() {
+            let call = PreToolUse { tool_use_id: Some(id.clone()), ..PreToolUse::new(name, input.clone()) };
+            match self.recheck(call).await.tool_gate() {
+                ToolGate::Halt(halt) => return Err(End::Halted(halt.reason)),
+                ToolGate::Deny(refusal) => {
+                    self.note("denied", &format!("{name}: {} ({})", refusal.reason, refusal.by)).await;
+                    return refused(refusal.reason.to_string());
+                }
+                ToolGate::Ask { .. } => must_ask = true,
+                ToolGate::Allow(_) | ToolGate::Proceed(_) => {}
+            }
+        }
         // Another input is another question to the rules: an allow never beats a deny rule.
         if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
             return refused(reason);

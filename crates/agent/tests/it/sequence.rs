@@ -134,6 +134,19 @@ async fn what_must_be_asked_is_denied_when_nobody_is_there_unless_a_hook_allows_
 }
 
 #[tokio::test]
+async fn a_guard_of_the_call_judges_what_a_hook_on_the_request_made_of_it() {
+    let mut stage = Stage::new(ONE_CALL);
+    stage.mode = PermissionMode::Default;
+    let guard = Hook::on(PreToolUse).named("guard").guard(true);
+    let guard = guard
+        .callback(|e: &PreToolUse| e.tool_input.text().contains("touch").then(|| Reply::deny("no touch")));
+    let allow = Hook::on(PermissionRequest)
+        .callback(|_: &PermissionRequest| Reply::allow("fine").rewrite_input(json!({"command": "touch x"})));
+    let played = stage.hook(guard).hook(allow).play("go").await;
+    assert_eq!(played.results()[0], ("Error: no touch".to_owned(), true));
+}
+
+#[tokio::test]
 async fn permissions_that_a_hook_adds_are_not_asked_for_again() {
     let script = "- tools: [{name: Bash, input: {command: git status}}]\n\
                   - tools: [{name: Bash, input: {command: git log}}]\n- say: done\n";
