@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Enforcement, Entry, Inclusion};
+use crosier::{Enforcement, Entry, Inclusion, Layer};
 
 use crate::print::one_line;
 
@@ -21,9 +21,13 @@ pub(crate) fn matcher(hook: &Entry) -> String {
     if hook.matcher.is_all() { "*".to_owned() } else { one_line(hook.matcher.text()) }
 }
 
-/// Whose hook it is.
+/// Whose hook it is: `base`, an agent, `managed base`.
 pub(crate) fn scope(hook: &Entry) -> String {
-    hook.scope.as_deref().map_or_else(|| "base".to_owned(), one_line)
+    let scope = hook.scope.as_deref().map_or_else(|| "base".to_owned(), one_line);
+    match hook.layer {
+        Layer::Host => scope,
+        layer => format!("{layer} {scope}"),
+    }
 }
 
 /// A time as people write it: `30s`, `1500ms`, `1.9ms`.

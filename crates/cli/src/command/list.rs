@@ -89,6 +89,7 @@ pub(crate) fn hook_json(entry: &Entry) -> Value {
         "type": entry.type_word(),
         "matcher": entry.matcher.text(),
         "priority": entry.priority,
+        "layer": entry.layer.to_string(),
         "scope": entry.scope.as_deref(),
         "mode": entry.mode.word().unwrap_or("sequential"),
         "system": entry.system,

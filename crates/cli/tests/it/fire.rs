@@ -116,6 +116,13 @@ fn messages_go_to_a_file_one_object_a_line() {
     let last = heard.last().unwrap();
     assert_eq!((last["subtype"].as_str(), last["exit_code"].as_i64()), (Some("hook_response"), Some(0)));
     assert_eq!((last["stdout"].as_str(), last["stderr"].as_str()), (Some("one\n"), Some("two\n")));
+    // The next event of the session is appended, and its runs cannot be taken for those of this one.
+    lab.run(&["fire", "Stop", "--messages", "heard.jsonl"]).exits(0);
+    let both: Vec<Value> =
+        lab.read("heard.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(both[..heard.len()], heard[..]);
+    assert!(both.len() > heard.len());
+    assert_ne!(both.last().unwrap()["hook_id"], last["hook_id"]);
 }
 
 #[test]

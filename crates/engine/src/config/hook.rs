@@ -13,7 +13,7 @@ use super::section::{Event, ON_ERROR, Owner, Settings};
 use super::tree::{MapEntry, Node, Span};
 use super::value::{Reader, Unit};
 use super::{command, lint, python};
-use crate::registry::{DEFAULT_PRIORITY, Enforcement, Handler, Hook, Matcher, Mode, OnError, Origin};
+use crate::registry::{DEFAULT_PRIORITY, Enforcement, Handler, Hook, Layer, Matcher, Mode, OnError, Origin};
 
 /// What a group says for each of its hooks.
 #[derive(Debug, Default)]
@@ -189,6 +189,7 @@ pub(super) fn hook(
         mode: mode?,
         enforcement: Enforcement::Enforce,
         guard: None,
+        layer: Layer::Host,
         system,
         enabled,
         description: description.map(Into::into),

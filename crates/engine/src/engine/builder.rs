@@ -15,9 +15,12 @@ use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
 use crate::registry::{
-    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Limits, OnError, RegisterError, Registry,
+    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Layer, Limits, OnError, RegisterError, Registry,
 };
 use crate::run::{BackgroundJob, Launcher, Resources};
+
+/// The most hooks per event, layer and scope, when nothing else is set.
+const DEFAULT_MAX_HOOKS: usize = 50;
 
 /// Makes an [`Engine`].
 #[must_use = "nothing happens until `build`"]
@@ -26,6 +29,7 @@ pub struct Builder {
     hooks: Vec<Hook>,
     scopes: Vec<Scope>,
     max_hooks_per_point: usize,
+    max_in_layers: Vec<(Layer, usize)>,
     timeout: Duration,
     on_error: OnError,
     timing: bool,
@@ -50,7 +54,8 @@ impl Default for Builder {
             catalog: Catalog::default(),
             hooks: Vec::new(),
             scopes: Vec::new(),
-            max_hooks_per_point: 50,
+            max_hooks_per_point: DEFAULT_MAX_HOOKS,
+            max_in_layers: Vec::new(),
             timeout: DEFAULT_TIMEOUT,
             on_error: OnError::Log,
             timing: false,
@@ -102,22 +107,36 @@ impl Builder {
         self
     }
 
-    /// Adds everything that configuration files say.
-    pub fn config(mut self, config: Config) -> Self {
+    /// Adds everything that configuration files say, as the host's own.
+    pub fn config(self, config: Config) -> Self {
+        self.layer(Layer::Host, config)
+    }
+
+    /// Adds everything that the configuration files of one layer say. A later layer only adds to the earlier ones,
+    /// whatever the order of these calls.
+    pub fn layer(mut self, layer: Layer, config: Config) -> Self {
+        let in_layer = |mut hooks: Vec<Hook>| {
+            hooks.iter_mut().for_each(|hook| hook.layer = layer);
+            hooks
+        };
         // Mostly these are all: a list of hooks is too long to be copied for nothing.
         if self.hooks.is_empty() {
-            self.hooks = config.hooks;
+            self.hooks = in_layer(config.hooks);
         } else {
-            self.hooks.extend(config.hooks);
+            self.hooks.extend(in_layer(config.hooks));
         }
         for agent in config.agents {
-            let mut scope = Scope::new(agent.id).hooks(agent.hooks);
+            let mut scope = Scope::new(agent.id).hooks(in_layer(agent.hooks));
             for (event, ..) in agent.overrides {
-                scope = scope.overriding(event);
+                scope = scope.overriding_in(layer, event);
             }
             self.scopes.push(scope);
         }
-        self.max_hooks_per_point = config.max_hooks_per_point.unwrap_or(self.max_hooks_per_point);
+        match (layer, config.max_hooks_per_point) {
+            (_, None) => {}
+            (Layer::Host, Some(max)) => self.max_hooks_per_point = max,
+            (layer, Some(max)) => self.max_in_layers.push((layer, max)),
+        }
         self
     }
 
@@ -181,6 +200,7 @@ impl Builder {
         let events = self.catalog.len();
         let limits = Limits {
             max_hooks_per_point: self.max_hooks_per_point,
+            max_in_layers: self.max_in_layers,
             timeout: self.timeout,
             on_error: self.on_error,
             catalog: self.catalog,

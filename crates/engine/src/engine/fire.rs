@@ -18,7 +18,7 @@ use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
 use crate::plan::{Explained, Plan, Planner};
 use crate::registry::{
-    Changed, Entry, Handler, Hook, HookSet, Limits, RegisterError, Registration, Registry, SwitchError,
+    Changed, Entry, Handler, Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry, SwitchError,
 };
 use crate::run::{self, Deferred, Launcher, PythonInfo, Resources, WaitMode};
 
@@ -226,14 +226,16 @@ impl Engine {
         })
     }
 
-    /// Takes a hook out, by its name as shown. False when no hook has it.
+    /// Takes a hook out, by its name as shown. False when no hook has it, or it is managed.
     pub fn unregister(&self, name: &str) -> bool {
-        let removed = self.0.try_change(|registry| match registry.find(name) {
-            Some(entry) => {
-                let (registry, changed) = registry.without(entry);
-                Ok((registry, changed, ()))
+        let removed = self.0.try_change(|registry| {
+            match registry.find(name).filter(|entry| entry.layer != Layer::Managed) {
+                Some(entry) => {
+                    let (registry, changed) = registry.without(entry);
+                    Ok((registry, changed, ()))
+                }
+                None => Err(()),
             }
-            None => Err(()),
         });
         removed.is_ok()
     }
@@ -259,6 +261,9 @@ impl Engine {
     }
 
     /// Registers hooks for an agent until [`unregister_scoped`](Self::unregister_scoped).
+    ///
+    /// An agent that has hooks already keeps them; these are added after them. To replace an agent's hooks, call
+    /// [`unregister_scoped`](Self::unregister_scoped) first.
     ///
     /// # Errors
     /// What is wrong with one of them; then none is registered.

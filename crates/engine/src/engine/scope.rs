@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use crosier_protocol::Kind;
 
 use super::fire::Shared;
-use crate::registry::{Hook, HookSet, Limits, RegisterError, Registration, Registry};
+use crate::registry::{Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry};
 
 /// The hooks of one agent, before they are registered.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ use crate::registry::{Hook, HookSet, Limits, RegisterError, Registration, Regist
 pub struct Scope {
     id: Arc<str>,
     hooks: Vec<Hook>,
-    overrides: Vec<Kind>,
+    overrides: Vec<(Layer, Kind)>,
 }
 
 impl Scope {
@@ -35,8 +35,13 @@ impl Scope {
     }
 
     /// Leaves out the base hooks of this event for this agent, but for system hooks.
-    pub fn overriding(mut self, event: Kind) -> Self {
-        self.overrides.push(event);
+    pub fn overriding(self, event: Kind) -> Self {
+        self.overriding_in(Layer::Host, event)
+    }
+
+    /// Leaves out the base hooks of this event for this agent, those of layers before this one excepted.
+    pub(super) fn overriding_in(mut self, layer: Layer, event: Kind) -> Self {
+        self.overrides.push((layer, event));
         self
     }
 
@@ -59,8 +64,8 @@ impl Scope {
             let entry = set.add(hook, limits)?;
             added.push(Registration::of(&entry));
         }
-        for event in &self.overrides {
-            added.push(set.add_override(event, limits)?);
+        for (layer, event) in &self.overrides {
+            added.push(set.add_override(*layer, event, limits)?);
         }
         Ok((registry.with_scope(&self.id, set), added))
     }

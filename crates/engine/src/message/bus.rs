@@ -46,7 +46,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Bus {
     /// Whether anybody listens. One relaxed read: this is asked on the hot path.
-    pub(crate) fn is_heard(&self) -> bool {
+    pub(crate) fn has_listeners(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
 

@@ -17,7 +17,7 @@ pub use bus::Listener;
 /// One moment of a hook's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Joins the messages of one run.
+    /// Joins the messages of one run. No other run has it, in this process or another one.
     pub hook_id: Arc<str>,
     /// The hook's name as shown.
     pub hook_name: Arc<str>,

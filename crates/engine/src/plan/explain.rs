@@ -73,7 +73,7 @@ pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Ex
         .map(|entry| {
             let inclusion = if !entry.enabled {
                 Inclusion::Disabled
-            } else if view.overridden && entry.scope.is_none() && !entry.system {
+            } else if view.is_overridden(entry) {
                 Inclusion::Overridden
             } else {
                 Inclusion::Unmatched

@@ -45,7 +45,7 @@ impl Plan {
             ordered.into_iter().partition(|entry| entry.mode == Mode::Observe);
         let mut ends: Vec<usize> = Vec::with_capacity(hooks.len());
         for (at, entry) in hooks.iter().enumerate() {
-            let joins = at > 0 && entry.mode == Mode::Parallel && hooks[at - 1].mode == Mode::Parallel;
+            let joins = at > 0 && joins(&hooks[at - 1], entry);
             match ends.last_mut() {
                 Some(end) if joins => *end = at + 1,
                 _ => ends.push(at + 1),
@@ -129,6 +129,12 @@ impl Plan {
     pub(crate) fn needs_runtime(&self) -> bool {
         self.needs_runtime
     }
+}
+
+/// Whether two neighbours run together.
+fn joins(before: &Entry, entry: &Entry) -> bool {
+    let parallel = before.mode == Mode::Parallel && entry.mode == Mode::Parallel;
+    parallel && before.layer == entry.layer
 }
 
 /// Whether a hook is awaited with a timer.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use super::Plan;
-use crate::registry::{Entry, EventHooks, Registry};
+use crate::registry::{Entry, EventHooks, Layer, Registry};
 
 /// What one event sees of the registry.
 pub(super) struct View<'a> {
     base: Option<&'a EventHooks>,
     /// The scopes that count, in order.
     scopes: Vec<&'a EventHooks>,
-    /// Whether only system hooks of the base count.
-    pub(super) overridden: bool,
+    /// The first layer whose base hooks do not count, system hooks excepted.
+    overridden_from: Option<Layer>,
 }
 
 impl<'a> View<'a> {
@@ -23,8 +23,11 @@ impl<'a> View<'a> {
             }
             None => registry.scopes().iter().filter_map(|(_, scope)| scope.hooks.event(event)).collect(),
         };
-        let overridden = agent.is_some() && scopes.iter().any(|hooks| hooks.overrides());
-        Self { base, scopes, overridden }
+        let overridden_from = match agent {
+            Some(_) => scopes.iter().filter_map(|hooks| hooks.overrides_from()).min(),
+            None => None,
+        };
+        Self { base, scopes, overridden_from }
     }
 
     pub(super) fn is_selective(&self) -> bool {
@@ -33,14 +36,19 @@ impl<'a> View<'a> {
 
     /// The hooks that want one of these values, or any value.
     pub(super) fn plan(&self, values: &[&str]) -> Plan {
-        let is_left_out = |entry: &Entry| self.overridden && entry.scope.is_none() && !entry.system;
         let selected = self.sets().zip(0_usize..).flat_map(|(hooks, set)| {
-            hooks.select(values).map(move |entry| (entry.priority, set, entry.sequence, entry))
+            hooks.select(values).map(move |entry| (entry.layer, entry.priority, set, entry.sequence, entry))
         });
-        let mut ordered: Vec<_> = selected.filter(|(.., entry)| !is_left_out(entry)).collect();
+        let mut ordered: Vec<_> = selected.filter(|(.., entry)| !self.is_overridden(entry)).collect();
         // Total: no two hooks share a sequence number.
-        ordered.sort_unstable_by_key(|&(priority, set, sequence, _)| (priority, set, sequence));
+        ordered.sort_unstable_by_key(|&(layer, priority, set, sequence, _)| (layer, priority, set, sequence));
         Plan::new(ordered.into_iter().map(|(.., entry)| Arc::clone(entry)).collect())
+    }
+
+    /// Whether the scope's override leaves this hook out. It cannot leave out hooks of an earlier layer.
+    pub(super) fn is_overridden(&self, entry: &Entry) -> bool {
+        let covered = self.overridden_from.is_some_and(|from| from <= entry.layer);
+        covered && entry.scope.is_none() && !entry.system
     }
 
     /// The base, then the scopes.

@@ -10,6 +10,7 @@ use futures_util::FutureExt;
 
 use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
 use super::hook::{DEFAULT_PRIORITY, Enforcement, Hook, Mode, OnError};
+use super::layer::Layer;
 use super::matcher::Matcher;
 
 /// A hook that lacks nothing but its code. `E` says what callbacks
@@ -41,6 +42,12 @@ impl Hook {
     /// Begins a hook on any event, also one of the host's own; its callbacks get an [`Event`].
     pub fn on_event(kind: Kind) -> HookBuilder<Untyped> {
         HookBuilder::new(kind)
+    }
+
+    /// The same hook as part of this layer.
+    #[must_use]
+    pub fn in_layer(self, layer: Layer) -> Self {
+        Self { layer, ..self }
     }
 
     /// The hook's name, if it was given one.
@@ -162,6 +169,7 @@ impl<E> HookBuilder<E> {
             mode: self.mode,
             enforcement: self.enforcement,
             guard: self.guard,
+            layer: Layer::Host,
             system: self.system,
             enabled: self.enabled,
             description: self.description,

@@ -56,6 +56,12 @@ pub enum RegisterError {
         /// The key of its mode.
         mode: &'static str,
     },
+    /// A managed hook is a guard.
+    #[error("the hook `{name}` is managed, and managed hooks are guards; leave `guard: false` out")]
+    ManagedNotGuard {
+        /// The hook.
+        name: String,
+    },
     /// A timeout on code that runs in place.
     #[error(
         "the hook `{name}` has a timeout, but an inline callback cannot be stopped; \
@@ -90,6 +96,14 @@ pub enum SwitchError {
         name: String,
         /// The nearest name that exists.
         nearest: Option<String>,
+    },
+    /// The administrator's hook may not be disabled.
+    #[error(
+        "the hook `{name}` is managed and cannot be disabled; the administrator of this machine can change it"
+    )]
+    Managed {
+        /// The name.
+        name: String,
     },
     /// The hook may not be disabled.
     #[error("the hook `{name}` is a system hook and cannot be disabled")]

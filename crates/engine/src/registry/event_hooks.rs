@@ -6,17 +6,19 @@ use std::sync::{Arc, OnceLock};
 use rpds::RedBlackTreeMapSync;
 
 use super::hook::Entry;
+use super::layer::Layer;
 
 /// The place of a hook in the order of its set. No two hooks of a process have the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
+    pub(super) layer: Layer,
     pub(super) priority: i32,
     pub(super) sequence: u64,
 }
 
 impl Position {
     pub(crate) fn of(entry: &Entry) -> Self {
-        Self { priority: entry.priority, sequence: entry.sequence }
+        Self { layer: entry.layer, priority: entry.priority, sequence: entry.sequence }
     }
 }
 
@@ -26,7 +28,9 @@ pub(crate) struct EventHooks {
     /// In order, disabled ones included.
     pub(super) hooks: RedBlackTreeMapSync<Position, Arc<Entry>>,
     /// The registrations that leave base hooks of this event out for this scope.
-    pub(super) overrides: Vec<u64>,
+    pub(super) overrides: Vec<(Layer, u64)>,
+    /// How many hooks each layer has.
+    pub(super) counts: Vec<(Layer, usize)>,
     /// How many unnamed hooks were ever declared; their names count on.
     pub(super) unnamed: usize,
     index: OnceLock<Index>,
@@ -35,8 +39,14 @@ pub(crate) struct EventHooks {
 /// Made from the hooks, so a copy that is about to change has none.
 impl Clone for EventHooks {
     fn clone(&self) -> Self {
-        let Self { hooks, overrides, unnamed, index: _ } = self;
-        Self { hooks: hooks.clone(), overrides: overrides.clone(), unnamed: *unnamed, index: OnceLock::new() }
+        let Self { hooks, overrides, counts, unnamed, index: _ } = self;
+        Self {
+            hooks: hooks.clone(),
+            overrides: overrides.clone(),
+            counts: counts.clone(),
+            unnamed: *unnamed,
+            index: OnceLock::new(),
+        }
     }
 }
 
@@ -79,9 +89,18 @@ impl EventHooks {
         !(index.exact.is_empty() && index.patterns.is_empty())
     }
 
-    /// Whether base hooks of this event are left out for this scope.
-    pub(crate) fn overrides(&self) -> bool {
-        !self.overrides.is_empty()
+    /// The first layer whose base hooks of this event are left out for this scope, with all layers after it.
+    pub(crate) fn overrides_from(&self) -> Option<Layer> {
+        self.overrides.iter().map(|(layer, _)| *layer).min()
+    }
+
+    /// The number of hooks of this layer.
+    pub(super) fn count(&mut self, layer: Layer) -> &mut usize {
+        let place = self.counts.iter().position(|(other, _)| *other == layer).unwrap_or_else(|| {
+            self.counts.push((layer, 0));
+            self.counts.len() - 1
+        });
+        &mut self.counts[place].1
     }
 
     /// Makes a change; the index is made anew when it is next needed.

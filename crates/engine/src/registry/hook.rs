@@ -7,6 +7,7 @@ use std::time::Duration;
 use crosier_protocol::Kind;
 
 use super::handler::Handler;
+use super::layer::Layer;
 use super::matcher::Matcher;
 
 /// What a failing hook means for the event.
@@ -127,8 +128,9 @@ pub struct Hook {
     pub(crate) on_error: Option<OnError>,
     pub(crate) mode: Mode,
     pub(crate) enforcement: Enforcement,
-    /// `None`: system hooks are guards.
+    /// `None`: system hooks and managed ones are guards.
     pub(crate) guard: Option<bool>,
+    pub(crate) layer: Layer,
     pub(crate) system: bool,
     pub(crate) enabled: bool,
     pub(crate) description: Option<Arc<str>>,
@@ -144,6 +146,8 @@ pub struct Entry {
     pub name: Arc<str>,
     /// The event.
     pub kind: Kind,
+    /// The configuration that it comes from.
+    pub layer: Layer,
     /// The scope; none for base hooks.
     pub scope: Option<Arc<str>>,
     /// Which events of the kind it wants.

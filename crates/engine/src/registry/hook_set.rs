@@ -9,6 +9,7 @@ use rpds::HashTrieMapSync;
 use super::error::RegisterError;
 use super::event_hooks::{EventHooks, Position};
 use super::hook::{Entry, Hook};
+use super::layer::Layer;
 use super::limits::Limits;
 use super::resolve::resolve;
 
@@ -19,8 +20,16 @@ pub(crate) struct HookSet {
     pub(super) scope: Option<Arc<str>>,
     /// Indexed by event; none where no hook was ever added.
     by_event: Box<[Option<Arc<EventHooks>>]>,
-    by_name: HashTrieMapSync<Arc<str>, (usize, Position)>,
+    by_name: HashTrieMapSync<Arc<str>, Named>,
     overrides: usize,
+}
+
+/// What a name as shown stands for.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Hook(usize, Position),
+    /// Hooks of several layers, which are shown with their layer: `managed:guard`.
+    InSeveralLayers,
 }
 
 /// Something that was added to a set, to take it out again.
@@ -59,18 +68,21 @@ impl HookSet {
 
     /// The hook with this name as shown.
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        let (event, position) = self.by_name.get(name)?;
-        self.event(*event)?.hooks.get(position)
+        match self.by_name.get(name)? {
+            Named::Hook(event, position) => self.event(*event)?.hooks.get(position),
+            Named::InSeveralLayers => None,
+        }
     }
 
     /// Leaves out the base hooks of this event for this scope, until the registration is removed.
     pub(crate) fn add_override(
         &mut self,
+        layer: Layer,
         kind: &Kind,
         limits: &Limits,
     ) -> Result<Registration, RegisterError> {
         let (event, number) = (known(kind, limits)?, next_number());
-        self.change(event).overrides.push(number);
+        self.change(event).overrides.push((layer, number));
         self.overrides += 1;
         Ok(Registration::Override { event, number })
     }
@@ -83,18 +95,19 @@ impl HookSet {
         let event = known(&hook.kind, limits)?;
         let scope = self.scope.clone();
         let hooks = self.change(event);
-        let entry = Arc::new(resolve(hook, scope, &mut hooks.unnamed, limits)?);
-        let count = hooks.hooks.size();
-        if self.by_name.contains_key(&entry.name) {
-            return Err(RegisterError::DuplicateName { name: entry.name.to_string() });
-        }
-        if count >= limits.max_hooks_per_point {
-            let limit = limits.max_hooks_per_point;
+        let mut entry = resolve(hook, scope, &mut hooks.unnamed, limits)?;
+        let count = *hooks.count(entry.layer);
+        self.tell_apart(&mut entry)?;
+        let limit = limits.max_hooks(entry.layer);
+        if count >= limit {
             return Err(RegisterError::TooMany { event: entry.kind.name, limit });
         }
         let position = Position::of(&entry);
-        self.change(event).hooks.insert_mut(position, Arc::clone(&entry));
-        self.by_name.insert_mut(Arc::clone(&entry.name), (event, position));
+        let entry = Arc::new(entry);
+        let hooks = self.change(event);
+        hooks.hooks.insert_mut(position, Arc::clone(&entry));
+        *hooks.count(entry.layer) += 1;
+        self.by_name.insert_mut(Arc::clone(&entry.name), Named::Hook(event, position));
         limits.hooked.add(event);
         Ok(entry)
     }
@@ -104,18 +117,43 @@ impl HookSet {
         match registration {
             Registration::Hook { event, position } => {
                 let found = self.event(event).and_then(|hooks| hooks.hooks.get(&position));
-                if let Some(name) = found.map(|entry| Arc::clone(&entry.name)) {
-                    self.change(event).hooks.remove_mut(&position);
-                    self.by_name.remove_mut(&name);
+                if let Some(entry) = found.cloned() {
+                    let hooks = self.change(event);
+                    hooks.hooks.remove_mut(&position);
+                    *hooks.count(entry.layer) -= 1;
+                    self.by_name.remove_mut(&entry.name);
                 }
             }
             Registration::Override { event, number } => {
                 let overrides = &mut self.change(event).overrides;
                 let before = overrides.len();
-                overrides.retain(|other| *other != number);
+                overrides.retain(|(_, other)| *other != number);
                 self.overrides -= before - overrides.len();
             }
         }
+    }
+
+    /// Shows hooks of the same name with their layers. Two of one layer are an error.
+    fn tell_apart(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
+        let with_layer = |entry: &Entry| -> Arc<str> { format!("{}:{}", entry.layer, entry.name).into() };
+        let Some(taken) = self.by_name.get(&entry.name) else { return Ok(()) };
+        let name = with_layer(entry);
+        if let Named::Hook(event, position) = *taken {
+            let other = self.event(event).and_then(|hooks| hooks.hooks.get(&position)).cloned();
+            if let Some(other) = other.filter(|_| position.layer != entry.layer) {
+                let shown = with_layer(&other);
+                self.by_name.insert_mut(Arc::clone(&entry.name), Named::InSeveralLayers);
+                self.by_name.insert_mut(Arc::clone(&shown), Named::Hook(event, position));
+                self.replace(Entry { name: shown, ..Entry::clone(&other) });
+            } else {
+                return Err(RegisterError::DuplicateName { name: entry.name.to_string() });
+            }
+        }
+        if self.by_name.contains_key(&name) {
+            return Err(RegisterError::DuplicateName { name: name.to_string() });
+        }
+        entry.name = name;
+        Ok(())
     }
 
     /// Puts this hook in the place of the one that it was made from.

@@ -6,17 +6,28 @@ use std::time::Duration;
 use crosier_protocol::Catalog;
 
 use super::hook::OnError;
+use super::layer::Layer;
 
 /// What holds for every hook that sets nothing else.
 #[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,
+    /// Layers with a limit of their own.
+    pub(crate) max_in_layers: Vec<(Layer, usize)>,
     pub(crate) timeout: Duration,
     pub(crate) on_error: OnError,
     /// The events that can have hooks.
     pub(crate) catalog: Catalog,
     /// The events that have hooks.
     pub(crate) hooked: HookedEvents,
+}
+
+impl Limits {
+    /// The most hooks per event of this layer, in the base or in one scope.
+    pub(super) fn max_hooks(&self, layer: Layer) -> usize {
+        let own = self.max_in_layers.iter().find(|(other, _)| *other == layer);
+        own.map_or(self.max_hooks_per_point, |(_, max)| *max)
+    }
 }
 
 /// The events that a hook was ever registered for, in the base or any scope. Firing any other event needs no look at

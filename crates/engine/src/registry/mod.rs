@@ -11,6 +11,7 @@ mod glob;
 mod handler;
 mod hook;
 mod hook_set;
+mod layer;
 mod limits;
 mod matcher;
 mod resolve;
@@ -22,6 +23,7 @@ pub use handler::{
     BoxFuture, Call, Callback, CommandSpec, Cwd, DEFAULT_GRACE, Handler, Pass, Program, PythonSpec,
 };
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Enforcement, Entry, Hook, Mode, OnError, Origin};
+pub use layer::Layer;
 pub use matcher::Matcher;
 
 pub(crate) use event_hooks::EventHooks;

@@ -6,6 +6,7 @@ use super::error::RegisterError;
 use super::handler::{Callback, Handler};
 use super::hook::{Enforcement, Entry, Hook, Mode};
 use super::hook_set::next_number;
+use super::layer::Layer;
 use super::limits::Limits;
 
 /// The hook as registered in this scope. An unnamed one is named by its number among the unnamed ones of its event.
@@ -39,6 +40,10 @@ pub(super) fn resolve(
         return Err(RegisterError::NoTime { name: name.to_string() });
     }
     let can_judge = matches!(hook.mode, Mode::Sequential | Mode::Parallel);
+    let is_managed = hook.layer == Layer::Managed;
+    if is_managed && hook.guard == Some(false) {
+        return Err(RegisterError::ManagedNotGuard { name: name.to_string() });
+    }
     if let (Some(true), false, Some(mode)) = (hook.guard, can_judge, hook.mode.word()) {
         return Err(RegisterError::GuardCannotJudge { name: name.to_string(), mode });
     }
@@ -50,6 +55,7 @@ pub(super) fn resolve(
     Ok(Entry {
         name,
         kind: hook.kind,
+        layer: hook.layer,
         scope,
         matcher,
         priority: hook.priority,
@@ -57,7 +63,7 @@ pub(super) fn resolve(
         on_error: hook.on_error.unwrap_or(limits.on_error),
         mode: hook.mode,
         enforcement: hook.enforcement,
-        guard: hook.guard.unwrap_or(hook.system && can_judge),
+        guard: hook.guard.unwrap_or((hook.system || is_managed) && can_judge),
         system: hook.system,
         enabled: (hook.enabled && hook.enforcement != Enforcement::Off) || hook.system,
         description: hook.description,

@@ -7,6 +7,7 @@ use rpds::HashTrieMapSync;
 use super::error::SwitchError;
 use super::hook::Entry;
 use super::hook_set::{HookSet, Registration};
+use super::layer::Layer;
 
 /// All hooks at one moment. A changed copy shares everything else, so a change costs the same whatever the number of
 /// scopes.
@@ -87,7 +88,10 @@ impl Registry {
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
         // `agent/name`, where both may have a slash in them.
         let agents = || name.match_indices('/').filter_map(|(slash, _)| name.get(..slash));
-        let in_scope = || agents().find_map(|agent| self.scope(agent)?.hooks.find(name));
+        // Or `layer:agent/name`.
+        let within = |agent: &str| self.scope(agent)?.hooks.find(name);
+        let in_layer = |agent: &str| within(agent.split_once(':')?.1);
+        let in_scope = || agents().find_map(|agent| within(agent).or_else(|| in_layer(agent)));
         self.base.find(name).or_else(in_scope)
     }
 
@@ -98,6 +102,9 @@ impl Registry {
             let nearest = crosier_protocol::nearest::nearest(name, names).map(str::to_owned);
             return Err(SwitchError::Unknown { name: name.to_owned(), nearest });
         };
+        if entry.layer == Layer::Managed && !enabled {
+            return Err(SwitchError::Managed { name: name.to_owned() });
+        }
         if entry.system && !enabled {
             return Err(SwitchError::System { name: name.to_owned() });
         }

@@ -1,7 +1,6 @@
 //! Sends listeners the messages of one hook's run, from its start to its end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crosier_protocol::{Answer, Event, FailureKind};
 
@@ -28,19 +27,16 @@ pub(super) struct ProcessOutput {
     pub(super) stderr: String,
 }
 
-/// Runs are numbered per process; with the session they are unique enough to join messages.
-static NEXT_ID: AtomicU64 = AtomicU64::new(1);
-
 impl Notifier {
     #[inline]
     pub(super) fn start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Option<Self> {
-        bus.is_heard().then(|| Self::send_start(bus, hook, event))
+        bus.has_listeners().then(|| Self::send_start(bus, hook, event))
     }
 
     #[cold]
     fn send_start(bus: &Arc<Bus>, hook: &Entry, event: &Event) -> Self {
         let template = Message {
-            hook_id: format!("hook-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed)).into(),
+            hook_id: uuid::Uuid::now_v7().to_string().into(),
             hook_name: Arc::clone(&hook.name),
             hook_event: hook.kind.name,
             session_id: event.session_id().into(),

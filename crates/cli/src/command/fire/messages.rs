@@ -1,6 +1,6 @@
-//! What hooks do while they run, into a file.
+//! What hooks do while they run, at the end of a file.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::{self, TryRecvError};
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failed};
 /// The most messages that wait to be written.
 const CAPACITY: usize = 16 * 1024;
 
-/// Runs a fire while its messages go to a file.
+/// Runs a fire while its messages are appended to a file: the events of a session can share one.
 pub(super) fn to_file(
     engine: &Engine,
     path: &Path,
@@ -22,7 +22,7 @@ pub(super) fn to_file(
     let cannot = |error| {
         Failed::new(Exit::Failed, format!("messages cannot be written to {}: {error}", path.display()))
     };
-    let mut file = File::create(path).map_err(cannot)?;
+    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(cannot)?;
     let listener = engine.subscribe(CAPACITY);
     let (outcome, written) = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::sync_channel::<()>(0);
@@ -45,19 +45,20 @@ pub(super) fn to_file(
 }
 
 fn drain(file: &mut File, listener: &Listener) -> io::Result<()> {
-    while let Some(heard) = listener.try_next() {
-        write(file, Some(heard))?;
+    while let Some(received) = listener.try_next() {
+        write(file, Some(received))?;
     }
     Ok(())
 }
 
-fn write(file: &mut File, heard: Option<Received>) -> io::Result<()> {
-    let line = match heard {
+fn write(file: &mut File, received: Option<Received>) -> io::Result<()> {
+    let line = match received {
         None => return Ok(()),
         Some(Received::Message(message)) => serde_json::to_string(&message)?,
         Some(Received::Missed(count)) => {
             format!("{{\"type\":\"system\",\"subtype\":\"hook_messages_missed\",\"count\":{count}}}")
         }
     };
-    writeln!(file, "{line}")
+    // One write a line: others may append to the same file.
+    file.write_all(format!("{line}\n").as_bytes())
 }

@@ -38,7 +38,7 @@ pub(crate) struct FireArgs {
     /// The agent that the event happens in
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Write what hooks do while they run to this file, one JSON object a line
+    /// Append what hooks do while they run to this file, one JSON object a line
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
     /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong

@@ -20,7 +20,7 @@ use super::head::{Head, Options, head};
 use super::lexer::{Dollar, Lexer};
 use super::line::{command, report};
 use super::place::Places;
-use crate::registry::{Enforcement, Hook, Matcher, Mode, Origin};
+use crate::registry::{Enforcement, Hook, Layer, Matcher, Mode, Origin};
 
 /// The longest file that is read.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -209,6 +209,7 @@ fn hook(
         mode: Mode::Sequential,
         enforcement: Enforcement::Enforce,
         guard: None,
+        layer: Layer::Host,
         system: false,
         enabled: true,
         description: None,

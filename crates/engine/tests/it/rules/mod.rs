@@ -17,6 +17,7 @@ mod gate;
 mod guard;
 mod host_event;
 mod kit;
+mod layer;
 mod lazy_json;
 mod limit;
 mod message;

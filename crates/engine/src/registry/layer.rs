@@ -1,0 +1,48 @@
+//! Where hooks come from, in the order of who decides.
+
+use std::fmt;
+
+/// The configuration that a hook comes from.
+///
+/// Hooks of an earlier layer run first. A later layer can only add to the earlier ones: it cannot disable, override or
+/// go before their hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
+pub enum Layer {
+    /// The administrator of the machine. Its hooks are guards and cannot be disabled.
+    Managed,
+    /// The host: its code, and the files that it was given by name.
+    #[default]
+    Host,
+    /// The person.
+    User,
+    /// The project; 0 is the outermost folder that has a file.
+    Project(u16),
+    /// The person, in this project.
+    Local,
+}
+
+impl Layer {
+    /// The word for its kind.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Managed => "managed",
+            Self::Host => "host",
+            Self::User => "user",
+            Self::Project(_) => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// `managed`, `project`; the second project folder is `project2`.
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())?;
+        match self {
+            Self::Project(number) if *number > 0 => write!(f, "{}", u32::from(*number) + 1),
+            _ => Ok(()),
+        }
+    }
+}
