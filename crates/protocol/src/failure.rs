@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 /// What went wrong with one hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FailureKind {
     /// The program could not be started at all.
     Spawn,
@@ -90,6 +91,7 @@ impl fmt::Display for FailureKind {
 
 /// One failure: its kind, and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// What kind of failure it is.
     pub kind: FailureKind,

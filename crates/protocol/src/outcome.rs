@@ -121,6 +121,7 @@ pub struct Injected {
 /// What a notice asks of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum NoticeKind {
     /// Write it to a log.
     Log,
@@ -144,6 +145,7 @@ pub struct Notice {
 /// The result of a planned hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// It answered.
     Ok,

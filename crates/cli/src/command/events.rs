@@ -106,7 +106,7 @@ fn as_json(row: &EventRow) -> Value {
                 FieldKind::Text => "text",
                 FieldKind::TextOrNull => "text or null",
                 FieldKind::Bool => "boolean",
-                FieldKind::Any => "any",
+                _ => "any",
             };
             json!({"name": field.name, "type": kind, "required": field.required, "values": field.values, "about": field.about})
         })

@@ -66,7 +66,7 @@ impl ExplainArgs {
                 (_, FieldKind::Text) => json!(""),
                 (_, FieldKind::TextOrNull) => Value::Null,
                 (_, FieldKind::Bool) => json!(false),
-                (_, FieldKind::Any) => json!({}),
+                (_, _) => json!({}),
             };
             (field.name.to_owned(), Json::from(value))
         };

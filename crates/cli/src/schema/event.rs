@@ -76,7 +76,7 @@ fn value(field: &Field) -> Value {
         FieldKind::Text => json!({ "type": "string", "examples": field.values }),
         FieldKind::TextOrNull => json!({ "type": ["string", "null"] }),
         FieldKind::Bool => json!({ "type": "boolean" }),
-        FieldKind::Any => return json!({}),
+        _ => return json!({}),
     };
     if field.required || field.default.is_some() { schema } else { or_null(schema) }
 }

@@ -149,7 +149,7 @@ impl Engine {
     /// It has no error: whatever a hook does, the outcome says so. Dropping the future cancels the fire and
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
-        let event = ingest(event, &self.0.defaults);
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let Some(plan) = self.0.plan(&event) else { return self.0.outcome_without_hooks(event) };
         let mut walk = Walk::new(&self.0, &plan, event, WaitMode::Async);
         poll_fn(|context| walk.poll(context)).await;
@@ -159,7 +159,7 @@ impl Engine {
     /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
     /// without a runtime unless an async callback needs one.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
-        let event = ingest(event, &self.0.defaults);
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         match self.0.plan(&event) {
             Some(plan) => self.walk_here(&plan, event),
             None => self.0.outcome_without_hooks(event),
@@ -175,7 +175,7 @@ impl Engine {
     ///
     /// As in the second pass of a fire, a guard that wants another input denies, where the event has a deny.
     pub async fn recheck(&self, event: impl Into<Event>) -> Outcome {
-        let event = ingest(event, &self.0.defaults);
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let plan = self.0.plan(&event);
         let Some(guards) = plan.as_ref().and_then(|plan| plan.guards()) else {
             return Outcome::new(event.kind().clone());
@@ -187,7 +187,7 @@ impl Engine {
 
     /// [`recheck`](Self::recheck), waited for on this thread.
     pub fn recheck_blocking(&self, event: impl Into<Event>) -> Outcome {
-        let event = ingest(event, &self.0.defaults);
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let plan = self.0.plan(&event);
         match plan.as_ref().and_then(|plan| plan.guards()) {
             Some(guards) => finish_here(Walk::recheck(&self.0, guards, event, WaitMode::Blocking), guards),

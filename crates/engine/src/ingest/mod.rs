@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use clock::timestamp;
-use crosier_protocol::{Defaults, Event};
+use crosier_protocol::{Catalog, Defaults, Event};
 
 /// What the engine completes events with.
 pub(crate) fn defaults(session_id: Option<String>, cwd: String) -> Arc<Defaults> {
@@ -32,8 +32,9 @@ fn new_session_id() -> String {
 }
 
 /// Freezes an event.
-pub(crate) fn ingest(event: impl Into<Event>, defaults: &Arc<Defaults>) -> Event {
-    event.into().completed(defaults)
+#[inline]
+pub(crate) fn ingest(event: impl Into<Event>, defaults: &Arc<Defaults>, catalog: &Catalog) -> Event {
+    event.into().completed(defaults).bound(catalog)
 }
 
 #[cfg(test)]

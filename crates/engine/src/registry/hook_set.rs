@@ -81,7 +81,7 @@ impl HookSet {
         kind: &Kind,
         limits: &Limits,
     ) -> Result<Registration, RegisterError> {
-        let (event, number) = (known(kind, limits)?, next_number());
+        let (event, number) = (bind(kind, limits)?.index(), next_number());
         self.change(event).overrides.push((layer, number));
         self.overrides += 1;
         Ok(Registration::Override { event, number })
@@ -91,8 +91,9 @@ impl HookSet {
     ///
     /// # Errors
     /// What is wrong with it; then the set is of no more use.
-    pub(crate) fn add(&mut self, hook: Hook, limits: &Limits) -> Result<Arc<Entry>, RegisterError> {
-        let event = known(&hook.kind, limits)?;
+    pub(crate) fn add(&mut self, mut hook: Hook, limits: &Limits) -> Result<Arc<Entry>, RegisterError> {
+        hook.kind = bind(&hook.kind, limits)?;
+        let event = hook.kind.index();
         let scope = self.scope.clone();
         let hooks = self.change(event);
         let mut entry = resolve(hook, scope, &mut hooks.unnamed, limits)?;
@@ -174,10 +175,7 @@ impl Registration {
     }
 }
 
-/// The index of an event of this engine.
-fn known(kind: &Kind, limits: &Limits) -> Result<usize, RegisterError> {
-    match limits.catalog.contains(kind) {
-        true => Ok(kind.index()),
-        false => Err(RegisterError::ForeignEvent { event: kind.name.to_owned() }),
-    }
+/// The row of this engine's catalog.
+fn bind(kind: &Kind, limits: &Limits) -> Result<Kind, RegisterError> {
+    limits.catalog.bind(kind).ok_or_else(|| RegisterError::ForeignEvent { event: kind.name.to_owned() })
 }

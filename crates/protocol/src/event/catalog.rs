@@ -14,6 +14,7 @@ pub struct Catalog {
 
 /// What an event name in configuration means: a row, and perhaps a matcher (`pre:tool:shell`).
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct ResolvedName<'a> {
     /// The row.
     pub kind: Kind,
@@ -62,6 +63,18 @@ impl Catalog {
     pub fn contains(&self, kind: &Kind) -> bool {
         matches!(kind, Kind::Builtin(row) if TABLE.as_ptr_range().contains(&&raw const **row))
             || self.contains_equal(kind)
+    }
+
+    /// This catalog's own reference to a row: the static row of a host's typed payload has no index until the catalog
+    /// gives it one. `None` when no row of that name is here, or when it is another row.
+    #[must_use]
+    pub fn bind(&self, kind: &Kind) -> Option<Kind> {
+        if self.contains(kind) {
+            return Some(kind.clone());
+        }
+        let is_same = |row: &EventRow| EventRow { index: row.index, ..**kind } == *row;
+        let row = self.host_rows.iter().find(|row| row.name == kind.name && is_same(row))?;
+        (kind.index() == EventRow::UNPLACED).then(|| Kind::Host(Arc::clone(row)))
     }
 
     fn contains_equal(&self, kind: &Kind) -> bool {

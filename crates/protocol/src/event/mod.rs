@@ -4,9 +4,11 @@
 //! Adding an event is one row in [`TABLE`] and one struct in [`crate::payload`].
 
 mod catalog;
+mod intern;
 mod row;
 mod table;
 
 pub use catalog::{Catalog, ResolvedName};
+pub use intern::{intern, intern_fields};
 pub use row::{Capabilities, Capability, EventRow, Field, FieldKind, Kind, Phase};
 pub use table::TABLE;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 /// One effect that a hook can have on an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
+#[non_exhaustive]
 pub enum Capability {
     /// Stop what is about to happen.
     Deny = 1,
@@ -110,6 +111,7 @@ impl fmt::Debug for Capabilities {
 
 /// What a payload field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FieldKind {
     /// A string.
     Text,
@@ -147,6 +149,7 @@ impl FieldKind {
 
 /// One field of an event's payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Field {
     /// Its name on the wire.
     pub name: &'static str,
@@ -201,6 +204,7 @@ pub enum Phase {
 
 /// One row of the event table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EventRow {
     /// The row's place in its catalog; set by the catalog.
     pub(crate) index: usize,
@@ -223,11 +227,14 @@ pub struct EventRow {
 }
 
 impl EventRow {
+    /// The index of a row that is in no catalog.
+    pub(crate) const UNPLACED: usize = usize::MAX;
+
     /// A row with a name, no payload, and no allowed effect.
     #[must_use]
     pub const fn new(name: &'static str, about: &'static str) -> Self {
         Self {
-            index: usize::MAX,
+            index: Self::UNPLACED,
             name,
             alias: None,
             about,
@@ -305,8 +312,9 @@ impl EventRow {
 
 /// A reference to a row, of the built-in table or of a host's own.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum Kind {
-    /// A row of [`super::TABLE`].
+    /// A row of [`super::TABLE`], or the static row of a host's typed payload.
     Builtin(&'static EventRow),
     /// A row that a host added.
     Host(Arc<EventRow>),

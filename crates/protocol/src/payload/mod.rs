@@ -26,7 +26,7 @@ pub use session::*;
 pub use tool::*;
 pub use work::*;
 
-use crate::event::{Kind, TABLE};
+use crate::event::{EventRow, Kind, TABLE};
 
 /// The fields that every event has. What the host leaves out is completed when the event is fired.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,10 +47,37 @@ pub struct Base {
     pub timestamp: Option<String>,
 }
 
-/// A struct that can be fired as an event of the built-in table.
+/// A struct that can be fired as an event: of the built-in table, or of a row that a host added.
+///
+/// ```
+/// use crosier_protocol::{Base, Capability, EventRow, Field, FieldKind, Payload};
+/// use serde::{Deserialize, Serialize};
+///
+/// static ROW: EventRow = EventRow::new("PreDeploy", "a release is about to be deployed")
+///     .fields(&[Field::required("target", FieldKind::Text, "where to")])
+///     .matches_on("target")
+///     .allows(&[Capability::Deny]);
+///
+/// #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// struct PreDeploy {
+///     #[serde(skip)]
+///     base: Base,
+///     target: String,
+/// }
+///
+/// impl Payload for PreDeploy {
+///     fn row() -> &'static EventRow { &ROW }
+///     fn base(&self) -> &Base { &self.base }
+///     fn base_mut(&mut self) -> &mut Base { &mut self.base }
+///     fn matcher_value(&self) -> Option<&str> { Some(&self.target) }
+/// }
+/// ```
+///
+/// The row is given to the engine's builder (`Builder::event`); from then on the struct is fired and hooked like a
+/// built-in one.
 pub trait Payload: Serialize + DeserializeOwned + Clone + Debug + Default + Send + Sync + 'static {
-    /// The place of the event in [`TABLE`].
-    const INDEX: usize;
+    /// The event's row: one of [`TABLE`], or one that the host adds to its engine.
+    fn row() -> &'static EventRow;
 
     /// The fields that every event has.
     fn base(&self) -> &Base;
@@ -58,7 +85,8 @@ pub trait Payload: Serialize + DeserializeOwned + Clone + Debug + Default + Send
     /// The fields that every event has, to fill in.
     fn base_mut(&mut self) -> &mut Base;
 
-    /// The value that matchers run on.
+    /// The value that matchers run on: the field that the row names. When it is `None` although the row has a
+    /// matcher, the value is read from the JSON of the payload.
     fn matcher_value(&self) -> Option<&str>;
 
     /// The agent whose hooks run.
@@ -86,11 +114,23 @@ impl<P> Clone for EventOf<P> {
 
 impl<P> Copy for EventOf<P> {}
 
+impl<P: Payload> Default for EventOf<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<P: Payload> EventOf<P> {
+    /// The event of this payload, to hook it: `Hook::on(EventOf::<PreDeploy>::new())`.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+
     /// The event's row.
     #[must_use]
     pub fn kind(self) -> Kind {
-        Kind::Builtin(&TABLE[P::INDEX])
+        Kind::Builtin(P::row())
     }
 }
 
@@ -132,7 +172,8 @@ macro_rules! payloads {
         enum Index { $($name),* }
         $(
             impl Payload for $name {
-                const INDEX: usize = Index::$name as usize;
+                #[inline]
+                fn row() -> &'static EventRow { &TABLE[Index::$name as usize] }
                 fn base(&self) -> &Base { &self.base }
                 fn base_mut(&mut self) -> &mut Base { &mut self.base }
                 fn matcher_value(&self) -> Option<&str> { payloads!(@matcher self $($matcher)?) }

@@ -49,7 +49,7 @@ fn seen<P: Payload>(_: EventOf<P>) -> Seen {
     let written = crate::json::object_entries(&serde_json::to_string(&empty).unwrap()).unwrap();
     Seen {
         name: std::any::type_name::<P>().rsplit("::").next().unwrap(),
-        index: P::INDEX,
+        index: P::row().index(),
         fields: fields.get(),
         written: written.into_iter().map(|(name, _)| name).collect(),
         matcher: empty.matcher_value().map(str::to_owned),

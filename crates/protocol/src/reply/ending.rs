@@ -6,6 +6,7 @@ use crate::failure::{Failure, FailureKind};
 
 /// How a hook's stdout is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Output {
     /// As a reply.
     #[default]

@@ -106,6 +106,7 @@ pub struct Rewrite {
 
 /// Everything that a reply can contain.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Effects {
     /// The strictest decision in the reply.
     pub opinion: Option<Opinion>,

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use super::encode;
-use crate::event::{Kind, TABLE};
+use crate::event::{Catalog, Kind};
 use crate::failure::{Failure, FailureKind};
 use crate::json::{self, Json};
 use crate::payload::{AnyPayload, Base, FieldList, Payload};
@@ -41,10 +41,10 @@ struct Inner {
 }
 
 /// The payload decoded into the types that callbacks asked for: a linked list, which mostly has one element.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Views(OnceLock<Box<View>>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct View {
     payload: Arc<dyn Any + Send + Sync>,
     others: Views,
@@ -71,6 +71,37 @@ impl Event {
             entries: OnceLock::new(),
             views: Views::default(),
         }))
+    }
+
+    /// A host's struct that does not say which value matchers run on.
+    fn with_matcher_from_json<P: Payload>(kind: Kind, payload: P) -> Self {
+        let event = Self::new(kind, Body::Typed(Arc::new(payload.clone())));
+        let Some(fields) = event.payload_fields() else { return event };
+        let mut base = event.base().clone();
+        base.agent_id = event.agent_id().map(str::to_owned);
+        let matcher_value = super::ingest::matcher_value(event.kind(), &fields);
+        let event = event.with_body(Body::Fields { base, fields, matcher_value }, Vec::new());
+        let _ = event.0.views.0.set(Box::new(View { payload: Arc::new(payload), others: Views::default() }));
+        event
+    }
+
+    /// The same event with the row as this catalog has it. A row that is not in the catalog stays as it is.
+    #[inline]
+    #[must_use]
+    pub fn bound(self, catalog: &Catalog) -> Self {
+        if catalog.contains(&self.0.kind) { self } else { self.bind(catalog) }
+    }
+
+    #[cold]
+    fn bind(self, catalog: &Catalog) -> Self {
+        let Some(kind) = catalog.bind(&self.0.kind) else { return self };
+        let mut event = self.with_body(self.0.body.clone(), self.0.extra.clone());
+        // Not shared yet.
+        if let Some(inner) = Arc::get_mut(&mut event.0) {
+            inner.kind = kind;
+            inner.views.clone_from(&self.0.views);
+        }
+        event
     }
 
     /// The event's row.
@@ -267,7 +298,7 @@ impl Event {
     }
 
     fn decode<P: Payload>(&self) -> Option<Arc<dyn Any + Send + Sync>> {
-        if self.0.kind.index() != P::INDEX {
+        if self.0.kind.name != P::row().name {
             return None;
         }
         let payload: P = json::from_text(self.wire().ok()?).ok()?;
@@ -362,7 +393,11 @@ impl Event {
 
 impl<P: Payload> From<P> for Event {
     fn from(payload: P) -> Self {
-        Self::new(Kind::Builtin(&TABLE[P::INDEX]), Body::Typed(Arc::new(payload)))
+        let kind = Kind::Builtin(P::row());
+        if kind.matcher.is_some() && payload.matcher_value().is_none() {
+            return Self::with_matcher_from_json(kind, payload);
+        }
+        Self::new(kind, Body::Typed(Arc::new(payload)))
     }
 }
 

@@ -135,12 +135,30 @@ impl Event {
             }
         }
         check(&kind, &base, &fields)?;
-        let matcher_value = kind.matcher.as_ref().and_then(|wanted| {
-            let (_, value) = fields.iter().find(|(name, _)| name == wanted)?;
-            value.as_str().map(|text| text.into_owned())
-        });
-        Ok(Self::new(kind, Body::Fields { base, fields, matcher_value }))
+        let matcher_value = matcher_value(&kind, &fields);
+        let in_agent = name_in_agent(&kind, &fields).filter(|name| Some(name) != matcher_value.as_ref());
+        let event = Self::new(kind, Body::Fields { base, fields, matcher_value });
+        Ok(match in_agent {
+            Some(name) => event.also_matching(vec![name]),
+            None => event,
+        })
     }
+}
+
+/// The text of the field that matchers run on.
+pub(super) fn matcher_value(kind: &Kind, fields: &[(String, Json)]) -> Option<String> {
+    let wanted = kind.matcher?;
+    let (_, value) = fields.iter().find(|(name, _)| name == wanted)?;
+    value.as_str().map(|text| text.into_owned())
+}
+
+/// The tool's name in the agent that the event comes from (`host.tool_name`): matchers may use it too.
+fn name_in_agent(kind: &Kind, fields: &[(String, Json)]) -> Option<String> {
+    if kind.matcher != Some("tool_name") {
+        return None;
+    }
+    let (_, host) = fields.iter().find(|(name, _)| name == "host")?;
+    host.get("tool_name")?.as_str().map(|text| text.into_owned())
 }
 
 fn set_base(base: &mut Base, kind: &Kind, name: &str, value: &Json) -> Result<(), EventError> {

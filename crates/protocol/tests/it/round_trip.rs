@@ -24,7 +24,7 @@ fn wire_of<P: Payload>(payload: P) -> (Kind, String) {
 
 fn comes_back<P: Payload + PartialEq + Debug>(payload: P) {
     let (kind, wire) = wire_of(payload.clone());
-    assert_eq!(kind.index(), P::INDEX);
+    assert_eq!(kind.index(), P::row().index());
     let again = Event::from_json(kind, wire.as_bytes()).unwrap();
     let mut decoded = again.typed::<P>().unwrap().clone();
     if payload.base().session_id.is_none() {
@@ -75,7 +75,7 @@ fn every_row_of_the_table_has_a_payload() {
     thread_local!(static SEEN: std::cell::RefCell<Vec<&'static str>> = const { std::cell::RefCell::new(Vec::new()) });
     fn note<P: Payload>(payload: P) {
         let event = Event::from(payload);
-        assert_eq!(event.name(), TABLE[P::INDEX].name);
+        assert_eq!(event.name(), P::row().name);
         SEEN.with_borrow_mut(|seen| seen.push(event.name()));
     }
     every_payload!(note);

@@ -148,7 +148,7 @@ pub(crate) fn fitting(kind: FieldKind) -> &'static str {
     match kind {
         FieldKind::Text | FieldKind::TextOrNull => "\"text\"",
         FieldKind::Bool => "true",
-        FieldKind::Any => "{\"k\":[1,2]}",
+        _ => "{\"k\":[1,2]}",
     }
 }
 

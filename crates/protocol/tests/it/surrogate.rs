@@ -1,6 +1,6 @@
 //! A model can write half a surrogate pair: six characters that must neither blind a guard nor lose its word.
 
-use crosier_protocol::event::{Catalog, TABLE};
+use crosier_protocol::event::Catalog;
 use crosier_protocol::payload::{PostMessage, PreToolUse};
 use crosier_protocol::{Event, EventError, Json, Kind, Payload, Reply};
 
@@ -33,7 +33,7 @@ fn values_with_different_halves_are_not_equal() {
 #[test]
 fn an_event_with_half_a_pair_reaches_a_typed_callback() {
     let json = br#"{"tool_name":"Ba\ud800sh","tool_input":{"command":"rm \udc00 -rf"}}"#;
-    let event = Event::from_json(Kind::Builtin(&TABLE[PreToolUse::INDEX]), json).unwrap();
+    let event = Event::from_json(Kind::Builtin(PreToolUse::row()), json).unwrap();
     let typed = event.typed::<PreToolUse>().unwrap();
     assert_eq!(typed.tool_name, "Ba\u{fffd}sh");
     assert_eq!(event.matcher_value(), Some("Ba\u{fffd}sh"));
@@ -42,13 +42,13 @@ fn an_event_with_half_a_pair_reaches_a_typed_callback() {
     assert!(event.wire().unwrap().contains(r#""tool_input":{"command":"rm \udc00 -rf"}"#));
 
     let json = br#"{"output":"secret \ud800"}"#;
-    let event = Event::from_json(Kind::Builtin(&TABLE[PostMessage::INDEX]), json).unwrap();
+    let event = Event::from_json(Kind::Builtin(PostMessage::row()), json).unwrap();
     assert_eq!(event.typed::<PostMessage>().unwrap().output, "secret \u{fffd}");
 }
 
 #[test]
 fn a_field_whose_name_cannot_be_kept_is_refused() {
-    let error = Event::from_json(Kind::Builtin(&TABLE[PostMessage::INDEX]), br#"{"output":"","x\ud800":1}"#);
+    let error = Event::from_json(Kind::Builtin(PostMessage::row()), br#"{"output":"","x\ud800":1}"#);
     assert!(matches!(error, Err(EventError::NotJson { .. })), "{error:?}");
 }
 

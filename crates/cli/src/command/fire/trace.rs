@@ -78,6 +78,7 @@ fn status(status: Status) -> &'static str {
         Status::Failed => "failed",
         Status::Skipped => "skipped",
         Status::Background => "left running",
+        _ => "unknown",
     }
 }
 

@@ -93,6 +93,7 @@ impl Demo {
                 let alike = text(&call["input"]["tool_input"]["command"]).starts_with(". ./greet.sh");
                 !outcome["updated_permissions"].is_null() && alike && self.ran_unasked(later, &call["input"])
             }
+            other => panic!("no case for {other:?}"),
         }
     }
 

@@ -171,6 +171,7 @@ fn effect(capability: Capability) -> &'static str {
         Capability::Resume => "the loop goes on although it wants to stop",
         Capability::Interrupt => "denied, and the whole loop stops",
         Capability::Permissions => "`updatedPermissions` is handed to the host",
+        other => panic!("no case for {other:?}"),
     }
 }
 

@@ -49,7 +49,9 @@ impl Serialize for Unwritable {
 }
 
 impl Payload for Unwritable {
-    const INDEX: usize = payload::PreToolUse::INDEX;
+    fn row() -> &'static crosier_protocol::EventRow {
+        payload::PreToolUse::row()
+    }
     fn base(&self) -> &Base {
         &self.base
     }

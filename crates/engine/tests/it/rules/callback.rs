@@ -220,7 +220,9 @@ fn a_host_may_fire_a_struct_of_its_own_for_a_built_in_event() {
         mine: u8,
     }
     impl Payload for Mine {
-        const INDEX: usize = PreToolUse::INDEX;
+        fn row() -> &'static crosier::EventRow {
+            PreToolUse::row()
+        }
         fn base(&self) -> &crosier::Base {
             &self.base
         }

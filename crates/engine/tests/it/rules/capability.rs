@@ -12,7 +12,7 @@ pub(super) fn event_of(row: &'static EventRow) -> Event {
     let value = |kind: FieldKind| match kind {
         FieldKind::Text | FieldKind::TextOrNull => Json::from("text"),
         FieldKind::Bool => json("true"),
-        FieldKind::Any => json(r#"{"k":1}"#),
+        _ => json(r#"{"k":1}"#),
     };
     let fields = row.fields.iter().map(|field| (field.name.to_owned(), value(field.kind))).collect();
     Event::from_fields(Kind::Builtin(row), fields).unwrap()
@@ -48,6 +48,7 @@ fn asks_for(row: &EventRow, capability: Capability) -> Reply {
         Capability::Resume => Reply::resume("why"),
         Capability::Interrupt => Reply::none().interrupt(),
         Capability::Permissions => Reply::none().with(|effects| effects.permissions = Some(json("[1]"))),
+        other => panic!("no case for {other:?}"),
     }
 }
 
@@ -64,6 +65,7 @@ fn has(outcome: &Outcome, capability: Capability) -> bool {
         Capability::Resume => outcome.resume.is_some(),
         Capability::Interrupt => outcome.halt.is_some(),
         Capability::Permissions => outcome.updated_permissions.is_some(),
+        other => panic!("no case for {other:?}"),
     }
 }
 

@@ -28,7 +28,9 @@ impl Serialize for Counted {
 }
 
 impl Payload for Counted {
-    const INDEX: usize = PreToolUse::INDEX;
+    fn row() -> &'static crosier::EventRow {
+        PreToolUse::row()
+    }
     fn base(&self) -> &Base {
         &self.base
     }

@@ -32,4 +32,5 @@ mod registration;
 mod scope;
 mod stress;
 mod two_phase;
+mod typed_event;
 mod warn;
