@@ -40,7 +40,7 @@ pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
 
 /// Reads the files and also looks for what is probably not meant: too slow for every event.
 pub(crate) fn lint(files: &[PathBuf]) -> Result<Config, Problems> {
-    with_files(files).lint().load()
+    with_files(files).search_path(environment::path()).lint().load()
 }
 
 fn with_files(files: &[PathBuf]) -> Loader {

@@ -29,6 +29,20 @@ pub(crate) fn config() -> Value {
                     json!({ "type": ["array", "string", "null"], "items": { "type": "string" } }),
                     "`.arma` files, relative to this file; a hook a line",
                 ),
+                "extends": about(
+                    json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
+                    "packs of ready hooks, such as `crosier:recommended`, or files; entries below `hooks` change their hooks by name",
+                ),
+                "mode": about(
+                    or_null(json!({ "enum": ["enforce", "warn", "off"] })),
+                    "for every hook of this file that names none: warn runs it without an effect and reports what it would have done",
+                ),
+                "trust": about(
+                    json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
+                    "more files that belong to what a person trusts, as globs",
+                ),
+                "log": about(json!({ "enum": ["on", "off", true, false, null] }), "whether decisions are logged; in the user's and the managed file"),
+                "daemon": about(json!({ "enum": ["auto", "off", true, false, null] }), "whether a daemon may be started; in the user's and the managed file"),
                 "permissions": about(
                     permissions(),
                     "what `/perms check` looks up; a capability that is not here is denied",
@@ -61,6 +75,11 @@ fn something() -> Value {
         has("agents", filled()),
         has("scripts", filled()),
         has("permissions", filled()),
+        has("extends", filled()),
+        { "required": ["mode"] },
+        { "required": ["trust"] },
+        { "required": ["log"] },
+        { "required": ["daemon"] },
     ] })
 }
 

@@ -186,3 +186,11 @@ fn a_hook_that_fails_and_is_passed_over_is_told_to_people_unless_it_is_to_be_qui
     let ran = lab.feed(&["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
     assert_eq!(ran.stderr, "hook closed failed (timeout), and is set to abort when it fails\n");
 }
+
+#[test]
+fn a_guard_that_cannot_be_loaded_denies_and_is_told_on_stderr() {
+    let lab = Lab::with("hooks: {PreToolUse: [{name: guard, type: python, handler: nowhere.check}]}");
+    let ran = lab.feed(&["fire", "PreToolUse"], BASH).exits(0);
+    assert_eq!(ran.json()["decision"], "deny");
+    ran.complains("error: hook guard could not be loaded: ").complains("nowhere");
+}

@@ -21,6 +21,8 @@ pub(super) fn command(
     keys: &Keys<'_>,
 ) -> Option<Handler> {
     let program = program(reader, context, keys)?;
+    let node = ["command", "argv", "handler"].into_iter().find_map(|key| keys.get(key));
+    lint::program(reader, context, &program, node.map_or(keys.span, |node| node.span));
     let cwd = self::cwd(reader, context, keys)?;
     let words = [("reply", Output::Reply), ("text", Output::Text)];
     let output = keys.get("output").and_then(|node| reader.word("output", node, &words)).unwrap_or_default();
@@ -63,7 +65,7 @@ fn program(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &Keys<'_>) 
                 return None;
             }
             let line = reader.filled_text("command", node)?;
-            lint::shell_line(reader, &line, node.span, context.folder)?;
+            lint::pasted_data(reader, &line, node.span)?;
             Some(Program::Shell(line))
         }
         ["argv"] => {

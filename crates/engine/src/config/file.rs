@@ -46,7 +46,10 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
         Some(Value::Map(entries)) => !entries.is_empty(),
         Some(_) => true,
     };
+    let has_settings = config.settings.read(reader, node);
     let found = before != (config.hooks.len(), config.agents.len())
+        || has_settings
+        || has_items("extends")
         || settings.is_set()
         || has_items("scripts")
         || has_items("permissions");

@@ -318,6 +318,9 @@ fn hook_type<'a>(reader: &mut Reader<'_>, context: &LoadContext<'a>, keys: &Keys
     if let Some(own) = context.types.iter().find(is_own) {
         return Some(Type::Registered(own.as_ref()));
     }
+    if keys.has("handler") && context.is_massgen {
+        return Some(Type::Python);
+    }
     if keys.has("handler") {
         let help = "`type: command` runs a file, `type: python` calls module.function, `type: builtin` is ready made";
         reader.error_with_help(keys.key_span("handler"), "`handler` needs a `type`", help);

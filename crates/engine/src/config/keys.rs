@@ -198,9 +198,10 @@ const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
 }
 
 /// The top-level keys that hold hooks or rules. A key that is nearly one of them is a mistake.
-pub(super) const FILE_SECTIONS: [&str; 4] = ["hooks", "agents", "scripts", "permissions"];
+pub(super) const FILE_SECTIONS: [&str; 5] = ["hooks", "agents", "scripts", "permissions", "extends"];
 /// All top-level keys.
-pub(super) const FILE: [&str; 4] = FILE_SECTIONS;
+pub(super) const FILE: [&str; 9] =
+    ["hooks", "agents", "scripts", "permissions", "extends", "mode", "trust", "log", "daemon"];
 pub(super) const SECTION: [&str; 3] = names(&SECTION_KEYS);
 pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);

@@ -1,5 +1,6 @@
 //! Files in, configuration or problems out.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +14,11 @@ use super::hook_type::{HookType, HookTypes};
 use super::keys::{self, KeyTables};
 use super::lint;
 use super::names::{DeclaredHook, Names};
+use super::pack::{ChangedHook, Pack, Packs, Unit};
 use super::script::{Commands, Permissions, SlashCommand};
 use super::section::Settings;
-use super::tree::{self, Problem, Problems, Severity, Source, Span};
+use super::settings::HostSettings;
+use super::tree::{self, Problem, Problems, Severity, Source, Span, parse_document};
 use super::value::Reader;
 use crate::registry::{Hook, OnError};
 
@@ -32,6 +35,8 @@ pub struct Config {
     pub agents: Vec<AgentConfig>,
     /// The most hooks per event and scope.
     pub max_hooks_per_point: Option<usize>,
+    /// What the files say to the host beside their hooks.
+    pub settings: HostSettings,
     /// What is allowed but suspicious.
     pub warnings: Problems,
     /// Every hook with the place where it is written, disabled ones included.
@@ -58,6 +63,8 @@ pub struct Loader {
     commands: Commands,
     builtins: Builtins,
     types: HookTypes,
+    packs: Vec<Pack>,
+    search_path: Option<OsString>,
     lints: bool,
     sources: Vec<Result<Input, Problem>>,
 }
@@ -75,10 +82,16 @@ struct Input {
 pub(super) struct LoadContext<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) folder: &'a Path,
+    /// The hooks of this pack that the file behind it changes.
+    pub(super) changed: &'a [ChangedHook],
     pub(super) names: &'a mut Names,
     pub(super) commands: &'a Commands,
     pub(super) builtins: &'a Builtins,
     pub(super) types: &'a HookTypes,
+    /// Where programs are looked for, by lints.
+    pub(super) search_path: Option<&'a OsStr>,
+    /// Whether the file is one of MassGen, where a `handler` without a `type` is python.
+    pub(super) is_massgen: bool,
 }
 
 impl LoadContext<'_> {
@@ -155,10 +168,28 @@ impl Loader {
         self
     }
 
+    /// Adds a pack that `extends:` can name.
+    pub fn pack(mut self, pack: Pack) -> Self {
+        self.packs.push(pack);
+        self
+    }
+
+    /// The packs that `extends:` can name, in the order they were registered.
+    #[must_use]
+    pub fn packs(&self) -> &[Pack] {
+        &self.packs
+    }
+
     /// The keys that a configuration may have, those of registered hook types included: for schemas and documents.
     #[must_use]
     pub fn keys(&self) -> KeyTables {
         KeyTables::new(self.types.all())
+    }
+
+    /// Says where the programs of hooks are found, as `PATH` does, so that [`lint`](Self::lint) can miss one.
+    pub fn search_path(mut self, path: impl Into<OsString>) -> Self {
+        self.search_path = Some(path.into());
+        self
     }
 
     /// Also looks for what is allowed but probably not meant, on disk too. Off by default: a host that loads its
@@ -176,34 +207,41 @@ impl Loader {
         let mut problems = Problems::new();
         let mut config = Config::default();
         let mut names = Names::default();
-        let mut files: Vec<(&Input, tree::Node)> = Vec::with_capacity(self.sources.len());
+        let mut packs =
+            Packs { catalog: &self.catalog, types: &self.types, registered: &self.packs, read: Vec::new() };
+        let mut units: Vec<Unit> = Vec::with_capacity(self.sources.len());
         for input in &self.sources {
             match input {
                 Err(problem) => problems.push(problem.clone()),
-                Ok(input) => match input.part.clone().map_or_else(|| tree::parse_document(&input.source), Ok)
-                {
+                Ok(input) => match input.part.clone().map_or_else(|| parse_document(&input.source), Ok) {
                     Err(found) => problems.extend(found),
-                    Ok(node) => files.push((input, node)),
+                    Ok(node) => {
+                        let source = &input.source;
+                        let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
+                        units.extend(packs.expand(&mut reader, node, &input.folder));
+                    }
                 },
             }
         }
         // A script line may ask for a permission that a later file gives.
         let mut permissions = Permissions::default();
-        for (input, node) in &files {
-            let mut reader = Reader { source: &input.source, problems: &mut problems, lints: self.lints };
+        for Unit { source, node, .. } in &units {
+            let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             node.get("permissions").into_iter().for_each(|node| permissions.read(&mut reader, node));
         }
         let commands = self.commands.complete(permissions, &mut problems);
-        for (input, node) in &files {
-            let mut reader = Reader { source: &input.source, problems: &mut problems, lints: self.lints };
-            let (catalog, folder) = (&self.catalog, input.folder.as_path());
+        for Unit { source, node, folder, changed } in &units {
+            let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             let mut context = LoadContext {
-                catalog,
+                catalog: &self.catalog,
                 folder,
+                changed,
                 names: &mut names,
                 commands: &commands,
                 builtins: &self.builtins,
                 types: &self.types,
+                search_path: self.search_path.as_deref(),
+                is_massgen: is_massgen(node),
             };
             file(&mut reader, &mut context, node, &mut config);
         }
@@ -219,6 +257,15 @@ impl Loader {
         config.warnings = problems;
         Ok(config)
     }
+}
+
+/// Whether a file is one of MassGen: it has an orchestrator, or agents with a backend.
+fn is_massgen(node: &tree::Node) -> bool {
+    let has_backend = |agent: &tree::Node| agent.get("backend").is_some();
+    let agents = node.get("agents").and_then(tree::Node::as_list).unwrap_or_default();
+    node.get("orchestrator").is_some()
+        || node.get("agent").is_some_and(has_backend)
+        || agents.iter().any(has_backend)
 }
 
 fn input(name: &str, bytes: Vec<u8>, folder: PathBuf) -> Result<Input, Problem> {

@@ -15,10 +15,12 @@ mod keys;
 mod lint;
 mod loader;
 mod names;
+mod pack;
 mod python;
 mod request;
 mod script;
 mod section;
+mod settings;
 mod tree;
 mod value;
 
@@ -27,8 +29,10 @@ pub use hook_type::HookType;
 pub use keys::{Key, KeyTables, ValueKind};
 pub use loader::{AgentConfig, Config, Loader};
 pub use names::DeclaredHook;
+pub use pack::Pack;
 pub use request::HookRequest;
 pub use script::{Argument, ArgumentProblem, SlashCommand, expect_arguments};
+pub use settings::HostSettings;
 pub use tree::{
     MapEntry, Node, Position, Problem, Problems, Related, Severity, Source, Span, Style, Value,
     parse_document,

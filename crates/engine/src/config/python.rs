@@ -1,5 +1,6 @@
 //! Python functions: `type: python`, `handler: "module.function"`.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::command;
@@ -37,6 +38,20 @@ pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &
         let paths = reader.texts("python_path", node);
         spec.paths.extend(paths.iter().map(|path| context.folder.join(path)));
     }
+    if let Some(twin) = spec.paths.iter().find_map(|folder| twin(folder, &spec.module)) {
+        let message = format!(
+            "`{}` is both a module and a package: {}.py and {}/",
+            spec.module,
+            twin.display(),
+            twin.display()
+        );
+        reader.error_with_help(
+            node.span,
+            message,
+            "python would take the package: remove or rename one of them",
+        );
+        return None;
+    }
     if let Some(node) = keys.get("isolate") {
         spec.fork = reader.word("isolate", node, &[("fork", true), ("worker", false)])?;
     }
@@ -44,4 +59,17 @@ pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &
     spec.env = keys.get("env").map(|node| command::env(reader, node)).unwrap_or_default();
     spec.env_pass = keys.get("env_pass").map(|node| reader.texts("env_pass", node)).unwrap_or_default();
     Some(Handler::Python(Arc::new(spec)))
+}
+
+/// A module of this name that lies beside a package of the same name: whoever adds the package replaces the module.
+fn twin(folder: &Path, module: &str) -> Option<PathBuf> {
+    let mut path = folder.to_owned();
+    for part in module.split('.') {
+        path.push(part);
+        let is_package = ["py", "pyc", "so"].iter().any(|end| path.join(format!("__init__.{end}")).is_file());
+        if is_package && path.with_extension("py").is_file() {
+            return Some(path);
+        }
+    }
+    None
 }

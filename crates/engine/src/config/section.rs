@@ -8,7 +8,7 @@ use crosier_protocol::Kind;
 use super::hook::{Group, Surroundings, hook};
 use super::keys::{self, canonical, is_free};
 use super::loader::LoadContext;
-use super::tree::{MapEntry, Node, Span};
+use super::tree::{MapEntry, Node, Problems, Span};
 use super::value::{Reader, Unit};
 use crate::registry::{Hook, OnError};
 
@@ -173,10 +173,29 @@ fn event(
             Some(_) => group(reader, context, item, event, owner, settings, found),
             None => {
                 let surroundings = Surroundings { event, owner, settings, group: &Group::default() };
-                found.hooks.extend(hook(reader, context, item, surroundings));
+                found.hooks.extend(hook_or_change(reader, context, item, surroundings));
             }
         }
     }
+}
+
+/// A hook. One of a pack that a file changed has keys of both: what is wrong with it is shown at the change.
+fn hook_or_change(
+    reader: &mut Reader<'_>,
+    context: &mut LoadContext<'_>,
+    item: &Node,
+    surroundings: Surroundings<'_>,
+) -> Option<Hook> {
+    let Some(changed) = context.changed.iter().find(|changed| changed.hook == item.span) else {
+        return hook(reader, context, item, surroundings);
+    };
+    let mut found = Problems::new();
+    let mut merged = Reader { source: reader.source, problems: &mut found, lints: reader.lints };
+    let hook = hook(&mut merged, context, item, surroundings);
+    reader
+        .problems
+        .extend(found.into_iter().map(|problem| problem.moved_to(&changed.source, changed.change)));
+    hook
 }
 
 /// Claude's nested form: hooks with one matcher.
@@ -216,7 +235,7 @@ fn group(
         return reader.expected("hooks", "a list of hooks", list);
     };
     let surroundings = Surroundings { event, owner, settings, group: &group };
-    let hooks = items.iter().filter_map(|item| hook(reader, context, item, surroundings));
+    let hooks = items.iter().filter_map(|item| hook_or_change(reader, context, item, surroundings));
     let mut hooks: Vec<Hook> = hooks.collect();
     // In one matcher group callbacks come before processes.
     hooks.sort_by_key(|hook| !hook.handler.is_callback());

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Capability, Decision, Event, Kind, OnError, Outcome};
+use crosier::{Capability, Decision, Event, FailureKind, Kind, OnError, Outcome};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -156,6 +156,12 @@ fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
         let Some(failure) = &report.failure else { continue };
         let is_told = engine.entry(&report.hook).is_none_or(|entry| entry.on_error == OnError::Log);
         let has_denied = outcome.by_failure && outcome.by.as_deref() == Some(&*report.hook);
+        if failure.kind == FailureKind::Import {
+            // The code of a guard that is not there is for the person to mend, whatever the host does with the denial.
+            let (name, detail) = (print::one_line(&report.hook), print::one_line(&failure.detail));
+            print::note(&format!("error: hook {name} could not be loaded: {detail}"));
+            continue;
+        }
         if is_told && !has_denied && report.decision.is_none() {
             let name = print::one_line(&report.hook);
             print::note(&format!("warn: hook {name} failed ({}) and was passed over", failure.kind));

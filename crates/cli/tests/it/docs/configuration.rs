@@ -58,9 +58,16 @@ permissions: {shellExec: ask}      # what /perms check looks up
 - Relative paths are relative to the file, and that is also where hooks run.
 - Every key may be written in camel case (`onError`). `x-…` keys are free. A name is used once per scope; a hook without
   one is called by its place, `PreToolUse[1]`.
-- Outside `hooks`, keys that Crosier does not know belong to somebody else and are left alone. Those it knows are
-  `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of `.arma` files) and
-  `permissions` (`NAME: allow | ask | deny`).
+- Outside `hooks`, keys that Crosier does not know may belong to other programs, in a file that has something for
+  Crosier. Those it knows are `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of
+  `.arma` files), `permissions` (`NAME: allow | ask | deny`; of several files the strictest counts), `extends`, and for
+  the program `trust` (globs), `log` (`on`, `off`) and `daemon` (`auto`, `off`).
+- A file in which nothing is found for Crosier, an event beside `hooks:` and a key that is nearly one of ours are errors:
+  a guard that is silently not there would be worse.
+- `extends: NAME` or a list brings in packs of ready hooks, before those of the file; a path names a file as a pack. An
+  entry under the same event with the name of a pack's hook changes it: without a handler key (`command`, `handler`, …)
+  its keys replace the pack's, with one it replaces the hook. Only the first file that extends a pack can change it.
+- In a MassGen file (one with `orchestrator`, or with agents that have a `backend`) a `handler` without a `type` is python.
 - What a hook runs: `command` (a line for `sh -c`), `argv` (no shell), `run` (a script line), or `type` with `handler`: a
   file that need not be executable, a Python function, a built-in. `reply` is an answer that is written down, for
   [cases](testing.md).

@@ -121,7 +121,8 @@ fn the_words_of_the_schema_are_those_that_the_loader_names() {
 }
 
 /// What only `check` can find: what is on the disk, what two places say together, and what is inside a text.
-const ONLY_CHECK: [&str; 23] = [
+const ONLY_CHECK: [&str; 24] = [
+    "python-module-and-package",
     "builtin-in-the-wrong-place",
     "builtin-option-value",
     "command-empty",

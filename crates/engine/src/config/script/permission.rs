@@ -1,16 +1,15 @@
 //! `permissions:`: what `/perms check` looks up.
 //!
-//! In comes the mapping of a file, out goes a word per capability. What no file names is denied, and two
-//! files must not say different things about one capability.
+//! In comes the mapping of a file, out goes a word per capability. What no file names is denied. Where
+//! several files name one, the strictest answer counts.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use super::super::tree::{MapEntry, Node, Problem, Source, Span, Value, shorten};
+use super::super::tree::{MapEntry, Node, Value};
 use super::super::value::Reader;
 
-/// What is said about a capability.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is said about a capability, the strictest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Permission {
     Allow,
     Ask,
@@ -26,14 +25,7 @@ const MODES: [&str; 2] = ["defaultMode", "disableBypassPermissionsMode"];
 
 /// What all files say.
 #[derive(Debug, Default)]
-pub(in super::super) struct Permissions(HashMap<String, Granted>);
-
-#[derive(Debug)]
-struct Granted {
-    permission: Permission,
-    source: Arc<Source>,
-    span: Span,
-}
+pub(in super::super) struct Permissions(HashMap<String, Permission>);
 
 impl Permissions {
     /// Reads the mapping of one file.
@@ -46,28 +38,13 @@ impl Permissions {
         };
         for entry in entries.iter().filter(|entry| !is_claudes(entry)) {
             let Some(permission) = reader.word(&entry.key, &entry.value, &WORDS) else { continue };
-            match self.0.get(&entry.key) {
-                Some(first) if first.permission != permission => {
-                    let message = format!("`{}` has another permission already", shorten(&entry.key));
-                    let problem = Problem::error(reader.source, entry.key_span, message);
-                    let problem = problem.with_help("leave one of them out, or make them agree");
-                    reader.problems.push(problem.with_related(
-                        &first.source,
-                        first.span,
-                        "the first is here",
-                    ));
-                }
-                Some(_) => {}
-                None => {
-                    let (source, span) = (Arc::clone(reader.source), entry.key_span);
-                    self.0.insert(entry.key.clone(), Granted { permission, source, span });
-                }
-            }
+            let known = self.0.entry(entry.key.clone()).or_insert(permission);
+            *known = permission.max(*known);
         }
     }
 
     pub(super) fn of(&self, capability: &str) -> Option<Permission> {
-        self.0.get(capability).map(|granted| granted.permission)
+        self.0.get(capability).copied()
     }
 
     /// The capabilities that are named, in the order of their names.

@@ -200,7 +200,7 @@ fn a_file_of_nothing_but_mistakes_or_hooks_ends_soon() {
 }
 
 #[test]
-fn permissions_of_a_later_file_count_and_must_not_contradict() {
+fn permissions_of_a_later_file_count_and_the_strictest_wins() {
     let script = "hooks: {PreToolUse: [{run: /perms check shellExec}]}";
     let loader =
         || Loader::default().text("a", script, "/").text("b", "permissions: {shellExec: allow}", "/");
@@ -208,9 +208,11 @@ fn permissions_of_a_later_file_count_and_must_not_contradict() {
         fire(&engine(loader().load().unwrap()), "pre:tool", &json!({"tool_name": "x", "tool_input": {}}));
     assert_eq!(outcome.decision, None);
     assert!(loader().text("c", "permissions: {shellExec: allow}", "/").load().is_ok());
-    let text = loader().text("c", "permissions: {shellExec: deny}", "/").load().unwrap_err().to_string();
-    assert!(text.contains("c:1:15: error: `shellExec` has another permission already"), "{text}");
-    assert!(text.contains("the first is here: b:1:15"), "{text}");
+    for (more, expected) in [("ask", Some(Decision::Ask)), ("deny", Some(Decision::Deny))] {
+        let config = loader().text("c", &format!("permissions: {{shellExec: {more}}}"), "/").load().unwrap();
+        let outcome = fire(&engine(config), "pre:tool", &json!({"tool_name": "x", "tool_input": {}}));
+        assert_eq!(outcome.decision, expected, "{more}");
+    }
 }
 
 #[test]
@@ -253,7 +255,4 @@ fn what_is_probably_not_meant_is_a_warning() {
     {
         assert!(load(line, "permissions: {x: ask}").unwrap().warnings.is_empty(), "{line}");
     }
-    let config = Loader::default().lint().text("c", "script: [a.arma]\nagent: {}\n", "/").load().unwrap();
-    assert!(config.warnings.to_string().contains("did you mean `scripts`?"));
-    assert_eq!(config.warnings.len(), 1);
 }

@@ -164,6 +164,14 @@ impl Problem {
     fn end(&self) -> usize {
         self.span.end.max(self.span.start)
     }
+
+    /// The same problem at another place.
+    #[must_use]
+    pub(in super::super) fn moved_to(mut self, source: &Arc<Source>, span: Span) -> Self {
+        self.source = Arc::clone(source);
+        self.span = span;
+        self
+    }
 }
 
 impl fmt::Display for Problem {

@@ -1,6 +1,11 @@
 //! What is allowed but probably not meant: warnings.
 
-use std::path::Path;
+mod matcher;
+mod program;
+
+pub(super) use matcher::matcher;
+pub(super) use program::program;
+
 use std::time::Duration;
 
 use crosier_protocol::Capability;
@@ -11,7 +16,7 @@ use super::names::Names;
 use super::section::Event;
 use super::tree::{Node, Problem, Problems, Span};
 use super::value::Reader;
-use crate::registry::{Matcher, OnError};
+use crate::registry::OnError;
 
 /// A bare number on a hook is seconds; thousands of them were meant as milliseconds.
 pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Duration>) {
@@ -24,27 +29,6 @@ pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Dura
             message,
             format!("write {number}ms for milliseconds, or {number}s to be clear"),
         );
-    }
-}
-
-/// Matchers that come from a place where they were expressions or lists, and values that never come.
-pub(super) fn matcher(reader: &mut Reader<'_>, matcher: &Matcher, span: Span, event: &Event) {
-    let text = matcher.text();
-    if !reader.lints || matcher.is_all() || text.starts_with("re:") {
-        return;
-    }
-    if [".*", ".+", "^", "$", "\\"].iter().any(|part| text.contains(part)) {
-        let message = format!("the matcher `{text}` looks like a regular expression, but it is a glob");
-        reader.warn(span, message, format!("write `re:{text}`, or `*` for any characters"));
-    } else if text.contains(',') && event.kind.name.contains("Tool") {
-        let message = format!("the matcher `{text}` can never match: no tool has a comma in its name");
-        reader.warn(span, message, format!("write `{}`", text.replace([',', ' '], "|").replace("||", "|")));
-    } else if let Some(field) = event.kind.matcher.and_then(|name| event.kind.field(name))
-        && !field.values.is_empty()
-        && !field.values.iter().any(|value| matcher.matches(value))
-    {
-        let message = format!("the matcher `{text}` can never match: `{}` has other values", field.name);
-        reader.warn(span, message, format!("it is one of {}", field.values.join(", ")));
     }
 }
 
@@ -64,8 +48,8 @@ pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, on_e
     }
 }
 
-/// A shell line: data pasted into it is refused, a script that is not there is suspicious.
-pub(super) fn shell_line(reader: &mut Reader<'_>, line: &str, span: Span, folder: &Path) -> Option<()> {
+/// Refuses event data that is pasted into a shell line.
+pub(super) fn pasted_data(reader: &mut Reader<'_>, line: &str, span: Span) -> Option<()> {
     let pastes = line.contains("${") || line.contains("{{");
     for pasted in ["${tool_input", "${tool_response", "${tool_output", "${prompt", "{{"] {
         if pastes && line.contains(pasted) {
@@ -75,27 +59,6 @@ pub(super) fn shell_line(reader: &mut Reader<'_>, line: &str, span: Span, folder
             reader.error_with_help(span, message, help);
             return None;
         }
-    }
-    if !reader.lints {
-        return Some(());
-    }
-    let mut words = line.split_ascii_whitespace().skip_while(|word| word.contains('='));
-    let first = words.next()?;
-    let plain = |word: &str| !word.contains(['$', '`', '"', '\'', '*', ';', '&', '|', '(', '<', '>', '~']);
-    let program = first.rsplit('/').next().unwrap_or(first);
-    let interprets = ["python", "python3", "sh", "bash", "node", "ruby", "perl"].contains(&program);
-    let script = if interprets { words.find(|word| !word.starts_with('-')) } else { Some(first) };
-    // `python -m module` and `sh -c '…'` name no file.
-    let names_no_file =
-        interprets && line.split_ascii_whitespace().any(|word| ["-m", "-c", "-e"].contains(&word));
-    if let Some(script) = script
-        && !names_no_file
-        && plain(script)
-        && (interprets || script.contains('/'))
-        && !folder.join(script).exists()
-    {
-        let message = format!("the command runs `{script}`, which does not exist in {}", folder.display());
-        reader.warn(span, message, "relative paths begin at the configuration's folder");
     }
     Some(())
 }

@@ -1,0 +1,2 @@
+def check(event):
+    return None

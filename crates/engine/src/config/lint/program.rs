@@ -1,0 +1,119 @@
+//! Programs that cannot run: not there, not executable, or with line ends of another system.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::super::loader::LoadContext;
+use super::super::tree::{Span, shorten};
+use super::super::value::Reader;
+use crate::registry::Program;
+
+/// What a shell does itself, or what begins more than a plain command.
+const SHELL_WORDS: [&str; 46] = [
+    "!", ".", ":", "[", "[[", "alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval",
+    "exec", "exit", "export", "false", "fg", "for", "function", "getopts", "hash", "if", "jobs", "kill",
+    "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "time",
+    "times", "trap", "true", "type", "ulimit", "umask", "unset", "until", "while",
+];
+/// Programs whose first argument is the file that they run.
+const INTERPRETERS: [&str; 8] = ["python", "python3", "sh", "bash", "node", "ruby", "perl", "zsh"];
+
+/// Warns of what keeps a program from running. Nothing is started.
+pub(in super::super) fn program(
+    reader: &mut Reader<'_>,
+    context: &LoadContext<'_>,
+    program: &Program,
+    span: Span,
+) {
+    if !reader.lints {
+        return;
+    }
+    match program {
+        Program::Argv(words) => {
+            let Some(first) = words.first() else { return };
+            let rest = words.iter().skip(1).map(String::as_str);
+            command(reader, context, first, rest, span);
+        }
+        Program::Shell(line) => {
+            let mut words = line.split_ascii_whitespace().skip_while(|word| word.contains('='));
+            let Some(first) = words.next() else { return };
+            if is_plain(first) && !SHELL_WORDS.contains(&first) && !first.starts_with(['{', '#']) {
+                command(reader, context, first, words, span);
+            }
+        }
+    }
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.contains(['$', '`', '"', '\'', '*', ';', '&', '|', '(', '<', '>', '~', '\\'])
+}
+
+fn command<'w>(
+    reader: &mut Reader<'_>,
+    context: &LoadContext<'_>,
+    first: &str,
+    mut rest: impl Iterator<Item = &'w str>,
+    span: Span,
+) {
+    let relative = "relative paths begin at the configuration's folder";
+    if first.contains('/') {
+        let path = context.folder.join(first);
+        let Ok(meta) = fs::metadata(&path) else {
+            let message = format!(
+                "the command runs `{}`, which does not exist in {}",
+                shorten(first),
+                context.folder.display()
+            );
+            return reader.warn(span, message, relative);
+        };
+        if meta.is_file() && meta.permissions().mode() & 0o111 == 0 {
+            let message = format!("the command runs `{}`, which is not executable", shorten(first));
+            return reader.warn(span, message, format!("run `chmod +x {}`", shorten(first)));
+        }
+        return line_ends(reader, &path, first, span);
+    }
+    if let Some(search) = context.search_path
+        && !std::env::split_paths(search).any(|folder| is_executable(&folder.join(first)))
+    {
+        let message = format!("the command runs `{}`, which is in no folder of PATH", shorten(first));
+        reader.warn(span, message, "install it, or name it by its path");
+    }
+    if INTERPRETERS.contains(&first) {
+        // `python -m module` and `sh -c '…'` name no file.
+        let script = rest
+            .by_ref()
+            .take_while(|word| !["-m", "-c", "-e"].contains(word))
+            .find(|word| !word.starts_with('-'));
+        if let Some(script) = script.filter(|script| is_plain(script)) {
+            let path = context.folder.join(script);
+            if path.exists() {
+                line_ends(reader, &path, script, span);
+            } else {
+                let message = format!(
+                    "the command runs `{}`, which does not exist in {}",
+                    shorten(script),
+                    context.folder.display()
+                );
+                reader.warn(span, message, relative);
+            }
+        }
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// A script whose lines end with a carriage return: the kernel looks for `/bin/sh\r`, and shells take it as a letter.
+fn line_ends(reader: &mut Reader<'_>, path: &Path, shown: &str, span: Span) {
+    let mut start = Vec::new();
+    let is_read = fs::metadata(path).is_ok_and(|meta| meta.is_file())
+        && File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start)).is_ok();
+    if is_read && start.starts_with(b"#!") && start.windows(2).any(|pair| pair == b"\r\n") {
+        let message =
+            format!("the lines of `{}` end with a carriage return, with which it cannot run", shorten(shown));
+        reader.warn(span, message, format!("convert it: `sed -i 's/\\r$//' {}`", shorten(shown)));
+    }
+}
