@@ -47,6 +47,10 @@ impl Builtin for Permissions {
         OPTIONS
     }
 
+    fn is_guard(&self) -> bool {
+        true
+    }
+
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = guard::check(request, self.name());
         let mut rules = Rules::default();

@@ -56,6 +56,10 @@ impl Builtin for BlockCommands {
         OPTIONS
     }
 
+    fn is_guard(&self) -> bool {
+        true
+    }
+
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         guard::check(request, self.name())?;
         let list = list(request)?;

@@ -128,6 +128,10 @@ impl Builtin for ProtectPaths {
         OPTIONS
     }
 
+    fn is_guard(&self) -> bool {
+        true
+    }
+
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let is_git_write =
             request.event().field("path").is_some() && request.event().capabilities.has(Capability::Deny);

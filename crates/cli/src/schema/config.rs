@@ -131,7 +131,8 @@ fn group(tables: &KeyTables) -> Value {
 }
 
 fn hook(tables: &KeyTables) -> Value {
-    let says = ["type", "command", "argv", "run", "reply", "then", "delay", "fail"];
+    // A `handler` alone is python in a MassGen file, and an error elsewhere, which only `check` can tell.
+    let says = ["type", "handler", "command", "argv", "run", "reply", "then", "delay", "fail"];
     let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
     let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
     let mut all = vec![one_of("command", "argv"), one_of("command", "handler"), one_of("argv", "handler")];
@@ -141,7 +142,6 @@ fn hook(tables: &KeyTables) -> Value {
         keys(&tables.hook, tables),
         json!({
             "anyOf": says,
-            "dependentRequired": { "handler": ["type"] },
             "allOf": all,
         }),
     )
@@ -158,6 +158,9 @@ fn contradictions() -> Vec<Value> {
     let modes = ["observe", "parallel", "background"];
     let pairs = modes.iter().enumerate().flat_map(|(at, a)| modes.iter().skip(at + 1).map(move |b| (*a, *b)));
     let mut all: Vec<Value> = pairs.map(|(a, b)| never(&[(a, yes()), (b, yes())])).collect();
+    all.push(never(&[("guard", yes()), ("observe", yes())]));
+    all.push(never(&[("guard", yes()), ("background", yes())]));
+    all.push(never(&[("system", yes()), ("mode", "off".into())]));
     all.push(never(&[("system", yes()), ("enabled", no())]));
     all.push(never(&[("on_error", "abort".into()), ("fail_closed", no())]));
     all.push(never(&[("on_error", "log".into()), ("fail_closed", yes())]));

@@ -26,6 +26,11 @@ pub trait Builtin: Send + Sync {
     /// The options that it knows.
     fn options(&self) -> &'static [BuiltinOption];
 
+    /// Whether its hooks are guards unless they say otherwise: they judge the final input.
+    fn is_guard(&self) -> bool {
+        false
+    }
+
     /// Makes the code of one hook. What is wrong with its options is reported to the request; then it returns none.
     fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback>;
 }
@@ -64,6 +69,11 @@ impl Builtins {
 
     pub(super) fn all(&self) -> impl Iterator<Item = &dyn Builtin> {
         self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// Whether hooks of this built-in are guards by default.
+    pub(super) fn is_guard(&self, name: &str) -> bool {
+        self.0.iter().any(|builtin| builtin.name() == name && builtin.is_guard())
     }
 
     /// Makes the hook that a configuration names.

@@ -10,7 +10,7 @@ use super::agents::{self, agents};
 use super::keys;
 use super::loader::{Config, LoadContext};
 use super::script::scripts;
-use super::section::{Owner, Settings, section};
+use super::section::{ENFORCEMENT, Owner, Settings, section};
 use super::tree::{MapEntry, Node, Span, Value, shorten};
 use super::value::Reader;
 
@@ -29,6 +29,9 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
     }
     let before = (config.hooks.len(), config.agents.len());
     let mut settings = Settings::default();
+    if let Some(node) = node.get("mode").filter(|node| !node.is_null()) {
+        settings.enforcement = reader.word("mode", node, &ENFORCEMENT);
+    }
     if let Some(entry) = node.entry("hooks") {
         let found = section(reader, context, &entry.value, &Owner::Base, &mut settings);
         config.hooks.extend(found.hooks);

@@ -9,7 +9,7 @@ use super::keys::{self, canonical, is_free};
 use super::loader::LoadContext;
 use super::names::DeclaredHook;
 use super::script::{SCRIPT_PRIORITY, run_line};
-use super::section::{Event, ON_ERROR, Owner, Settings};
+use super::section::{ENFORCEMENT, Event, ON_ERROR, Owner, Settings};
 use super::tree::{MapEntry, Node, Span};
 use super::value::{Reader, Unit};
 use super::{command, lint, python};
@@ -176,6 +176,12 @@ pub(super) fn hook(
     let priority = keys.get("priority").and_then(|node| reader.integer("priority", node));
     let usual = if keys.has("run") { SCRIPT_PRIORITY } else { DEFAULT_PRIORITY };
     let description = keys.get("description").and_then(|node| reader.text("description", node));
+    let enforcement = keys.get("mode").and_then(|node| reader.word("mode", node, &ENFORCEMENT));
+    let enforcement = enforcement.or(settings.enforcement).unwrap_or_default();
+    if system && enforcement == Enforcement::Off {
+        reader.error(keys.key_span("mode"), "a `system` hook cannot be off");
+    }
+    let guard = guard(reader, &keys, context, system, mode);
     let (handler, type_word) = handler(reader, context, &keys, event, mode?)?;
     lint::hook(reader, &keys, event, on_error);
     let position = reader.source.position(node.span.start);
@@ -187,8 +193,8 @@ pub(super) fn hook(
         timeout,
         on_error,
         mode: mode?,
-        enforcement: Enforcement::Enforce,
-        guard: None,
+        enforcement,
+        guard,
         layer: Layer::Host,
         system,
         enabled,
@@ -260,6 +266,30 @@ fn on_error(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<OnError> {
         (None, Some(true)) => Some(OnError::Abort),
         (own, _) => own,
     }
+}
+
+/// Whether the hook judges the final input. One that is not waited for, or that runs when all is decided, cannot.
+fn guard(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    context: &LoadContext<'_>,
+    system: bool,
+    mode: Option<Mode>,
+) -> Option<bool> {
+    let said = keys.get("guard").and_then(|node| reader.boolean("guard", node));
+    let judges = !matches!(mode, Some(Mode::Observe | Mode::Background));
+    if said == Some(true) && !judges {
+        let word = if mode == Some(Mode::Observe) { "observe" } else { "background" };
+        let message = format!("a guard decides, which a hook with `{word}` cannot");
+        reader.error_with_help(keys.key_span("guard"), message, "leave one of the two out");
+        return None;
+    }
+    let builtin = keys
+        .get("handler")
+        .and_then(Node::as_text)
+        .filter(|_| keys.get("type").and_then(Node::as_text) == Some("builtin"));
+    let by_default = system || builtin.is_some_and(|name| context.builtins.is_guard(name));
+    said.or((by_default && judges).then_some(true))
 }
 
 fn mode(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Mode> {

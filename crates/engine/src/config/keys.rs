@@ -94,10 +94,11 @@ const fn key(name: &'static str, value: ValueKind, about: &'static str) -> Key {
 /// The types that every loader knows.
 const TYPES: [&str; 4] = ["command", "python", "script", "builtin"];
 
+const ENFORCEMENT: ValueKind = ValueKind::Word(&["enforce", "warn", "off"]);
 const ON_ERROR: ValueKind = ValueKind::Word(&["log", "skip", "abort"]);
 
 /// Settings of a `hooks` section beside the events.
-const SECTION_KEYS: [Key; 3] = [
+const SECTION_KEYS: [Key; 4] = [
     key(
         "error_behavior",
         ON_ERROR,
@@ -109,6 +110,7 @@ const SECTION_KEYS: [Key; 3] = [
         "the time of every hook that names none; a bare number HERE is milliseconds",
     ),
     key("max_hooks_per_point", ValueKind::Count, "the most hooks per event and scope (50)"),
+    key("mode", ENFORCEMENT, "the mode of every hook of the section that names none"),
 ];
 
 /// Keys of an event's `{override, hooks}` form.
@@ -133,7 +135,7 @@ const GROUP_KEYS: [Key; 3] = [
 ];
 
 /// Keys of one hook.
-const HOOK_KEYS: [Key; 26] = [
+const HOOK_KEYS: [Key; 28] = [
     key("name", ValueKind::Text, "its name, unique in its scope; needed to enable and disable it"),
     key(
         "matcher",
@@ -160,6 +162,16 @@ const HOOK_KEYS: [Key; 26] = [
     key("observe", ValueKind::Bool, "runs when all is settled, sees the outcome, has no effect: for audits"),
     key("parallel", ValueKind::Bool, "runs together with its parallel neighbours; it may not rewrite"),
     key("background", ValueKind::Bool, "the event does not wait for it; only its context is taken, later"),
+    key(
+        "guard",
+        ValueKind::Bool,
+        "judges the final input: it runs again when a later hook changed what it let through; true for `system` hooks and the built-ins that decide",
+    ),
+    key(
+        "mode",
+        ENFORCEMENT,
+        "enforce (the default); warn runs it without an effect and reports what it would have done; off leaves it out",
+    ),
     key("system", ValueKind::Bool, "can be neither disabled nor overridden by an agent"),
     key("enabled", ValueKind::Bool, "false leaves it out without losing it"),
     key("env", ValueKind::Variables, "variables of its own"),
@@ -202,10 +214,10 @@ pub(super) const FILE_SECTIONS: [&str; 5] = ["hooks", "agents", "scripts", "perm
 /// All top-level keys.
 pub(super) const FILE: [&str; 9] =
     ["hooks", "agents", "scripts", "permissions", "extends", "mode", "trust", "log", "daemon"];
-pub(super) const SECTION: [&str; 3] = names(&SECTION_KEYS);
+pub(super) const SECTION: [&str; 4] = names(&SECTION_KEYS);
 pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
-pub(super) const HOOK: [&str; 26] = names(&HOOK_KEYS);
+pub(super) const HOOK: [&str; 28] = names(&HOOK_KEYS);
 
 /// The key as it is spelled here: `onError` is `on_error`.
 pub(super) fn canonical(key: &str) -> Cow<'_, str> {

@@ -285,7 +285,10 @@ fn unreadable(name: &str, why: &str) -> Problem {
 impl Settings {
     /// Whether a section says anything.
     pub(super) fn is_set(&self) -> bool {
-        self.timeout.is_some() || self.on_error.is_some() || self.max_hooks_per_point.is_some()
+        self.timeout.is_some()
+            || self.on_error.is_some()
+            || self.max_hooks_per_point.is_some()
+            || self.enforcement.is_some()
     }
 
     /// Gives a hook what its section says for hooks that say nothing themselves.

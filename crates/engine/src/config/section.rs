@@ -10,7 +10,7 @@ use super::keys::{self, canonical, is_free};
 use super::loader::LoadContext;
 use super::tree::{MapEntry, Node, Problems, Span};
 use super::value::{Reader, Unit};
-use crate::registry::{Hook, OnError};
+use crate::registry::{Enforcement, Hook, OnError};
 
 /// Whose hooks a section holds.
 #[derive(Debug, Clone)]
@@ -25,6 +25,7 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
     pub(super) on_error: Option<OnError>,
     pub(super) max_hooks_per_point: Option<usize>,
+    pub(super) enforcement: Option<Enforcement>,
 }
 
 /// What a section holds.
@@ -33,6 +34,9 @@ pub(super) struct SectionHooks {
     pub(super) hooks: Vec<Hook>,
     pub(super) overrides: Vec<(Kind, Span)>,
 }
+
+pub(super) const ENFORCEMENT: [(&str, Enforcement); 3] =
+    [("enforce", Enforcement::Enforce), ("warn", Enforcement::Warn), ("off", Enforcement::Off)];
 
 pub(super) const ON_ERROR: [(&str, OnError); 3] =
     [("log", OnError::Log), ("skip", OnError::Skip), ("abort", OnError::Abort)];
@@ -73,6 +77,10 @@ pub(super) fn section(
 
 fn setting(reader: &mut Reader<'_>, entry: &MapEntry, settings: &mut Settings) {
     match &*canonical(&entry.key) {
+        "mode" => {
+            settings.enforcement =
+                reader.word(&entry.key, &entry.value, &ENFORCEMENT).or(settings.enforcement);
+        }
         "error_behavior" => {
             settings.on_error = reader.word(&entry.key, &entry.value, &ON_ERROR).or(settings.on_error);
         }

@@ -20,7 +20,7 @@ use super::head::{Head, Options, head};
 use super::lexer::{Dollar, Lexer};
 use super::line::{command, report};
 use super::place::Places;
-use crate::registry::{Enforcement, Hook, Layer, Matcher, Mode, Origin};
+use crate::registry::{Hook, Layer, Matcher, Mode, Origin};
 
 /// The longest file that is read.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -207,7 +207,7 @@ fn hook(
         timeout,
         on_error,
         mode: Mode::Sequential,
-        enforcement: Enforcement::Enforce,
+        enforcement: settings.enforcement.unwrap_or_default(),
         guard: None,
         layer: Layer::Host,
         system: false,
