@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod import;
 mod json;
 pub mod page;
 pub mod patch;

@@ -3,6 +3,8 @@
 //! They are known to the configuration, to `check`, to `events` and to the schemas like the rows of the core, which
 //! the reference agent fires.
 
+use std::sync::LazyLock;
+
 use crosier_protocol::Capability::{Allow, Ask, Context, Deny};
 use crosier_protocol::FieldKind::{Any, Bool, Text};
 use crosier_protocol::event::TABLE;
@@ -128,12 +130,15 @@ pub fn all_rows() -> impl Iterator<Item = &'static EventRow> {
 /// All events: those of the core, and those that only some agents have.
 #[must_use]
 pub fn catalog() -> Catalog {
-    let mut catalog = Catalog::default();
-    for row in ROWS {
-        // A test sees to it that no row is refused.
-        let _ = catalog.add(*row);
-    }
-    catalog
+    static ALL: LazyLock<Catalog> = LazyLock::new(|| {
+        let mut catalog = Catalog::default();
+        for row in ROWS {
+            // A test sees to it that no row is refused.
+            let _ = catalog.add(*row);
+        }
+        catalog
+    });
+    ALL.clone()
 }
 
 #[cfg(test)]

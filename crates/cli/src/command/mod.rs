@@ -10,6 +10,7 @@ mod explain;
 mod fire;
 mod history;
 mod hook;
+mod import;
 mod list;
 #[cfg(debug_assertions)]
 mod panic;
@@ -59,6 +60,7 @@ pub(crate) static TABLE: &[Row] = &[
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
     row::<run::RunArgs>("run", "Run the agent: a prompt, a model, tools, and the hooks of this folder"),
     row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
+    row::<import::ImportArgs>("import", "Write an agent's own hooks as a crosier.yaml"),
     row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",

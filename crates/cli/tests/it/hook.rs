@@ -186,3 +186,17 @@ fn the_events_of_hosts_can_be_hooked() {
     let ran = hook(&lab, &["claude"], &change).exits(2);
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", "no\n"));
 }
+
+#[test]
+fn the_hooks_of_an_agent_become_a_configuration_that_works() {
+    let lab = Lab::new();
+    let settings = r#"{"hooks": {"PreToolUse": [{"matcher": "Ba.h", "hooks": [{"type": "command", "command": "echo no >&2; exit 2", "timeout": 5}, {"type": "http", "url": "http://x"}]}]}}"#;
+    lab.write(".claude/settings.json", settings);
+    let ran = lab.run(&["import", "claude"]).exits(0);
+    ran.complains("not imported: PreToolUse: a hook of type `http`");
+    lab.write("crosier.yaml", &ran.stdout);
+    lab.run(&["check"]).exits(0);
+    assert!(is_denied(&hook(&lab, &["claude"], &event("PreToolUse", &push())).exits(0)));
+    lab.run(&["import", "nobody"]).exits(64);
+    lab.run(&["import", "codex"]).exits(65).complains(".codex/hooks.json");
+}

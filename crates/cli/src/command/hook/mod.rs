@@ -30,8 +30,8 @@ pub(crate) use quick::quick;
     after_help = "The agent's JSON comes in on stdin. Without -c, every crosier.yaml from the project's folder
 up to the root of its repository counts; with none there is no opinion.
 
-Example, in ~/.claude/settings.json:
-  {\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"crosier hook claude\"}]}]}}"
+Example:
+  crosier hook claude < event.json"
 )]
 pub(crate) struct HookArgs {
     /// The agent: claude, codex, gemini, …
