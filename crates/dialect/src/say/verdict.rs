@@ -121,7 +121,13 @@ impl Verdict {
             failed: true,
             text: format!("crosier: hook {hook} failed and was passed over: {failure}"),
         });
-        for told in notices.chain(failures) {
+        let would = outcome.reports.iter().filter_map(|report| {
+            let would = report.would.filter(|would| *would != Decision::Allow)?;
+            let text =
+                format!("crosier: hook {} only warns, and would say {} here", report.hook, would.word());
+            Some(Told { hook: report.hook.to_string(), failed: false, text })
+        });
+        for told in notices.chain(failures).chain(would) {
             if !self.told.contains(&told) {
                 self.told.push(told);
             }

@@ -5,7 +5,6 @@
 //! engine's fold room.
 
 mod decode;
-mod encode;
 mod ending;
 mod keys;
 mod stderr;
@@ -19,7 +18,7 @@ pub use keys::REPLY_KEYS;
 
 use crate::failure::Failure;
 use crate::json::Json;
-use crate::outcome::{Notice, NoticeKind, Outcome};
+use crate::outcome::{Notice, NoticeKind};
 
 /// A decision, in the order of strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -281,14 +280,6 @@ impl Reply {
     /// The failure `bad_output`, with a sentence that says what is unclear.
     pub fn decode(bytes: &[u8], row: &crate::event::EventRow) -> Result<Self, Failure> {
         decode::reply(bytes, row)
-    }
-}
-
-impl Outcome {
-    /// The outcome as a reply, with the keys that Claude Code reads, for a host that is a hook of another agent.
-    #[must_use]
-    pub fn to_reply(&self) -> Json {
-        encode::reply(self)
     }
 }
 
