@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use crosier_dialect::agent::opencode_plugin;
 use serde_json::json;
 
 use super::Agent;
@@ -42,9 +43,11 @@ impl Agent for Opencode {
         }
         super::merge(&mut settings, &scenario.settings);
         home.write(".config/opencode/opencode.json", &settings.to_string())?;
+        let words = home.words("", false);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let plugin = match &home.hook {
-            Hook::Recorder { .. } => RECORDER.replace("COMMAND", &json!(home.words("", false)).to_string()),
-            Hook::Crosier { .. } => String::new(),
+            Hook::Recorder { .. } => RECORDER.replace("COMMAND", &json!(words).to_string()),
+            Hook::Crosier { .. } => opencode_plugin(&words),
         };
         home.write(".config/opencode/plugins/crosier.ts", &plugin)
     }

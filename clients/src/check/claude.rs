@@ -37,7 +37,7 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
             ),
         shared::blocked_prompt().check("the person is told why", printed("REASON-PROMPT")),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent)
             .check("the model is not asked again", requests(2, 2))

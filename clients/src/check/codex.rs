@@ -32,7 +32,7 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt()
             .check("the person sees that it was blocked", printed("UserPromptSubmit Blocked")),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent).check("the reason reaches the model", result_has("halt", "REASON-HALT")),
         shared::mcp_changed(shared::mcp(agent, "mcp__demo/touch")),

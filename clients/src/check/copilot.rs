@@ -19,7 +19,7 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
             .check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
         shared::blocked_prompt(),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_changed(shared::mcp(agent, "demo-touch")),

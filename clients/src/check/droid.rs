@@ -17,7 +17,7 @@ pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
         shared::faulty_hooks(agent),
         shared::beginning(agent).check("context of SessionStart arrives", told("CONTEXT-START")),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent),
         shared::mcp(agent, "demo___touch"),

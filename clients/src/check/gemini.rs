@@ -24,7 +24,7 @@ pub(crate) fn gemini(agent: &dyn Agent) -> Vec<Scenario> {
             .check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
         shared::blocked_prompt(),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent).check("the model is not asked again", requests(2, 2)),
         shared::mcp_changed(shared::mcp(agent, "mcp_demo_touch")),

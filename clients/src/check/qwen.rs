@@ -23,7 +23,7 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
             .check("and only once: prompts that are empty say nothing", told_times("CONTEXT-PROMPT", 1)),
         shared::blocked_prompt(),
         shared::resume_once(agent),
-        shared::resume_always(),
+        shared::resume_always(8),
         shared::deadline(agent),
         shared::halt(agent),
         shared::mcp(agent, "mcp__demo__touch"),

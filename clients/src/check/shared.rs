@@ -304,13 +304,16 @@ pub(super) fn resume_once(agent: &dyn Agent) -> Scenario {
         .check("then it ends", all([ended(), requests(3, 3)]))
 }
 
-/// A stop that is refused every time.
-pub(super) fn resume_always() -> Scenario {
+/// A stop that is refused every time; how often the model is asked, by Crosier's limit or the agent's own.
+pub(super) fn resume_always(times: usize) -> Scenario {
     Scenario::new("resume always")
         .policy("hooks:\n  Stop:\n    - {name: always, command: 'echo RESUME-REASON >&2; exit 2'}\n")
         .turns([Turn::text("I think I am done.")])
         .most_requests(30)
-        .check("the agent is resumed eight times, then it ends", all([ended(), requests(9, 9)]))
+        .check(
+            "the agent is resumed eight times at most, then it ends",
+            all([ended(), requests(times, times)]),
+        )
 }
 
 /// A hook that ends everything before a tool.

@@ -6,6 +6,10 @@ use super::super::patch::{self, Action, Change};
 use crate::json::{self, Fields};
 use crate::table::{Agent, Mcp, Parts, Tool};
 
+/// What tools cannot do without. Some agents put a new input over the old one: a field that it lacks would stay as it
+/// was.
+const NEEDED: [&str; 7] = ["command", "file_path", "content", "old_string", "new_string", "pattern", "url"];
+
 /// The call of a tool.
 #[derive(Debug)]
 pub(crate) struct ToolCall {
@@ -133,7 +137,12 @@ impl ToolCall {
 
     fn restore_one(&self, rewritten: &[Option<Json>]) -> Result<Json, String> {
         let Some(Some(input)) = rewritten.first() else { return Ok(self.own_input.clone()) };
-        self.own(input)
+        let before = self.renamed(&self.own_input);
+        let lost = NEEDED.iter().find(|field| before.get(field).is_some() && input.get(field).is_none());
+        match lost {
+            Some(field) => Err(format!("the new input has no `{field}`")),
+            None => self.own(input),
+        }
     }
 
     /// An input of the vocabulary with the names of the agent.
