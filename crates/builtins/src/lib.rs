@@ -13,6 +13,7 @@
 //! - [`permissions`]: rules like `Bash(git *)` that allow, ask or deny ([`rules`] is their syntax and engine).
 //! - [`block_commands`]: destructive shell commands are denied, with the reason and the safer way.
 //! - [`protect_paths`]: `.env`, keys, `.git` and the hook configuration are left alone.
+//! - [`self_guard`]: Crosier itself is left alone.
 //! - [`redact_secrets`]: secrets in results and answers are masked; [`redact_secrets::Redactor`] does logs too.
 //! - [`limit_prompt`]: a prompt that is too large is denied, with the numbers.
 //! - [`audit`]: a log of every event that cannot be changed unnoticed.
@@ -37,6 +38,7 @@ mod place;
 pub mod protect_paths;
 pub mod redact_secrets;
 pub mod rules;
+pub mod self_guard;
 pub mod shell;
 pub mod task_reminder;
 mod token;
@@ -55,6 +57,16 @@ pub struct Host {
     /// A folder of its own outside of projects, for the key of `audit` and the ends of its logs. Made when needed, for
     /// its owner only. Without it, the chain of an audit log has no key.
     pub state_folder: Option<PathBuf>,
+    /// Further files and folders that belong to the configuration, such as everything that its hooks run: no tool
+    /// changes them.
+    pub own_files: Vec<PathBuf>,
+}
+
+impl Host {
+    /// Everything that no tool may change.
+    fn own_files(&self) -> Vec<PathBuf> {
+        self.own_files.iter().chain(&self.state_folder).cloned().collect()
+    }
 }
 
 /// Registers every built-in hook, for a host that has nothing to give.
@@ -72,7 +84,8 @@ pub fn register_for(loader: Loader, host: &Host) -> Loader {
         .builtin(inbox::InboxHook::new(&host.inbox))
         .builtin(limit_prompt::LimitPrompt)
         .builtin(permissions::Permissions)
-        .builtin(protect_paths::ProtectPaths)
+        .builtin(protect_paths::ProtectPaths::with_own(host.own_files()))
         .builtin(redact_secrets::RedactSecrets)
+        .builtin(self_guard::SelfGuard::with_own(host.own_files()))
         .builtin(task_reminder::TaskReminder)
 }

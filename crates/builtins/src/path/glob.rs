@@ -116,6 +116,18 @@ impl PathGlob {
             return names.iter().any(|name| name_fits(parts, name));
         }
         let start = if self.start == Start::Roaming { Start::Root } else { self.start };
+        // `**/a/b`: the two names beside each other, anywhere.
+        if let (Start::Root, [Segment::Folders, rest @ ..]) = (start, self.segments.as_slice())
+            && !rest.is_empty()
+            && rest.iter().all(|segment| matches!(segment, Segment::Name(_)))
+        {
+            return names.windows(rest.len()).any(|names| {
+                names.iter().zip(rest).all(|(name, segment)| match segment {
+                    Segment::Name(parts) => name_fits(parts, name),
+                    Segment::Folders => false,
+                })
+            });
+        }
         let home = home.map(|home| Names::new(home, self.case));
         (0..=names.len()).rev().any(|end| self.fits(start, &names[..end], &base.0, home.as_ref()))
     }

@@ -1,14 +1,17 @@
 //! `protect-paths`: files that no tool may read, and files that no tool may change.
 //!
 //! Paths are taken from the fields of file tools (`Read`, `Write`, `Edit`, `NotebookEdit`, the like of MCP
-//! servers, and any field with the name of a path), from patches, and from the words and redirections of shell
-//! commands. `.` and `..` are taken out and symlinks followed; a path counts as it is written and as it is.
-//! Letters are compared in any case: a file system may take `.ENV` for `.env`.
+//! servers, and any field with the name of a path), from the `glob` of searches, from patches, and from the files that
+//! shell commands read, write or delete by the table of file effects. `.` and `..` are taken out and symlinks followed;
+//! a path counts as it is written and as it is. Letters are compared in any case: a file system may take `.ENV` for
+//! `.env`. To list a file is free. What a program that is not in the table does to a file that may be read is asked,
+//! and so is a protected name in the quotes of code (`python3 -c "open('.env')"`).
 //!
 //! # Options
-//! - `no_read`: patterns of files that may be neither read nor written (default: `.env*`, keys, credentials).
-//! - `no_write`: patterns of files that may be read but not written (default: `.git`, the hook configuration
-//!   itself with its scripts and its state).
+//! - `no_read`: patterns of files that may be neither read nor written (default: `.env*`, keys, credentials of agents,
+//!   clouds and tools).
+//! - `no_write`: patterns of files that may be read but not written (default: `.git`). The files of Crosier and the files
+//!   of agents that call it are always among them.
 //! - `also_no_read`, `also_no_write`: more patterns beside the default ones.
 //! - `except`: patterns of files that are free (default: `.env.example` and the like, `*.pub`). Never the
 //!   configuration itself.
@@ -19,6 +22,9 @@
 //! On `PreToolUse`, `PermissionRequest` and `PreGitWrite`. What a command reads without naming it (`grep -r x .`,
 //! a program of its own) is not seen: this is a guard-rail, not a sandbox.
 
+mod code;
+mod defaults;
+mod protected;
 mod shell;
 
 use std::path::{Path, PathBuf};
@@ -28,12 +34,25 @@ use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply};
 
 use crate::guard::{self, Ruling, ToolCall};
-use crate::path::{Case, Names, PathGlob, Places, Resolved};
+use crate::path::{Case, Names, PathGlob, Places};
 use crate::tool::{self, Access, Subject};
 
+pub(crate) use defaults::WIRING;
+pub(crate) use protected::Protected;
+
 /// The built-in hook.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ProtectPaths;
+#[derive(Debug, Clone, Default)]
+pub struct ProtectPaths {
+    own: Vec<PathBuf>,
+}
+
+impl ProtectPaths {
+    /// The hook; these files and folders belong to the configuration too, and no tool changes them.
+    #[must_use]
+    pub fn with_own(own: Vec<PathBuf>) -> Self {
+        Self { own }
+    }
+}
 
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("no_read", "patterns of files that may be neither read nor written"),
@@ -42,78 +61,6 @@ const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("also_no_write", "more patterns for no_write, beside the default ones"),
     BuiltinOption::new("except", "patterns of files that are free"),
 ];
-
-/// What nobody should read: what opens doors.
-const NO_READ: &[&str] = &[
-    ".env",
-    ".env.*",
-    ".envrc",
-    "*.pem",
-    "*.key",
-    "*.p12",
-    "*.pfx",
-    "*.jks",
-    "*.keystore",
-    "*.kdbx",
-    "*.ppk",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "id_*_sk",
-    ".ssh",
-    ".gnupg",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".git-credentials",
-    ".vault-token",
-    "**/.aws/credentials",
-    "**/.aws/config",
-    "**/.azure",
-    "**/.config/gcloud",
-    "**/.config/gh/hosts.yml",
-    "**/.docker/config.json",
-    "**/.kube/config",
-    "**/.cargo/credentials*",
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/proc/*/environ",
-    "credentials.json",
-    "service-account*.json",
-    "secrets.yaml",
-    "secrets.yml",
-];
-
-/// What nobody should change behind a person's back.
-const NO_WRITE: &[&str] =
-    &[".git", ".hg", ".svn", "crosier.yaml", "crosier.yml", "crosier.yaml.state.json", "*.arma", ".crosier"];
-
-const EXCEPT: &[&str] = &[
-    ".env.example",
-    ".env.sample",
-    ".env.template",
-    ".env.dist",
-    ".env.defaults",
-    "*.pub",
-    "**/.ssh/known_hosts",
-];
-
-/// Which files are protected how.
-#[derive(Debug)]
-pub(crate) struct Protected {
-    base: Names,
-    no_read: Vec<(String, PathGlob)>,
-    no_write: Vec<(String, PathGlob)>,
-    except: Vec<PathGlob>,
-    /// The configuration and what belongs to it; no exception holds for them.
-    own: Vec<PathBuf>,
-}
 
 impl Builtin for ProtectPaths {
     fn name(&self) -> &'static str {
@@ -140,7 +87,7 @@ impl Builtin for ProtectPaths {
         } else {
             guard::check(request, self.name())
         };
-        let protected = protected(request)?;
+        let protected = protected(request, &self.own)?;
         fine?;
         if is_git_write {
             return Some(Callback::Inline(Arc::new(move |call: Call<'_>| git_write(&protected, call))));
@@ -149,7 +96,7 @@ impl Builtin for ProtectPaths {
     }
 }
 
-fn protected(request: &mut BuiltinRequest<'_>) -> Option<Protected> {
+fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Protected> {
     let mut fine = Some(());
     let mut globs = |request: &mut BuiltinRequest<'_>, key: &str, standard: &[&str]| {
         let texts =
@@ -170,23 +117,36 @@ fn protected(request: &mut BuiltinRequest<'_>) -> Option<Protected> {
         }
         found
     };
-    let mut no_read = globs(request, "no_read", NO_READ);
+    let has_own_list = request.node("no_read").is_some();
+    let mut no_read = globs(request, "no_read", defaults::NO_READ);
     no_read.extend(globs(request, "also_no_read", &[]));
-    let mut no_write = globs(request, "no_write", NO_WRITE);
+    let mut no_write = globs(request, "no_write", defaults::NO_WRITE);
     no_write.extend(globs(request, "also_no_write", &[]));
-    let except = globs(request, "except", EXCEPT).into_iter().map(|(_, glob)| glob).collect();
-    let file = request.file();
-    let mut state = file.clone().into_os_string();
+    let except = globs(request, "except", defaults::EXCEPT).into_iter().map(|(_, glob)| glob).collect();
+    let files = if has_own_list { &[] } else { defaults::NO_READ_FILES };
+    fine?;
+    no_write.extend(compiled(defaults::WIRING));
+    let base = Names::new(request.folder(), Case::Folded);
+    let no_read_files = compiled(files);
+    let own = own_files(&request.file(), further);
+    Some(Protected { base, no_read, no_read_files, no_write, except, own, asks_about_form: true })
+}
+
+/// Patterns that come with this crate.
+pub(crate) fn compiled(patterns: &[&str]) -> Vec<(String, PathGlob)> {
+    let glob = |text: &&str| Some(((*text).to_owned(), PathGlob::new(text, Case::Folded).ok()?.anywhere()));
+    patterns.iter().filter_map(glob).collect()
+}
+
+/// The configuration, its state, and what the host says belongs to it; as written and as they are.
+pub(crate) fn own_files(config: &Path, further: &[PathBuf]) -> Vec<PathBuf> {
+    let mut state = config.to_owned().into_os_string();
     state.push(".state.json");
-    let mut own = vec![file, PathBuf::from(state)];
-    own.extend(own.clone().iter().filter_map(|path| std::fs::canonicalize(path).ok()));
-    fine.map(|()| Protected {
-        base: Names::new(request.folder(), Case::Folded),
-        no_read,
-        no_write,
-        except,
-        own,
-    })
+    let mut own = vec![config.to_owned(), PathBuf::from(state)];
+    own.extend_from_slice(further);
+    let real: Vec<PathBuf> = own.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
+    own.extend(real);
+    own
 }
 
 /// A file that is about to be committed.
@@ -195,77 +155,42 @@ fn git_write(protected: &Protected, call: Call<'_>) -> Answer {
     let path = path.plain();
     let places = Places { cwd: Path::new(call.event.cwd()), home: None };
     match protected.objection(&path, Access::Write, &places.resolve(&path)) {
-        Some(reason) => Reply::deny(guard::bounded(&reason)).into(),
+        Some(objection) => Reply::deny(guard::bounded(&objection.reason())).into(),
         None => Reply::none().into(),
     }
 }
 
 impl Protected {
-    fn judge(&self, call: ToolCall<'_>) -> Ruling {
+    pub(crate) fn judge(&self, call: ToolCall<'_>) -> Ruling {
         let places = Places { cwd: call.cwd, home: None };
         match tool::any_subject(call.tool, call.input) {
-            Subject::Shell(scripts) => scripts
-                .iter()
-                .map(|script| self.judge_script(script, places))
-                .find(|ruling| *ruling != Ruling::Nothing)
-                .unwrap_or(Ruling::Nothing),
+            Subject::Shell(scripts) => {
+                let mut asked = Ruling::Nothing;
+                for script in &scripts {
+                    match self.judge_script(script, places) {
+                        Ruling::Nothing => {}
+                        Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                        ruling => return ruling,
+                    }
+                }
+                asked
+            }
             Subject::Files(access, paths) => {
                 let objection =
                     paths.iter().find_map(|path| self.objection(path, access, &places.resolve(path)));
-                objection.map_or(Ruling::Nothing, Ruling::Deny)
+                let objection = objection.or_else(|| {
+                    let glob = call.input.get("glob").filter(|_| access == Access::Read)?;
+                    self.objection_to_search(&glob.as_str()?)
+                });
+                objection.map_or(Ruling::Nothing, |objection| Ruling::Deny(objection.reason()))
             }
             Subject::Other => Ruling::Nothing,
+            Subject::Unreadable(_) if !self.asks_about_form => Ruling::Nothing,
             Subject::Unreadable(why) => {
                 Ruling::Ask(format!("protect-paths cannot see which files it is about: {why}"))
             }
         }
     }
-
-    /// Why this file must be left alone, if it must.
-    pub(crate) fn objection(&self, shown: &str, access: Access, file: &Resolved) -> Option<String> {
-        let paths = [&file.lexical, &file.real];
-        if access == Access::Write && paths.iter().any(|path| self.own.iter().any(|own| same(own, path))) {
-            return Some(format!(
-                "`{shown}` is the hook configuration itself; nobody changes it but the person"
-            ));
-        }
-        let both: Vec<Names> = paths[..if file.lexical == file.real { 1 } else { 2 }]
-            .iter()
-            .map(|path| Names::new(path, Case::Folded))
-            .collect();
-        let matches =
-            |glob: &PathGlob| both.iter().any(|path| glob.matches_tree_names(path, &self.base, None));
-        // An exception must hold for the file both as it is written and as it is.
-        let free = |path: &Names| self.except.iter().any(|glob| glob.matches_names(path, &self.base, None));
-        if both.iter().all(free) {
-            return None;
-        }
-        if let Some((pattern, _)) = self.no_read.iter().find(|(_, glob)| matches(glob)) {
-            let what = if access == Access::Read { "read" } else { "changed" };
-            return Some(format!(
-                "`{shown}` is protected ({pattern}) and must not be {what}; ask the person for what you need from it"
-            ));
-        }
-        if access == Access::Read {
-            return None;
-        }
-        let (pattern, _) = self.no_write.iter().find(|(_, glob)| matches(glob))?;
-        Some(format!("`{shown}` is protected ({pattern}) and must not be changed; ask the person to do it"))
-    }
-
-    /// Whether a name alone is protected, wherever it is.
-    fn objects_to_name(&self, name: &str, access: Access) -> Option<&str> {
-        if self.except.iter().any(|glob| glob.matches_name(name)) {
-            return None;
-        }
-        let writes = self.no_write.iter().filter(|_| access == Access::Write);
-        let mut all = self.no_read.iter().chain(writes);
-        all.find(|(_, glob)| glob.matches_name(name)).map(|(pattern, _)| pattern.as_str())
-    }
-}
-
-fn same(a: &Path, b: &Path) -> bool {
-    a == b || a.to_string_lossy().to_lowercase() == b.to_string_lossy().to_lowercase()
 }
 
 #[cfg(test)]

@@ -3,254 +3,139 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::Protected;
+use super::code;
+use super::protected::{Objection, Protected};
 use crate::guard::Ruling;
 use crate::path::{Places, expand_glob};
-use crate::shell::{Command, Direction, DoubtKind, Script, Word};
+use crate::shell::{DoubtKind, Effect, Origin, Script, Word};
 use crate::tool::Access;
 
 /// More words than this are not looked up.
 const MOST_WORDS: usize = 5_000;
 
-/// Programs that look at files and do not change them.
-const READERS: &[&str] = &[
-    "cat",
-    "less",
-    "more",
-    "head",
-    "tail",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "ag",
-    "ack",
-    "wc",
-    "diff",
-    "cmp",
-    "comm",
-    "od",
-    "hexdump",
-    "strings",
-    "sort",
-    "cut",
-    "tr",
-    "awk",
-    "gawk",
-    "jq",
-    "yq",
-    "md5sum",
-    "sha1sum",
-    "sha256sum",
-    "sha512sum",
-    "shasum",
-    "cksum",
-    "base64",
-    "nl",
-    "tac",
-    "rev",
-    "fold",
-    "column",
-    "paste",
-    "join",
-    "bat",
-    "zcat",
-    "zless",
-    "zgrep",
-    "cd",
-    "pushd",
-    "du",
-    "tree",
-    "file",
-    "stat",
-    "ls",
-    "eza",
-    "exa",
-    "lsattr",
-    "getfacl",
-    "source",
-    ".",
-    "readlink",
-    "realpath",
-];
-/// Programs that only handle names.
-const NAMERS: &[&str] = &[
-    "echo",
-    "printf",
-    "test",
-    "[",
-    "[[",
-    "true",
-    "false",
-    ":",
-    "basename",
-    "dirname",
-    "which",
-    "type",
-    "command",
-    "ls",
-    "stat",
-    "export",
-    "declare",
-    "local",
-    "set",
-    "unset",
-    "alias",
-    "man",
-    "help",
-    "git-check-ignore",
-];
+/// Where a word of a command stands.
+#[derive(Clone, Copy)]
+struct Standing<'a> {
+    effect: Effect,
+    folders: &'a [&'a Path],
+    /// Whether one of the folders that it can stand in is not known.
+    is_lost: bool,
+    /// Whether the command takes away the whole of what it names.
+    removes_all: bool,
+    home: Option<&'a Path>,
+}
 
 impl Protected {
     /// What a line of shell may not do.
     pub(super) fn judge_script(&self, script: &Script, places: Places<'_>) -> Ruling {
         let folders = script.folders(places);
         let mut seen = HashSet::new();
+        let mut asked = Ruling::Nothing;
         for (at, command) in script.commands.iter().enumerate() {
+            let files = command.files();
+            let texts = code::quoted_texts(script, command);
+            if files.is_empty() && texts.is_empty() {
+                continue;
+            }
             let here = folders.of(script, at);
             let known: Vec<&Path> = here.iter().flatten().map(|folder| folder.as_path()).collect();
-            let lost = here.contains(&None);
-            for (word, access) in words(command) {
-                if !seen.insert((word.show().into_owned(), access == Access::Write, here.len())) {
+            let removes_all = command.name() != Some("find");
+            // A link to a file is a way to read it.
+            let links = command.name() == Some("ln");
+            for file in files.iter().filter(|file| file.effect != Effect::Stat || links) {
+                let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
+                if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
                 }
                 if seen.len() > MOST_WORDS {
                     return Ruling::Ask("it names too many files to look at".to_owned());
                 }
-                match self.judge_word(&word, access, &known, lost, places.home) {
+                let standing = Standing {
+                    effect,
+                    folders: &known,
+                    is_lost: here.contains(&None),
+                    removes_all,
+                    home: places.home,
+                };
+                match self.judge_word(&file.path, standing) {
                     Ruling::Nothing => {}
+                    Ruling::Ask(reason) => asked = Ruling::Ask(reason),
                     ruling => return ruling,
                 }
             }
+            for text in texts {
+                let word = Word::literal(text.as_str());
+                let standing = Standing {
+                    effect: Effect::Unknown,
+                    folders: &known,
+                    is_lost: here.contains(&None),
+                    removes_all: false,
+                    home: places.home,
+                };
+                if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, standing) {
+                    asked =
+                        Ruling::Ask(format!("code that `{}` runs: {reason}", command.name().unwrap_or("it")));
+                }
+            }
+        }
+        if asked != Ruling::Nothing {
+            return asked;
         }
         match script.doubts.iter().find(|doubt| doubt.kind == DoubtKind::Form) {
-            Some(doubt) => Ruling::Ask(format!("protect-paths cannot read the command line: {doubt}")),
-            None => Ruling::Nothing,
+            Some(doubt) if self.asks_about_form => {
+                Ruling::Ask(format!("protect-paths cannot read the command line: {doubt}"))
+            }
+            _ => Ruling::Nothing,
         }
     }
 
-    fn judge_word(
-        &self,
-        word: &Word,
-        access: Access,
-        folders: &[&Path],
-        lost: bool,
-        home: Option<&Path>,
-    ) -> Ruling {
+    fn judge_word(&self, word: &Word, standing: Standing<'_>) -> Ruling {
         let shown = word.show();
-        for text in spellings(&shown) {
-            // What cannot be known still has parts that can: `$DIR/.env`.
-            if lost || word.unknowns().next().is_some() {
-                let names =
-                    text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
-                for name in names {
-                    if let Some(pattern) = self.objects_to_name(name, access) {
-                        let reason = format!(
-                            "`{text}` is protected ({pattern}), wherever it leads; ask the person for it"
-                        );
-                        return Ruling::Deny(reason);
-                    }
+        let text: &str = &shown;
+        let access = if standing.effect == Effect::Read { Access::Read } else { Access::Write };
+        let ruling = |objection: Objection| match objection {
+            // What a program that nobody knows does to a file that may be read is a question.
+            Objection::Fixed(reason) if standing.effect == Effect::Unknown => Ruling::Ask(reason),
+            objection => Ruling::Deny(objection.reason()),
+        };
+        // What cannot be known still has parts that can: `$DIR/.env`.
+        if standing.is_lost || word.unknowns().next().is_some() {
+            let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
+            for name in names {
+                if let Some(objection) = self.objection_to_name(text, name, access) {
+                    return ruling(objection);
                 }
             }
-            if word.unknowns().any(
-                |unknown| !matches!(&unknown.from, crate::shell::Origin::Variable(name) if &**name == "HOME"),
-            ) {
+        }
+        let is_home = |origin: &Origin| matches!(origin, Origin::Variable(name) if &**name == "HOME");
+        if word.unknowns().any(|unknown| !is_home(&unknown.from)) {
+            return Ruling::Nothing;
+        }
+        for folder in standing.folders {
+            let places = Places { cwd: folder, home: standing.home };
+            let file = places.resolve(text);
+            if let Some(objection) = self.objection(text, access, &file) {
+                return ruling(objection);
+            }
+            if standing.effect == Effect::Delete
+                && standing.removes_all
+                && let Some(objection) = self.holds_own(text, &file)
+            {
+                return ruling(objection);
+            }
+            if !word.has_wildcard() {
                 continue;
             }
-            for folder in folders {
-                let places = Places { cwd: folder, home };
-                let file = places.resolve(text);
-                if let Some(reason) = self.objection(text, access, &file) {
-                    return Ruling::Deny(reason);
-                }
-                if !word.has_wildcard() {
-                    continue;
-                }
-                let Some(found) = expand_glob(&file.lexical) else {
-                    return Ruling::Ask(format!("`{text}` stands for too many files to look at"));
-                };
-                for path in found {
-                    let path = path.to_string_lossy();
-                    if let Some(reason) = self.objection(&path, access, &places.resolve(&path)) {
-                        return Ruling::Deny(reason);
-                    }
+            let Some(found) = expand_glob(&file.lexical) else {
+                return Ruling::Ask(format!("`{text}` stands for too many files to look at"));
+            };
+            for path in found {
+                let path = path.to_string_lossy();
+                if let Some(objection) = self.objection(&path, access, &places.resolve(&path)) {
+                    return ruling(objection);
                 }
             }
         }
         Ruling::Nothing
     }
-}
-
-/// The words of a command that can be paths, and what happens to them.
-fn words(command: &Command) -> Vec<(Word, Access)> {
-    let mut found = Vec::new();
-    for redirection in &command.redirections {
-        let access = match redirection.direction {
-            Direction::Read => Access::Read,
-            Direction::Write | Direction::Both => Access::Write,
-            _ => continue,
-        };
-        found.push((redirection.target.clone(), access));
-    }
-    let name = command.name().unwrap_or_default();
-    if !NAMERS.contains(&name) {
-        let arguments = command.arguments();
-        let reads = match name {
-            "find" | "fd" => !arguments.iter().any(acts),
-            // `-Ei`, `-ni.bak`: the letter may stand among others.
-            "sed" => {
-                !arguments.iter().any(|word| is_short(word, 'i') || word.head().starts_with("--in-place"))
-            }
-            _ => READERS.contains(&name) && !arguments.iter().any(|word| writes(name, word)),
-        };
-        let access = if reads { Access::Read } else { Access::Write };
-        // The program itself may be a protected file too.
-        found.extend(command.words.iter().map(|word| (word.clone(), access)));
-    }
-    // `GIT_DIR=.git`, `--file=.env` in a variable.
-    found.extend(command.assignments.iter().map(|assignment| (assignment.value.clone(), Access::Read)));
-    found
-}
-
-/// Whether this is an option with which a program that reads writes.
-fn writes(program: &str, word: &Word) -> bool {
-    let options: &[&str] = match program {
-        "sort" | "tree" | "less" | "base64" => &["-o", "-O", "--output", "--log-file", "--LOG-FILE"],
-        "awk" | "gawk" | "yq" => &["-i", "--in-place", "--inplace", "--include"],
-        _ => &[],
-    };
-    options.iter().any(|option| word.head().starts_with(option))
-}
-
-/// Options with which a program that finds files does something to them.
-fn acts(word: &Word) -> bool {
-    let starts = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
-    word.known().is_none() || starts.iter().any(|option| word.head().starts_with(option))
-}
-
-/// Whether it is a group of short options with this letter in it.
-fn is_short(word: &Word, letter: char) -> bool {
-    word.head().strip_prefix('-').is_some_and(|letters| !letters.starts_with('-') && letters.contains(letter))
-}
-
-/// A word as a path, and its parts that can be one: `--file=.env`, `of=.env`, `@.env`, `host:.env`, `-f.env`.
-fn spellings(word: &str) -> Vec<&str> {
-    let mut all = vec![word];
-    if let Some((_, value)) = word.split_once('=') {
-        all.push(value);
-    }
-    if let Some(value) = word.strip_prefix('@') {
-        all.push(value);
-    }
-    if let Some((_, value)) = word.split_once("=@") {
-        all.push(value);
-    }
-    if let Some((_, value)) = word.rsplit_once(':') {
-        all.push(value);
-    }
-    if word.starts_with('-') && !word.starts_with("--") && word.len() > 2 && word.is_char_boundary(2) {
-        all.push(&word[2..]);
-    }
-    all.retain(|text| !text.is_empty());
-    all
 }

@@ -1,0 +1,59 @@
+//! Code in other languages that a line of shell hands to an interpreter: the texts in it can be names of files.
+
+use crate::shell::{Command, Input, Script};
+
+/// Programs that run code, and the options whose value is code.
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("python", &["-c"]),
+    ("pypy", &["-c"]),
+    ("node", &["-e", "-p", "--eval", "--print", "-pe"]),
+    ("nodejs", &["-e", "-p", "--eval", "--print"]),
+    ("deno", &["eval"]),
+    ("bun", &["-e", "--eval"]),
+    ("perl", &["-e", "-E", "-ne", "-pe", "-pi", "-lne", "-lane", "-0ne"]),
+    ("ruby", &["-e", "-ne", "-pe"]),
+    ("php", &["-r"]),
+    ("lua", &["-e"]),
+    ("Rscript", &["-e"]),
+];
+
+/// The texts in quotes of the code that a command runs.
+pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
+    let Some(name) = command.name() else { return Vec::new() };
+    let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let found = INTERPRETERS.iter().find(|(program, _)| name.strip_prefix(program).is_some_and(version));
+    let Some((_, options)) = found else { return Vec::new() };
+    let mut texts = Vec::new();
+    let arguments = command.arguments();
+    for (at, word) in arguments.iter().enumerate() {
+        if word.known().is_some_and(|word| options.contains(&word))
+            && let Some(code) = arguments.get(at + 1)
+        {
+            collect(&code.show(), &mut texts);
+        }
+    }
+    match &command.input {
+        Input::Here(body) => {
+            if let Some(body) = script.bodies.get(*body) {
+                collect(&body.text, &mut texts);
+            }
+        }
+        Input::Text(word) => collect(&word.show(), &mut texts),
+        _ => {}
+    }
+    texts
+}
+
+/// Every text between quotes, however they are paired: a name of a file is short and has no line break.
+fn collect(code: &str, texts: &mut Vec<String>) {
+    const LONGEST: usize = 200;
+    const MOST: usize = 500;
+    for quote in ['"', '\'', '`'] {
+        let parts: Vec<&str> = code.split(quote).collect();
+        for part in parts.iter().skip(1).take(parts.len().saturating_sub(2)) {
+            if texts.len() < MOST && !part.is_empty() && part.len() <= LONGEST && !part.contains('\n') {
+                texts.push((*part).to_owned());
+            }
+        }
+    }
+}
