@@ -41,11 +41,11 @@ fn fire_spawned(runtime: &Runtime, engine: &Engine, bytes: usize) -> Result<f64>
 }
 
 pub(super) fn current_thread() -> Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().context("no runtime")
+    tokio::runtime::Builder::new_current_thread().enable_all().build().context("no runtime")
 }
 
 pub(super) fn multi_thread() -> Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_time().build().context("no runtime")
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")
 }
 
 struct Cases {

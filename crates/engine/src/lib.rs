@@ -49,7 +49,7 @@ pub use plan::{Explained, Inclusion, Plan};
 pub use registry::{
     BoxFuture, Call, Callback, CallbackInput, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY,
     DEFAULT_TIMEOUT, Enforcement, Entry, Handler, Hook, HookBuilder, Layer, Matcher, Mode, OnError, Origin,
-    Pass, Program, PythonSpec, RegisterError, SwitchError, Typed, Untyped,
+    Pass, Program, PythonSpec, RegisterError, Service, ServiceCall, SwitchError, Typed, Untyped,
 };
 pub use run::{BackgroundJob, Launcher, PythonInfo, is_secret_or_loader, mechanism};
 

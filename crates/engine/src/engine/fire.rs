@@ -124,13 +124,8 @@ fn foreign_event_notice(event: &Event) -> Notice {
 }
 
 /// Walks to the end on this thread.
-fn finish_here(mut walk: Walk<'_>, plan: &Plan) -> Outcome {
-    let future = poll_fn(|context| walk.poll(context));
-    if plan.needs_runtime() {
-        run::block_on_runtime(future)
-    } else {
-        run::block_on(future)
-    }
+fn finish_here(mut walk: Walk<'_>) -> Outcome {
+    run::block_on(poll_fn(|context| walk.poll(context)));
     walk.end()
 }
 
@@ -157,7 +152,7 @@ impl Engine {
     }
 
     /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
-    /// without a runtime unless an async callback needs one.
+    /// also inside an async runtime, which it does not use.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         match self.0.plan(&event) {
@@ -167,7 +162,7 @@ impl Engine {
     }
 
     fn walk_here(&self, plan: &Plan, event: Event) -> Outcome {
-        finish_here(Walk::new(&self.0, plan, event, WaitMode::Blocking), plan)
+        finish_here(Walk::new(&self.0, plan, event, WaitMode::Blocking))
     }
 
     /// Asks the guards about an event that was fired and that the host then changed: a person edited the input of a
@@ -190,7 +185,7 @@ impl Engine {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let plan = self.0.plan(&event);
         match plan.as_ref().and_then(|plan| plan.guards()) {
-            Some(guards) => finish_here(Walk::recheck(&self.0, guards, event, WaitMode::Blocking), guards),
+            Some(guards) => finish_here(Walk::recheck(&self.0, guards, event, WaitMode::Blocking)),
             None => Outcome::new(event.kind().clone()),
         }
     }
@@ -353,7 +348,7 @@ impl Engine {
                 let result = self.0.resources.warm(spec, &entry.name, entry.timeout);
                 Some((entry, result))
             }
-            Handler::Callback(_) | Handler::Command(_) => None,
+            Handler::Callback(_) | Handler::Command(_) | Handler::Service(_) => None,
         };
         self.entries().into_iter().filter_map(warm).collect()
     }

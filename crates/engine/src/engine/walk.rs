@@ -20,6 +20,7 @@ pub(super) struct Walk<'a> {
     plan: &'a Plan,
     run: RunContext<'a>,
     fold: Fold,
+    needs_runtime: bool,
     section: Section,
     /// The index of the current stage in its section.
     at: usize,
@@ -55,10 +56,12 @@ impl Waiting<'_> {
 impl<'a> Walk<'a> {
     pub(super) fn new(shared: &'a Shared, plan: &'a Plan, event: Event, wait: WaitMode) -> Self {
         let Shared { bus, timing, resources, .. } = shared;
-        let run = RunContext { wait, bus, timing: *timing, pass: Pass::First, resources };
+        let run = RunContext::new(wait, bus, *timing, resources);
+        let needs_runtime = plan.needs_runtime(wait == WaitMode::Async);
         let deferred = shared.waiting_context(&event);
         let fold = Fold::new(event, deferred, plan.hooks(), plan.observers());
-        Self { shared, plan, run, fold, section: Section::Stages, at: 0, waiting: None, settled: None }
+        let (section, at) = (Section::Stages, 0);
+        Self { shared, plan, run, fold, needs_runtime, section, at, waiting: None, settled: None }
     }
 
     /// Asks guards about an event that the host changed after its fire.
@@ -75,6 +78,7 @@ impl<'a> Walk<'a> {
 
     /// Walks to the end of the plan, or until a hook has to be waited for.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let _runtime = if self.needs_runtime { self.run.enter_runtime() } else { None };
         while let Some(hooks) = self.stage() {
             if let Some(waiting) = &mut self.waiting {
                 let results = ready!(waiting.poll(context));

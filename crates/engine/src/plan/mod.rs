@@ -27,7 +27,7 @@ pub struct Plan {
     observers: Box<[Arc<Entry>]>,
     /// The guards in their stages; none when there is no guard.
     guards: Option<Box<Guards>>,
-    needs_runtime: bool,
+    needs_runtime: NeedsRuntime,
 }
 
 /// The guards of a plan, as a plan of their own.
@@ -52,8 +52,7 @@ impl Plan {
             }
         }
         let guards = Self::guards_of(&hooks, &ends);
-        let needs_runtime =
-            hooks.iter().chain(&observers).any(|entry| entry.mode != Mode::Background && waits(entry));
+        let needs_runtime = NeedsRuntime::of(hooks.iter().chain(&observers));
         let (hooks, ends, observers) = (hooks.into(), ends.into(), observers.into());
         Self { hooks, ends, observers, guards, needs_runtime }
     }
@@ -73,7 +72,7 @@ impl Plan {
             return None;
         }
         let guards: Vec<_> = indexes.iter().map(|&index| Arc::clone(&hooks[index])).collect();
-        let needs_runtime = guards.iter().any(waits);
+        let needs_runtime = NeedsRuntime::of(guards.iter());
         let plan = Self { hooks: guards.into(), ends: guard_ends.into(), needs_runtime, ..Self::default() };
         Some(Box::new(Guards { plan, indexes: indexes.into() }))
     }
@@ -125,9 +124,9 @@ impl Plan {
         self.hooks.is_empty() && self.observers.is_empty()
     }
 
-    /// Whether a blocking fire needs an async runtime for it.
-    pub(crate) fn needs_runtime(&self) -> bool {
-        self.needs_runtime
+    /// Whether a fire that is awaited, or one that blocks, needs an async runtime.
+    pub(crate) fn needs_runtime(&self, is_awaited: bool) -> bool {
+        if is_awaited { self.needs_runtime.awaited } else { self.needs_runtime.blocking }
     }
 }
 
@@ -137,12 +136,22 @@ fn joins(before: &Entry, entry: &Entry) -> bool {
     parallel && before.layer == entry.layer
 }
 
-/// Whether a hook is awaited with a timer.
-fn waits(entry: &Arc<Entry>) -> bool {
-    match entry.handler {
-        Handler::Callback(Callback::Async(_)) => true,
-        // The answer of a thread in a stage of several is awaited with a timer.
-        Handler::Callback(Callback::Blocking(_)) => entry.mode == Mode::Parallel,
-        _ => false,
+/// Whether a fire needs an async runtime, by how it waits.
+#[derive(Debug, Clone, Copy, Default)]
+struct NeedsRuntime {
+    blocking: bool,
+    awaited: bool,
+}
+
+impl NeedsRuntime {
+    fn of<'a>(hooks: impl Iterator<Item = &'a Arc<Entry>>) -> Self {
+        let mut needs = Self::default();
+        for entry in hooks.filter(|entry| entry.mode != Mode::Background) {
+            let is_blocking = matches!(entry.handler, Handler::Callback(Callback::Blocking(_)));
+            needs.awaited |= entry.handler.is_async() || is_blocking;
+            // The thread of a blocking callback is awaited with a timer, unless the caller's thread waits for it.
+            needs.blocking |= entry.handler.is_async() || (is_blocking && entry.mode == Mode::Parallel);
+        }
+        needs
     }
 }

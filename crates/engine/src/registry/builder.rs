@@ -12,6 +12,7 @@ use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
 use super::hook::{DEFAULT_PRIORITY, Enforcement, Hook, Mode, OnError};
 use super::layer::Layer;
 use super::matcher::Matcher;
+use super::service::Service;
 
 /// A hook that lacks nothing but its code. `E` says what callbacks
 /// get: [`Typed`] or [`Untyped`].
@@ -151,6 +152,11 @@ impl<E> HookBuilder<E> {
     /// Calls a python function for each event.
     pub fn python(self, spec: PythonSpec) -> Hook {
         self.with(Handler::Python(Arc::new(spec)))
+    }
+
+    /// Runs a handler of the host's own kind.
+    pub fn service(self, service: impl Service + 'static) -> Hook {
+        self.with(Handler::Service(Arc::new(service)))
     }
 
     /// Finishes the hook with code that is ready made.

@@ -10,6 +10,8 @@ use std::time::Duration;
 use crosier_protocol::reply::Output;
 use crosier_protocol::{Answer, Event};
 
+use super::service::Service;
+
 /// The code of a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -20,6 +22,8 @@ pub enum Handler {
     Command(Arc<CommandSpec>),
     /// A function in a python worker.
     Python(Arc<PythonSpec>),
+    /// A kind of the host's own.
+    Service(Arc<dyn Service>),
 }
 
 impl Handler {
@@ -29,6 +33,11 @@ impl Handler {
         matches!(self, Self::Callback(_))
     }
 
+    /// Whether it is a future that is polled in the host's own process.
+    pub(crate) fn is_async(&self) -> bool {
+        matches!(self, Self::Callback(Callback::Async(_)) | Self::Service(_))
+    }
+
     /// The word for its kind, for tables.
     #[must_use]
     pub fn word(&self) -> &'static str {
@@ -36,6 +45,7 @@ impl Handler {
             Self::Callback(_) => "callback",
             Self::Command(_) => "command",
             Self::Python(_) => "python",
+            Self::Service(service) => service.kind(),
         }
     }
 }

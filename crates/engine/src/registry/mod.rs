@@ -15,6 +15,7 @@ mod layer;
 mod limits;
 mod matcher;
 mod resolve;
+mod service;
 mod snapshot;
 
 pub use builder::{CallbackInput, HookBuilder, Typed, Untyped};
@@ -25,6 +26,7 @@ pub use handler::{
 pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Enforcement, Entry, Hook, Mode, OnError, Origin};
 pub use layer::Layer;
 pub use matcher::Matcher;
+pub use service::{Service, ServiceCall};
 
 pub(crate) use event_hooks::EventHooks;
 pub(crate) use hook_set::{HookSet, Registration};

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crosier_protocol::{Event, Failure};
 
-use super::{RunContext, WaitMode, block_on_runtime, run_to_end};
-use crate::registry::{Enforcement, Entry, Pass};
+use super::{RunContext, WaitMode, block_on, run_to_end};
+use crate::registry::{Enforcement, Entry};
 
 /// The most hooks that run in the background of one engine.
 const MAX_RUNNING: usize = 32;
@@ -93,9 +93,9 @@ pub(crate) fn start_in_background(
     let (resources, bus) = (Arc::clone(run.resources), Arc::clone(run.bus));
     let deferred_there = Arc::clone(deferred);
     let work = move || {
-        let (wait, pass) = (WaitMode::Blocking, Pass::First);
-        let run = RunContext { wait, bus: &bus, timing: false, pass, resources: &resources };
-        let result = block_on_runtime(run_to_end(&hook, &event, run));
+        let mut run = RunContext::new(WaitMode::Blocking, &bus, false, &resources);
+        let _runtime = if hook.handler.is_async() { run.enter_runtime() } else { None };
+        let result = block_on(run_to_end(&hook, &event, run));
         if let Some(failure) = &result.answer.failure {
             tracing::warn!(hook = %hook.name, kind = %failure.kind, "background hook failed");
         }

@@ -15,7 +15,6 @@ use super::{WaitMode, deadline_in};
 use crate::registry::{BoxFuture, Call};
 
 pub(super) type Function = dyn Fn(Call<'_>) -> Answer + Send + Sync;
-pub(super) type AsyncFunction = dyn Fn(Call<'_>) -> BoxFuture + Send + Sync;
 
 /// Calls it on this thread.
 #[inline(always)]
@@ -26,13 +25,12 @@ pub(super) fn inline(code: &Arc<Function>, call: Call<'_>) -> Answer {
 /// Calls it and polls its future once: the answer, or the future that is still pending.
 #[inline(always)]
 pub(super) fn start(
-    code: &Arc<AsyncFunction>,
-    call: Call<'_>,
+    code: impl FnOnce() -> BoxFuture,
     context: &mut Context<'_>,
 ) -> Result<Answer, BoxFuture> {
     // Declared outside `catch_unwind`: a drop that panics during an unwinding would abort the process.
     let mut future = None;
-    let polled = catch_unwind(AssertUnwindSafe(|| future.insert(code(call)).as_mut().poll(context)));
+    let polled = catch_unwind(AssertUnwindSafe(|| future.insert(code()).as_mut().poll(context)));
     match (polled, future) {
         (Ok(Poll::Pending), Some(future)) => Err(future),
         (polled, future) => {
@@ -49,11 +47,7 @@ pub(super) fn start(
 
 /// Waits for a pending future, and drops it at its deadline.
 pub(super) async fn wait(mut future: BoxFuture, timeout: Duration) -> Answer {
-    let Ok(sleep) = catch_unwind(|| tokio::time::sleep(timeout)) else {
-        discard(future);
-        return Failure::error("an async callback that waits needs a tokio runtime with its clock on").into();
-    };
-    let mut sleep = pin!(sleep);
+    let mut sleep = pin!(tokio::time::sleep(timeout));
     // The callback is polled before the timer: an answer at the last moment counts.
     let answer = poll_fn(|context| match poll(&mut future, context) {
         Poll::Pending => sleep.as_mut().poll(context).map(|()| late(timeout)),
@@ -65,8 +59,8 @@ pub(super) async fn wait(mut future: BoxFuture, timeout: Duration) -> Answer {
 }
 
 /// Calls it and waits for it. A timer is made only when the first poll is not enough.
-pub(super) async fn run(code: &Arc<AsyncFunction>, call: Call<'_>, timeout: Duration) -> Answer {
-    match poll_fn(|context| Poll::Ready(start(code, call, context))).await {
+pub(super) async fn run(code: impl Fn() -> BoxFuture, timeout: Duration) -> Answer {
+    match poll_fn(|context| Poll::Ready(start(&code, context))).await {
         Ok(answer) => answer,
         Err(future) => wait(future, timeout).await,
     }
@@ -98,12 +92,7 @@ pub(super) async fn run_on_thread(
         };
     let answer = match wait {
         WaitMode::Blocking => pending.wait_until(deadline),
-        WaitMode::Async => match catch_unwind(|| tokio::time::timeout(timeout, pending)) {
-            Ok(limited) => limited.await.ok(),
-            Err(_) => {
-                return Failure::error("a blocking callback needs a tokio runtime with its clock on").into();
-            }
-        },
+        WaitMode::Async => tokio::time::timeout(timeout, pending).await.ok(),
     };
     answer.unwrap_or_else(|| late(timeout))
 }

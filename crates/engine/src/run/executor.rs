@@ -1,12 +1,10 @@
-//! Blocking on a fire: by parking the thread, or with a runtime when the plan needs a clock.
+//! Blocking on a fire, by parking the thread.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
-
-use tokio::runtime::{Builder, Handle};
 
 /// Wakes a thread that is parked.
 pub(super) struct ThreadWaker(Thread);
@@ -24,7 +22,7 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// Runs a future on this thread that waits only for threads and processes.
+/// Runs a future on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     // In most fires everything happens in the first poll; a waker that does nothing costs nothing.
@@ -39,22 +37,4 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
             Poll::Pending => std::thread::park(),
         }
     }
-}
-
-/// Runs a future that needs a clock: on a small runtime of its own, also when the caller is inside one.
-pub(crate) fn block_on_runtime<F>(future: F) -> F::Output
-where
-    F: Future + Send,
-    F::Output: Send,
-{
-    let run = |future: F| match Builder::new_current_thread().enable_time().build() {
-        Ok(runtime) => runtime.block_on(future),
-        // No runtime can be had (no descriptors left): callbacks that wait will report it.
-        Err(_) => block_on(future),
-    };
-    if Handle::try_current().is_err() {
-        return run(future);
-    }
-    let joined = std::thread::scope(|scope| scope.spawn(move || run(future)).join());
-    joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -17,6 +17,7 @@ mod notifier;
 mod os;
 mod process;
 mod resources;
+mod runtime;
 mod shell_error;
 mod thread;
 mod thread_cache;
@@ -28,16 +29,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crosier_protocol::{Answer, Event, Failure};
+use crosier_protocol::{Answer, Event, Failure, FailureKind};
 use futures_util::{StreamExt, stream};
+use tokio::runtime::EnterGuard;
 
 use crate::message::Bus;
-use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass};
+use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass, ServiceCall};
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
 pub use environment::is_secret_or_loader;
-pub(crate) use executor::{block_on, block_on_runtime};
+pub(crate) use executor::block_on;
 use notifier::Notifier;
 pub use os::mechanism;
 pub(crate) use resources::Resources;
@@ -71,6 +73,30 @@ pub(crate) struct RunContext<'a> {
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
     pub(crate) resources: &'a Arc<Resources>,
+    /// Whether no async runtime could be had: then async code of the host is not polled.
+    lacks_runtime: bool,
+}
+
+impl<'a> RunContext<'a> {
+    pub(crate) fn new(
+        wait: WaitMode,
+        bus: &'a Arc<Bus>,
+        timing: bool,
+        resources: &'a Arc<Resources>,
+    ) -> Self {
+        Self { wait, bus, timing, pass: Pass::First, resources, lacks_runtime: false }
+    }
+
+    /// Makes sure that this thread is inside a runtime with timers and io while the guard lives.
+    #[inline]
+    pub(crate) fn enter_runtime(&mut self) -> Option<EnterGuard<'a>> {
+        if self.wait == WaitMode::Async && runtime::is_inside_complete_runtime() {
+            return None;
+        }
+        let entered = self.resources.runtime.enter();
+        self.lacks_runtime = entered.is_err();
+        entered.ok()
+    }
 }
 
 /// A hook that was started.
@@ -104,8 +130,8 @@ pub(crate) fn start<'a>(
         Handler::Callback(Callback::Inline(code)) => {
             Progress::Answered(callback::inline(code, first.call(hook, event, run.pass)))
         }
-        Handler::Callback(Callback::Async(code)) => {
-            match callback::start(code, first.call(hook, event, run.pass), context) {
+        Handler::Callback(Callback::Async(code)) if !run.lacks_runtime => {
+            match callback::start(|| code(first.call(hook, event, run.pass)), context) {
                 Ok(answer) => Progress::Answered(answer),
                 Err(future) => Progress::Polled(future),
             }
@@ -200,9 +226,18 @@ impl HookRun<'_> {
 
     async fn attempt(&mut self, attempt: Attempt) -> Answer {
         let call = attempt.call(self.hook, &self.event, self.run.pass);
+        if self.run.lacks_runtime && self.hook.handler.is_async() {
+            // `delivery` denies: the guard did not see the event.
+            let detail = "no async runtime could be started for it: no threads or descriptors are left";
+            return Failure::new(FailureKind::Delivery, detail).into();
+        }
         match &self.hook.handler {
             Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
-            Handler::Callback(Callback::Async(code)) => callback::run(code, call, attempt.timeout).await,
+            Handler::Callback(Callback::Async(code)) => callback::run(|| code(call), attempt.timeout).await,
+            Handler::Service(service) => {
+                let request = ServiceCall::new(call, deadline_in(attempt.timeout));
+                callback::run(|| service.call(request), attempt.timeout).await
+            }
             Handler::Callback(Callback::Blocking(code)) => {
                 callback::run_on_thread(code, call, attempt.timeout, self.run.wait).await
             }

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::environment::Environment;
 use super::os;
+use super::runtime::OwnRuntime;
 use super::thread_cache::ThreadCache;
 use super::worker::Pools;
 
@@ -21,6 +22,7 @@ pub(crate) struct Resources {
     pub(super) environment: Environment,
     pub(super) workers: Pools,
     pub(super) threads: ThreadCache,
+    pub(super) runtime: OwnRuntime,
     free_slots: Mutex<usize>,
     slot_freed: Condvar,
     shutdown: Mutex<Shutdown>,
@@ -49,6 +51,7 @@ impl Resources {
             environment: Environment::new(inherited),
             workers: Pools::default(),
             threads: ThreadCache::default(),
+            runtime: OwnRuntime::default(),
             free_slots: Mutex::new(MAX_PROCESSES),
             slot_freed: Condvar::new(),
             shutdown: Mutex::new(Shutdown::Running(None)),

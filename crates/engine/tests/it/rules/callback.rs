@@ -96,16 +96,6 @@ fn fire_needs_no_runtime_when_all_callbacks_are_inline() {
 }
 
 #[test]
-fn a_callback_that_waits_without_a_runtime_is_a_failure_that_says_so() {
-    let engine = engine([Hook::on(PreToolUse).named("waits").async_callback(|_| async {
-        std::future::pending::<()>().await;
-    })]);
-    let outcome = without_runtime(engine.fire(tool("Bash")));
-    assert_eq!(failure(&outcome, "waits"), Some(FailureKind::Error));
-    assert!(outcome.reports[0].failure.as_ref().unwrap().detail.contains("tokio runtime"));
-}
-
-#[test]
 fn an_untyped_callback_gets_the_event_itself() {
     let engine = engine([Hook::on_event(PreToolUse.kind()).named("any").callback(|event: &Event| {
         assert_eq!((event.name(), event.matcher_value()), ("PreToolUse", Some("Bash")));

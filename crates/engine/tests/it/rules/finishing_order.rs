@@ -55,7 +55,7 @@ fn fire(parts: &[Part], delays: &[u64]) -> Outcome {
     });
     let engine = Engine::builder().hooks(hooks).build().unwrap();
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(engine.fire(tool("Bash")))
 }
 

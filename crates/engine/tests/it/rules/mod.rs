@@ -29,6 +29,7 @@ mod parallel;
 mod payload;
 mod pending;
 mod registration;
+mod runtime;
 mod scope;
 mod stress;
 mod two_phase;

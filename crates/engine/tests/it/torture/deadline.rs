@@ -204,7 +204,7 @@ fn a_hook_that_hangs_does_not_block_a_runtime_of_one_thread() {
     one_way(Way::Async, |lab| {
         let engine = lab.engine([lab.shell(": > ready; read line < answer; cat deny").hook()]);
         let answer = lab.fifo("answer");
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let outcome = runtime.block_on(async {
             let fire = engine.fire(super::lab::event());
             // Polled in turn with the fire, on the same thread.
