@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crosier_protocol::{Decision, Ignored, Json, Outcome, Report};
+use crosier_protocol::{Capability, Decision, Ignored, Json, Outcome, Report};
 
 /// Made when the first hook has an effect. Large, and most hooks have none.
 #[derive(Debug)]
@@ -11,8 +11,8 @@ pub(super) struct Applied {
     pub(super) rewritten: Option<Rewritten>,
     /// The asks and allows, by the index of their hook in the plan.
     opinions: Vec<Given>,
-    /// The value that the permission updates of the outcome were given for.
-    permissions_for: Option<Json>,
+    /// The report of the hook that gave the permission updates, and the value that they are about.
+    permitted: Option<(usize, Option<Json>)>,
 }
 
 /// The value of the event's rewritable field.
@@ -48,7 +48,7 @@ impl Rewritten {
 
 impl Applied {
     pub(super) fn new(outcome: Outcome) -> Self {
-        Self { outcome, rewritten: None, opinions: Vec::new(), permissions_for: None }
+        Self { outcome, rewritten: None, opinions: Vec::new(), permitted: None }
     }
 
     fn value(&self) -> Option<Json> {
@@ -88,8 +88,8 @@ impl Applied {
     }
 
     /// Takes permission updates, which are about the present value.
-    pub(super) fn permit(&mut self, permissions: Json) {
-        self.permissions_for = self.value();
+    pub(super) fn permit(&mut self, report: usize, permissions: Json) {
+        self.permitted = Some((report, self.value()));
         self.outcome.updated_permissions = Some(permissions);
     }
 
@@ -122,18 +122,24 @@ impl Applied {
         }
         let is_void =
             |given: &Given| given.decision == Decision::Allow && rewritten.differs_from(given.about.as_ref());
-        for given in self.opinions.iter().filter(|given| is_void(given)) {
-            if let Some(report) = reports.get_mut(given.report) {
-                let why = "a later hook changed what was allowed".to_owned();
-                report.ignored.push(Ignored { effect: Decision::Allow.word().to_owned(), why });
+        let mut void = |report: usize, effect: &str| {
+            if let Some(report) = reports.get_mut(report) {
+                let why = "a later hook changed what it was about".to_owned();
+                report.ignored.push(Ignored { effect: effect.to_owned(), why });
             }
+        };
+        for given in self.opinions.iter().filter(|given| is_void(given)) {
+            void(given.report, Decision::Allow.word());
         }
-        if rewritten.differs_from(self.permissions_for.as_ref()) {
+        if let Some((report, about)) = &self.permitted
+            && rewritten.differs_from(about.as_ref())
+        {
+            void(*report, Capability::Permissions.word());
             self.outcome.updated_permissions = None;
         }
-        let standing = self.opinions.iter().filter(|given| !is_void(given));
+        let valid = self.opinions.iter().filter(|given| !is_void(given));
         // The strictest; among equals the first in plan order.
-        let strictest = standing.min_by_key(|given| (std::cmp::Reverse(given.decision), given.hook));
+        let strictest = valid.min_by_key(|given| (std::cmp::Reverse(given.decision), given.hook));
         self.outcome.decision = strictest.map(|given| given.decision);
         self.outcome.reason = strictest.and_then(|given| given.reason.clone());
         self.outcome.by = strictest.map(|given| Arc::clone(&given.by));

@@ -44,7 +44,8 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
     if let Some(permissions) = effects.permissions
         && request.allows(Capability::Permissions)
     {
-        fold.applied().permit(permissions);
+        let report = fold.next_report();
+        fold.applied().permit(report, permissions);
     }
     for notice in effects.notices {
         let notice = Notice { hook: Arc::clone(&hook.name), ..notice };
@@ -84,7 +85,10 @@ pub(super) fn warn(fold: &mut Fold, hook: &Entry, decision: Decision, reason: &s
         reason => format!("would {}: {reason}", decision.word()),
     };
     let (kind, level) = (NoticeKind::Notify, "warn".into());
-    outcome.notices.push(Notice { kind, level, text, hook: Arc::clone(&hook.name) });
+    let notice = Notice { kind, level, text, hook: Arc::clone(&hook.name) };
+    if !outcome.notices.contains(&notice) {
+        outcome.notices.push(notice);
+    }
 }
 
 /// What one hook asks for, with the report that lists what was not applied.
@@ -215,6 +219,7 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
         return;
     }
     request.report.rewrote = true;
+    fold.rewritten = true;
     fold.event = fold.event.rewritten(field, rewrite.value.clone());
     fold.applied().rewrite(request.index, rewrite.value, present);
 }

@@ -22,6 +22,8 @@ pub(crate) struct Fold {
     /// How many reports are final.
     done: usize,
     over: bool,
+    /// Whether any hook rewrote the event.
+    pub(super) rewritten: bool,
     pub(super) pass: Pass,
 }
 
@@ -44,7 +46,7 @@ impl Fold {
         };
         let mut reports = Vec::with_capacity(hooks.len() + observers.len());
         reports.extend(hooks.iter().map(|hook| report(hook, Status::Skipped)));
-        Self { event, applied, reports, done: 0, over: false, pass: Pass::First }
+        Self { event, applied, reports, done: 0, over: false, rewritten: false, pass: Pass::First }
     }
 
     /// What the hooks changed so far.
@@ -85,7 +87,7 @@ impl Fold {
 
     /// Whether any hook rewrote the event.
     pub(crate) fn is_rewritten(&self) -> bool {
-        self.applied.as_ref().is_some_and(|applied| applied.rewritten.is_some())
+        self.rewritten
     }
 
     /// Whether the guard with this index in the plan let another value through than the present one.
@@ -96,7 +98,7 @@ impl Fold {
     /// Takes the answer of the next hook of the plan. A part of the walk: see `run::start`.
     #[inline(always)]
     pub(crate) fn take(&mut self, hook: &Entry, answer: Answer, duration: Option<Duration>) {
-        let silent = answer.reply.effects().is_none() && answer.failure.is_none() && !self.is_rewritten();
+        let silent = answer.reply.effects().is_none() && answer.failure.is_none() && !self.rewritten;
         // Most hooks have no effect.
         match self.reports.get_mut(self.done) {
             Some(report) if silent => {

@@ -1,6 +1,6 @@
 //! A guard decides about the final input, whatever the hooks after it do.
 
-use crosier::payload::{PostToolUse, PreToolUse, PreViewRender};
+use crosier::payload::{PermissionRequest, PostToolUse, PreToolUse, PreViewRender};
 use crosier::{
     Base, Call, Decision, Engine, Failure, Gates, Hook, Json, Mode, OnError, Outcome, OutputGate, Pass,
     RegisterError, Reply, ToolGate,
@@ -123,6 +123,21 @@ fn an_allow_before_a_rewrite_is_void_whoever_gave_it() {
         [says("asks", Reply::ask("?")), says("allows", Reply::allow("")), rewrites("later", BAD)];
     let outcome = engine(asks_first).fire_blocking(tool("Bash"));
     assert_eq!(outcome.decision, Some(Decision::Ask), "an ask stands");
+}
+
+#[test]
+fn permission_updates_for_another_input_are_void_too() {
+    let learns = Hook::on(PermissionRequest).named("learns").callback(|_: &PermissionRequest| {
+        Reply::allow("").with(|effects| effects.permissions = Some(json("[1]")))
+    });
+    let later =
+        Hook::on(PermissionRequest).callback(|_: &PermissionRequest| Reply::none().rewrite_input(json(BAD)));
+    let event = PermissionRequest { tool_name: "Bash".into(), tool_input: json(GOOD), ..Default::default() };
+    let outcome = engine([learns.clone(), later]).fire_blocking(event.clone());
+    assert_eq!((outcome.decision, outcome.updated_permissions.clone()), (None, None));
+    assert_eq!(ignored(&outcome, "learns"), ["allow", "permissions"]);
+    let outcome = engine([learns]).fire_blocking(event);
+    assert_eq!((outcome.decision, outcome.updated_permissions), (Some(Decision::Allow), Some(json("[1]"))));
 }
 
 #[test]
