@@ -1,8 +1,11 @@
 //! What a tool call is about: a command line, or files, by the tool's name and the fields of its input.
 
+use std::path::{Path, PathBuf};
+
 use crosier::Json;
 use serde_json::Value;
 
+use crate::path::lexical;
 use crate::shell::Script;
 
 /// What a tool does with files.
@@ -47,8 +50,34 @@ const SHELLS: &[&str] = &[
     "execute_shell",
     "shell_command",
     "bash_command",
+    "powershell",
+    "pwsh",
+    "cmd",
+    "run_powershell",
+    "execute_powershell",
+    "powershell_command",
 ];
-const COMMANDS: &[&str] = &["command", "cmd", "script", "commands", "command_line", "commandline"];
+/// Fields that hold a command line.
+const COMMANDS: &[&str] = &[
+    "command",
+    "cmd",
+    "script",
+    "commands",
+    "command_line",
+    "commandline",
+    "shell_command",
+    "bash_command",
+    "shell",
+    "bash",
+    "argv",
+    "cmdline",
+];
+/// Fields that hold code, in the language that another field names.
+const CODES: &[&str] = &["code", "source_code", "snippet", "program"];
+const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter", "kernel"];
+/// Fields that say where a command runs.
+const FOLDERS: &[&str] =
+    &["workdir", "cwd", "working_directory", "working_dir", "workingdirectory", "dir", "directory"];
 
 /// Tools for files: their names, and what they do.
 const FILES: &[(&str, Access)] = &[
@@ -143,14 +172,16 @@ pub(crate) fn file_access(tool: &str) -> Option<Access> {
 /// What a call of a known tool is about.
 pub(crate) fn subject(tool: &str, input: &Json) -> Subject {
     if is_shell(tool) {
-        return commands(input);
+        return commands(tool, input);
     }
     let Some(access) = file_access(tool) else { return Subject::Other };
-    match paths(input) {
+    match paths(tool, input) {
         Some(paths) => Subject::Files(access, paths),
-        None => Subject::Unreadable("its input is nested too deeply to be looked into"),
+        None => Subject::Unreadable(TOO_DEEP),
     }
 }
+
+const TOO_DEEP: &str = "its input is nested too deeply to be looked into";
 
 /// What a call of any tool is about, by the names of its fields.
 pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
@@ -158,9 +189,10 @@ pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
         Subject::Other => {}
         known => return known,
     }
-    let Some(paths) = paths(input) else {
-        return Subject::Unreadable("its input is nested too deeply to be looked into");
-    };
+    let Some(paths) = paths(tool, input) else { return Subject::Unreadable(TOO_DEEP) };
+    if let Some(scripts) = scripts(tool, input).filter(|_| paths.is_empty()) {
+        return Subject::Shell(scripts);
+    }
     if paths.is_empty() {
         return Subject::Other;
     }
@@ -169,27 +201,68 @@ pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
     Subject::Files(if looks { Access::Read } else { Access::Write }, paths)
 }
 
-/// The command lines in the input of a shell tool. A field that is there twice counts twice: nobody knows
-/// which one the tool takes.
-fn commands(input: &Json) -> Subject {
+/// The command lines that a call of any tool runs, by the names of its fields. None when it runs none.
+///
+/// A tool for files may have a field `command` that says what it does with them, so those have none.
+pub(crate) fn scripts(tool: &str, input: &Json) -> Option<Vec<Script>> {
+    if file_access(tool).is_some() {
+        return None;
+    }
+    match commands(tool, input) {
+        Subject::Shell(scripts) => Some(scripts),
+        _ => None,
+    }
+}
+
+/// The folder in which a call runs, when it names one.
+pub(crate) fn folder(input: &Json, cwd: &Path) -> PathBuf {
+    let named = input.entries().unwrap_or_default().into_iter().find_map(|(name, value)| {
+        let is_folder = FOLDERS.contains(&name.to_ascii_lowercase().as_str());
+        value.as_str().filter(|text| is_folder && !text.is_empty()).map(|text| text.into_owned())
+    });
+    named.map_or_else(|| cwd.to_owned(), |folder| lexical(&cwd.join(folder)))
+}
+
+/// The command lines in the input of a tool. A field that is there twice counts twice: nobody knows which one the
+/// tool takes.
+fn commands(tool: &str, input: &Json) -> Subject {
     let Some(fields) = input.entries() else {
         return match input.as_str() {
-            Some(line) => Subject::Shell(vec![Script::parse(&line)]),
+            Some(line) => Subject::Shell(vec![parsed(tool, &line)]),
             None => Subject::Unreadable("its input is not an object with a command"),
         };
     };
+    let text_of = |names: &[&str]| {
+        let named = |name: &str| names.contains(&name.to_ascii_lowercase().as_str());
+        fields
+            .iter()
+            .find(|(name, _)| named(name))
+            .and_then(|(_, value)| value.as_str())
+            .map(|text| text.into_owned())
+    };
+    let language = text_of(LANGUAGES).unwrap_or_default().to_ascii_lowercase();
     let mut scripts = Vec::new();
-    for (_, value) in fields.iter().filter(|(name, _)| COMMANDS.contains(&name.to_ascii_lowercase().as_str()))
-    {
-        if let Some(line) = value.as_str() {
-            scripts.push(Script::parse(&line));
+    for (name, value) in &fields {
+        let name = name.to_ascii_lowercase();
+        if CODES.contains(&name.as_str()) {
+            scripts.extend(value.as_str().and_then(|code| code_in(&language, &code)));
             continue;
         }
-        match value.to_value() {
-            Some(Value::Array(words)) if words.iter().all(Value::is_string) => {
-                scripts.push(Script::from_words(words.iter().filter_map(Value::as_str)));
+        if !COMMANDS.contains(&name.as_str()) {
+            continue;
+        }
+        let Some(value) = value.to_value() else { return Subject::Unreadable(TOO_DEEP) };
+        match value {
+            Value::Null => {}
+            Value::String(line) => {
+                scripts.push(parsed(tool, &line));
+                // `command: rm, args: [-rf, /]`
+                scripts.extend(with_arguments(&line, &fields));
             }
-            Some(Value::Null) => {}
+            Value::Array(items) if !collect_commands(tool, &name, &items, &mut scripts) => {
+                return Subject::Unreadable("its command is not text");
+            }
+            Value::Array(_) => {}
             _ => return Subject::Unreadable("its command is not text"),
         }
     }
@@ -199,15 +272,79 @@ fn commands(input: &Json) -> Subject {
     }
 }
 
+/// A list is the words of one command, or several lines. Whether it could be read.
+fn collect_commands(tool: &str, name: &str, items: &[Value], scripts: &mut Vec<Script>) -> bool {
+    if items.iter().all(Value::is_string) {
+        let texts = || items.iter().filter_map(Value::as_str);
+        if name == "commands" {
+            scripts.extend(texts().map(|line| parsed(tool, line)));
+        } else {
+            scripts.push(Script::from_words(texts()));
+        }
+        return true;
+    }
+    // `commands: [{command: ls}, …]`
+    items.iter().all(|item| {
+        let Some(object) = item.as_object() else { return false };
+        let line = object.iter().find(|(name, _)| COMMANDS.contains(&name.to_ascii_lowercase().as_str()));
+        match line.and_then(|(_, value)| value.as_str()) {
+            Some(line) => scripts.push(parsed(tool, line)),
+            None => return false,
+        }
+        true
+    })
+}
+
+/// The command with the words of a field beside it.
+fn with_arguments(line: &str, fields: &[(String, Json)]) -> Option<Script> {
+    let is_arguments =
+        |name: &str| matches!(name.to_ascii_lowercase().as_str(), "args" | "arguments" | "parameters");
+    let value = fields.iter().find(|(name, _)| is_arguments(name))?.1.to_value()?;
+    let words: Vec<String> = match &value {
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::String(text) => return Some(Script::parse(&format!("{line} {text}"))),
+        _ => return None,
+    };
+    Some(Script::from_words(std::iter::once(line.to_owned()).chain(words)))
+}
+
+/// Code in a language, as the command that would run it.
+fn code_in(language: &str, code: &str) -> Option<Script> {
+    Some(match language {
+        "bash" | "sh" | "shell" | "zsh" | "console" | "terminal" => Script::parse(code),
+        "powershell" | "pwsh" | "cmd" | "batch" => Script::parse_windows(code),
+        "python" | "python3" | "py" | "ipython" => Script::from_words(["python", "-c", code]),
+        "javascript" | "js" | "node" | "typescript" | "ts" => Script::from_words(["node", "-e", code]),
+        "ruby" | "perl" | "php" | "lua" => Script::from_words([language, "-e", code]),
+        _ => return None,
+    })
+}
+
+/// A line, in the language of the tool.
+fn parsed(tool: &str, line: &str) -> Script {
+    let name = short_name(tool);
+    let is_windows = name.contains("powershell") || matches!(name.as_str(), "pwsh" | "cmd");
+    if is_windows { Script::parse_windows(line) } else { Script::parse(line) }
+}
+
 /// The paths in an input: fields with the name of one, at any depth, and the files of a patch.
-fn paths(input: &Json) -> Option<Vec<String>> {
+fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
     let mut found = Vec::new();
+    // Which files a search looks at is said by a pattern.
+    let pattern = match short_name(tool).as_str() {
+        "grep" | "search_files" | "search" => "glob",
+        "glob" | "find_files" => "pattern",
+        _ => "",
+    };
     // Twice the same field at the top counts twice; further down the last one counts.
     let fields = match input.entries() {
         Some(fields) => fields,
         None => vec![(String::new(), input.clone())],
     };
     for (name, value) in fields {
+        if !pattern.is_empty() && name == pattern {
+            found.extend(value.as_str().map(|text| text.into_owned()));
+        }
         collect(&name, &value.to_value()?, &mut found);
     }
     Some(found)
@@ -217,19 +354,45 @@ fn collect(name: &str, value: &Value, found: &mut Vec<String>) {
     let is_path = PATHS.contains(&name.to_ascii_lowercase().as_str());
     match value {
         Value::String(text) if is_path => found.push(text.clone()),
-        Value::String(text) if text.contains("*** ") => found.extend(patched(text)),
+        Value::String(text) if is_patch(text) => found.extend(patched(text)),
         Value::Array(items) => items.iter().for_each(|item| collect(name, item, found)),
         Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(name, value, found)),
         _ => {}
     }
 }
 
-/// The files that a patch names.
+fn is_patch(text: &str) -> bool {
+    text.contains("*** ")
+        || text.contains("+++ ")
+        || text.contains("diff --git ")
+        || text.contains("rename to ")
+}
+
+/// The files that a patch names: `*** Update File: a`, `+++ b/a`, `rename to a`.
 fn patched(text: &str) -> impl Iterator<Item = String> + '_ {
-    const MARKS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    const MARKS: [&str; 10] = [
+        "*** Add File: ",
+        "*** Update File: ",
+        "*** Delete File: ",
+        "*** Move to: ",
+        "--- ",
+        "+++ ",
+        "rename from ",
+        "rename to ",
+        "copy from ",
+        "copy to ",
+    ];
     text.lines().filter_map(|line| {
         let line = line.trim_start();
-        MARKS.into_iter().find_map(|mark| line.strip_prefix(mark)).map(|path| path.trim().to_owned())
+        let (mark, path) = MARKS.into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
+        let path = path.split('\t').next().unwrap_or(path).trim();
+        let is_diff = matches!(mark, "--- " | "+++ ");
+        let path = if is_diff {
+            path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
+        } else {
+            path
+        };
+        (!path.is_empty() && path != "/dev/null").then(|| path.to_owned())
     })
 }
 
@@ -252,6 +415,36 @@ mod tests {
         assert_eq!(files("x", r#"{"edits":[{"path":"a"},{"path":"b"}],"paths":["c"]}"#), ["a", "b", "c"]);
         assert_eq!(files("Read", r#"{"file_path":"a","file_path":"b"}"#), ["a", "b"]);
         assert_eq!(files("apply_patch", r#"{"input":"*** Begin Patch\n*** Update File: a/b\n@@"}"#), ["a/b"]);
+    }
+
+    #[test]
+    fn patches_are_known_by_their_files() {
+        assert_eq!(files("x", r#"{"diff":"--- a/.env\n+++ b/.env\n@@"}"#), [".env", ".env"]);
+        assert_eq!(files("x", r#"{"patch":"diff --git a/x b/y\nrename from x\nrename to y"}"#), ["x", "y"]);
+        assert_eq!(files("Grep", r#"{"pattern":"a","glob":".env*"}"#), [".env*"]);
+    }
+
+    #[test]
+    fn any_tool_with_a_command_runs_it() {
+        let shown = |tool: &str, input: &str| -> Vec<String> {
+            let scripts = scripts(tool, &Json::parse(input).unwrap()).unwrap_or_default();
+            scripts.iter().flat_map(|script| &script.commands).map(crate::shell::Command::show).collect()
+        };
+        assert_eq!(shown("mcp__box__run", r#"{"cmd":"rm -rf /"}"#), ["rm -rf /"]);
+        assert_eq!(shown("x", r#"{"command":"rm","args":["-rf","/"]}"#), ["rm", "rm -rf /"]);
+        assert_eq!(shown("x", r#"{"commands":["a b","c"]}"#), ["a b", "c"]);
+        assert_eq!(shown("x", r#"{"commands":[{"command":"a"}]}"#), ["a"]);
+        assert_eq!(shown("x", r#"{"language":"bash","code":"a; b"}"#), ["a", "b"]);
+        assert_eq!(shown("x", r#"{"language":"python","code":"print(1)"}"#), ["python -c print(1)"]);
+        assert_eq!(
+            shown("PowerShell", r#"{"command":"Remove-Item C:\\x -Recurse"}"#),
+            ["Remove-Item C:\\x -Recurse"]
+        );
+        assert_eq!(shown("str_replace_editor", r#"{"command":"view","path":"a"}"#), Vec::<String>::new());
+        assert_eq!(
+            folder(&Json::parse(r#"{"workdir":"../x"}"#).unwrap(), Path::new("/a/b")),
+            Path::new("/a/x")
+        );
     }
 
     #[test]

@@ -24,12 +24,12 @@ fn bash(engine: &Engine, line: &str) -> Outcome {
 fn every_entry_has_a_reason_and_a_safer_way() {
     let entries = entries().unwrap();
     assert!(entries.len() > 40);
-    let mut ids: Vec<&String> = entries.iter().map(|(id, ..)| id).collect();
+    let mut ids: Vec<&String> = entries.iter().map(|entry| &entry.id).collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), entries.len(), "an id is there twice");
-    for (id, _, reason, instead) in &entries {
-        assert!(!reason.is_empty() && !instead.is_empty(), "{id}");
+    for entry in &entries {
+        assert!(!entry.reason.is_empty() && !entry.instead.is_empty(), "{}", entry.id);
     }
 }
 

@@ -21,18 +21,26 @@ pub(crate) struct Entry {
     pub(super) flags: Vec<Vec<String>>,
     pub(super) targets: Vec<Target>,
     pub(super) operands: Vec<Vec<Token>>,
+    pub(super) text: Vec<Vec<Token>>,
+    pub(super) reads: Vec<Vec<Token>>,
     pub(super) writes: Vec<Vec<Token>>,
     pub(super) from: Vec<Vec<Token>>,
+    pub(super) except: Vec<Vec<Token>>,
     pub(super) special: Option<Special>,
     pub(crate) decision: Decision,
     pub(crate) reason: String,
     pub(crate) instead: String,
+    /// A line that it stops, and one like it that it does not.
+    pub(crate) stops: String,
+    pub(crate) passes: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// One of the places, or everything in it; as which operand.
+    /// One of the places, a home, or what this folder lies in; or everything in it; as which operand.
     Top(Operand),
+    /// Something below a folder of the system.
+    System,
     /// Everything in the folder where it runs.
     Here,
     /// A path that is known only at run time.
@@ -47,12 +55,32 @@ pub(super) enum Operand {
     NotLast,
 }
 
+/// A shape that is more than words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     ForkBomb,
     Power,
     KillAll,
+    /// SQL that drops, or changes every row.
+    Sql,
+    /// A file with secrets, or the environment, goes to another machine.
+    Exfiltration,
+    /// Code of another language that would be stopped as a command.
+    Code,
+    /// Code that a program makes when the line runs.
+    MadeCode,
 }
+
+/// The names of shapes in a list.
+const SPECIALS: [(&str, Special); 7] = [
+    ("fork-bomb", Special::ForkBomb),
+    ("power", Special::Power),
+    ("kill-all", Special::KillAll),
+    ("sql", Special::Sql),
+    ("exfiltration", Special::Exfiltration),
+    ("code", Special::Code),
+    ("made-code", Special::MadeCode),
+];
 
 /// A whole list.
 #[derive(Debug, Clone, Default)]
@@ -97,9 +125,9 @@ impl Index {
     }
 }
 
-const KEYS: [&str; 12] = [
-    "id", "programs", "words", "flags", "targets", "operands", "writes", "from", "special", "decision",
-    "reason", "instead",
+const KEYS: [&str; 17] = [
+    "id", "programs", "words", "flags", "targets", "operands", "text", "reads", "writes", "from", "except",
+    "special", "decision", "reason", "instead", "stops", "passes",
 ];
 
 /// The list that comes with Crosier, read once.
@@ -204,6 +232,7 @@ impl Reader<'_> {
         let words = list("words").iter().map(|word| alternatives(word)).collect();
         let target = |text: String| match text.as_str() {
             "TOP" => Target::Top(Operand::Any),
+            "SYSTEM" => Target::System,
             "TOP_SOURCE" => Target::Top(Operand::NotLast),
             "TOP_LAST" => Target::Top(Operand::Last),
             "HERE" => Target::Here,
@@ -212,11 +241,13 @@ impl Reader<'_> {
         };
         let (programs, operands) = (globs(list("programs")), globs(list("operands")));
         let (writes, from) = (globs(list("writes")), globs(list("from")));
+        let (text, reads, except) = (globs(list("text")), globs(list("reads")), globs(list("except")));
         let targets = list("targets").into_iter().map(target).collect();
         let flags = node.get("flags").map(|value| self.flags(value)).unwrap_or_default();
-        let text = |key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
-        let (id, reason, instead) = (text("id"), text("reason"), text("instead"));
-        let (decision, special) = (text("decision"), text("special"));
+        let one = |key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
+        let (id, reason, instead) = (one("id"), one("reason"), one("instead"));
+        let (decision, special) = (one("decision"), one("special"));
+        let (stops, passes) = (one("stops").unwrap_or_default(), one("passes").unwrap_or_default());
         let decision = match decision.as_deref() {
             None | Some("deny") => Decision::Deny,
             Some("ask") => Decision::Ask,
@@ -227,19 +258,19 @@ impl Reader<'_> {
         };
         let special = match special.as_deref() {
             None => None,
-            Some("fork-bomb") => Some(Special::ForkBomb),
-            Some("power") => Some(Special::Power),
-            Some("kill-all") => Some(Special::KillAll),
-            Some(other) => {
-                self.error(node, format!("`special` has no value `{other}`"));
-                return None;
-            }
+            Some(name) => match SPECIALS.iter().find(|(other, _)| *other == name) {
+                Some((_, special)) => Some(*special),
+                None => {
+                    self.error(node, format!("`special` has no value `{name}`"));
+                    return None;
+                }
+            },
         };
         let (Some(id), Some(reason)) = (id, reason) else {
             self.error(node, "a command needs an `id` and a `reason`".to_owned());
             return None;
         };
-        if programs.is_empty() && writes.is_empty() && special.is_none() {
+        if programs.is_empty() && writes.is_empty() && reads.is_empty() && special.is_none() {
             self.error(node, format!("the command `{id}` names no `programs` and no `writes`"));
             return None;
         }
@@ -251,12 +282,17 @@ impl Reader<'_> {
             flags,
             targets,
             operands,
+            text,
+            reads,
             writes,
             from,
+            except,
             special,
             decision,
             reason,
             instead,
+            stops,
+            passes,
         })
     }
 

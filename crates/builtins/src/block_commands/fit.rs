@@ -1,14 +1,15 @@
 //! Entries against the commands of a line.
 
+use std::cell::OnceCell;
 use std::path::Path;
 
 use crosier::Decision;
 
-use super::entry::{Entry, List, Operand, Special, Target};
+use super::entry::{Entry, List, Special};
 use super::shape::is_fork_bomb;
 use crate::path::Places;
 use crate::rules::spells;
-use crate::shell::{Command, Direction, DoubtKind, Origin, Script, Word, git_subcommand, normal};
+use crate::shell::{Command, DoubtKind, FileUse, Script, Word, git_subcommand};
 use crate::token::{Fit, Token, base_name, covers, meets, of_text, of_word};
 
 /// What was found.
@@ -23,10 +24,13 @@ pub(crate) struct Finding {
 impl List {
     /// The strictest entry that fits a command of this line.
     pub(crate) fn judge(&self, script: &Script, places: Places<'_>) -> Option<Finding> {
-        let folders = script.folders(places);
+        let mut folders = None;
         let mut best: Option<Finding> = None;
         for (at, command) in script.commands.iter().enumerate() {
-            let scene = Scene { list: self, script, command, places };
+            if only_tells(command) {
+                continue;
+            }
+            let scene = Scene { list: self, script, command, places, files: OnceCell::new() };
             for entry in self.candidates(command) {
                 if best.as_ref().is_some_and(|best| best.decision >= entry.decision) {
                     continue;
@@ -34,14 +38,15 @@ impl List {
                 let fits = match scene.quick(entry) {
                     Fit::No => continue,
                     fit => {
+                        let folders = folders.get_or_insert_with(|| script.folders(places));
                         let here = folders.of(script, at);
                         let folders = here.iter().map(|folder| folder.as_deref().unwrap_or(places.cwd));
-                        fit.min(folders.map(|folder| scene.targets(entry, folder)).max().unwrap_or(Fit::No))
+                        fit.min(folders.map(|folder| scene.in_folder(entry, folder)).max().unwrap_or(Fit::No))
                     }
                 };
                 match fits {
                     Fit::No => {}
-                    Fit::Yes => best = Some(found(entry, command)),
+                    Fit::Yes => best = Some(finding(entry, command)),
                     Fit::Perhaps if command.certain && best.is_none() => best = Some(perhaps(entry, command)),
                     Fit::Perhaps => {}
                 }
@@ -56,14 +61,13 @@ impl List {
             })
         })
     }
-}
 
-impl List {
     /// The entries that can be about this command, by its program.
     fn candidates<'a>(&'a self, command: &'a Command) -> impl Iterator<Item = &'a Entry> {
         let name = command.name().map(str::to_lowercase);
-        let mut places: Vec<usize> = match (&name, command.words.is_empty()) {
+        let mut numbers: Vec<usize> = match (&name, command.words.is_empty()) {
             (Some(name), _) => {
+                let name = name.strip_suffix(".exe").unwrap_or(name);
                 let text = of_text(name);
                 let by_glob =
                     self.index.globs.iter().filter(|(glob, _)| covers(glob, &text)).map(|(_, place)| *place);
@@ -73,14 +77,41 @@ impl List {
             // Any program can be one of these; that is worth a word only when the rest speaks for it.
             (None, false) => self.index.telling.clone(),
         };
-        places.extend(&self.index.others);
-        places.sort_unstable();
-        places.dedup();
-        places.into_iter().filter_map(|place| self.entries.get(place))
+        numbers.extend(&self.index.others);
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.into_iter().filter_map(|number| self.entries.get(number))
     }
 }
 
-fn found(entry: &Entry, command: &Command) -> Finding {
+/// Whether the command only says what it would do.
+fn only_tells(command: &Command) -> bool {
+    if command.words.len() == 2 && command.words[1].known() == Some("--version") {
+        return true;
+    }
+    let words = command.arguments().iter().take_while(|word| word.known() != Some("--"));
+    words.into_iter().any(|word| {
+        matches!(
+            word.known(),
+            Some(
+                "--help"
+                    | "--dry-run"
+                    | "--dryrun"
+                    | "--dry-run=client"
+                    | "--dry-run=server"
+                    | "--whatif"
+                    | "-WhatIf"
+            )
+        )
+    }) && !command.name().is_some_and(runs_others)
+}
+
+/// Programs for which such an option may be one of the command that they run.
+fn runs_others(name: &str) -> bool {
+    crate::shell::is_carrier(name)
+}
+
+fn finding(entry: &Entry, command: &Command) -> Finding {
     let instead =
         if entry.instead.is_empty() { String::new() } else { format!(" Instead: {}.", entry.instead) };
     let shown = command.show();
@@ -99,19 +130,25 @@ fn perhaps(entry: &Entry, command: &Command) -> Finding {
     Finding { decision: Decision::Ask, id: Some(entry.id.clone()), reason }
 }
 
-fn when(good: bool) -> Fit {
+pub(super) fn when(good: bool) -> Fit {
     if good { Fit::Yes } else { Fit::No }
 }
 
 /// One command in its line.
 pub(super) struct Scene<'a> {
-    list: &'a List,
+    pub(super) list: &'a List,
     pub(super) script: &'a Script,
     pub(super) command: &'a Command,
-    places: Places<'a>,
+    pub(super) places: Places<'a>,
+    files: OnceCell<Vec<FileUse<'a>>>,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// The files that the command names.
+    pub(super) fn files(&self) -> &[FileUse<'a>] {
+        self.files.get_or_init(|| self.command.files())
+    }
+
     /// What can be said without looking at folders.
     fn quick(&self, entry: &Entry) -> Fit {
         if entry.special == Some(Special::ForkBomb) {
@@ -120,8 +157,9 @@ impl Scene<'_> {
         let words = self.command.arguments();
         let good = entry.flags.iter().all(|group| has_one(words, group))
             && self.subcommand(entry, words)
-            && self.operands(entry, words)
-            && self.writes(entry)
+            && self.operands(&entry.operands, words)
+            && self.text(entry, words)
+            && (entry.except.is_empty() || !self.operands(&entry.except, words))
             && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)))
             && self.special(entry, words);
         match self.command.words.first() {
@@ -133,6 +171,14 @@ impl Scene<'_> {
             }
             _ => Fit::Yes,
         }
+    }
+
+    /// What depends on the folder where the command runs.
+    fn in_folder(&self, entry: &Entry, folder: &Path) -> Fit {
+        let good = self.targets(entry, folder)
+            && (entry.writes.is_empty() || self.writes(entry, folder))
+            && (entry.reads.is_empty() || self.reads(&entry.reads, folder));
+        when(good)
     }
 
     fn subcommand(&self, entry: &Entry, words: &[Word]) -> bool {
@@ -158,65 +204,43 @@ impl Scene<'_> {
         })
     }
 
-    fn targets(&self, entry: &Entry, folder: &Path) -> Fit {
-        if entry.targets.is_empty() {
-            return Fit::Yes;
-        }
-        let words = self.command.arguments();
-        let operands: Vec<&Word> = words.iter().filter(|word| !word.head().starts_with('-')).collect();
-        let fits = |at: usize, word: &Word| {
-            let shown = word.show();
-            let unknown = word.unknowns().any(|unknown| !is_home(&unknown.from));
-            let last = at + 1 == operands.len();
-            entry.targets.iter().any(|target| match target {
-                Target::Unknown => unknown,
-                _ if unknown => false,
-                Target::Top(Operand::Last) if !last => false,
-                Target::Top(Operand::NotLast) if last => false,
-                Target::Top(_) => self.is_top(&normal(&shown, folder)),
-                Target::Here => matches!(shown.trim_start_matches("./"), "" | "." | "*" | ".*"),
-                Target::Path(path) => covers(path, &of_text(shown.trim_end_matches('/'))),
-            })
-        };
-        when(operands.iter().enumerate().any(|(at, word)| fits(at, word)))
-    }
-
-    /// One of the places, or everything in it.
-    fn is_top(&self, path: &str) -> bool {
-        let home = self.places.home.map(|home| home.to_string_lossy());
-        let is = |path: &str| {
-            let path = if path.is_empty() { "/" } else { path };
-            home.as_deref() == Some(path) || self.list.places.iter().any(|place| place == path)
-        };
-        let all = ["/*", "/.*", "/**", "/?*", "/.[!.]*"].into_iter().find_map(|end| path.strip_suffix(end));
-        is(path) || all.is_some_and(is)
-    }
-
-    fn operands(&self, entry: &Entry, words: &[Word]) -> bool {
+    fn operands(&self, wanted: &[Vec<Token>], words: &[Word]) -> bool {
         let fits = |word: &Word| {
             let text = of_text(&word.show().to_lowercase());
-            entry.operands.iter().any(|operand| covers(operand, &text))
+            wanted.iter().any(|operand| covers(operand, &text))
         };
-        entry.operands.is_empty() || words.iter().any(fits)
+        wanted.is_empty() || words.iter().any(fits)
     }
 
-    fn writes(&self, entry: &Entry) -> bool {
-        if entry.writes.is_empty() {
+    /// Texts in its words, or in what it reads from its standard input.
+    fn text(&self, entry: &Entry, words: &[Word]) -> bool {
+        if entry.text.is_empty() {
             return true;
         }
-        let writes = |direction: Direction| matches!(direction, Direction::Write | Direction::Both);
-        let files = self.command.redirections.iter().filter(|redirection| writes(redirection.direction));
-        files
-            .map(|redirection| of_word(&redirection.target))
-            .any(|file| entry.writes.iter().any(|wanted| covers(wanted, &file)))
+        let fits = |text: &str| {
+            let text = of_text(&squeezed(text));
+            entry.text.iter().any(|wanted| covers(wanted, &text))
+        };
+        words.iter().any(|word| fits(&word.show()))
+            || self.command.stdin_text.as_deref().is_some_and(fits)
+            || fits(&words.iter().map(Word::show).collect::<Vec<_>>().join(" "))
     }
 }
 
-fn is_home(from: &Origin) -> bool {
-    matches!(from, Origin::Variable(name) if &**name == "HOME")
+/// Small letters, one blank between words.
+pub(super) fn squeezed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_whitespace() {
+            true if out.ends_with(' ') => {}
+            true => out.push(' '),
+            false => out.extend(c.to_lowercase()),
+        }
+    }
+    out
 }
 
-fn is_one_of(program: &str, wanted: &[Vec<Token>]) -> bool {
+pub(super) fn is_one_of(program: &str, wanted: &[Vec<Token>]) -> bool {
     let name = of_text(&program.to_lowercase());
     wanted.iter().any(|wanted| covers(wanted, &name))
 }

@@ -13,9 +13,13 @@
 //!
 //! On `PreToolUse` and `PermissionRequest`.
 
+mod code;
 mod entry;
 mod fit;
+mod secret;
 mod shape;
+mod sql;
+mod target;
 
 use std::path::Path;
 #[cfg(test)]
@@ -140,14 +144,19 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
 
 /// What the list says about one call.
 pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling {
-    let scripts = match tool::subject(tool, input) {
-        Subject::Shell(scripts) => scripts,
-        Subject::Unreadable(why) if tool::is_shell(tool) => {
+    let scripts = match tool::scripts(tool, input) {
+        Some(scripts) => scripts,
+        None if tool::is_shell(tool) => {
+            let why = match tool::subject(tool, input) {
+                Subject::Unreadable(why) => why,
+                _ => "it has no command",
+            };
             return Ruling::Ask(format!("block-commands cannot see what it runs: {why}"));
         }
-        _ => return Ruling::Nothing,
+        None => return Ruling::Nothing,
     };
-    let found = |script: &Script| list.judge(script, Places { cwd, home: None });
+    let folder = tool::folder(input, cwd);
+    let found = |script: &Script| list.judge(script, Places { cwd: &folder, home: None });
     let worst = scripts.iter().filter_map(found).max_by_key(|found| found.decision);
     match worst {
         None => Ruling::Nothing,
@@ -156,14 +165,37 @@ pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling
     }
 }
 
-/// The entries of the list that comes with Crosier: id, decision, reason, safer way.
+/// One entry of the list that comes with Crosier, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListedCommand {
+    /// Its name, for the options `except` and `ask`.
+    pub id: String,
+    /// Deny or ask.
+    pub decision: Decision,
+    /// Why.
+    pub reason: String,
+    /// The safer way.
+    pub instead: String,
+    /// A line that it stops.
+    pub stops: String,
+    /// A line like it that it lets through.
+    pub passes: String,
+}
+
+/// The entries of the list that comes with Crosier.
 ///
 /// # Errors
 /// When the list is broken, which a test rules out.
-pub fn entries() -> Result<Vec<(String, Decision, String, String)>, String> {
+pub fn entries() -> Result<Vec<ListedCommand>, String> {
     let list = entry::standard()?;
-    let row = |entry: &entry::Entry| {
-        (entry.id.clone(), entry.decision, entry.reason.clone(), entry.instead.clone())
+    let row = |entry: &entry::Entry| ListedCommand {
+        id: entry.id.clone(),
+        decision: entry.decision,
+        reason: entry.reason.clone(),
+        instead: entry.instead.clone(),
+        stops: entry.stops.clone(),
+        passes: entry.passes.clone(),
     };
     Ok(list.entries.iter().map(row).collect())
 }
@@ -176,3 +208,7 @@ pub(crate) fn standard_list() -> Result<Arc<List>, String> {
 #[cfg(test)]
 #[path = "block_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "corpus_tests.rs"]
+mod corpus_tests;

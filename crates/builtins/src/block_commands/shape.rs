@@ -1,52 +1,86 @@
 //! Shapes that are more than words: code from elsewhere, and those that have a name.
 
+use std::ops::Range;
+
 use super::entry::{Entry, Special};
 use super::fit::Scene;
-use crate::shell::{Command, Input, Origin, Script, Word};
+use super::sql;
+use crate::shell::{Command, Input, Origin, Script, Word, is_interpreter};
+
+/// Shells, by name.
+const SHELLS: [&str; 12] =
+    ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "mksh", "busybox"];
 
 impl Scene<'_> {
     /// The programs whose output this command runs as code.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         let words = self.command.arguments();
-        let is_option = |word: &&Word| word.head().len() > 1 && word.head().starts_with('-');
-        let operand = words.iter().find(|word| !is_option(word));
-        let gives_code = |word: &Word| word.head().len() > 1 && word.head()[1..].contains(['c', 'e', 'm']);
-        let has_code = words.iter().take_while(is_option).any(gives_code);
-        let from_stdin = match operand.and_then(Word::known) {
-            Some(file) => matches!(file, "-" | "/dev/stdin" | "/dev/fd/0"),
-            None => operand.is_none() && !has_code,
-        };
+        let shell = self.command.name().is_some_and(|name| SHELLS.contains(&name));
+        let (place, from_stdin) = code_place(words, shell);
         let mut ranges = Vec::new();
-        let mut input = &self.command.input;
-        // Through `tee`, `cat`, `head` and the like the code still comes from where it came.
-        for _ in 0..8 {
-            let Input::Pipe(range) = input else { break };
-            if from_stdin || self.command.name() == Some("at") {
-                ranges.push(range.clone());
-            }
-            let last = self.script.commands.get(range.clone()).and_then(<[Command]>::last);
-            let Some(command) = last else { break };
-            input = &command.input;
+        let name = self.command.name();
+        // What is no interpreter takes its input, and all its words, as they come.
+        let runs_code =
+            shell || name.is_some_and(|name| is_interpreter(name) || matches!(name, "source" | "." | "eval"));
+        if !runs_code || (from_stdin && name != Some("eval")) {
+            self.follow(&self.command.input, &mut ranges, 0);
         }
-        let code: &[Word] = match operand {
-            Some(_) if self.command.name() == Some("eval") => words,
-            Some(first) => std::slice::from_ref(first),
-            None => &[],
+        let code: &[Word] = match name {
+            _ if !runs_code => words,
+            Some("eval") => words,
+            _ => words.get(place..words.len().min(place + 1)).unwrap_or_default(),
         };
-        for unknown in code.iter().flat_map(Word::unknowns) {
-            if let Origin::Output(range) | Origin::Process(range) = &unknown.from {
-                ranges.push(range.clone());
-            }
+        for word in code.iter().chain(self.command.words.first()) {
+            self.follow_word(word, &mut ranges, 0);
+        }
+        if let Input::Text(word) = &self.command.input {
+            self.follow_word(word, &mut ranges, 0);
+        }
+        if let Some(writer) = self.command.runs_file_of {
+            ranges.push(writer..writer + 1);
+            let input = self.script.commands.get(writer).map(|command| &command.input);
+            input.into_iter().for_each(|input| self.follow(input, &mut ranges, 0));
         }
         let commands =
             ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
         commands.filter_map(Command::name)
     }
 
+    /// The commands that a text goes through: `curl | tee | cat`.
+    fn follow(&self, input: &Input, ranges: &mut Vec<Range<usize>>, depth: usize) {
+        let Input::Pipe(range) = input else { return };
+        ranges.push(range.clone());
+        let commands = self.script.commands.get(range.clone()).unwrap_or_default();
+        for command in commands.iter().take(4) {
+            if depth < 8 {
+                self.follow(&command.input, ranges, depth + 1);
+                // `echo "$X" | sh` where X is the output of curl.
+                if matches!(command.name(), Some("echo" | "printf" | "cat")) {
+                    command.arguments().iter().for_each(|word| self.follow_word(word, ranges, depth + 1));
+                }
+            }
+        }
+    }
+
+    fn follow_word(&self, word: &Word, ranges: &mut Vec<Range<usize>>, depth: usize) {
+        for unknown in word.unknowns() {
+            if let Origin::Output(range) | Origin::Process(range) = &unknown.from {
+                self.follow(&Input::Pipe(range.clone()), ranges, depth);
+            }
+        }
+    }
+
     pub(super) fn special(&self, entry: &Entry, words: &[Word]) -> bool {
         let known = |word: &Word| word.known().map(str::to_lowercase).unwrap_or_default();
         match entry.special {
             None | Some(Special::ForkBomb) => true,
+            Some(Special::Sql) => {
+                words.iter().any(|word| sql::destroys(&word.show()))
+                    || self.command.stdin_text.as_deref().is_some_and(sql::destroys)
+            }
+            Some(Special::Exfiltration) => self.sends_secrets(),
+            Some(Special::Code) => self.code_is_dangerous(),
+            Some(Special::MadeCode) => self.is_made(),
             Some(Special::KillAll) => {
                 // `kill -1 PID` is a signal; `kill -9 -1` and `kill -- -1` are everybody.
                 let place = words.iter().rposition(|word| known(word) == "-1");
@@ -79,9 +113,53 @@ impl Scene<'_> {
     }
 }
 
+impl Scene<'_> {
+    /// Whether nothing is known of the program but that another one prints it: `$(cat x) a`.
+    fn is_made(&self) -> bool {
+        let Some(program) = self.command.words.first() else { return false };
+        let is_output = |unknown: &crate::shell::Unknown| matches!(unknown.from, Origin::Output(_));
+        let own = self.command.certain && self.command.carrier.is_none();
+        own && program.pieces().len() == 1 && program.unknowns().any(is_output)
+    }
+}
+
+/// Where the code or file of an interpreter stands among its words, and whether it reads its standard input.
+fn code_place(words: &[Word], shell: bool) -> (usize, bool) {
+    let mut at = 0;
+    let (mut has_code, mut reads) = (false, false);
+    while let Some(word) = words.get(at) {
+        let head = word.head();
+        if head.len() < 2 || !head.starts_with(['-', '+']) {
+            break;
+        }
+        at += 1;
+        if head == "--" {
+            break;
+        }
+        let letters = if head.starts_with("--") { "" } else { &head[1..] };
+        if shell {
+            has_code |= head.starts_with('-') && letters.contains('c');
+            reads |= head.starts_with('-') && letters.contains('s') && !letters.contains('c');
+            at += usize::from(letters.ends_with(['o', 'O']));
+        } else {
+            has_code |= letters.contains(['c', 'e', 'm', 'r', 'p']) || matches!(head, "--eval" | "--print");
+        }
+    }
+    let is_stdin =
+        |word: &Word| matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
+    let from_stdin = match words.get(at) {
+        Some(word) => reads || is_stdin(word),
+        None => !has_code,
+    };
+    (at, from_stdin)
+}
+
 /// `:(){ :|:& };:`: a command that feeds itself.
 pub(super) fn is_fork_bomb(script: &Script, command: &Command) -> bool {
     let Some(name) = command.program().filter(|_| command.words.len() == 1) else { return false };
+    if !script.functions.iter().any(|function| function == name) {
+        return false;
+    }
     let Input::Pipe(range) = &command.input else { return false };
     let producers = script.commands.get(range.clone()).unwrap_or_default();
     producers.iter().any(|producer| producer.words.len() == 1 && producer.program() == Some(name))

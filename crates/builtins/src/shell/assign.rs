@@ -6,7 +6,7 @@ use super::model::{Command, Input};
 use super::parser::Parser;
 use super::printed::{formatted, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
-use super::word::{Word, joined};
+use super::word::{Origin, Word, joined};
 
 /// More values of one command than this are not looked at one by one.
 const MOST_CHOICES: usize = 32;
@@ -159,7 +159,16 @@ impl Parser {
             Some(value) => value.first().known().map(str::to_owned),
         };
         let (Some(text), Some(separators)) = (text, separators) else {
-            names.iter().for_each(|name| self.read_unknown(name));
+            let input = match &self.script.commands[at].input {
+                Input::Inherited => self.input.clone(),
+                input => input.clone(),
+            };
+            let origin = match input {
+                Input::Pipe(range) => Origin::Output(range),
+                _ => Origin::Other,
+            };
+            let value = Word::unknown().coming_from(&origin);
+            names.iter().for_each(|name| self.variables.set(name, Value::One(value.clone())));
             return;
         };
         let lines: Vec<Vec<&str>> = text
@@ -187,11 +196,6 @@ impl Parser {
                 }
             }
         }
-    }
-
-    /// A value that comes from outside of the line.
-    fn read_unknown(&mut self, name: &str) {
-        self.variables.set(name, Value::One(Word::unknown()));
     }
 
     /// `printf -v name '%s' value`

@@ -172,6 +172,9 @@ impl Parser {
     /// Reads what a function does. Whoever defines it can call it, so its commands count.
     pub(super) fn function_body(&mut self, name: String) {
         self.breaks();
+        if self.script.functions.len() < 64 {
+            self.script.functions.push(name.clone());
+        }
         let end = self.at;
         let before = self.variables.clone();
         self.variables.forget(ARGUMENTS);

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::model::Script;
+use super::model::{Command, Script};
+use super::word::Word;
 use crate::path::{Places, lexical};
 
 /// More folders than this are not kept apart.
@@ -23,6 +24,10 @@ impl Script {
         for (at, command) in self.commands.iter().enumerate() {
             if folders.moves.len() > MOST {
                 break;
+            }
+            if let Some("env" | "genv" | "sudo" | "run0") = command.name() {
+                folders.option(at, command, places);
+                continue;
             }
             if !matches!(command.name(), Some("cd" | "pushd" | "chdir")) {
                 continue;
@@ -63,6 +68,17 @@ impl Script {
 }
 
 impl Folders {
+    /// `env -C folder`, `sudo -D folder`: what they run is there.
+    fn option(&mut self, at: usize, command: &Command, places: Places<'_>) {
+        let words = command.arguments();
+        let place = words.iter().position(|word| matches!(word.known(), Some("-C" | "-D" | "--chdir")));
+        let next = place.and_then(|place| words.get(place + 1)).and_then(Word::known);
+        let glued = words.iter().find_map(|word| word.known()?.strip_prefix("--chdir="));
+        if let Some(folder) = glued.or(next) {
+            self.push(at, Some(places.lexical(folder)));
+        }
+    }
+
     /// Keeps a folder that is new. With too many of them nobody knows where a command runs.
     fn push(&mut self, at: usize, folder: Option<PathBuf>) {
         let folder = if self.moves.len() < MOST { folder } else { None };
@@ -76,7 +92,21 @@ impl Folders {
     /// The folders that a command can run in; none among them: one that cannot be known.
     pub(crate) fn of(&self, script: &Script, at: usize) -> Vec<Option<PathBuf>> {
         let root = script.root(at);
-        let mut all = self.before(root);
+        // `cd a && rm b`: when the folder is not there, nothing is removed.
+        let sure = self.moves.iter().rev().map(|(place, _)| *place).find(|place| *place < root);
+        let follows = |place: usize| {
+            let between = script.commands.get(place + 1..=root).unwrap_or_default();
+            between.iter().all(|command| command.needs_success)
+        };
+        let mut all = match sure.filter(|place| follows(*place)) {
+            Some(place) => self
+                .moves
+                .iter()
+                .filter(|(other, _)| *other == place)
+                .map(|(_, folder)| folder.clone())
+                .collect(),
+            None => self.before(root),
+        };
         // Behind a `cd` in the same code: `sh -c 'cd / && rm -rf *'`.
         let beside = |place: usize| place >= root && place < at && script.root(place) == root;
         all.extend(self.moves.iter().filter(|(place, _)| beside(*place)).map(|(_, folder)| folder.clone()));
@@ -92,7 +122,15 @@ impl Folders {
 
 /// A path for comparing: `/`, `/etc`, `~`, `/home/*`. Wildcards stay, `.` and `..` are taken out.
 pub(crate) fn normal(word: &str, folder: &Path) -> String {
-    let word = word.replace("${HOME}", "~");
+    let word = word.replace("${HOME}", "~").replace("/home/${USER}", "~");
+    // The root of a process is that of the machine.
+    if let Some(rest) = word.strip_prefix("/proc/")
+        && let Some((process, rest)) = rest.split_once("/root")
+        && !process.contains('/')
+        && (rest.is_empty() || rest.starts_with('/'))
+    {
+        return normal(if rest.is_empty() { "/" } else { rest }, folder);
+    }
     // `~+` is the folder itself.
     let word = match word.strip_prefix("~+").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
         Some(rest) => format!("{}{rest}", folder.display()),

@@ -50,6 +50,9 @@ impl Parser {
                     // `name=(…)` is an array; anywhere else a word ends here.
                     let array = draft.plain_text().is_some_and(|text| assignment(text) == Some(text.len()));
                     if !array {
+                        if self.extended_glob(&mut draft) {
+                            continue;
+                        }
                         break;
                     }
                     self.at += 1;
@@ -84,6 +87,27 @@ impl Parser {
             }
         }
         draft
+    }
+
+    /// `!(a|b)`, `@(…)`, `?(…)`, `*(…)`, `+(…)`: a pattern of bash. Substitutions in it are read.
+    fn extended_glob(&mut self, draft: &mut Draft) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)).copied();
+        if draft.is_untouched() || !matches!(before, Some(b'!' | b'@' | b'?' | b'*' | b'+')) {
+            return false;
+        }
+        let rest = &self.text.as_bytes()[self.at..];
+        let end = rest
+            .iter()
+            .take(256)
+            .position(|byte| matches!(byte, b')' | b'$' | b'`' | b';' | b'&' | b' ' | b'\n'));
+        let Some(end) = end.filter(|end| rest[*end] == b')') else { return false };
+        // The mark in front of it is no character of the name.
+        if let Some(super::word::Fragment::Piece(Piece::Text(text))) = draft.parts.last_mut() {
+            text.pop();
+        }
+        draft.piece(Piece::Many);
+        self.at += end + 1;
+        true
     }
 
     fn one(&mut self, draft: &mut Draft, piece: Piece) {
@@ -214,6 +238,9 @@ impl Parser {
             let (text, taken) = ansi_c(self.rest());
             self.at += taken;
             // A NUL ends the text in bash, and the rest of it is gone.
+            if text == "\0" && self.peek() == Some(b'\'') {
+                continue;
+            }
             if text.contains(['\0', '\u{fffd}']) {
                 self.doubt("an escape in $'…' is none");
             }

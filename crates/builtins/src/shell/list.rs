@@ -48,7 +48,9 @@ impl Parser {
     }
 
     fn list_in(&mut self, ends: &[End], chain: &mut Option<Variables>) -> End {
+        let mut joined = false;
         loop {
+            let needs_success = std::mem::take(&mut joined);
             if matches!(self.peek(), Some(b'\n')) {
                 self.end_chain(chain);
             }
@@ -71,6 +73,8 @@ impl Parser {
                         true => {
                             chain.get_or_insert_with(|| self.variables.clone());
                             self.needs_command("a && lacks a command");
+                            joined = true;
+                            continue;
                         }
                         false => {
                             self.at += 1;
@@ -93,7 +97,7 @@ impl Parser {
                     }
                     continue;
                 }
-                Some(_) => match self.pipeline() {
+                Some(_) => match self.joined_pipeline(needs_success) {
                     Some(word) => End::Word(word),
                     None if self.at == before => {
                         self.doubt("it is not a command");
@@ -120,6 +124,15 @@ impl Parser {
         if matches!(self.peek(), None | Some(b'|' | b';' | b'&' | b')')) && !self.starts("&>") {
             self.doubt(why);
         }
+    }
+
+    fn joined_pipeline(&mut self, needs_success: bool) -> Option<&'static str> {
+        let start = self.script.commands.len();
+        let end = self.pipeline();
+        if needs_success {
+            self.script.commands.iter_mut().skip(start).for_each(|command| command.needs_success = true);
+        }
+        end
     }
 
     /// Reads commands with pipes between them. A word that closes something ends it and is given back.

@@ -33,9 +33,10 @@ mod parser;
 mod printed;
 mod simple;
 mod variables;
+mod windows;
 mod word;
 
-pub(crate) use carrier::git_subcommand;
+pub(crate) use carrier::{git_subcommand, is_carrier, is_interpreter};
 pub(crate) use effect::{Effect, FileUse};
 pub(crate) use folders::normal;
 pub use model::{

@@ -17,6 +17,8 @@ pub struct Script {
     pub doubts: Vec<Doubt>,
     /// The texts of here-documents.
     pub bodies: Vec<Body>,
+    /// The names of functions that the line defines.
+    pub(crate) functions: Vec<String>,
 }
 
 /// Why a line, or a part of it, cannot be known.
@@ -59,10 +61,16 @@ pub struct Command {
     pub carrier: Option<usize>,
     /// The command that wrote the file which this one runs.
     pub(crate) runs_file_of: Option<usize>,
+    /// What a program that runs it, or takes it as a program of its own, reads from its standard input.
+    pub(crate) stdin_text: Option<String>,
+    /// Code in another language that it runs: `python -c`, `awk`, a script that the line wrote.
+    pub(crate) code: Vec<String>,
     /// Whether another command stands for all that this one does: it is `time` or `nice`.
     pub transparent: bool,
     /// False when only some shells would run it.
     pub certain: bool,
+    /// Whether it runs only when what stands in front of it did not fail: it is behind `&&`.
+    pub(super) needs_success: bool,
     pub(super) level: u8,
     /// The variables that it and what it runs can use.
     pub(super) variables: Variables,

@@ -141,6 +141,16 @@ impl Word {
         self.unknowns().map(count).max().unwrap_or(0)
     }
 
+    /// The same word, its unknown parts being from there.
+    pub(super) fn coming_from(mut self, origin: &Origin) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::Unknown(Unknown { from: from @ Origin::Other, .. }) = piece {
+                *from = origin.clone();
+            }
+        }
+        self
+    }
+
     /// Its unknown parts.
     pub fn unknowns(&self) -> impl Iterator<Item = &Unknown> {
         self.pieces.iter().filter_map(|piece| match piece {

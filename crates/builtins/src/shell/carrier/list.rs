@@ -4,18 +4,20 @@ use super::WORD;
 use super::code::names_shell;
 use super::option::first_operand;
 use super::table::Carrier;
-use crate::shell::model::{Command, Input};
+use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
-use crate::shell::word::Word;
+use crate::shell::word::{Origin, Word};
 
 impl Parser {
     /// `find … -exec rm {} \;`, and `-delete`, which is an `rm` without its name.
     pub(super) fn find(&mut self, at: usize, words: &[Word]) {
         let mut from = 0;
+        let mut deletes = None;
         while let Some(word) = words.get(from) {
             from += 1;
             match word.known() {
                 Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                    deletes = deletes.or(words.get(from).filter(|word| is_remover(word)).cloned());
                     let rest = words.get(from..).unwrap_or_default();
                     let ends = |word: &Word| matches!(word.known(), Some(";" | "+"));
                     let length = rest.iter().position(ends).unwrap_or(rest.len());
@@ -24,12 +26,69 @@ impl Parser {
                     from += length;
                 }
                 Some("-delete") => {
+                    deletes = Some(Word::literal("rm"));
                     self.carry(at, vec![Word::literal("rm"), Word::unknown()], Vec::new());
                 }
                 None if word.may_split() => self.unknown("what `find` does cannot be known"),
                 _ => {}
             }
         }
+        if let Some(program) = deletes {
+            self.delete_found(at, program, words);
+        }
+    }
+
+    /// What deletes everything that `find` finds without a condition deletes the folders it looks in.
+    fn delete_found(&mut self, at: usize, program: Word, words: &[Word]) {
+        const NO_CONDITIONS: [&str; 19] = [
+            "-type",
+            "-maxdepth",
+            "-mindepth",
+            "-xdev",
+            "-mount",
+            "-depth",
+            "-d",
+            "-print",
+            "-print0",
+            "-delete",
+            "-exec",
+            "-execdir",
+            "-ok",
+            "-okdir",
+            "-follow",
+            "-L",
+            "-H",
+            "-P",
+            "-x",
+        ];
+        let mut inside = false;
+        for word in words {
+            match word.known() {
+                Some("-exec" | "-execdir" | "-ok" | "-okdir") => inside = true,
+                Some(";" | "+") => inside = false,
+                // A name that is everything is no condition.
+                Some("*") => return self.delete_roots(at, program, words),
+                Some(text) if !inside && text.starts_with('-') && !NO_CONDITIONS.contains(&text) => {
+                    if !words.iter().any(|word| word.known() == Some("*")) {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.delete_roots(at, program, words);
+    }
+
+    fn delete_roots(&mut self, at: usize, program: Word, words: &[Word]) {
+        let is_path = |word: &&Word| !word.head().starts_with(['-', '(', '!']);
+        let roots: Vec<Word> = words.iter().take_while(is_path).cloned().collect();
+        let mut all = vec![program, Word::literal("-r")];
+        match roots.is_empty() {
+            true => all.push(Word::literal(".")),
+            false => all.extend(roots),
+        }
+        let level = self.script.commands[at].level + 1;
+        self.script.commands.push(Command { words: all, carrier: Some(at), level, ..Command::default() });
     }
 
     /// `fd … -x rm`
@@ -53,9 +112,26 @@ impl Parser {
             return;
         }
         self.xargs_of_text(at, &inner, mark.as_deref());
+        let origin = match &self.script.commands[at].input {
+            Input::Pipe(range) => Origin::Output(range.clone()),
+            _ => Origin::Other,
+        };
+        if inner.first().is_some_and(is_remover)
+            && let Origin::Output(range) = &origin
+            && let Some(Some(last)) = self.script.commands.get(range.clone()).map(<[Command]>::last)
+            && last.name() == Some("find")
+        {
+            let (program, words) = (inner[0].clone(), last.arguments().to_vec());
+            self.delete_found(at, program, &words);
+        }
+        // Each line is one run, so the whole text is not what stands there.
+        let piped = match &origin {
+            Origin::Output(range) => Origin::Process(range.clone()),
+            _ => Origin::Other,
+        };
         match mark {
-            Some(mark) => inner = inner.iter().map(|word| word.filled(&mark)).collect(),
-            None => inner.push(Word::unknown()),
+            Some(mark) => inner = inner.iter().map(|word| word.filled(&mark).coming_from(&piped)).collect(),
+            None => inner.push(Word::unknown().coming_from(&origin)),
         }
         self.carry(at, inner, Vec::new());
     }
@@ -127,14 +203,21 @@ impl Parser {
         }
         if let Some(place) = words.iter().position(|word| word.known() == Some("exec")) {
             let rest = &words[place + 1..];
-            let from =
-                first_operand(rest, "euwnc", &["--env", "--user", "--workdir", "--env-file", "--index"]);
+            let from = first_operand(
+                rest,
+                "euwnc",
+                &["--env", "--namespace", "--container", "--user", "--workdir", "--env-file", "--index"],
+            );
             self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
         }
         if let Some(place) = words.iter().position(names_shell) {
             self.carry(at, words[place..].to_vec(), Vec::new());
         }
     }
+}
+
+fn is_remover(word: &Word) -> bool {
+    word.known().is_some_and(|text| matches!(base_name(text), "rm" | "unlink" | "shred" | "srm" | "rmdir"))
 }
 
 /// The mark of `xargs -I MARK`.

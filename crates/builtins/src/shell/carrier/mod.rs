@@ -6,6 +6,7 @@
 mod code;
 mod file;
 mod git;
+mod language;
 mod list;
 mod option;
 mod rename;
@@ -13,6 +14,7 @@ mod table;
 
 pub(in crate::shell) use file::{WrittenFile, file_key};
 pub(crate) use git::subcommand as git_subcommand;
+pub(crate) use language::is_interpreter;
 pub(in crate::shell) use option::first_operand;
 pub(in crate::shell) use rename::Meaning;
 
@@ -103,6 +105,7 @@ impl Parser {
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
+        self.languages(at);
     }
 
     /// Variables whose value is code, and values that are code once they are expanded again.
@@ -162,10 +165,17 @@ impl Parser {
                 if !row.code.is_empty() {
                     self.option_code(at, row, &words);
                 }
-                let from = first_operand(&words, row.short, row.long).saturating_add(operands);
+                let mut from = first_operand(&words, row.short, row.long).saturating_add(operands);
+                // `ssh host -- cmd`
+                from += usize::from(
+                    operands > 0 && words.get(from).is_some_and(|word| word.known() == Some("--")),
+                );
                 self.code(at, words.get(from..).unwrap_or_default());
             }
-            Style::Assigned => self.assigned(at, row, &words),
+            Style::Assigned => {
+                self.assigned(at, row, &words);
+                self.root_shell(at, &words);
+            }
             Style::Shell => self.shell(at, row, &words),
             Style::Options => {
                 self.option_code(at, row, &words);
@@ -209,17 +219,59 @@ impl Parser {
                     self.carry(at, vec![path.clone(), Word::unknown()], Vec::new());
                 }
             }
-            Style::Somewhere => self.somewhere(at, row, &words),
+            Style::Somewhere => {
+                self.option_values(at, row, &words);
+                self.somewhere(at, &words);
+            }
+            Style::Verb => {
+                // `npm run x` runs a script of the project, and not a program x.
+                let own_scripts = matches!(
+                    self.script.commands[at].name(),
+                    Some(
+                        "npm"
+                            | "pnpm"
+                            | "yarn"
+                            | "bun"
+                            | "turbo"
+                            | "nx"
+                            | "lerna"
+                            | "rush"
+                            | "hatch"
+                            | "pdm"
+                            | "devbox"
+                    )
+                );
+                let runs = |word: &Word| match word.known() {
+                    Some("exec" | "x" | "dlx") => true,
+                    Some("run" | "shell" | "develop" | "record" | "stat" | "--") => !own_scripts,
+                    _ => false,
+                };
+                if let Some(place) = words.iter().position(runs) {
+                    self.option_values(at, row, &words);
+                    self.somewhere(at, &words[place + 1..]);
+                }
+            }
+            Style::First => {
+                self.option_values(at, row, &words);
+                let from = first_operand(&words, row.short, row.long);
+                let level = self.script.commands[at].level + 1;
+                let words = words.get(from..).unwrap_or_default().to_vec();
+                if !words.is_empty() {
+                    self.script.commands.push(Command {
+                        words,
+                        carrier: Some(at),
+                        level,
+                        ..Command::default()
+                    });
+                }
+            }
             Style::Git => self.git(at, &words),
         }
     }
 
     /// Somewhere among its words begins a command, or one of them is code: enough to forbid what it would run.
-    fn somewhere(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    fn somewhere(&mut self, at: usize, words: &[Word]) {
         let level = self.script.commands[at].level + 1;
-        for value in values(words, row.code, row.short) {
-            self.perhaps_code(at, &value);
-        }
         for from in 0..words.len().min(MOST_PLACES) {
             let Some(text) = words[from].known().filter(|text| !text.starts_with('-')) else { continue };
             if text.contains([' ', ';']) {
@@ -230,6 +282,13 @@ impl Parser {
                 let words = words[from..].iter().filter(is_own).cloned().collect();
                 self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
             }
+        }
+    }
+
+    /// Options whose value is code, perhaps.
+    fn option_values(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+        for value in values(words, row.code, row.short) {
+            self.perhaps_code(at, &value);
         }
     }
 
@@ -256,6 +315,20 @@ impl Parser {
             from += 1;
         }
         self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), assignments);
+    }
+
+    /// `sudo -s <<< CODE`, `sudo -i`, `su <<< CODE`: a shell that reads its input.
+    fn root_shell(&mut self, at: usize, words: &[Word]) {
+        let is_flag =
+            |word: &Word| matches!(word.known(), Some("-s" | "-i" | "--shell" | "--login" | "-si" | "-is"));
+        if words.iter().any(is_flag) {
+            self.stdin_code(at);
+            let rest =
+                words.iter().skip_while(|word| word.head().starts_with('-')).cloned().collect::<Vec<_>>();
+            if !rest.is_empty() {
+                self.code(at, &rest);
+            }
+        }
     }
 
     fn carry_weighed(&mut self, at: usize, weight: Weight, words: Vec<Word>, assignments: Vec<Assignment>) {
@@ -292,6 +365,13 @@ impl Parser {
             ..Command::default()
         });
     }
+}
+
+/// Whether a program runs other commands.
+pub(crate) fn is_carrier(name: &str) -> bool {
+    table::find(name).is_some_and(|row| {
+        !matches!(row.style, Style::Git | Style::Options | Style::Verb | Style::First | Style::Container)
+    })
 }
 
 /// Whether the program is named by a path.

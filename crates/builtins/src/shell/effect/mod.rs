@@ -53,11 +53,6 @@ impl Command {
         apply::files(self, &mut uses);
         uses
     }
-
-    /// Whether the table says what the command does to files.
-    pub(crate) fn has_known_effects(&self) -> bool {
-        table::find(self).is_some()
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,173 @@
+//! Secrets on their way to another machine.
+
+use super::code::nowhere;
+use super::fit::Scene;
+use super::target::names_one;
+use crate::shell::{Command, Effect, Input, Origin, Word};
+use crate::token::{Token, of_wildcards};
+
+/// Files with secrets in them.
+const SECRETS: [&str; 34] = [
+    ".env",
+    "*/.env",
+    ".env.*",
+    "*/.env.*",
+    "*.pem",
+    "*.key",
+    "*id_rsa*",
+    "*id_ed25519*",
+    "*id_ecdsa*",
+    "~/.ssh",
+    "~/.ssh/*",
+    "~/.aws",
+    "~/.aws/*",
+    "~/.kube*",
+    "~/.gnupg*",
+    "~/.netrc",
+    "~/.npmrc",
+    "~/.pypirc",
+    "~/.docker/config.json",
+    "~/.config/gcloud*",
+    "~/.azure*",
+    "~/.git-credentials",
+    "~/.claude*",
+    "~/.codex*",
+    "~/.bash_history",
+    "~/.zsh_history",
+    "*credentials*",
+    "*secrets.*",
+    "/etc/passwd",
+    "/etc/shadow",
+    "/proc/*/environ",
+    "*.keystore",
+    "*wallet*",
+    "~/.password-store*",
+];
+
+/// Files that only show how a secret is written.
+const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
+
+impl Scene<'_> {
+    /// Whether the command sends a file with secrets, or the environment, somewhere.
+    pub(super) fn sends_secrets(&self) -> bool {
+        let here = self.places.cwd;
+        if !goes_out(self.command) {
+            return false;
+        }
+        let secrets: Vec<Vec<Token>> = SECRETS.iter().map(|name| of_wildcards(name)).collect();
+        let is_secret = |word: &Word| {
+            !SAMPLES.iter().any(|end| word.show().ends_with(end)) && names_one(word, &secrets, here)
+        };
+        // Its own key is how a program gets in.
+        let sends = |word: &Word| is_secret(word) && !is_identity(self.command, word);
+        if self.files().iter().any(|file| file.effect >= Effect::Read && sends(&file.path)) {
+            return true;
+        }
+        let mut inputs = vec![self.command.input.clone()];
+        for unknown in self.command.arguments().iter().flat_map(Word::unknowns) {
+            if let Origin::Output(range) | Origin::Process(range) = &unknown.from {
+                inputs.push(Input::Pipe(range.clone()));
+            }
+        }
+        inputs.into_iter().any(|input| self.holds_secrets(input, &is_secret, 0))
+    }
+
+    fn holds_secrets(&self, input: Input, is_secret: &dyn Fn(&Word) -> bool, depth: usize) -> bool {
+        let Input::Pipe(range) = input else { return false };
+        let commands = self.script.commands.get(range).unwrap_or_default();
+        depth < 8
+            && commands.iter().any(|command| {
+                prints_environment(command)
+                    || command.files().iter().any(|file| file.effect >= Effect::Read && is_secret(&file.path))
+                    || self.holds_secrets(command.input.clone(), is_secret, depth + 1)
+            })
+    }
+}
+
+/// Whether the command sends what it reads to another machine.
+fn goes_out(command: &Command) -> bool {
+    let words = command.arguments();
+    let first = words.iter().find_map(|word| word.known().filter(|text| !text.starts_with('-')));
+    let second = words.iter().filter_map(Word::known).filter(|text| !text.starts_with('-')).nth(1);
+    let has_remote = || {
+        words.last().is_some_and(|word| {
+            let shown = word.show();
+            shown.find(':').is_some_and(|colon| !shown[..colon].contains('/'))
+        })
+    };
+    match command.name() {
+        Some("curl" | "wget" | "http" | "https" | "xh") => !words.iter().all(is_local),
+        Some(
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" | "ftp" | "sftp" | "mail" | "sendmail" | "mutt"
+            | "dig" | "nslookup" | "host" | "ping" | "tftp" | "lftp",
+        ) => true,
+        Some("openssl") => first == Some("s_client"),
+        Some("ssh") => true,
+        Some("scp" | "rsync") => has_remote(),
+        Some("aws") => {
+            first == Some("s3") && words.last().is_some_and(|word| word.head().starts_with("s3://"))
+        }
+        Some("gsutil" | "rclone") => first == Some("cp") || first == Some("copy"),
+        Some("gh") => first == Some("gist") && second == Some("create"),
+        _ => false,
+    }
+}
+
+/// Whether an address is this machine, or no address.
+fn is_local(word: &Word) -> bool {
+    let shown = word.show();
+    let is_address =
+        shown.contains("://") || (shown.contains('.') && !shown.starts_with(['-', '@', '{', '.', '/']));
+    !is_address || shown.contains("localhost") || shown.contains("127.0.0.1") || shown.contains("0.0.0.0")
+}
+
+/// The key that a program logs in with: `ssh -i key`.
+fn is_identity(command: &Command, word: &Word) -> bool {
+    let words = command.arguments();
+    let place = words.iter().position(|other| other == word);
+    let before = place.and_then(|place| place.checked_sub(1)).and_then(|place| words[place].known());
+    matches!(
+        before,
+        Some(
+            "-i" | "--cert"
+                | "--key"
+                | "-E"
+                | "--cacert"
+                | "--private-key"
+                | "--ca-certificate"
+                | "--certificate"
+                | "-CAfile"
+        )
+    )
+}
+
+/// `env` and its like, without a command to run.
+fn prints_environment(command: &Command) -> bool {
+    match command.name() {
+        Some("env" | "set" | "export") => command.words.len() == 1,
+        Some("printenv") => command.words.len() == 1,
+        Some("declare") => command.arguments().iter().any(|word| word.known() == Some("-x")),
+        _ => false,
+    }
+}
+
+/// Whether a text is the name of a file with secrets.
+pub(super) fn is_secret(text: &str) -> bool {
+    let secrets: Vec<Vec<Token>> = SECRETS.iter().map(|name| of_wildcards(name)).collect();
+    !text.contains(' ') && names_one(&Word::literal(text), &secrets, nowhere())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_secret;
+
+    #[test]
+    fn names_of_secrets() {
+        for name in [".env", "a/.env", "~/.ssh/id_rsa", "/home/x/.aws/credentials", "k.pem", "/etc/shadow"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["payload.json", "image.png", "src/env.rs", "keys.rs"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! SQL and its like: statements that drop things, or change every row.
+
+/// Whether a text has a statement that cannot be taken back.
+pub(super) fn destroys(text: &str) -> bool {
+    let text = super::fit::squeezed(text);
+    // Comments are written to hide blanks: DROP/**/TABLE.
+    let text = text.replace("/**/", " ");
+    text.split(';')
+        .any(|statement| statement_destroys(statement.trim_start_matches(['\'', '"', ' ', '(', '\n'])))
+        || ["drop database", "drop table", "drop schema", "truncate table", "flushall", "flushdb"]
+            .iter()
+            .any(|words| has_words(&text, words))
+        || document_destroys(&text)
+}
+
+fn statement_destroys(statement: &str) -> bool {
+    let words: Vec<&str> = statement.split_whitespace().collect();
+    let has = |word: &str| words.iter().any(|other| other.trim_matches(['\'', '"', ')']) == word);
+    match words.as_slice() {
+        ["drop", kind, ..] => !matches!(*kind, "index" | "view" | "trigger") || has("cascade"),
+        ["truncate", _, ..] => true,
+        ["delete", "from", ..] => !has("where") || is_always(statement),
+        ["update", _, "set", ..] => !has("where") || is_always(statement),
+        ["alter", "table", ..] => has("drop"),
+        ["with", ..] => statement.contains("delete from") && !has("where"),
+        _ => false,
+    }
+}
+
+/// `where 1=1`, `where true`
+fn is_always(statement: &str) -> bool {
+    let Some((_, condition)) = statement.rsplit_once("where ") else { return false };
+    matches!(condition.trim_matches([' ', '\'', '"', ';']), "1=1" | "1 = 1" | "true" | "1" | "'1'='1")
+}
+
+fn has_words(text: &str, words: &str) -> bool {
+    let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+    text.match_indices(words).any(|(at, _)| {
+        is_border(text[..at].chars().next_back()) && is_border(text[at + words.len()..].chars().next())
+    })
+}
+
+/// What document databases call it.
+fn document_destroys(text: &str) -> bool {
+    const CALLS: [&str; 9] = [
+        "dropdatabase(",
+        ".drop(",
+        ".dropindexes(",
+        "deletemany({})",
+        "deletemany( {} )",
+        ".remove({})",
+        "drop keyspace",
+        "drop measurement",
+        "detach delete",
+    ];
+    CALLS.iter().any(|call| text.contains(call))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::destroys;
+
+    #[test]
+    fn statements_that_change_every_row_are_told_from_the_others() {
+        for text in [
+            "DROP TABLE users",
+            "select 1; drop database x;",
+            "TRUNCATE users",
+            "delete from users;",
+            "DELETE FROM users WHERE 1=1",
+            "update users set a = 1",
+            "ALTER TABLE t DROP COLUMN c",
+            "db.users.deleteMany({})",
+            "FLUSHALL",
+        ] {
+            assert!(destroys(text), "{text}");
+        }
+        for text in [
+            "select * from t where name = 'drop'",
+            "delete from users where id = 5",
+            "update users set a = 1 where id = 2",
+            "insert into drops values (1)",
+            "create table t (id int)",
+            "DROP INDEX i",
+        ] {
+            assert!(!destroys(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Programs that run code in a language of their own, or commands after a mark: `python -c`, `psql -c '\\! …'`.
+
+use crate::shell::model::Input;
+use crate::shell::parser::Parser;
+use crate::shell::word::Word;
+
+/// Interpreters: their code is kept for who looks through it.
+const INTERPRETERS: [&str; 38] = [
+    "awk",
+    "bun",
+    "deno",
+    "elixir",
+    "emacs",
+    "expect",
+    "gawk",
+    "groovy",
+    "irb",
+    "ipython",
+    "julia",
+    "lua",
+    "luajit",
+    "mawk",
+    "nawk",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "perl5",
+    "php",
+    "pypy",
+    "pypy3",
+    "python",
+    "python2",
+    "python3",
+    "r",
+    "rscript",
+    "ruby",
+    "scala",
+    "swift",
+    "tclsh",
+    "ts-node",
+    "tsx",
+    "wish",
+    "gimp",
+    "blender",
+    "jshell",
+];
+
+/// Programs that take statements or commands on their standard input.
+const READERS: [&str; 36] = [
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "mongo",
+    "mongosh",
+    "redis-cli",
+    "valkey-cli",
+    "cqlsh",
+    "influx",
+    "sqlcmd",
+    "clickhouse-client",
+    "clickhouse",
+    "duckdb",
+    "cockroach",
+    "crontab",
+    "chpasswd",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "gdb",
+    "lldb",
+    "make",
+    "gmake",
+    "docker",
+    "podman",
+    "kubectl",
+    "tee",
+    "usql",
+    "pgcli",
+    "mycli",
+    "bc",
+    "fdisk",
+    "expect",
+];
+
+/// Programs in which a command follows a mark.
+const ESCAPES: [&str; 19] = [
+    "psql", "mysql", "mariadb", "sqlite3", "vi", "vim", "nvim", "view", "ex", "ed", "gdb", "lldb", "less",
+    "more", "man", "expect", "ftp", "sftp", "mail",
+];
+
+/// Longer texts are not kept.
+const LONGEST: usize = 64 << 10;
+
+/// Whether a program runs code in a language of its own.
+pub(crate) fn is_interpreter(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&name.as_str()) || INTERPRETERS.contains(&bare)
+}
+
+impl Parser {
+    /// Keeps the code that the command at `at` runs, and adds the commands after marks in it.
+    pub(super) fn languages(&mut self, at: usize) {
+        let Some(name) = self.script.commands[at].name().map(str::to_owned) else { return };
+        let interprets = is_interpreter(&name);
+        let escapes = ESCAPES.contains(&name.as_str());
+        if !interprets && !escapes && !READERS.contains(&name.as_str()) {
+            return;
+        }
+        if !matches!(self.script.commands[at].input, Input::Inherited | Input::File) {
+            let text =
+                self.stdin_text(at).filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
+            self.script.commands[at].stdin_text = text;
+        }
+        if interprets {
+            self.interpreted(at);
+        }
+        if escapes {
+            self.escaped(at);
+        }
+        if name == "crontab" {
+            self.scheduled(at);
+        }
+        if matches!(name.as_str(), "make" | "gmake") {
+            self.recipes(at);
+        }
+    }
+
+    fn interpreted(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let mut code: Vec<String> = Vec::new();
+        for word in command.arguments() {
+            let shown = word.show();
+            if shown.len() <= LONGEST && shown.contains([' ', '(', '"', '\'', '`', ';']) {
+                code.push(shown.into_owned());
+            } else if let Some(text) =
+                word.known().and_then(|file| self.files.get(super::file::file_key(file)))
+            {
+                code.extend(text.text.clone());
+            }
+        }
+        code.extend(command.stdin_text.clone());
+        // `python3 - <<E` with values that are not known still has its text.
+        if let (None, Input::Here(body)) = (&command.stdin_text, &command.input) {
+            code.extend(self.script.bodies.get(*body).map(|body| body.text.clone()));
+        }
+        let writer = command.arguments().iter().find_map(|word| {
+            let file = word.known().filter(|text| !text.starts_with('-'))?;
+            self.files.get(super::file::file_key(file)).map(|written| written.writer)
+        });
+        if !code.iter().all(|text| self.has_budget(text.len())) {
+            return;
+        }
+        let command = &mut self.script.commands[at];
+        command.code = code;
+        command.runs_file_of = command.runs_file_of.or(writer);
+    }
+
+    /// `:!cmd`, `\\! cmd`, `shell cmd`, `.shell cmd`, `spawn cmd`
+    fn escaped(&mut self, at: usize) {
+        const MARKS: [&str; 7] = ["\\!", "!", ".shell ", ".system ", "shell ", "spawn ", "system "];
+        let command = &self.script.commands[at];
+        let mut texts: Vec<String> =
+            command.arguments().iter().map(|word| word.show().into_owned()).collect();
+        texts.extend(command.stdin_text.clone());
+        let mut found = Vec::new();
+        for line in texts.iter().flat_map(|text| text.split(['\n', '|'])).take(64) {
+            let line = line.trim_start_matches([':', '+', ' ', '%', '.']);
+            let line = if line.starts_with("shell") || line.starts_with("system") {
+                line
+            } else {
+                line.trim_start()
+            };
+            let code = MARKS.iter().find_map(|mark| {
+                let rest = line.strip_prefix(mark.trim_start_matches('.'))?;
+                (!rest.trim().is_empty() && !rest.starts_with('=')).then(|| rest.trim().to_owned())
+            });
+            found.extend(code);
+        }
+        for code in found {
+            self.perhaps_code(at, &Word::literal(code));
+        }
+    }
+
+    /// `* * * * * cmd`, `@reboot cmd`
+    fn scheduled(&mut self, at: usize) {
+        let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
+        for line in text.lines().filter(|line| !line.trim_start().starts_with('#')).take(32) {
+            let fields = if line.trim_start().starts_with('@') { 1 } else { 5 };
+            let mut rest = line.trim_start();
+            for _ in 0..fields {
+                rest = rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start());
+            }
+            if !rest.is_empty() {
+                self.perhaps_code(at, &Word::literal(rest));
+            }
+        }
+    }
+
+    /// The lines of a makefile that a shell runs.
+    fn recipes(&mut self, at: usize) {
+        let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
+        for line in text.lines().filter_map(|line| line.strip_prefix('\t')).take(32) {
+            self.perhaps_code(at, &Word::literal(line.trim_start_matches(['@', '-'])));
+        }
+    }
+}
