@@ -3,6 +3,7 @@
 mod audit;
 mod check;
 mod completions;
+mod config;
 mod demo;
 mod doctor;
 mod events;
@@ -52,6 +53,10 @@ pub(crate) static TABLE: &[Row] = &[
     row::<fire::FireArgs>("fire", "Fire one event: its JSON on stdin, the outcome as JSON on stdout"),
     row::<hook::HookArgs>("hook", "Answer an agent: its event on stdin, exactly what it takes on stdout"),
     row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
+    row::<config::ConfigCommandArgs>(
+        "config",
+        "Show which configuration files are in force, and what each adds",
+    ),
     row::<list::ListArgs>("list", "List the hooks"),
     row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
     row::<events::EventsArgs>("events", "List the events, their payload and what a hook may do there"),

@@ -11,6 +11,7 @@ mod background;
 mod bad_configs;
 mod case;
 mod check;
+mod config;
 mod corpus;
 mod demo;
 mod docs;

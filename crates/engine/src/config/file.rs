@@ -49,7 +49,7 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
         Some(Value::Map(entries)) => !entries.is_empty(),
         Some(_) => true,
     };
-    let has_settings = config.settings.read(reader, node);
+    let has_settings = config.settings.read(reader, node, context.layer);
     let found = before != (config.hooks.len(), config.agents.len())
         || has_settings
         || has_items("extends")

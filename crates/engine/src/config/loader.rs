@@ -20,7 +20,7 @@ use super::section::Settings;
 use super::settings::HostSettings;
 use super::tree::{self, Problem, Problems, Severity, Source, Span, parse_document};
 use super::value::Reader;
-use crate::registry::{Hook, OnError};
+use crate::registry::{Hook, Layer, OnError};
 
 /// The most hooks per event and scope, when no file says otherwise.
 const DEFAULT_MAX_HOOKS: usize = 50;
@@ -37,6 +37,8 @@ pub struct Config {
     pub max_hooks_per_point: Option<usize>,
     /// What the files say to the host beside their hooks.
     pub settings: HostSettings,
+    /// The packs that the files extend: a later layer does not bring them in again.
+    pub packs: Vec<String>,
     /// What is allowed but suspicious.
     pub warnings: Problems,
     /// Every hook with the place where it is written, disabled ones included.
@@ -65,6 +67,8 @@ pub struct Loader {
     types: HookTypes,
     packs: Vec<Pack>,
     search_path: Option<OsString>,
+    layer: Layer,
+    packs_in_force: Vec<String>,
     lints: bool,
     sources: Vec<Result<Input, Problem>>,
 }
@@ -92,6 +96,7 @@ pub(super) struct LoadContext<'a> {
     pub(super) search_path: Option<&'a OsStr>,
     /// Whether the file is one of MassGen, where a `handler` without a `type` is python.
     pub(super) is_massgen: bool,
+    pub(super) layer: Layer,
 }
 
 impl LoadContext<'_> {
@@ -186,6 +191,19 @@ impl Loader {
         KeyTables::new(self.types.all())
     }
 
+    /// Says which layer the files belong to: settings of the machine (`log`, `daemon`) are errors in a project.
+    pub fn layer(mut self, layer: Layer) -> Self {
+        self.layer = layer;
+        self
+    }
+
+    /// Names the packs that earlier layers extend, as [`Config::packs`] does: they are not brought in again, and these
+    /// files cannot change them.
+    pub fn packs_in_force(mut self, packs: Vec<String>) -> Self {
+        self.packs_in_force = packs;
+        self
+    }
+
     /// Says where the programs of hooks are found, as `PATH` does, so that [`lint`](Self::lint) can miss one.
     pub fn search_path(mut self, path: impl Into<OsString>) -> Self {
         self.search_path = Some(path.into());
@@ -207,8 +225,13 @@ impl Loader {
         let mut problems = Problems::new();
         let mut config = Config::default();
         let mut names = Names::default();
-        let mut packs =
-            Packs { catalog: &self.catalog, types: &self.types, registered: &self.packs, read: Vec::new() };
+        let mut packs = Packs {
+            catalog: &self.catalog,
+            types: &self.types,
+            registered: &self.packs,
+            read: Vec::new(),
+            in_force: &self.packs_in_force,
+        };
         let mut units: Vec<Unit> = Vec::with_capacity(self.sources.len());
         for input in &self.sources {
             match input {
@@ -242,9 +265,11 @@ impl Loader {
                 types: &self.types,
                 search_path: self.search_path.as_deref(),
                 is_massgen: is_massgen(node),
+                layer: self.layer,
             };
             file(&mut reader, &mut context, node, &mut config);
         }
+        config.packs = packs.read.into_iter().map(|(name, _)| name).collect();
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);
         names.check_limit(limit, &mut problems);
         if self.lints {

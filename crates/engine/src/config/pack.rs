@@ -70,6 +70,8 @@ pub(super) struct Packs<'a> {
     pub(super) registered: &'a [Pack],
     /// The packs of the files so far: how each was named, and its tree.
     pub(super) read: Vec<(String, Node)>,
+    /// The packs of earlier layers.
+    pub(super) in_force: &'a [String],
 }
 
 impl Packs<'_> {
@@ -84,6 +86,7 @@ impl Packs<'_> {
                 continue;
             }
             match parse_document(&source) {
+                Ok(pack) if self.in_force.contains(&key) => self.refuse_changes(reader, &node, &pack, &name),
                 Ok(mut pack) => {
                     if pack.get("extends").is_some() {
                         let message =

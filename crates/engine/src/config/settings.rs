@@ -2,6 +2,7 @@
 
 use super::tree::{Node, Value};
 use super::value::Reader;
+use crate::registry::Layer;
 
 /// What files say to the host beside their hooks. The library does nothing with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,10 +19,18 @@ pub struct HostSettings {
 impl HostSettings {
     /// Reads the settings of one file. An earlier file has the last word about `log` and `daemon`. Returns whether
     /// there are any.
-    pub(super) fn read(&mut self, reader: &mut Reader<'_>, file: &Node) -> bool {
+    pub(super) fn read(&mut self, reader: &mut Reader<'_>, file: &Node, layer: Layer) -> bool {
         let present = |key: &str| file.get(key).filter(|node| !node.is_null());
         if let Some(node) = present("trust") {
             self.trust.extend(reader.texts("trust", node));
+        }
+        if matches!(layer, Layer::Project(_) | Layer::Local) {
+            for entry in ["log", "daemon"].iter().filter_map(|key| file.entry(key)) {
+                let message =
+                    format!("`{}` counts in the user's and the managed configuration only", entry.key);
+                reader.error_with_help(entry.key_span, message, "leave it out here");
+            }
+            return present("trust").is_some();
         }
         if let Some(node) = present("log") {
             self.log = self.log.or(switch(reader, "log", node, &[("on", true), ("off", false)]));

@@ -1,0 +1,167 @@
+//! Looking for the files of every layer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crosier::Layer;
+
+use crate::owner::{self, Person, Writers};
+use crate::project;
+
+/// The name of a configuration, in every layer.
+const FILE: &str = "crosier.yaml";
+const LOCAL_FILE: &str = "crosier.local.yaml";
+const MANAGED_FOLDER: &str =
+    if cfg!(target_os = "macos") { "/Library/Application Support/Crosier" } else { "/etc/crosier" };
+
+/// Where to look. The library reads no environment: the host fills this in.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Places {
+    /// The folder of the managed layer.
+    pub managed: PathBuf,
+    /// The folder of the person's configuration, `$XDG_CONFIG_HOME/crosier`; none: no user layer.
+    pub config_home: Option<PathBuf>,
+    /// The person's home folder.
+    pub home: Option<PathBuf>,
+    /// The project folder.
+    pub project: PathBuf,
+    /// Folders that the person has trusted.
+    pub trusted: Vec<PathBuf>,
+    /// Who the hooks run as.
+    pub person: Person,
+}
+
+impl Places {
+    /// The usual places for this project and person; the user's configuration must be added.
+    #[must_use]
+    pub fn new(project: impl Into<PathBuf>, person: Person) -> Self {
+        Self {
+            managed: PathBuf::from(MANAGED_FOLDER),
+            config_home: None,
+            home: None,
+            project: project.into(),
+            trusted: Vec::new(),
+            person,
+        }
+    }
+}
+
+/// A file that is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LayerFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Its path.
+    pub path: PathBuf,
+    /// Its content when its owner and mode were looked at.
+    pub bytes: Vec<u8>,
+}
+
+/// A file that is there and does not count. That is no reason to let anything through: a host treats it like a
+/// configuration that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefusedFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Its path.
+    pub path: PathBuf,
+    /// Why it is refused.
+    pub why: String,
+}
+
+/// The files in force, in the order in which they hold, and those that were refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Layers {
+    /// The files, the strongest layer first.
+    pub files: Vec<LayerFile>,
+    /// What was refused.
+    pub refused: Vec<RefusedFile>,
+}
+
+impl Layers {
+    /// Looks for the files of every layer.
+    #[must_use]
+    pub fn discover(places: &Places) -> Self {
+        let mut layers = Self::default();
+        layers.managed(places);
+        layers.user(places);
+        let folders = project::folders(places);
+        let mut number = 0;
+        for folder in &folders {
+            if layers.add(Layer::Project(number), folder.join(FILE), Writers::Anybody) {
+                number = number.saturating_add(1);
+            }
+        }
+        for folder in &folders {
+            layers.add(Layer::Local, folder.join(LOCAL_FILE), Writers::Anybody);
+        }
+        layers
+    }
+
+    /// Whether there is nothing, neither in force nor refused.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.refused.is_empty()
+    }
+
+    fn managed(&mut self, places: &Places) {
+        self.add(Layer::Managed, places.managed.join(FILE), Writers::Root);
+        let folder = places.managed.join("conf.d");
+        let mut more: Vec<PathBuf> = match fs::read_dir(&folder) {
+            Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => {
+                let why = format!("it cannot be read: {error}");
+                return self.refused.push(RefusedFile { layer: Layer::Managed, path: folder, why });
+            }
+        };
+        more.retain(|path| path.extension().is_some_and(|end| end == "yaml"));
+        more.sort();
+        for path in more {
+            self.add(Layer::Managed, path, Writers::Root);
+        }
+    }
+
+    fn user(&mut self, places: &Places) {
+        let Some(folder) = &places.config_home else { return };
+        let path = folder.join(FILE);
+        if is_in_project(&path, places) {
+            // A project could set the variable that names this folder.
+            if path.exists() {
+                let why = "it lies in the project folder".to_owned();
+                self.refused.push(RefusedFile { layer: Layer::User, path, why });
+            }
+            return;
+        }
+        self.add(Layer::User, path, Writers::Person(places.person));
+    }
+
+    /// Adds a file if it is there; returns whether it counts.
+    fn add(&mut self, layer: Layer, path: PathBuf, writers: Writers) -> bool {
+        match owner::read(&path, writers) {
+            Ok(Some(bytes)) => {
+                self.files.push(LayerFile { layer, path, bytes });
+                true
+            }
+            Ok(None) => false,
+            Err(why) => {
+                self.refused.push(RefusedFile { layer, path, why });
+                false
+            }
+        }
+    }
+}
+
+/// Whether a path is inside the project folder. A project folder that is the home folder or above it holds the person's
+/// own files.
+fn is_in_project(path: &Path, places: &Places) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let project = real(&places.project);
+    let holds_home = places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));
+    let folder = path.parent().map(real);
+    !holds_home && (path.starts_with(&project) || folder.is_some_and(|folder| folder.starts_with(&project)))
+}

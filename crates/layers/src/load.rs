@@ -1,0 +1,46 @@
+//! From files to one configuration per layer.
+
+use std::path::{Path, PathBuf};
+
+use crosier::config::{Config, Loader, Problems};
+use crosier::{Builder, Layer};
+
+use crate::discover::Layers;
+
+impl Layers {
+    /// Reads the files, one configuration per layer, in order. `loader` makes a loader that knows what the host lets a
+    /// configuration name; it is called for every layer.
+    ///
+    /// # Errors
+    /// All problems of all files.
+    pub fn load(&self, loader: impl Fn() -> Loader) -> Result<Vec<(Layer, Config)>, Problems> {
+        let mut problems = Problems::new();
+        let mut configs: Vec<(Layer, Config)> = Vec::new();
+        let mut packs: Vec<String> = Vec::new();
+        for group in self.files.chunk_by(|a, b| a.layer == b.layer) {
+            let Some(layer) = group.first().map(|file| file.layer) else { continue };
+            let mut loader = loader().layer(layer).packs_in_force(packs.clone());
+            for file in group {
+                let folder = file.path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+                loader = loader.bytes(&file.path.display().to_string(), file.bytes.clone(), folder);
+            }
+            match loader.load() {
+                Ok(config) => {
+                    packs.extend(config.packs.iter().cloned());
+                    configs.push((layer, config));
+                }
+                Err(found) => problems.extend(found),
+            }
+        }
+        if problems.is_empty() { Ok(configs) } else { Err(problems) }
+    }
+
+    /// Adds the hooks of every layer to an engine.
+    ///
+    /// # Errors
+    /// All problems of all files.
+    pub fn add_to(&self, builder: Builder, loader: impl Fn() -> Loader) -> Result<Builder, Problems> {
+        let configs = self.load(loader)?;
+        Ok(configs.into_iter().fold(builder, |builder, (layer, config)| builder.layer(layer, config)))
+    }
+}

@@ -1,0 +1,104 @@
+//! Who can change a file: its owner, its mode, and those of the folders above it.
+
+use std::fs::{self, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// The longest configuration that is read; the loader refuses longer ones too.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+const ROOT: u32 = 0;
+
+/// Who the hooks run as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Person {
+    /// The user id.
+    pub user: u32,
+    /// The group that has nobody else in it, if there is one: its write bit is no danger.
+    pub private_group: Option<u32>,
+}
+
+impl Person {
+    /// A person with this user id.
+    #[must_use]
+    pub const fn new(user: u32, private_group: Option<u32>) -> Self {
+        Self { user, private_group }
+    }
+}
+
+/// Who may be able to write a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Writers {
+    /// Root alone.
+    Root,
+    /// Root and the person.
+    Person(Person),
+    /// Anybody: whether it is trusted is decided elsewhere.
+    Anybody,
+}
+
+/// Reads a file that nobody else can write. None when there is no file.
+///
+/// # Errors
+/// Why it is refused.
+pub(crate) fn read(path: &Path, writers: Writers) -> Result<Option<Vec<u8>>, String> {
+    // Without NONBLOCK, opening a pipe would wait for whoever writes to it.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("it cannot be read: {error}")),
+    };
+    let meta = file.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+    if !meta.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    check(&meta, writers)?;
+    check_folders(path, writers)?;
+    if let Ok(real) = fs::canonicalize(path) {
+        check_folders(&real, writers)?;
+    }
+    let mut bytes = Vec::new();
+    Read::take(&file, MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    Ok(Some(bytes))
+}
+
+/// Every folder above a file: whoever can write one can put another file in its place.
+fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
+    for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
+        let Ok(meta) = fs::metadata(folder) else { continue };
+        // In a folder with the sticky bit only the owner of a file can replace it, and that owner was checked.
+        if meta.mode() & 0o1000 != 0 && meta.uid() == ROOT {
+            continue;
+        }
+        check(&meta, writers).map_err(|why| format!("the folder {}: {why}", folder.display()))?;
+    }
+    Ok(())
+}
+
+fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
+    let (allowed, private) = match writers {
+        Writers::Anybody => return Ok(()),
+        Writers::Root => (meta.uid() == ROOT, Some(ROOT)),
+        Writers::Person(person) => (meta.uid() == ROOT || meta.uid() == person.user, person.private_group),
+    };
+    let mode = meta.mode() & 0o7777;
+    if !allowed {
+        return Err(format!("it belongs to user {}", meta.uid()));
+    }
+    if mode & 0o002 != 0 {
+        return Err(format!("everybody can write it (mode {mode:o})"));
+    }
+    if mode & 0o020 != 0 && meta.gid() != ROOT && private != Some(meta.gid()) {
+        return Err(format!("group {} can write it (mode {mode:o})", meta.gid()));
+    }
+    Ok(())
+}
+
+/// Whether everybody can write a folder.
+pub(crate) fn is_open(folder: &Path) -> bool {
+    fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0)
+}

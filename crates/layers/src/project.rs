@@ -1,0 +1,28 @@
+//! The folders of a project that can have a configuration.
+
+use std::path::{Path, PathBuf};
+
+use crate::discover::Places;
+use crate::owner;
+
+/// The folders between the project folder and the root of its repository, the outermost first.
+///
+/// Without a repository it is the project folder alone. A folder that a person has trusted holds for everything below
+/// it, whatever repository appears in between. The home folder, `/` and folders that everybody can write never count:
+/// a file there would hold for everything.
+pub(crate) fn folders(places: &Places) -> Vec<PathBuf> {
+    let project = std::fs::canonicalize(&places.project).unwrap_or_else(|_| places.project.clone());
+    let home = places.home.as_ref().map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.clone()));
+    let is_trusted = |folder: &Path| places.trusted.iter().any(|trusted| trusted == folder);
+    let all: Vec<&Path> = project.ancestors().collect();
+    let repository = all.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);
+    let trusted = all.iter().rposition(|folder| is_trusted(folder)).unwrap_or(0);
+    let outermost = repository.max(trusted);
+    let usable = |folder: &&Path| {
+        folder.parent().is_some() && home.as_deref() != Some(*folder) && !owner::is_open(folder)
+    };
+    let mut folders: Vec<PathBuf> =
+        all.iter().take(outermost + 1).copied().filter(usable).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
+}
