@@ -21,6 +21,7 @@
 //! The library never prints, never reads the environment or the home folder, and never ends the process.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "config")]
 pub mod config;
 mod engine;
 mod fold;
@@ -51,7 +52,9 @@ pub use registry::{
     DEFAULT_TIMEOUT, Enforcement, Entry, Handler, Hook, HookBuilder, Layer, Matcher, Mode, OnError, Origin,
     Pass, Program, PythonSpec, RegisterError, Service, ServiceCall, SwitchError, Typed, Untyped,
 };
-pub use run::{BackgroundJob, Launcher, PythonInfo, is_secret_or_loader, mechanism};
+#[cfg(feature = "python")]
+pub use run::PythonInfo;
+pub use run::{BackgroundJob, Launcher, is_secret_or_loader, mechanism};
 
 /// The Rust of the README and the guide is run as tests; the rest of them is played by a test of the command line.
 #[cfg(doctest)]

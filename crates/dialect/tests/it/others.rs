@@ -32,7 +32,11 @@ fn droid_is_never_asked_and_its_fields_come_back() {
     let own = json!({"file_path": "a.txt", "old_str": "beta", "new_str": "delta"});
     assert_eq!(said["hookSpecificOutput"]["updatedInput"], own);
     let said = object(&says(&edit, input(json!({"file_path": "a.txt"}))));
-    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], json!("deny"), "a part would be put over the old");
+    assert_eq!(
+        said["hookSpecificOutput"]["permissionDecision"],
+        json!("deny"),
+        "a part would be put over the old"
+    );
     let said = object(&says(&edit, ask("sure?")));
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], json!("deny"));
     let post = call("droid", "PostToolUse.Execute");

@@ -11,6 +11,7 @@ use crosier_protocol::{Catalog, EventRow, Failure, Kind};
 
 use super::fire::{Engine, Shared};
 use super::scope::Scope;
+#[cfg(feature = "config")]
 use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
@@ -108,12 +109,14 @@ impl Builder {
     }
 
     /// Adds everything that configuration files say, as the host's own.
+    #[cfg(feature = "config")]
     pub fn config(self, config: Config) -> Self {
         self.layer(Layer::Host, config)
     }
 
     /// Adds everything that the configuration files of one layer say. A later layer only adds to the earlier ones,
     /// whatever the order of these calls.
+    #[cfg(feature = "config")]
     pub fn layer(mut self, layer: Layer, config: Config) -> Self {
         let in_layer = |mut hooks: Vec<Hook>| {
             hooks.iter_mut().for_each(|hook| hook.layer = layer);

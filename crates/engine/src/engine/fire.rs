@@ -7,9 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{
-    Capability, Catalog, Defaults, Event, EventError, Failure, Notice, NoticeKind, Outcome,
-};
+use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Notice, NoticeKind, Outcome};
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
@@ -18,13 +16,13 @@ use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
 use crate::plan::{Explained, Plan, Planner};
 use crate::registry::{
-    Changed, Entry, Handler, Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry, SwitchError,
+    Changed, Entry, Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry, SwitchError,
 };
-use crate::run::{self, Deferred, Launcher, PythonInfo, Resources, WaitMode};
+use crate::run::{self, Deferred, Launcher, Resources, WaitMode};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
 #[derive(Debug, Clone)]
-pub struct Engine(Arc<Shared>);
+pub struct Engine(pub(super) Arc<Shared>);
 
 /// What all clones of an engine share.
 pub(super) struct Shared {
@@ -337,20 +335,6 @@ impl Engine {
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Listener {
         self.0.bus.subscribe(capacity)
-    }
-
-    /// Starts the workers of all python hooks and imports their modules, ahead of the first event. One result
-    /// per python hook: what the interpreter says of itself, or why the hook cannot be called.
-    #[must_use]
-    pub fn warm(&self) -> Vec<(Arc<Entry>, Result<PythonInfo, Failure>)> {
-        let warm = |entry: Arc<Entry>| match &entry.handler {
-            Handler::Python(spec) => {
-                let result = self.0.resources.warm(spec, &entry.name, entry.timeout);
-                Some((entry, result))
-            }
-            Handler::Callback(_) | Handler::Command(_) | Handler::Service(_) => None,
-        };
-        self.entries().into_iter().filter_map(warm).collect()
     }
 
     /// Kills every process that runs for this engine. Later command hooks fail.

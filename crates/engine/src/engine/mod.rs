@@ -4,6 +4,8 @@ mod builder;
 mod fire;
 mod scope;
 mod walk;
+#[cfg(feature = "python")]
+mod warm;
 
 pub use builder::Builder;
 pub use fire::Engine;

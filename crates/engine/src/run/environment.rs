@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 
 use crosier_protocol::{Failure, FailureKind};
 
-use crate::registry::{Call, CommandSpec, Pass, PythonSpec};
+#[cfg(feature = "python")]
+use crate::registry::PythonSpec;
+use crate::registry::{Call, CommandSpec, Pass};
 
 /// How deep hooks may fire hooks. Without a limit, hooks that fire the engine would start processes for ever.
 const MAX_DEPTH: u32 = 4;
@@ -60,6 +62,7 @@ impl Environment {
     }
 
     /// Every variable of a worker, which outlives many events.
+    #[cfg(feature = "python")]
     pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
         let folder = clean(&spec.project_dir);

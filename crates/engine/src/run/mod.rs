@@ -21,6 +21,7 @@ mod runtime;
 mod shell_error;
 mod thread;
 mod thread_cache;
+#[cfg(feature = "python")]
 mod worker;
 
 use std::future::{Future, poll_fn};
@@ -43,6 +44,7 @@ pub(crate) use executor::block_on;
 use notifier::Notifier;
 pub use os::mechanism;
 pub(crate) use resources::Resources;
+#[cfg(feature = "python")]
 pub use worker::PythonInfo;
 
 /// How many hooks of one parallel stage run at once.
@@ -246,6 +248,13 @@ impl HookRun<'_> {
                 let work = move |run: &mut blocking::BlockingRun| command::run(&spec, run);
                 blocking::run(call, attempt.timeout, self.run, &mut self.notifier, work).await
             }
+            #[cfg(not(feature = "python"))]
+            Handler::Python(_) => {
+                let detail =
+                    "this program was built without python hooks (the feature `python` of the library)";
+                Failure::new(FailureKind::Import, detail).into()
+            }
+            #[cfg(feature = "python")]
             Handler::Python(spec) => {
                 let spec = Arc::clone(spec);
                 let work = move |run: &mut blocking::BlockingRun| worker::run(&spec, run);

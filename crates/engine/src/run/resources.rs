@@ -12,6 +12,7 @@ use super::environment::Environment;
 use super::os;
 use super::runtime::OwnRuntime;
 use super::thread_cache::ThreadCache;
+#[cfg(feature = "python")]
 use super::worker::Pools;
 
 /// How many processes one engine runs at once, over all fires.
@@ -20,6 +21,7 @@ const MAX_PROCESSES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Resources {
     pub(super) environment: Environment,
+    #[cfg(feature = "python")]
     pub(super) workers: Pools,
     pub(super) threads: ThreadCache,
     pub(super) runtime: OwnRuntime,
@@ -49,6 +51,7 @@ impl Resources {
     pub(crate) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
         Self {
             environment: Environment::new(inherited),
+            #[cfg(feature = "python")]
             workers: Pools::default(),
             threads: ThreadCache::default(),
             runtime: OwnRuntime::default(),
@@ -111,6 +114,7 @@ impl Resources {
         // Whoever is between its look at `is_shut_down` and its wait holds this lock: it must wait first.
         drop(lock(&self.free_slots));
         self.slot_freed.notify_all();
+        #[cfg(feature = "python")]
         self.workers.clear();
         self.threads.close();
     }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+#[cfg(feature = "python")]
 use std::os::unix::fs::MetadataExt;
 use std::process::Child;
 use std::time::Duration;
@@ -10,7 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::{GroupSignal, Stamp};
+use super::GroupSignal;
+#[cfg(feature = "python")]
+use super::Stamp;
 
 /// How often the leader is checked where the kernel cannot tell when it exits.
 const TICK: Duration = Duration::from_millis(2);
@@ -186,6 +189,7 @@ pub(in crate::run) fn available(fd: impl AsFd) -> usize {
 }
 
 /// The stamp of a file; none when it does not exist.
+#[cfg(feature = "python")]
 pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
     let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());

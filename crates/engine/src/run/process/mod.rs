@@ -12,6 +12,7 @@ mod capture;
 mod pump;
 mod start;
 
+#[cfg(feature = "python")]
 pub(super) use capture::{Lines, ReadResult, read};
 pub(super) use pump::{Ended, Exit, ProcessRun, run};
 pub(super) use start::{Start, Stop};

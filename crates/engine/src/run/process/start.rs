@@ -48,6 +48,7 @@ impl Stop<'_> {
 
 impl Start {
     /// Starts it, regardless of cancellation.
+    #[cfg(any(test, feature = "python"))]
     pub(in crate::run) fn start(&self, deadline: Instant) -> Result<Child, Failure> {
         self.start_unless(Stop::default(), deadline)
     }
