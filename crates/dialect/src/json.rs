@@ -1,9 +1,35 @@
 //! Looking into JSON that stays text, and writing it.
 
+use std::fmt;
+
 use crosier_protocol::Json;
+use serde::Deserializer;
+use serde::de::{MapAccess, Visitor};
 
 /// Members of an object, in order.
 pub(crate) type Fields = Vec<(String, Json)>;
+
+/// The members of the object that a text is, in one pass. A name that is there twice stays so.
+pub(crate) fn members(text: &str) -> Result<Fields, serde_json::Error> {
+    struct Members;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Fields;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            let mut all = Vec::with_capacity(16);
+            while let Some(member) = map.next_entry()? {
+                all.push(member);
+            }
+            Ok(all)
+        }
+    }
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let all = reader.deserialize_map(Members)?;
+    reader.end()?;
+    Ok(all)
+}
 
 /// What stands at a path: names with dots between them; a number is a place in a list.
 pub(crate) fn at(fields: &[(String, Json)], path: &str) -> Option<Json> {

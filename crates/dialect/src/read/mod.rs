@@ -85,8 +85,10 @@ fn object(bytes: &[u8]) -> Result<Fields, String> {
     if text.is_empty() {
         return Err("nothing was sent".to_owned());
     }
-    let json = Json::parse(text).map_err(|error| format!("it is not JSON: {error}"))?;
-    let members = json.entries().ok_or_else(|| format!("it is {} and not an object", json.kind_word()))?;
+    let members = json::members(text).map_err(|error| match Json::parse(text) {
+        Ok(json) => format!("it is {} and not an object", json.kind_word()),
+        Err(_) => format!("it is not JSON: {error}"),
+    })?;
     for (at, (name, _)) in members.iter().enumerate() {
         if members.iter().take(at).any(|(other, _)| other == name) {
             return Err(format!("it has the field `{name}` twice"));
@@ -134,37 +136,38 @@ impl Call {
         let tool = ToolCall::take(agent, kind, &mut common)?;
         fields::complete(kind, &mut common);
         let mut call = Self { agent, entry, events: Vec::new(), sent, tool };
-        call.events = call.make_events(kind, &common)?;
+        call.events = call.make_events(kind, common)?;
         Ok(call)
     }
 
-    fn make_events(&self, kind: &Kind, common: &[(String, Json)]) -> Result<Vec<Event>, String> {
+    fn make_events(&self, kind: &Kind, mut common: Fields) -> Result<Vec<Event>, String> {
         let parts = self.tool.as_ref().map_or(&[][..], |tool| &tool.parts);
-        let make = |more: Fields, also: Vec<String>| {
-            let mut all: Fields = Vec::with_capacity(common.len() + more.len());
-            all.extend(common.iter().filter(|(name, _)| json::find(&more, name).is_none()).cloned());
+        let make = |mut all: Fields, more: Fields, also: &[String]| {
+            all.retain(|(name, _)| json::find(&more, name).is_none());
             all.extend(more);
             Event::from_fields(kind.clone(), all)
-                .map(|event| if also.is_empty() { event } else { event.also_matching(also) })
+                .map(|event| if also.is_empty() { event } else { event.also_matching(also.to_vec()) })
                 .map_err(|error| error.to_string())
         };
         if parts.is_empty() {
-            return Ok(vec![make(vec![("host".to_owned(), self.host(None))], Vec::new())?]);
+            return Ok(vec![make(common, vec![("host".to_owned(), self.host(None))], &[])?]);
         }
         let number = parts.len();
-        let events = parts.iter().enumerate().map(|(at, part)| {
-            let place = (number > 1).then_some((at + 1, number));
+        let mut events = Vec::with_capacity(number);
+        for (part, at) in parts.iter().zip(1..) {
             let mut more = vec![
                 ("tool_name".to_owned(), Json::from(part.name.as_str())),
                 ("tool_input".to_owned(), part.input.clone()),
-                ("host".to_owned(), self.host(place)),
+                ("host".to_owned(), self.host((number > 1).then_some((at, number)))),
             ];
-            if let Some(response) = self.tool.as_ref().and_then(|tool| tool.response_of(at, common)) {
+            if let Some(response) = self.tool.as_ref().and_then(|tool| tool.response_of(at - 1, &common)) {
                 more.push(("tool_response".to_owned(), response));
             }
-            make(more, part.also.clone())
-        });
-        events.collect()
+            // The last part takes what the others copied.
+            let fields = if at == number { std::mem::take(&mut common) } else { common.clone() };
+            events.push(make(fields, more, &part.also)?);
+        }
+        Ok(events)
     }
 
     /// The agent's own words.

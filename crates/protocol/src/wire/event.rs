@@ -129,14 +129,15 @@ impl Event {
 
     /// The same event, for which matchers may use these names too: a tool that has another name in its agent.
     #[must_use]
-    pub fn also_matching(&self, names: Vec<String>) -> Self {
-        let body = self.0.body.clone();
-        let mut event = self.with_body(body, self.0.extra.clone());
-        // Nobody else has it yet.
-        if let Some(inner) = Arc::get_mut(&mut event.0) {
+    pub fn also_matching(mut self, names: Vec<String>) -> Self {
+        if Arc::get_mut(&mut self.0).is_none() {
+            self = self.with_body(self.0.body.clone(), self.0.extra.clone());
+        }
+        // Nobody else has it.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.other_names = Some(names.into());
         }
-        event
+        self
     }
 
     /// Further values that matchers run on, beside [`matcher_value`](Self::matcher_value).
