@@ -1,5 +1,6 @@
 //! What is checked in Cline CLI.
 
+use super::expect::ended;
 use super::{Scenario, shared};
 use crate::agent::Agent;
 
@@ -15,6 +16,7 @@ pub(crate) fn cline(agent: &dyn Agent) -> Vec<Scenario> {
         shared::faulty_hooks(agent),
         shared::deadline(agent),
         shared::halt(agent),
-        shared::mcp(agent, "demo__touch"),
+        shared::mcp(agent, "demo__touch")
+            .check("a denial that Cline cannot tell the model ends the run", ended()),
     ]
 }

@@ -20,6 +20,6 @@ pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
         shared::resume_always(9),
         shared::deadline(agent),
         shared::halt(agent),
-        shared::mcp(agent, "demo___touch"),
+        shared::mcp_told(shared::mcp(agent, "demo___touch")),
     ]
 }

@@ -26,6 +26,6 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
         shared::resume_always(8),
         shared::deadline(agent),
         shared::halt(agent),
-        shared::mcp(agent, "mcp__demo__touch"),
+        shared::mcp_told(shared::mcp(agent, "mcp__demo__touch")),
     ]
 }

@@ -65,7 +65,7 @@ pub(super) fn force_push(agent: &dyn Agent) -> Scenario {
             Turn::call(
                 agent.shell("hidden", "cd . && sh -c 'git  push  -f ./remote.git HEAD:refs/heads/main'"),
             ),
-            Turn::call(agent.shell("tip", "git -C remote.git log -1 --format=%s main > tip")),
+            Turn::call(agent.shell("tip", "git --git-dir=remote.git log -1 --format=%s main > tip")),
             Turn::text("Finished."),
         ])
         .check("a plain push goes through, a forced one does not reach the remote", file_has("tip", "first"))
@@ -346,8 +346,12 @@ pub(super) fn mcp(agent: &dyn Agent, tool: &str) -> Scenario {
         ])
         .check("a call that nobody minds runs", all([made("touched"), result_has("touch", "MCP-TOUCHED")]))
         .check("a matcher mcp__SERVER__* denies", all([not_made("denied-case:deny"), made("touched")]))
-        .check("the reason reaches the model", result_has("deny", "REASON-DENY"))
         .check("the old input does not run", all([not_made("old-input-case:rewrite"), made("touched")]))
+}
+
+/// The denial of an MCP tool, where an agent goes on after it.
+pub(super) fn mcp_told(scenario: Scenario) -> Scenario {
+    scenario.check("the reason reaches the model", result_has("deny", "REASON-DENY"))
 }
 
 /// The result of an MCP tool, where an agent can change it.

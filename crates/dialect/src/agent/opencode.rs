@@ -54,6 +54,8 @@ pub(super) static OPENCODE: Agent = Agent {
         Move::new("i.callID", "tool_use_id"),
         Move::new("output.output", "tool_response"),
         Move::new("o.output", "tool_response"),
+        Move::new("output.content", "tool_response"),
+        Move::new("o.content", "tool_response"),
     ],
     tools: &[
         Tool::new("bash", "Bash"),

@@ -64,8 +64,13 @@ export const Crosier = async ({ client, directory }: any) => {
     "tool.execute.after": async (input: any, output: any) => {
       const said = await ask("tool.execute.after", input, output)
       await tell(said.tell)
-      if (said.output !== undefined) output.output = said.output
-      if (said.context !== undefined) output.output = `${output.output ?? ""}\n\n${said.context}`
+      // Tools of MCP servers give a list of blocks, the others a text.
+      const isList = Array.isArray(output.content)
+      const block = (text: string) => ({ type: "text", text })
+      if (said.output !== undefined && isList) output.content.splice(0, output.content.length, block(said.output))
+      else if (said.output !== undefined) output.output = said.output
+      if (said.context !== undefined && isList) output.content.push(block(said.context))
+      else if (said.context !== undefined) output.output = `${output.output ?? ""}\n\n${said.context}`
     },
     "chat.message": async (input: any, output: any) => {
       const said = await ask("chat.message", input, output)
