@@ -138,6 +138,15 @@ fn a_resume_that_comes_back_as_a_prompt_is_no_new_prompt() {
 }
 
 #[test]
+fn a_denial_by_a_failure_names_the_cause() {
+    let broken = "{name: broken, command: 'echo no rules found >&2; exit 3', on_error: abort}";
+    let lab = Lab::with(&format!("hooks: {{PreToolUse: [{broken}]}}"));
+    let ran = hook(&lab, &["claude"], &event("PreToolUse", &push())).exits(0);
+    let reason = ran.json()["hookSpecificOutput"]["permissionDecisionReason"].to_string();
+    assert!(reason.contains("broken failed (exit)") && reason.contains("no rules found"), "{reason}");
+}
+
+#[test]
 fn a_hook_that_fails_is_told_once_in_a_session() {
     let lab = Lab::with("hooks: {PreToolUse: [{name: broken, command: 'exit 3'}]}");
     let ls = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
