@@ -11,6 +11,8 @@ pub(super) struct CommandPattern {
     pub(super) words: Vec<PatternWord>,
     /// Whether more words may follow.
     pub(super) open: bool,
+    /// Whether more words may follow for who allows: behind an address or a path, they may not.
+    open_for_allow: bool,
     assignments: Vec<(String, Vec<Token>)>,
     /// The program, when it is plain text.
     program: Option<String>,
@@ -109,7 +111,10 @@ impl CommandPattern {
         let words: Vec<PatternWord> = command.words.iter().map(word).collect();
         let glued =
             matches!(words.last(), Some(PatternWord::Tokens(tokens)) if tokens.last() == Some(&Token::Many));
+        let is_path = words.len() > 1
+            && matches!(words.last(), Some(PatternWord::Tokens(tokens)) if tokens.contains(&Token::Char('/')));
         Ok(Self {
+            open_for_allow: prefix || (glued && !is_path) || words.is_empty(),
             open: prefix || glued || words.is_empty(),
             words,
             assignments: command
@@ -147,7 +152,7 @@ impl CommandPattern {
     }
 
     fn covers_words<'a>(&self, program: &[Token], words: impl Iterator<Item = &'a Word>) -> bool {
-        let mut states = States::new(&self.words, self.open);
+        let mut states = States::new(&self.words, self.open_for_allow);
         states.step_covering(program, false);
         words.for_each(|word| states.step_covering(&of_word(word), word.may_split()));
         states.is_end()

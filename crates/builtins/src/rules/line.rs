@@ -7,10 +7,11 @@ use crosier::Decision;
 
 use super::command::is_risky;
 use super::decide::{Case, verb};
+use super::effect;
 use super::rule::Rule;
 use super::verdict::Verdict;
-use crate::path::Places;
-use crate::shell::{Command, Direction, Script, Word};
+use crate::path::{Places, expand_glob};
+use crate::shell::{Command, Direction, Effect, Origin, Script, Word};
 use crate::token::Fit;
 use crate::tool::Access;
 
@@ -79,9 +80,19 @@ impl<'a> Case<'a> {
                     return Verdict::none(format!("no rule covers setting `{}`", risky.name));
                 }
             } else if !command.transparent {
-                let covering = self.some(&self.rules.allow).find(|rule| covers(rule, command));
-                let Some(rule) = covering else {
-                    return Verdict::none(format!("no rule covers `{}`", command.show()));
+                let covering = self.some(&self.rules.allow).filter(|rule| covers(rule, command));
+                let here = folders.of(script, at);
+                let mut refused = None;
+                let rule = covering.into_iter().find(|rule| match self.exceeds(rule, command, &here) {
+                    Some(why) => {
+                        refused = Some(why);
+                        false
+                    }
+                    None => true,
+                });
+                let Some(rule) = rule else {
+                    let why = refused.unwrap_or_else(|| format!("no rule covers `{}`", command.show()));
+                    return Verdict::none(why);
                 };
                 rules.push(rule);
             }
@@ -96,6 +107,25 @@ impl<'a> Case<'a> {
         if rules.is_empty() { self.silent() } else { self.allowed(&rules) }
     }
 
+    /// What a command does that the rule which covers its words does not mean: it runs another program by an option,
+    /// or a program that looks at files writes one.
+    fn exceeds(&self, rule: &Rule, command: &Command, folders: &[Option<PathBuf>]) -> Option<String> {
+        let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok())?;
+        if let Some(option) = effect::unnamed_run(pattern, command) {
+            return Some(format!(
+                "the rule {} does not mean `{option}`, which can run a program",
+                rule.text()
+            ));
+        }
+        let writes = effect::unnamed_writes(pattern, command);
+        let refused = writes.iter().find(|target| self.covering_target(target, folders).is_none())?;
+        Some(format!(
+            "the rule {} does not mean that `{}` is written; a Write rule would",
+            rule.text(),
+            refused.show()
+        ))
+    }
+
     /// The rule that allows to write this file, wherever the command can run.
     fn covering_target(&self, target: &Word, folders: &[Option<PathBuf>]) -> Option<&'a Rule> {
         let path = target.known()?;
@@ -107,43 +137,75 @@ impl<'a> Case<'a> {
         covering
     }
 
-    /// Rules about files that a redirection reads or writes.
+    /// The files that a word of a command can be; none when nobody knows. A word whose last name is known is that name
+    /// at least.
+    fn paths_of(&self, word: &Word, folders: &[Option<PathBuf>]) -> Option<Vec<PathBuf>> {
+        let shown = word.show();
+        if word.unknowns().next().is_some() {
+            let name = shown.rsplit_once('/').map(|(_, name)| name)?;
+            let is_plain = !name.is_empty() && !name.contains(['$', '*', '?', '`']) && name != "..";
+            return is_plain.then(|| vec![self.places.lexical(name)]);
+        }
+        let mut paths = Vec::new();
+        for folder in folders {
+            let here = folder.as_deref().unwrap_or(self.places.cwd);
+            let path = Places { cwd: here, home: self.places.home }.lexical(&shown);
+            if word.has_wildcard() {
+                paths.extend(expand_glob(&path)?);
+            }
+            paths.push(path);
+        }
+        Some(paths)
+    }
+
+    /// Rules about files that a command reads or writes.
     fn redirected(&self, rules: &[Rule], decision: Decision, scripts: &[Script]) -> Option<Verdict> {
         if !rules.iter().any(|rule| rule.files(Access::Read).or(rule.files(Access::Write)).is_some()) {
             return None;
         }
-        let mut seen: HashSet<(&str, Option<PathBuf>, &[Access])> = HashSet::new();
+        let mut seen: HashSet<(PathBuf, &[Access])> = HashSet::new();
         let mut perhaps = None;
         for script in scripts {
             let folders = script.folders(self.places);
             for (at, command) in script.commands.iter().enumerate() {
-                for redirection in &command.redirections {
-                    let accesses: &[Access] = match redirection.direction {
-                        Direction::Read => &[Access::Read],
-                        Direction::Write => &[Access::Write],
-                        Direction::Both => &[Access::Read, Access::Write],
-                        _ => continue,
+                for file in command.files() {
+                    let accesses: &[Access] = match file.effect {
+                        Effect::Stat => continue,
+                        Effect::Read => &[Access::Read],
+                        Effect::Write | Effect::Delete => &[Access::Write],
+                        Effect::Unknown => &[Access::Read, Access::Write],
                     };
-                    let Some(path) = redirection.target.known() else {
-                        let could = |access: &Access| rules.iter().find(|rule| rule.files(*access).is_some());
+                    let could = |access: &Access| rules.iter().find(|rule| rule.files(*access).is_some());
+                    let is_redirected =
+                        command.redirections.iter().any(|redirection| redirection.target == *file.path);
+                    let paths = self.paths_of(&file.path, &folders.of(script, at));
+                    let is_open = is_redirected && file.path.known().is_none();
+                    if is_open || (paths.is_none() && is_chosen_elsewhere(&file.path)) {
                         perhaps = perhaps.or_else(|| accesses.iter().find_map(could));
-                        continue;
-                    };
-                    for folder in folders.of(script, at) {
-                        let here = folder.clone().unwrap_or_else(|| self.places.cwd.to_owned());
-                        if !seen.insert((path, folder, accesses)) {
+                    }
+                    let paths = paths.unwrap_or_default();
+                    for path in paths {
+                        if !seen.insert((path.clone(), accesses)) {
                             continue;
                         }
                         if seen.len() > MOST_FILES {
                             return Some(self.unclear("it reads and writes too many files to look at"));
                         }
-                        let file = Places { cwd: &here, home: self.places.home }.resolve(path);
+                        let found = self.places.resolve(&path.to_string_lossy());
                         for access in accesses {
-                            if let Some(rule) = rules.iter().find(|rule| self.names(rule, *access, &file)) {
-                                let reason =
-                                    format!("the rule {} {} the file `{path}`", rule.text(), verb(decision));
-                                return Some(Verdict::new(decision, Some(rule.text()), reason));
+                            let Some(rule) = rules.iter().find(|rule| self.names(rule, *access, &found))
+                            else {
+                                continue;
+                            };
+                            // Nobody knows what a program that is not in the table does to its words.
+                            if file.effect == Effect::Unknown {
+                                perhaps = perhaps.or(Some(rule));
+                                continue;
                             }
+                            let shown = file.path.show();
+                            let reason =
+                                format!("the rule {} {} the file `{shown}`", rule.text(), verb(decision));
+                            return Some(Verdict::new(decision, Some(rule.text()), reason));
                         }
                     }
                 }
@@ -151,7 +213,7 @@ impl<'a> Case<'a> {
         }
         let rule = perhaps?;
         let reason = format!(
-            "the rule {} could be about a file that it redirects: its name is known only when it runs",
+            "the rule {} could be about a file that it names: what happens is known only when it runs",
             rule.text()
         );
         Some(match decision {
@@ -159,6 +221,12 @@ impl<'a> Case<'a> {
             Decision::Ask | Decision::Allow => Verdict::new(Decision::Ask, Some(rule.text()), reason),
         })
     }
+}
+
+/// Whether a variable or the output of a command says which file it is; what `find` and `xargs` hand on is judged where
+/// they look.
+fn is_chosen_elsewhere(word: &Word) -> bool {
+    word.unknowns().any(|unknown| matches!(unknown.from, Origin::Variable(_) | Origin::Output(_)))
 }
 
 fn fit(rule: &Rule, command: &Command) -> Fit {

@@ -27,6 +27,7 @@
 
 mod command;
 mod decide;
+mod effect;
 mod field;
 mod file;
 mod flag;

@@ -85,3 +85,44 @@ fn every_line_is_blocked_or_not() {
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
+
+/// Every line of `tests/data/permission-lines.txt` gets its verdict by the rules in front of it.
+#[test]
+fn every_line_gets_its_verdict_by_the_rules_in_front_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [".env", "a.txt"] {
+        std::fs::write(folder.path().join(name), "").unwrap();
+    }
+    let mut rules = Rules::default();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let data = include_str!("../../tests/data/permission-lines.txt");
+    for line in data.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(set) = line.strip_prefix("@ ") {
+            let mut lists = RuleLists::default();
+            for rule in set.split(" | ") {
+                match rule.split_once(' ').unwrap() {
+                    ("allow", rule) => lists.allow.push(rule.to_owned()),
+                    ("ask", rule) => lists.ask.push(rule.to_owned()),
+                    (_, rule) => lists.deny.push(rule.to_owned()),
+                }
+            }
+            rules = Rules::parse(&lists).unwrap();
+            continue;
+        }
+        count += 1;
+        let (expected, command) = line.split_once(' ').unwrap();
+        let input = Json::from(serde_json::json!({"command": command.trim()}));
+        let verdict = rules.decide("Bash", &input, folder.path());
+        let found = match verdict.decision {
+            None => "-",
+            Some(Decision::Allow) => "allow",
+            Some(Decision::Ask) => "ask",
+            Some(Decision::Deny) => "deny",
+        };
+        if found != expected {
+            wrong.push(format!("{}: {found} instead of {expected} ({})", command.trim(), verdict.reason));
+        }
+    }
+    assert!(count > 40, "{count}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
