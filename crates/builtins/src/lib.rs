@@ -32,6 +32,7 @@ mod guard;
 pub mod inbox;
 pub mod limit_prompt;
 mod option;
+pub mod packs;
 mod path;
 pub mod permissions;
 mod place;
@@ -76,6 +77,7 @@ pub fn register(loader: Loader) -> Loader {
 
 /// Registers every built-in hook.
 pub fn register_for(loader: Loader, host: &Host) -> Loader {
+    let loader = packs::PACKS.iter().fold(loader, |loader, pack| loader.pack(*pack));
     let anchors = host.state_folder.as_deref().map(audit::Anchors::in_state_folder);
     loader
         .builtin(audit::Audit::anchored(anchors))

@@ -180,7 +180,7 @@ impl<'a> Case<'a> {
                         command.redirections.iter().any(|redirection| redirection.target == *file.path);
                     let paths = self.paths_of(&file.path, &folders.of(script, at));
                     let is_open = is_redirected && file.path.known().is_none();
-                    if is_open || (paths.is_none() && is_chosen_elsewhere(&file.path)) {
+                    if is_open || (paths.is_none() && is_chosen_elsewhere(command, &file.path)) {
                         perhaps = perhaps.or_else(|| accesses.iter().find_map(could));
                     }
                     let paths = paths.unwrap_or_default();
@@ -225,8 +225,12 @@ impl<'a> Case<'a> {
 
 /// Whether a variable or the output of a command says which file it is; what `find` and `xargs` hand on is judged where
 /// they look.
-fn is_chosen_elsewhere(word: &Word) -> bool {
-    word.unknowns().any(|unknown| matches!(unknown.from, Origin::Variable(_) | Origin::Output(_)))
+fn is_chosen_elsewhere(command: &Command, word: &Word) -> bool {
+    word.unknowns().any(|unknown| match unknown.from {
+        Origin::Variable(_) => true,
+        Origin::Output(_) => command.carrier.is_none(),
+        _ => false,
+    })
 }
 
 fn fit(rule: &Rule, command: &Command) -> Fit {

@@ -13,6 +13,7 @@ mod history;
 mod hook;
 mod import;
 mod list;
+mod packs;
 #[cfg(debug_assertions)]
 mod panic;
 mod run;
@@ -58,6 +59,7 @@ pub(crate) static TABLE: &[Row] = &[
         "Show which configuration files are in force, and what each adds",
     ),
     row::<list::ListArgs>("list", "List the hooks"),
+    row::<packs::PacksArgs>("packs", "List the packs of ready hooks that `extends:` can name, or print one"),
     row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
     row::<events::EventsArgs>("events", "List the events, their payload and what a hook may do there"),
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),

@@ -1,0 +1,74 @@
+//! Packs: ready sets of these hooks that a configuration takes in with `extends: crosier:recommended`.
+//!
+//! Each is a file in `packs/`. Its version is raised when what it denies, asks or changes does.
+
+use crosier::config::Pack;
+
+/// Every pack.
+pub const PACKS: &[Pack] = &[
+    Pack::new(
+        "crosier:recommended",
+        "1.0",
+        "destructive commands are denied, keys and wiring protected, secrets masked",
+        include_str!("../packs/recommended.yaml"),
+    ),
+    Pack::new(
+        "crosier:git",
+        "1.0",
+        "what leaves this machine by git, or cannot be taken back, is asked or denied",
+        include_str!("../packs/git.yaml"),
+    ),
+    Pack::new(
+        "crosier:secrets",
+        "1.0",
+        "secrets are neither read nor shown, sent or committed",
+        include_str!("../packs/secrets.yaml"),
+    ),
+    Pack::new(
+        "crosier:strict",
+        "1.0",
+        "what crosier:recommended does, everything else is asked, and all is written to an audit log",
+        include_str!("../packs/strict.yaml"),
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use crosier::config::Loader;
+    use crosier::{Catalog, Decision, Engine};
+    use serde_json::json;
+
+    use super::PACKS;
+
+    #[test]
+    fn every_pack_loads_and_does_what_it_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = |pack: &str| {
+            let loader = crate::register(Loader::new(Catalog::default()));
+            let config = loader.text("crosier.yaml", &format!("extends: {pack}\n"), folder.path()).load();
+            let config = config.unwrap_or_else(|problems| panic!("{pack}: {problems}"));
+            Engine::builder().config(config).build().unwrap()
+        };
+        for pack in PACKS {
+            engine(pack.name);
+        }
+        for (pack, line, expected) in [
+            ("crosier:recommended", "rm -rf /", Some(Decision::Deny)),
+            ("crosier:recommended", "cat .env", Some(Decision::Deny)),
+            ("crosier:recommended", "cargo test", None),
+            ("crosier:git", "git push --force", Some(Decision::Deny)),
+            ("crosier:git", "git push", Some(Decision::Ask)),
+            ("crosier:git", "git status", None),
+            ("crosier:secrets", "cat ~/.aws/credentials", Some(Decision::Deny)),
+            ("crosier:secrets", "echo x > notes", None),
+            ("crosier:strict", "cat a.txt", Some(Decision::Allow)),
+            ("crosier:strict", "cat .env", Some(Decision::Deny)),
+            ("crosier:strict", "make deploy", Some(Decision::Ask)),
+        ] {
+            let engine = engine(pack);
+            let event = json!({"tool_name": "Bash", "tool_input": {"command": line}, "cwd": folder.path()});
+            let event = engine.event("PreToolUse", event.to_string().as_bytes()).unwrap();
+            assert_eq!(engine.fire_blocking(event).decision, expected, "{pack}: {line}");
+        }
+    }
+}
