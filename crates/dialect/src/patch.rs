@@ -49,13 +49,13 @@ enum Mark {
 impl Hunk {
     /// What stands there now.
     #[must_use]
-    pub fn old(&self) -> String {
+    pub fn before(&self) -> String {
         self.side(Mark::New)
     }
 
     /// What will stand there.
     #[must_use]
-    pub fn new(&self) -> String {
+    pub fn after(&self) -> String {
         self.side(Mark::Gone)
     }
 
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(changes[0].action, Action::Add("one\n\ntwo\n".to_owned()));
         let Action::Update { move_to, hunks } = &changes[1].action else { panic!("{changes:?}") };
         assert_eq!(move_to.as_deref(), Some("src/y.rs"));
-        assert_eq!((hunks[0].old(), hunks[0].new()), ("same\nold".to_owned(), "same\nnew".to_owned()));
-        assert_eq!((hunks[1].old(), hunks[1].new()), ("z".to_owned(), String::new()));
+        assert_eq!((hunks[0].before(), hunks[0].after()), ("same\nold".to_owned(), "same\nnew".to_owned()));
+        assert_eq!((hunks[1].before(), hunks[1].after()), ("z".to_owned(), String::new()));
         assert_eq!((changes[2].path.as_str(), &changes[2].action), ("gone", &Action::Delete));
         assert_eq!(render(&changes), PATCH);
     }
@@ -266,7 +266,7 @@ mod tests {
         let changes = parse("*** Begin Patch\n*** Update File: a\n@@ here\n-b\n+c\n*** End Patch\n").unwrap();
         let Action::Update { hunks, .. } = &changes[0].action else { panic!() };
         let changed = hunks[0].changed("b", "d\ne");
-        assert_eq!((changed.old(), changed.new()), ("b".to_owned(), "d\ne".to_owned()));
+        assert_eq!((changed.before(), changed.after()), ("b".to_owned(), "d\ne".to_owned()));
         assert_eq!(hunk_text(&changed), "@@ here\n-b\n+d\n+e\n");
     }
 }

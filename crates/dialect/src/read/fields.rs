@@ -54,15 +54,11 @@ pub(super) fn complete(kind: &Kind, fields: &mut Fields) {
     for field in kind.fields.iter() {
         match fields.iter_mut().find(|(name, _)| *name == field.name) {
             Some((_, value)) if value.is_null() && !field.required => {}
-            Some((_, value)) => {
-                if !field.kind.fits(value.text()) {
-                    *value = substitute(field.kind, value);
-                }
-            }
+            Some((_, value)) if !field.kind.fits(value.text()) => *value = substitute(field.kind, value),
             None if field.required => {
                 fields.push((field.name.to_owned(), substitute(field.kind, &Json::null())));
             }
-            None => {}
+            _ => {}
         }
     }
 }

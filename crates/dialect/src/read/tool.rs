@@ -248,11 +248,14 @@ fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<Part> {
             let texts = |side: fn(&patch::Hunk) -> String| {
                 Json::from(hunks.iter().map(side).collect::<Vec<_>>().join("\n"))
             };
-            let mut members =
-                vec![path, ("old_string", texts(patch::Hunk::old)), ("new_string", texts(patch::Hunk::new))];
+            let mut members = vec![
+                path,
+                ("old_string", texts(patch::Hunk::before)),
+                ("new_string", texts(patch::Hunk::after)),
+            ];
             if hunks.len() > 1 {
                 let hunk = |hunk: &patch::Hunk| {
-                    let (old, new) = (Json::from(hunk.old()), Json::from(hunk.new()));
+                    let (old, new) = (Json::from(hunk.before()), Json::from(hunk.after()));
                     json::object(&[("old_string", old), ("new_string", new)])
                 };
                 members.push(("hunks", json::list(&hunks.iter().map(hunk).collect::<Vec<_>>())));
@@ -260,7 +263,7 @@ fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<Part> {
             members.extend(move_to.as_ref().map(|to| ("move_to", Json::from(to.as_str()))));
             let mut parts = vec![part("Edit", if move_to.is_some() { "Write" } else { "" }, &members)];
             parts.extend(move_to.as_ref().map(|to| {
-                let content = ("content", texts(patch::Hunk::new));
+                let content = ("content", texts(patch::Hunk::after));
                 part("Write", "Edit", &[("file_path", Json::from(to.as_str())), content])
             }));
             parts

@@ -143,6 +143,6 @@ impl Verdict {
 fn changed(event: &Event, phase: Phase, new: Option<&Json>) -> Option<Json> {
     let new = new?;
     let field = event.kind().rewritable(phase)?;
-    let is_same = event.get(&field.name).is_some_and(|old| old == *new);
+    let is_same = event.get(field.name).is_some_and(|old| old == *new);
     (!is_same).then(|| new.clone())
 }
