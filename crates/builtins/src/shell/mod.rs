@@ -78,3 +78,7 @@ impl Script {
 #[cfg(test)]
 #[path = "shell_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "differential_tests.rs"]
+mod differential_tests;
