@@ -222,6 +222,7 @@ impl Fold {
     }
 }
 
+#[inline(always)]
 fn report(hook: &Entry, status: Status) -> Report {
     Report::new(Arc::clone(&hook.name), status)
 }
