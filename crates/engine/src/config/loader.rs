@@ -70,7 +70,7 @@ pub struct Loader {
     layer: Layer,
     packs_in_force: Vec<String>,
     lints: bool,
-    sources: Vec<Result<Input, Problem>>,
+    sources: Vec<Result<Input, Box<Problem>>>,
 }
 
 /// One text, or a part of one, and the folder that its relative paths mean.
@@ -118,7 +118,7 @@ impl Loader {
         let path = path.as_ref();
         let name = path.display().to_string();
         self.sources.push(match fs::read(path) {
-            Err(error) => Err(unreadable(&name, &error.to_string())),
+            Err(error) => Err(Box::new(unreadable(&name, &error.to_string()))),
             Ok(bytes) => {
                 // Hooks run in the folder of their file, wherever the host runs.
                 let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -235,7 +235,7 @@ impl Loader {
         let mut units: Vec<Unit> = Vec::with_capacity(self.sources.len());
         for input in &self.sources {
             match input {
-                Err(problem) => problems.push(problem.clone()),
+                Err(problem) => problems.push(problem.as_ref().clone()),
                 Ok(input) => match input.part.clone().map_or_else(|| parse_document(&input.source), Ok) {
                     Err(found) => problems.extend(found),
                     Ok(node) => {
@@ -293,12 +293,12 @@ fn is_massgen(node: &tree::Node) -> bool {
         || agents.iter().any(has_backend)
 }
 
-fn input(name: &str, bytes: Vec<u8>, folder: PathBuf) -> Result<Input, Problem> {
+fn input(name: &str, bytes: Vec<u8>, folder: PathBuf) -> Result<Input, Box<Problem>> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Input { source: Source::new(name, text), part: None, folder }),
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
-            Err(unreadable(name, &format!("it is not UTF-8 text (byte {at})")))
+            Err(Box::new(unreadable(name, &format!("it is not UTF-8 text (byte {at})"))))
         }
     }
 }

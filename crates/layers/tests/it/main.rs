@@ -1,4 +1,5 @@
 //! Real files in real folders: which are in force, in which order, and which are refused.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
