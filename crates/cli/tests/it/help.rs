@@ -18,7 +18,7 @@ fn every_help_ends_with_an_example() {
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 18, "{commands:?}");
+    assert_eq!(commands.len(), 19, "{commands:?}");
     for command in commands {
         let help = lab.run(&[command, "--help"]).exits(0).stdout;
         ends_well(&help, command);
