@@ -212,3 +212,6 @@ mod tests;
 #[cfg(test)]
 #[path = "corpus_tests.rs"]
 mod corpus_tests;
+
+#[cfg(test)]
+mod docs_tests;
