@@ -2,6 +2,7 @@
 //!
 //! In comes the JSON that a model wrote and hooks have seen; out come its members. A key that the tool does not
 //! know or that is there twice is refused: a hook that looked at one of them must not have looked past the other.
+//! The field names of Claude Code's tools are accepted too.
 
 use std::borrow::Cow;
 
@@ -9,15 +10,25 @@ use crosier::Json;
 
 use super::ToolError;
 
-/// The members of an input.
+/// Claude Code's names for fields, and ours. A member under either name is the same member.
+const OTHER_NAMES: [(&str, &str); 4] =
+    [("file_path", "path"), ("old_string", "old"), ("new_string", "new"), ("replace_all", "all")];
+
+/// The members of an input, by our names.
 #[derive(Debug)]
 pub(super) struct Arguments(Vec<(String, Json)>);
 
 impl Arguments {
     pub(super) fn read(input: &Json, known: &[&str]) -> Result<Self, ToolError> {
-        let entries = input.entries().ok_or_else(|| {
+        let mut entries = input.entries().ok_or_else(|| {
             ToolError::new(format!("the input must be an object, not {}", input.kind_word()))
         })?;
+        for (key, _) in &mut entries {
+            let ours = OTHER_NAMES.iter().find(|(theirs, ours)| theirs == key && known.contains(ours));
+            if let Some((_, ours)) = ours {
+                *key = (*ours).to_owned();
+            }
+        }
         for (at, (key, _)) in entries.iter().enumerate() {
             if !known.contains(&key.as_str()) {
                 let known = known.join("`, `");
@@ -106,5 +117,14 @@ mod tests {
         assert_eq!(message(arguments.count("limit")), "`limit` must be a whole number from 1");
         assert_eq!(message(arguments.seconds("limit")), "`limit` must be a number of seconds over 0");
         assert_eq!(message(arguments.flag("all")), "`all` must be true or false");
+    }
+
+    #[test]
+    fn the_field_names_of_claude_code_are_accepted_and_both_names_at_once_are_not() {
+        let arguments = read(r#"{"file_path":"a","replace_all":true}"#).unwrap();
+        assert_eq!(arguments.text("path").unwrap(), "a");
+        assert!(arguments.flag("all").unwrap());
+        assert_eq!(message(read(r#"{"path":"a","file_path":"b"}"#)), "the key `path` is in the input twice");
+        assert!(message(read(r#"{"old_string":"a"}"#)).contains("unknown key `old_string`"));
     }
 }

@@ -100,7 +100,7 @@ impl Tool for Bash {
 
     fn run<'a>(&'a self, input: &'a Json, context: &'a ToolContext) -> ToolFuture<'a> {
         Box::pin(async move {
-            let arguments = Arguments::read(input, &["command", "timeout"])?;
+            let arguments = Arguments::read(input, &["command", "timeout", "description"])?;
             let command = arguments.text("command")?;
             let most = context.timeout.saturating_sub(RESERVE.min(context.timeout / 4));
             let limit = arguments.seconds("timeout")?.map_or(most, |asked| asked.min(most));
@@ -142,7 +142,8 @@ async fn finish(
         group.end(GRACE).await;
         let output = output.into_text();
         return Err(ToolError::new(format!(
-            "timed out after {limit:?}; the command and what it started were killed. Its output until then:\n{output}"
+            "timed out after {limit:?}; the command and its process group were killed (a process that left the group, as \
+             with `setsid`, may still run). Its output until then:\n{output}"
         )));
     };
     output.drain();

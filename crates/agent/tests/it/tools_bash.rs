@@ -85,7 +85,7 @@ async fn a_timeout_kills_the_whole_group_and_keeps_the_output() {
     let error = lab.error("Bash", json!({"command": command, "timeout": 0.5})).await;
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert!(
-        error.starts_with("timed out after 500ms; the command and what it started were killed"),
+        error.starts_with("timed out after 500ms; the command and its process group were killed"),
         "{error}"
     );
     assert!(error.ends_with("so far\n"), "{error}");

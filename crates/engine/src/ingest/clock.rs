@@ -2,6 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 pub(super) fn now() -> String {
     timestamp(SystemTime::now())
 }
@@ -17,30 +20,23 @@ pub fn timestamp(time: SystemTime) -> String {
 /// The end of the year 9999: the form has no room for more.
 const LAST: u64 = 253_402_300_799_999;
 
-/// Days are counted in eras of 400 years, which all have the same length, with years that begin in March,
-/// so that the leap day is the last of a year.
+/// The calendar is jiff's; the digits are written here, because every event has one of these and a general formatter
+/// takes several times as long.
 fn rfc3339(millis: u64) -> String {
-    let seconds = millis / 1000;
-    let (days, second_of_day) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let timestamp = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    let time = TimeZone::UTC.to_datetime(timestamp.unwrap_or_default());
+    let number = |field: i8| u64::try_from(field).unwrap_or_default();
+    let year = u64::try_from(time.year()).unwrap_or_default();
     let pairs = [
         (0, year / 100),
         (2, year % 100),
-        (5, month),
-        (8, day),
-        (11, second_of_day / 3600),
-        (14, second_of_day / 60 % 60),
-        (17, second_of_day % 60),
+        (5, number(time.month())),
+        (8, number(time.day())),
+        (11, number(time.hour())),
+        (14, number(time.minute())),
+        (17, number(time.second())),
         (20, millis % 1000 / 10),
     ];
-    // Every event has one of these: `format!` would take ten times as long.
     let digit = |number: u64| b'0' + (number % 10) as u8;
     let mut text = *b"0000-00-00T00:00:00.000Z";
     for (place, number) in pairs {
