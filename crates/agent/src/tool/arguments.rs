@@ -109,8 +109,8 @@ mod tests {
         assert_eq!(message(read("[1]")), "the input must be an object, not a list");
         assert_eq!(message(read(r#"{"path":"a","path":"b"}"#)), "the key `path` is in the input twice");
         assert_eq!(
-            message(read(r#"{"file_path":"a"}"#)),
-            "unknown key `file_path` in the input; there are `path`, `limit`, `all`"
+            message(read(r#"{"folder":"a"}"#)),
+            "unknown key `folder` in the input; there are `path`, `limit`, `all`"
         );
         let arguments = read(r#"{"path":1,"limit":0,"all":"yes"}"#).unwrap();
         assert_eq!(message(arguments.text("path")), "`path` must be text, not a number");

@@ -17,8 +17,8 @@ pub fn timestamp(time: SystemTime) -> String {
     rfc3339(u64::try_from(millis).unwrap_or(LAST).min(LAST))
 }
 
-/// The last moment that jiff has, in any time zone still in the year 9999.
-const LAST: u64 = 253_402_207_200_999;
+/// The last whole second that jiff has: in every time zone it is still the year 9999.
+const LAST: u64 = 253_402_207_200_000;
 
 /// The calendar is jiff's; the digits are written here, because every event has one of these and a general formatter
 /// takes several times as long.
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_broken_clock_still_gives_a_date() {
         let far = UNIX_EPOCH + std::time::Duration::from_secs(1 << 40);
-        assert_eq!(timestamp(far), "9999-12-30T22:00:00.999Z");
+        assert_eq!(timestamp(far), "9999-12-30T22:00:00.000Z");
         assert_eq!(timestamp(UNIX_EPOCH - std::time::Duration::from_secs(9)), "1970-01-01T00:00:00.000Z");
     }
 }
