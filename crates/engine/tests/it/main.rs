@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod architecture;
-mod downstream;
 mod python;
 mod rules;
 mod torture;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod any_bytes;
+mod downstream;
 mod ending;
 mod event_input;
 mod outcome;

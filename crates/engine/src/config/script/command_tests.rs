@@ -31,7 +31,7 @@ impl SlashCommand for Echo {
 }
 
 fn with_echo(line: &str) -> Result<Config, String> {
-    let config = json!({"hooks": {"Stop": [{"run": line, "name": "h"}]}}).to_string();
+    let config = format!(r#"{{"hooks":{{"Stop":[{{"run":{},"name":"h"}}]}}}}"#, json!(line));
     let loader = Loader::default().lint().slash_command(Echo).text("c", &config, "/");
     loader.load().map_err(|problems| problems.to_string())
 }

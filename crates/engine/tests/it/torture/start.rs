@@ -226,7 +226,7 @@ fn a_hook_that_edits_its_own_configuration_changes_nothing_until_that_is_loaded_
     each_way(|lab| {
         let path = lab.write(
             "crosier.yaml",
-            "hooks:\n  PreToolUse:\n    - name: guard\n      command: 'echo \"hooks: {}\" > crosier.yaml; exit 2'\n",
+            "hooks:\n  PreToolUse:\n    - name: guard\n      command: 'echo \"hooks: {Stop: [{command: ls}]}\" > crosier.yaml; exit 2'\n",
         );
         let load = || {
             let config = crosier::config::Loader::default().file(&path).load().unwrap();
