@@ -1,15 +1,16 @@
 //! Entries against the commands of a line.
 
-use std::cell::OnceCell;
-use std::path::Path;
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
 
 use crosier::Decision;
 
 use super::entry::{Entry, List, Special};
 use super::shape::is_fork_bomb;
+use super::target::could_cover;
 use crate::path::Places;
 use crate::rules::spells;
-use crate::shell::{Command, DoubtKind, FileUse, Script, Word, git_subcommand};
+use crate::shell::{Command, DoubtKind, Effect, FileUse, Script, Word, git_subcommand};
 use crate::token::{Fit, Token, base_name, covers, meets, of_text, of_word};
 
 /// What was found.
@@ -30,16 +31,31 @@ impl List {
             if only_tells(command) {
                 continue;
             }
-            let scene = Scene { list: self, script, command, places, files: OnceCell::new() };
+            let scene = Scene {
+                list: self,
+                script,
+                command,
+                places,
+                files: OnceCell::new(),
+                spellings: RefCell::default(),
+                small: OnceCell::new(),
+                subcommands: OnceCell::new(),
+            };
+            let mut here = None;
             for entry in self.candidates(command) {
                 if best.as_ref().is_some_and(|best| best.decision >= entry.decision) {
                     continue;
                 }
                 let fits = match scene.quick(entry) {
                     Fit::No => continue,
+                    fit if entry.targets.is_empty() && entry.writes.is_empty() && entry.reads.is_empty() => {
+                        fit
+                    }
+                    _ if !entry.writes.is_empty() && !scene.changes_files() => continue,
                     fit => {
-                        let folders = folders.get_or_insert_with(|| script.folders(places));
-                        let here = folders.of(script, at);
+                        let here = here.get_or_insert_with(|| {
+                            folders.get_or_insert_with(|| script.folders(places)).of(script, at)
+                        });
                         let folders = here.iter().map(|folder| folder.as_deref().unwrap_or(places.cwd));
                         fit.min(folders.map(|folder| scene.in_folder(entry, folder)).max().unwrap_or(Fit::No))
                     }
@@ -141,12 +157,28 @@ pub(super) struct Scene<'a> {
     pub(super) command: &'a Command,
     pub(super) places: Places<'a>,
     files: OnceCell<Vec<FileUse<'a>>>,
+    /// The ways to write its files, for each folder that it may run in.
+    pub(super) spellings: RefCell<Vec<(PathBuf, Vec<(Effect, Vec<Vec<Token>>)>)>>,
+    /// Its words in small letters.
+    small: OnceCell<Vec<Vec<Token>>>,
+    /// Its first operands in small letters: all of them, and those that are no value of an option.
+    subcommands: OnceCell<[Operands; 2]>,
 }
+
+/// Operands that are known.
+type Operands = Vec<Option<Vec<Token>>>;
+
+/// A subcommand stands among so many operands.
+const MOST_WORDS: usize = 8;
 
 impl<'a> Scene<'a> {
     /// The files that the command names.
     pub(super) fn files(&self) -> &[FileUse<'a>] {
         self.files.get_or_init(|| self.command.files())
+    }
+
+    fn changes_files(&self) -> bool {
+        self.files().iter().any(|file| matches!(file.effect, Effect::Write | Effect::Delete))
     }
 
     /// What can be said without looking at folders.
@@ -155,8 +187,8 @@ impl<'a> Scene<'a> {
             return when(is_fork_bomb(self.script, self.command));
         }
         let words = self.command.arguments();
-        let good = entry.flags.iter().all(|group| has_one(words, group))
-            && self.subcommand(entry, words)
+        let good = self.subcommand(entry, words)
+            && entry.flags.iter().all(|group| has_one(words, group))
             && self.operands(&entry.operands, words)
             && self.text(entry, words)
             && (entry.except.is_empty() || !self.operands(&entry.except, words))
@@ -185,31 +217,35 @@ impl<'a> Scene<'a> {
         if entry.words.is_empty() {
             return true;
         }
-        let from = if self.command.name() == Some("git") { git_subcommand(words) } else { 0 };
-        let words = words.get(from..).unwrap_or_default();
-        let is_option = |word: &Word| word.head().len() > 1 && word.head().starts_with('-');
-        // A word behind an option may be its value: `kubectl -n prod delete`.
-        let may_be_value =
-            |at: usize| at > 0 && is_option(&words[at - 1]) && !words[at - 1].head().contains('=');
-        let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
-        let all: Vec<&Word> = operands().map(|(_, word)| word).collect();
-        let sure: Vec<&Word> =
-            operands().filter(|(at, _)| !may_be_value(*at)).map(|(_, word)| word).collect();
-        [all, sure].iter().any(|operands| {
-            let fits = |(choices, word): (&Vec<Vec<Token>>, &&Word)| {
-                let word = word.known().map(str::to_lowercase);
-                word.is_some_and(|word| choices.iter().any(|choice| covers(choice, &of_text(&word))))
+        let lists = self.subcommands.get_or_init(|| {
+            let from = if self.command.name() == Some("git") { git_subcommand(words) } else { 0 };
+            let words = words.get(from..).unwrap_or_default();
+            let is_option = |word: &Word| word.head().len() > 1 && word.head().starts_with('-');
+            // A word behind an option may be its value: `kubectl -n prod delete`.
+            let may_be_value =
+                |at: usize| at > 0 && is_option(&words[at - 1]) && !words[at - 1].head().contains('=');
+            let small = |word: &Word| word.known().map(|word| of_text(&word.to_lowercase()));
+            let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
+            let all = operands().take(MOST_WORDS).map(|(_, word)| small(word)).collect();
+            let sure = operands().filter(|(at, _)| !may_be_value(*at));
+            [all, sure.take(MOST_WORDS).map(|(_, word)| small(word)).collect()]
+        });
+        lists.iter().any(|operands| {
+            let fits = |(choices, word): (&Vec<Vec<Token>>, &Option<Vec<Token>>)| {
+                word.as_ref().is_some_and(|word| choices.iter().any(|choice| could_cover(choice, word)))
             };
             operands.len() >= entry.words.len() && entry.words.iter().zip(operands).all(fits)
         })
     }
 
     fn operands(&self, wanted: &[Vec<Token>], words: &[Word]) -> bool {
-        let fits = |word: &Word| {
-            let text = of_text(&word.show().to_lowercase());
-            wanted.iter().any(|operand| covers(operand, &text))
-        };
-        wanted.is_empty() || words.iter().any(fits)
+        let small = |word: &Word| of_text(&word.show().to_lowercase());
+        wanted.is_empty()
+            || self
+                .small
+                .get_or_init(|| words.iter().map(small).collect())
+                .iter()
+                .any(|text| wanted.iter().any(|operand| could_cover(operand, text)))
     }
 
     /// Texts in its words, or in what it reads from its standard input.

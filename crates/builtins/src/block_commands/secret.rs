@@ -1,5 +1,7 @@
 //! Secrets on their way to another machine.
 
+use std::sync::LazyLock;
+
 use super::code::nowhere;
 use super::fit::Scene;
 use super::target::names_one;
@@ -44,6 +46,9 @@ const SECRETS: [&str; 34] = [
     "~/.password-store*",
 ];
 
+static SECRET_NAMES: LazyLock<Vec<Vec<Token>>> =
+    LazyLock::new(|| SECRETS.iter().map(|name| of_wildcards(name)).collect());
+
 /// Files that only show how a secret is written.
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 
@@ -54,9 +59,8 @@ impl Scene<'_> {
         if !goes_out(self.command) {
             return false;
         }
-        let secrets: Vec<Vec<Token>> = SECRETS.iter().map(|name| of_wildcards(name)).collect();
         let is_secret = |word: &Word| {
-            !SAMPLES.iter().any(|end| word.show().ends_with(end)) && names_one(word, &secrets, here)
+            !SAMPLES.iter().any(|end| word.show().ends_with(end)) && names_one(word, &SECRET_NAMES, here)
         };
         // Its own key is how a program gets in.
         let sends = |word: &Word| is_secret(word) && !is_identity(self.command, word);
@@ -153,8 +157,7 @@ fn prints_environment(command: &Command) -> bool {
 
 /// Whether a text is the name of a file with secrets.
 pub(super) fn is_secret(text: &str) -> bool {
-    let secrets: Vec<Vec<Token>> = SECRETS.iter().map(|name| of_wildcards(name)).collect();
-    !text.contains(' ') && names_one(&Word::literal(text), &secrets, nowhere())
+    !text.contains(' ') && names_one(&Word::literal(text), &SECRET_NAMES, nowhere())
 }
 
 #[cfg(test)]

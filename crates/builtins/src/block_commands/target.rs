@@ -127,28 +127,64 @@ impl Scene<'_> {
     /// Whether the command writes or deletes one of these files.
     pub(super) fn writes(&self, entry: &Entry, folder: &Path) -> bool {
         let changes = |effect: Effect| matches!(effect, Effect::Write | Effect::Delete);
-        let mut files = self.files().iter().filter(|file| changes(file.effect));
-        files.any(|file| names_one(&file.path, &entry.writes, folder))
+        self.names_file(&entry.writes, folder, changes)
     }
 
     /// Whether the command reads one of these files.
     pub(super) fn reads(&self, wanted: &[Vec<Token>], folder: &Path) -> bool {
-        let mut files =
-            self.files().iter().filter(|file| matches!(file.effect, Effect::Read | Effect::Unknown));
-        files.any(|file| names_one(&file.path, wanted, folder))
+        self.names_file(wanted, folder, |effect| matches!(effect, Effect::Read | Effect::Unknown))
+    }
+
+    fn names_file(&self, wanted: &[Vec<Token>], folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
+        let mut cache = self.spellings.borrow_mut();
+        let place = match cache.iter().position(|(other, _)| other == folder) {
+            Some(place) => place,
+            None => {
+                let files = self.files().iter().map(|file| (file.effect, spellings(&file.path, folder)));
+                let files = files.collect();
+                cache.push((folder.to_owned(), files));
+                cache.len() - 1
+            }
+        };
+        let mut files = cache[place].1.iter().filter(|(effect, _)| counts(*effect));
+        files.any(|(_, texts)| texts.iter().any(|text| wanted.iter().any(|wanted| could_cover(wanted, text))))
     }
 }
 
 /// Whether the path is one of these, however it is written.
 pub(super) fn names_one(path: &Word, wanted: &[Vec<Token>], folder: &Path) -> bool {
+    let texts = spellings(path, folder);
+    texts.iter().any(|text| wanted.iter().any(|wanted| could_cover(wanted, text)))
+}
+
+/// The ways to write a path: as it is, absolute, and from the home folder.
+fn spellings(path: &Word, folder: &Path) -> Vec<Vec<Token>> {
     let shown = path.show();
     let path = normal(&shown, folder);
     let in_home = in_home(&path);
-    let texts = [Some(shown.as_ref()), Some(path.as_str()), in_home.as_deref()];
-    texts.into_iter().flatten().any(|text| {
-        let text = of_text(text);
-        wanted.iter().any(|wanted| covers(wanted, &text))
-    })
+    let mut texts = vec![of_text(&shown)];
+    if path != shown {
+        texts.push(of_text(&path));
+    }
+    texts.extend(in_home.as_deref().map(of_text));
+    texts
+}
+
+/// Whether the pattern covers the text. Most do not even begin or end alike.
+pub(super) fn could_cover(pattern: &[Token], text: &[Token]) -> bool {
+    let fixed =
+        |pattern: &[Token]| pattern.iter().take_while(|token| matches!(token, Token::Char(_))).count();
+    let start = fixed(pattern);
+    if text.len() < start || pattern[..start] != text[..start] {
+        return false;
+    }
+    match pattern.last() {
+        Some(Token::Char(_)) if pattern.last() != text.last() => false,
+        // What is fixed is the whole of it, or all of it but the end.
+        _ if start == pattern.len() => text.len() == start,
+        Some(Token::Many) if start + 1 == pattern.len() => true,
+        _ => covers(pattern, text),
+    }
 }
 
 /// `~/x` for `/home/somebody/x`.

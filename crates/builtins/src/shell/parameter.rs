@@ -210,7 +210,8 @@ impl Parser {
         operand: &Word,
         bare: bool,
     ) {
-        let Some(value) = self.variables.get(name).cloned() else {
+        let affordable = self.has_budget(1 << 10);
+        let Some(value) = self.variables.get(name).filter(|_| affordable).cloned() else {
             return draft.unknown(Origin::Other, bare || matches!(index, "@" | "*"));
         };
         let words = value.all();

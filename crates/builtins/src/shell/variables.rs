@@ -14,7 +14,7 @@ const MOST_NAMES: usize = 64;
 /// Longer values are not followed.
 const LONGEST: usize = 4 << 10;
 const MOST_PIECES: usize = 32;
-const MOST_WORDS: usize = 256;
+const MOST_WORDS: usize = 64;
 /// More values of one variable than this are not told apart.
 const MOST_CHOICES: usize = 32;
 
@@ -242,7 +242,7 @@ impl Parser {
     }
 
     fn afford(&mut self, value: &Word) -> bool {
-        let bytes = |piece: &Piece| if let Piece::Text(text) = piece { text.len() + 16 } else { 16 };
+        let bytes = |piece: &Piece| if let Piece::Text(text) = piece { text.len() + 96 } else { 96 };
         self.has_budget(value.pieces.iter().map(bytes).sum())
     }
 }
