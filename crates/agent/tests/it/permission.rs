@@ -75,10 +75,11 @@ fn nothing_but_a_person_overrules_what_a_deny_rule_could_be_about() {
         allowed: vec![Matcher::new("Bash").unwrap()],
         ..with(rules(&["Bash"], &[], &["Bash(rm *)"]))
     };
-    for line in ["$(echo rm) -rf x", "eval \"$CODE\"", "ls 'unclosed"] {
+    for line in ["$(cat name) -rf x", "eval \"$CODE\"", "ls 'unclosed"] {
         assert_eq!(bash(&bypass, line, HookSays::Allow), "ask", "{line}");
     }
     assert_eq!(bash(&bypass, "rm x", HookSays::Allow), "deny");
+    assert_eq!(bash(&bypass, "$(echo rm) -rf x", HookSays::Allow), "deny");
     assert_eq!(bash(&bypass, "make $X", HookSays::Nothing), "allow");
     // Without a deny rule there is nothing to be in doubt about.
     let free = Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };

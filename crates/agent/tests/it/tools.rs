@@ -219,7 +219,12 @@ async fn inputs_that_hooks_could_have_read_otherwise_are_refused() {
     assert_eq!(error.message, "the key `path` is in the input twice");
     assert_eq!(
         lab.error("Read", json!({"path": "a", "file_path": "b"})).await,
-        "unknown key `file_path` in the input; there are `path`, `offset`, `limit`"
+        "the key `path` is in the input twice",
+        "`file_path` is another name of the same field"
+    );
+    assert_eq!(
+        lab.error("Read", json!({"path": "a", "fiel": "b"})).await,
+        "unknown key `fiel` in the input; there are `path`, `offset`, `limit`"
     );
     for tool in ["Bash", "Read", "Write", "Edit", "Glob", "Grep", "Task"] {
         assert!(lab.error(tool, json!([1])).await.contains("must be an object"), "{tool}");

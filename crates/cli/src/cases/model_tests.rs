@@ -17,6 +17,7 @@ const GOOD: &str = r#"
   input: {tool_name: Bash, tool_input: {command: ls}}
   expect: {decision: deny, by: a, reason: "/n./", ran: [a], skipped: [], halt: null}
 - name: nothing
+  config: {hooks: {SessionEnd: [{reply: {}}]}}
   event: Stop
   expect: {resume: null}
 "#;
