@@ -150,6 +150,9 @@ pub(super) fn when(good: bool) -> Fit {
     if good { Fit::Yes } else { Fit::No }
 }
 
+/// What a command does to each of its files, with every way to write the path.
+type FileSpellings = Vec<(Effect, Vec<Vec<Token>>)>;
+
 /// One command in its line.
 pub(super) struct Scene<'a> {
     pub(super) list: &'a List,
@@ -158,7 +161,7 @@ pub(super) struct Scene<'a> {
     pub(super) places: Places<'a>,
     files: OnceCell<Vec<FileUse<'a>>>,
     /// The ways to write its files, for each folder that it may run in.
-    pub(super) spellings: RefCell<Vec<(PathBuf, Vec<(Effect, Vec<Vec<Token>>)>)>>,
+    pub(super) spellings: RefCell<Vec<(PathBuf, FileSpellings)>>,
     /// Its words in small letters.
     small: OnceCell<Vec<Vec<Token>>>,
     /// Its first operands in small letters: all of them, and those that are no value of an option.

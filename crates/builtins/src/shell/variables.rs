@@ -30,7 +30,9 @@ pub(super) enum Value {
 
 /// The variables whose values are known. Cheap to copy.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Variables(Option<Arc<Vec<(Arc<str>, Arc<Value>)>>>);
+pub(super) struct Variables(Option<Arc<Vec<Binding>>>);
+
+type Binding = (Arc<str>, Arc<Value>);
 
 impl Variables {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {

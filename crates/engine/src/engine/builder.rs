@@ -78,7 +78,6 @@ impl Builder {
     }
 
     /// Takes the events of this catalog instead of the built-in ones.
-    #[must_use]
     pub fn events(mut self, catalog: Catalog) -> Self {
         self.catalog = catalog;
         self

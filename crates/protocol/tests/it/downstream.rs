@@ -1,5 +1,4 @@
 //! A crate outside the workspace that embeds the engine: its own `serde_json` stays as it is.
-#![expect(clippy::disallowed_methods, reason = "the test starts cargo")]
 
 use std::fs;
 use std::path::Path;

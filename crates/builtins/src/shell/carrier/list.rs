@@ -68,10 +68,13 @@ impl Parser {
                 Some(";" | "+") => inside = false,
                 // A name that is everything is no condition.
                 Some("*") => return self.delete_roots(at, program, words),
-                Some(text) if !inside && text.starts_with('-') && !NO_CONDITIONS.contains(&text) => {
-                    if !words.iter().any(|word| word.known() == Some("*")) {
-                        return;
-                    }
+                Some(text)
+                    if !inside
+                        && text.starts_with('-')
+                        && !NO_CONDITIONS.contains(&text)
+                        && !words.iter().any(|word| word.known() == Some("*")) =>
+                {
+                    return;
                 }
                 _ => {}
             }

@@ -336,7 +336,8 @@ fn tar<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
     let mut waiting: Vec<char> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let head = word.head();
-        if !waiting.is_empty() && !(head.starts_with("--") && head.len() > 2) {
+        let is_long_option = head.starts_with("--") && head.len() > 2;
+        if !waiting.is_empty() && !is_long_option {
             match waiting.remove(0) {
                 'f' => add(Some(Cow::Borrowed(word)), archive),
                 'C' if !lists => {
