@@ -356,7 +356,7 @@ pub(super) fn mcp_told(scenario: Scenario) -> Scenario {
 
 /// The result of an MCP tool, where an agent can change it.
 pub(super) fn mcp_changed(scenario: Scenario) -> Scenario {
-    scenario.check("the new input runs", made("new-input-case:rewrite")).check(
+    mcp_told(scenario).check("the new input runs", made("new-input-case:rewrite")).check(
         "the output is replaced",
         all([result_has("replace", "REPLACED-OUTPUT"), result_lacks("replace", "MCP-TOUCHED")]),
     )
