@@ -1,12 +1,12 @@
 //! `self-guard`: agents leave Crosier itself alone.
 //!
 //! It denies writing to Crosier's own files and to the files of agents that call it (see
-//! [`protect_paths`](crate::protect_paths)), the commands that weaken it (`crosier trust`, `disable`, `uninstall`,
+//! [`protect_paths`](mod@crate::protect_paths)), the commands that weaken it (`crosier trust`, `disable`, `uninstall`,
 //! `install`, `init`; by any path, behind `env`, as a module of Python), and setting `CROSIER_TRUST`. To read these files
 //! and to version them is free, and so is what only shows something (`crosier trust --diff`, `install --dry-run`).
 //!
-//! `crosier hook` puts it in front of everything, also when no file names it ([`CONFIG`]). It has no options. Code that
-//! runs as the person, outside of the agent's tools, is not seen.
+//! A configuration names it like any other built-in; a host that wants it in front of everything loads [`CONFIG`]. It
+//! has no options. Code that runs as the person, outside of the agent's tools, is not seen.
 
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Callback, Json};

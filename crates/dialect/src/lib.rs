@@ -2,7 +2,7 @@
 //!
 //! An event of an agent goes through here twice:
 //!
-//! - [`read`]: the agent's bytes → a [`Call`]: one event in the vocabulary of Crosier, or one per part when a call
+//! - [`read`](mod@read): the agent's bytes → a [`Call`]: one event in the vocabulary of Crosier, or one per part when a call
 //!   has several (a patch with its files, a list of commands). The agent's own words stay under `host`.
 //! - [`Call::verdict`] and [`Call::answer`]: the outcomes → an [`Answer`]: exactly the stdout, stderr and exit status
 //!   that the agent takes for them.

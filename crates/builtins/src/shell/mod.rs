@@ -10,7 +10,7 @@
 //! with `certain: false`: enough to forbid it, never enough to allow it. What commands plainly print, and files that
 //! the line writes and then runs, are followed too.
 //!
-//! What a command does to files is [`Command::files`], from one table of programs (`effect`).
+//! What a command does to files is `Command::files`, from one table of programs (`effect`).
 //!
 //! The grammar is that of POSIX and bash, read generously: what a shell would refuse is a doubt, and reading
 //! goes on. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is

@@ -93,10 +93,6 @@ impl Verdict {
             self.decision = outcome.decision;
             self.reason = outcome.reason.as_deref().unwrap_or_default().to_owned();
             self.by = outcome.by.as_deref().unwrap_or_default().to_owned();
-            let failed = outcome.failures().find(|(hook, _)| outcome.by_failure && *hook == self.by);
-            if let Some((_, failure)) = failed.filter(|(_, failure)| !self.reason.contains(&failure.detail)) {
-                self.reason = format!("{}: {}", self.reason, failure.detail);
-            }
         }
         let reason = |directive: &crosier_protocol::Directive| directive.reason.clone();
         self.halt = self.halt.take().or_else(|| outcome.halt.as_ref().map(reason));

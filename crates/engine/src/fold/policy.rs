@@ -20,7 +20,12 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &m
         return;
     }
     let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
-    let reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
+    let mut reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
+    if !failure.detail.is_empty() {
+        // Whoever reads the denial may be the one who can mend the hook.
+        reason.push_str(": ");
+        reason.push_str(&failure.detail);
+    }
     if Role::of(hook) == Role::Warner {
         return effect::warn(fold, hook, Decision::Deny, &reason, report);
     }

@@ -22,7 +22,7 @@ pub struct Refusal {
     pub by_failure: bool,
 }
 
-/// What to do with a tool call ([`PreToolUse`](crosier_protocol::payload::PreToolUse)).
+/// What to do with a tool call ([`PreToolUse`](struct@crosier_protocol::payload::PreToolUse)).
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolGate {
     /// Do not run it, and stop the loop.
@@ -42,7 +42,7 @@ pub enum ToolGate {
     Proceed(Option<Json>),
 }
 
-/// What to do with a question to a person ([`PermissionRequest`](crosier_protocol::payload::PermissionRequest)).
+/// What to do with a question to a person ([`PermissionRequest`](struct@crosier_protocol::payload::PermissionRequest)).
 #[derive(Debug, Clone, PartialEq)]
 pub enum PermissionGate {
     /// The tool does not run, and the loop stops.

@@ -427,7 +427,9 @@ impl Trial<'_> {
         assert_eq!(outcome.reports[0].decision, None, "{outcome:?}");
         match self.lab.way.on_error() {
             OnError::Abort => {
-                let reason = format!("hook guard failed ({kind}), and is set to abort when it fails");
+                let detail = outcome.reports[0].failure.as_ref().map_or("", |failure| &failure.detail);
+                let reason =
+                    format!("hook guard failed ({kind}), and is set to abort when it fails: {detail}");
                 assert_eq!(outcome.decision, Some(Decision::Deny), "{outcome:?}");
                 assert_eq!(outcome.reason.as_deref(), Some(reason.as_str()), "{outcome:?}");
                 assert_eq!(outcome.by.as_deref(), Some("guard"), "{outcome:?}");
