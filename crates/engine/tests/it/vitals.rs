@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -22,6 +23,9 @@ pub(crate) struct Vitals {
 
 impl Vitals {
     pub(crate) fn now() -> Self {
+        // Tokio keeps a pair of sockets for signals, for the life of the process, from its first runtime on.
+        static TOKIO: Once = Once::new();
+        TOKIO.call_once(|| drop(tokio::runtime::Builder::new_current_thread().enable_all().build()));
         let mut descriptors = BTreeMap::new();
         for entry in fs::read_dir("/dev/fd").unwrap().flatten() {
             // The descriptor of this very reading is open in every count.
