@@ -153,7 +153,9 @@ fn what_a_shell_runs_was_seen_or_doubted() {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
     fs::create_dir(&bin).unwrap();
-    let recorder = "#!/bin/sh\n{ printf '%s' \"${0##*/}\"; for a do printf '\\037%s' \"$a\"; done; printf '\\036'; } >> \"$RECORD\"\n";
+    // One write each: both ends of a pipe record at the same time.
+    let recorder =
+        "#!/bin/sh\nr=${0##*/}\nfor a do r=\"$r\u{1f}$a\"; done\nprintf '%s\u{1e}' \"$r\" >> \"$RECORD\"\n";
     for name in PROGRAMS {
         fs::write(bin.join(name), recorder).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
