@@ -9,6 +9,6 @@ fuzz_target!(|bytes: &[u8]| {
     let row = &TABLE[usize::from(first) % TABLE.len()];
     if let Ok(reply) = Reply::decode(rest, row) {
         // A denial survives whatever else the reply asks for.
-        assert_eq!(reply.denies(), reply.only_its_denial().is_some());
+        assert_eq!(reply.denies(), reply.denial_only().is_some());
     }
 });

@@ -265,7 +265,8 @@ pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
                 continue;
             }
             (Some(_), _) => 6,
-            (None, _) => 2,
+            // The backslash and what it escapes, which in bad JSON can be any character.
+            (None, _) => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
         };
         let end = (at + take).min(text.len());
         out.push_str(&text[at..end]);

@@ -88,3 +88,11 @@ fn what_is_wrong_beside_half_a_pair_is_still_refused() {
         assert!(Reply::decode(text.as_bytes(), &row).is_err(), "{text}");
     }
 }
+
+#[test]
+fn a_backslash_before_any_character_is_refused_and_never_a_panic() {
+    let row = &crosier_protocol::event::TABLE[6];
+    for text in ["{\\\u{feff}\\u0041", "{\"a\": \"\\é\\ud800\"}", "\\u\\", "\\u00e\u{10ffff}\\"] {
+        assert!(crosier_protocol::Reply::decode(text.as_bytes(), row).is_err(), "{text:?}");
+    }
+}
