@@ -1,7 +1,7 @@
 //! What a hook answers.
 //!
-//! In comes what a hook wrote ([`decode`]) or how its process ended ([`ending`]); out goes one [`Reply`],
-//! or a [`Failure`](crate::Failure) when anything is ambiguous. The effect of a reply on an event is decided in the
+//! In comes what a hook wrote (`decode`) or how its process ended (`ending`); out goes one [`Reply`],
+//! or a [`Failure`] when anything is ambiguous. The effect of a reply on an event is decided in the
 //! engine's fold room.
 
 mod decode;
