@@ -1,4 +1,4 @@
-//! The one door to the environment of this process.
+//! The only place that reads the environment of this process.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Everything that the command line asks for; whether all of it passed.
+/// Runs everything that the command line asks for; returns whether all of it passed.
 fn whole(args: &Args) -> anyhow::Result<bool> {
     let agents = chosen(args)?;
     let cache = args.cache.clone().or_else(environment::cache);

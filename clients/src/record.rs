@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The most that is read.
 const LARGEST: u64 = 16 << 20;
 
-/// Writes stdin to `DIR/AGENT/EVENT.TOOL.json`, with plain words in place of what differs from run to run.
+/// Writes stdin to `DIR/AGENT/EVENT.TOOL.json`, with placeholders for what differs from run to run.
 pub(crate) fn record(dir: &Path, agent: &str, event: &str) -> anyhow::Result<()> {
     let mut text = String::new();
     std::io::stdin().take(LARGEST).read_to_string(&mut text)?;

@@ -2,7 +2,7 @@
 
 use crate::check::Verdict;
 
-/// What every check gave.
+/// The result of every check.
 #[derive(Default)]
 pub(crate) struct Report {
     rows: Vec<Row>,
@@ -12,13 +12,13 @@ pub(crate) struct Report {
 struct Row {
     agent: &'static str,
     check: String,
-    /// What was seen instead.
+    /// What was observed instead.
     fault: Option<String>,
     seconds: f64,
 }
 
 impl Report {
-    /// The checks of one run, which took so long.
+    /// Adds the checks of one run and its duration.
     pub(crate) fn add(&mut self, agent: &'static str, scenario: &str, verdicts: Vec<Verdict>, seconds: f64) {
         for Verdict { check, fault } in verdicts {
             if let Some(fault) = &fault {
@@ -33,7 +33,7 @@ impl Report {
         self.skipped.push(format!("SKIPPED {agent}: {}", why.lines().next().unwrap_or_default()));
     }
 
-    /// Prints the table and the count; whether nothing failed.
+    /// Prints the table and the count; returns whether nothing failed.
     pub(crate) fn finish(&self) -> bool {
         let agent = self.rows.iter().map(|row| row.agent.len()).max().unwrap_or_default().max(5);
         let check = self.rows.iter().map(|row| row.check.chars().count()).max().unwrap_or_default().max(5);

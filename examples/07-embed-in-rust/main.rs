@@ -38,12 +38,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             // Here the tool would run, with the input that hooks may have rewritten.
             ToolGate::Allow(_) | ToolGate::Proceed(_) => {
-                let outcome = engine.fire_blocking(PostToolUse {
-                    tool_name: call.tool_name,
-                    tool_input: call.tool_input,
-                    tool_response: json!("a b c").into(),
-                    ..PostToolUse::default()
-                });
+                let outcome =
+                    engine.fire_blocking(PostToolUse::new(call.tool_name, call.tool_input, json!("a b c")));
                 context.collect(&outcome);
                 let gate = outcome.result_gate();
                 let mut result = match gate.output {

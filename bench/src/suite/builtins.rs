@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
 use crosier::config::Loader;
+use crosier::payload::PreToolUse;
 use crosier::{Catalog, Engine, Event, Json};
 use crosier_builtins::audit::{Fsync, Log, Settings};
 use crosier_builtins::redact_secrets::Redactor;
@@ -26,6 +27,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     audit(lab, findings)?;
     redact(lab, findings)?;
     fires(lab, findings)?;
+    guards(lab, findings)?;
     lines(lab, findings)
 }
 
@@ -173,6 +175,45 @@ fn fires(lab: &Lab, findings: &mut Findings) -> Result<()> {
     for (case, (name, _)) in cases.into_iter().zip(hooks) {
         let work = format!("fire, PreToolUse with {name}, sync: beyond a callback that looks for a text");
         findings.rows.push(Row::more(&format!("G11.fire.{name}"), work, &samples, case, floor));
+    }
+    Ok(())
+}
+
+/// A guard, what its row is called, a line of shell, and how many nanoseconds it may cost. Lines that end with `…` are
+/// repeated up to 64 KiB.
+const GUARDED: [(&str, &str, &str, f64); 8] = [
+    ("block-commands", "normal", "cargo test --workspace", 6_000.0),
+    ("block-commands", "git", "git status", 6_000.0),
+    ("block-commands", "three", "cd src && cargo build --release 2>&1 | tail -n 20", 12_000.0),
+    ("protect-paths", "file", "cat src/main.rs", 25_000.0),
+    ("protect-paths", "copy", "cp src/main.rs src/old.rs && cat src/main.rs", 25_000.0),
+    ("block-commands", "64k.eval", "eval …", 50_000_000.0),
+    ("block-commands", "64k.commands", "rm -rf x; …", 50_000_000.0),
+    ("protect-paths", "64k.commands", "rm -rf x; …", 50_000_000.0),
+];
+
+/// What a guard costs for a line, beyond a callback that looks for a text.
+fn guards(lab: &Lab, findings: &mut Findings) -> Result<()> {
+    std::fs::create_dir_all(lab.folder().join("src"))?;
+    lab.file("src/main.rs", "fn main() {}\n")?;
+    let plain = lab.engine().hook(guard(0)).build()?;
+    for (name, row, line, goal) in GUARDED {
+        let (line, rounds) = match line.strip_suffix('…') {
+            Some(part) => (part.repeat((64 << 10) / part.len()), lab.budget.rounds(20)),
+            None => (line.to_owned(), lab.budget.rounds(334)),
+        };
+        let call = PreToolUse::new("Bash", Json::from(serde_json::json!({ "command": line })));
+        let (engine, event) = (engine(lab, name, "{}")?, Event::from(call));
+        check_ran(&engine.fire_blocking(&event), 1)?;
+        let mut group = Group::default();
+        let floor = group.repeated("fire, 1 callback", |times| fire_sync(&plain, &event, times));
+        let ours = group.repeated(name, |times| fire_sync(&engine, &event, times));
+        let samples = group.run(lab.budget.runs(), rounds)?;
+        let shown: String = line.chars().take(60).collect();
+        let work = format!("{name} on `{shown}`, {} bytes", line.len());
+        findings
+            .rows
+            .push(Row::more(&format!("G11.{name}.{row}"), work, &samples, ours, floor).at_most(goal));
     }
     Ok(())
 }

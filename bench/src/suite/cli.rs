@@ -99,7 +99,7 @@ fn no_match(lab: &Lab, cli: &Path, findings: &mut Findings) -> Result<()> {
 }
 
 /// The least that a program can be.
-fn static_true(lab: &Lab, findings: &mut Findings) -> Result<Option<PathBuf>> {
+pub(super) fn static_true(lab: &Lab, findings: &mut Findings) -> Result<Option<PathBuf>> {
     let source = lab.file("true.c", "int main(void) { return 0; }\n")?;
     let program = lab.folder().join("true.out");
     let mut compiler = Command::new("cc");

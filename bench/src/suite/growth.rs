@@ -100,8 +100,8 @@ pub(super) fn scoped(lab: &Lab, scopes: usize) -> Result<Engine> {
 
 fn scopes(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let mine = fires(lab, &SCOPES, |size| {
-        let base = Base { agent_id: Some(format!("agent{}", size / 2)), ..Base::default() };
-        let event = PreToolUse { base, ..tool_call() };
+        let base = Base::default().agent_id(format!("agent{}", size / 2));
+        let event = tool_call().with_base(base);
         let engine = scoped(lab, size)?;
         check_ran(&engine.fire_blocking(event.clone()), 2)?;
         Ok((engine, event.into()))

@@ -17,6 +17,7 @@ mod payload;
 mod peers;
 mod python;
 mod registration;
+mod serve;
 mod soak;
 mod wire;
 
@@ -44,6 +45,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "deadline", goals: &["G9"], run: deadline::run },
     Suite { name: "parallel", goals: &["G10"], run: parallel::run },
     Suite { name: "builtins", goals: &["G11"], run: builtins::run },
+    Suite { name: "serve", goals: &["G12"], run: serve::run },
     Suite { name: "agent", goals: &[], run: agent::run },
     Suite { name: "journey", goals: &[], run: journey::run },
     Suite { name: "growth", goals: &[], run: growth::run },

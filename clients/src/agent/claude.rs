@@ -11,7 +11,7 @@ use crate::run::Home;
 
 pub(crate) struct Claude;
 
-/// All events but WorktreeCreate: a hook there takes the place of `git worktree`.
+/// All events except WorktreeCreate: a hook on it replaces `git worktree`.
 const EVENTS: [&str; 32] = [
     "PreToolUse",
     "PostToolUse",
@@ -90,7 +90,7 @@ impl Agent for Claude {
             .env("ANTHROPIC_API_KEY", "dummy")
             .env("CLAUDE_CONFIG_DIR", home.user().join(".claude"))
             .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-            // All tools from the start, also those of MCP servers.
+            // Offer all tools from the start, including those of MCP servers.
             .env("ENABLE_TOOL_SEARCH", "false")
             .env("DISABLE_AUTOUPDATER", "1");
     }

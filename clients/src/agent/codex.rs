@@ -47,7 +47,7 @@ impl Agent for Codex {
             "check_for_update_on_startup": false,
         });
         super::merge(&mut settings, &scenario.settings);
-        // Texts, numbers and lists of them are written alike in JSON and TOML.
+        // Strings, numbers and lists of them are written the same way in JSON and TOML.
         let settings = settings.as_object().into_iter().flatten();
         let config: String = settings.map(|(key, value)| format!("{key} = {value}\n")).collect();
         let mut more = String::new();
@@ -67,13 +67,14 @@ impl Agent for Codex {
         let file = home.user().join(".codex/hooks.json").display().to_string();
         let mut hooks = json!({});
         for (event, key) in EVENTS {
-            if !scenario.events.is_empty() && !scenario.events.contains(&event) {
+            let is_left_out = !scenario.events.is_empty() && !scenario.events.contains(&event);
+            if is_left_out || scenario.first_minute {
                 continue;
             }
             let command = home.line(event, false);
             let timeout = if matches!(event, "SessionEnd" | "Interrupt") { 3 } else { 60 };
             hooks[event] = json!([{"hooks": [{"type": "command", "command": command, "timeout": timeout}]}]);
-            // Codex skips, without a word, a hook whose hash nobody has trusted.
+            // Codex silently skips a hook whose hash is not trusted.
             let handler = json!({"async": false, "command": command, "timeout": timeout, "type": "command"});
             let hashed = json!({"event_name": key, "hooks": [handler]}).to_string();
             let digest = Sha256::digest(hashed.as_bytes());

@@ -39,7 +39,7 @@ impl Agent for Copilot {
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let mut hooks = json!({});
         for event in scenario.events_or(&EVENTS) {
-            // PermissionRequest comes without its name, so the line says it.
+            // The payload of PermissionRequest does not name the event, so the command line does.
             hooks[*event] = json!([{"type": "command", "bash": home.line(event, true), "timeoutSec": 60}]);
         }
         home.write(".copilot/hooks/crosier.json", &json!({"version": 1, "hooks": hooks}).to_string())?;

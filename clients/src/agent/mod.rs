@@ -33,13 +33,13 @@ pub(crate) trait Agent: Sync {
     }
     /// Writes its settings: the model, no questions, the hooks.
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()>;
-    /// What is run before it.
+    /// Commands to run before it.
     fn before(&self, _home: &Home) -> Vec<Command> {
         Vec::new()
     }
     /// Its command line and variables, for a prompt.
     fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str);
-    /// What makes it go on with the session before.
+    /// The arguments that continue the previous session.
     fn continued(&self) -> &'static [&'static str] {
         &[]
     }
@@ -51,7 +51,7 @@ pub(crate) trait Agent: Sync {
     fn read(&self, id: &'static str, path: &str) -> Call;
     /// A call that changes a part of a file.
     fn edit(&self, id: &'static str, path: &str, old: &str, new: &str) -> Call;
-    /// Everything that is checked in it.
+    /// Its scenarios.
     fn scenarios(&self) -> Vec<Scenario>;
 }
 
@@ -84,7 +84,7 @@ fn nested(home: &Home, scenario: &Scenario, events: &[&'static str], timeout: u6
     hooks
 }
 
-/// Puts the keys of a scenario's settings over those of an agent.
+/// Merges a scenario's settings into those of an agent.
 fn merge(settings: &mut Value, more: &Value) {
     if let Value::Object(more) = more {
         for (key, value) in more {

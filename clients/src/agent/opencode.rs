@@ -43,6 +43,9 @@ impl Agent for Opencode {
         }
         super::merge(&mut settings, &scenario.settings);
         home.write(".config/opencode/opencode.json", &settings.to_string())?;
+        if scenario.first_minute {
+            return Ok(());
+        }
         let words = home.words("", false);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let plugin = match &home.hook {

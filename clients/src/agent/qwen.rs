@@ -36,7 +36,7 @@ impl Agent for Qwen {
     }
 
     fn packages(&self) -> &'static [&'static str] {
-        // It needs a newer node than machines often have.
+        // It needs a newer Node.js than many machines have.
         &["@qwen-code/qwen-code@0.24.4", "node@22"]
     }
 

@@ -6,14 +6,15 @@ use super::expect::{
     all, ended, ended_with, logged, made, never_printed, never_told, not_made, printed, printed_times,
     requests, result_has, told, told_times,
 };
-use super::{Scenario, shared};
+use super::{Scenario, shared, trust};
 use crate::agent::Agent;
 use crate::model::{Call, Turn};
 
 pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![
+    let mut scenarios = vec![
         shared::decisions(agent).check("ask: the model is told why", result_has("ask", "REASON-ASK")),
         shared::force_push(agent),
+        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
             .check("context before a tool arrives once", told_times("CONTEXT-PRE", 1))
@@ -54,7 +55,9 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
             .check("its message reaches the model", result_has("try", "REASON-PERMISSION")),
         together(agent),
         compaction(),
-    ]
+    ];
+    scenarios.extend(trust::trust(agent));
+    scenarios
 }
 
 fn failures(agent: &dyn Agent) -> Scenario {
@@ -179,7 +182,7 @@ fn together(agent: &dyn Agent) -> Scenario {
         .check("each has its own result", all([result_has("deny", "REASON-DENY"), requests(2, 2)]))
 }
 
-/// What Claude Code prints of a hook at PreCompact becomes a part of the instructions.
+/// Claude Code adds a hook's output at PreCompact to the instructions.
 fn compaction() -> Scenario {
     Scenario::new("compaction")
         .policy(

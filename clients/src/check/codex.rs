@@ -16,6 +16,7 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
             .check("ask becomes a denial with the reason", result_has("ask", "REASON-ASK"))
             .check("no hook failed in Codex's eyes", never_printed("Failed")),
         shared::force_push(agent),
+        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)).check("none of it failed", never_printed("Failed")),
         shared::context_before(shared::outputs_changed(shared::outputs(agent)))
             .check("none of it failed", never_printed("Failed")),
@@ -121,7 +122,7 @@ fn permission(name: &'static str, behavior: &str) -> Scenario {
             "hooks:\n  PermissionRequest:\n    - {name: person, matcher: Bash, command: cat reply.json}\n",
         )
         .policy_file("reply.json", &reply.to_string())
-        // `codex exec` asks nobody, unless a reviewer stands in for the person.
+        // `codex exec` does not ask a person; an automatic reviewer answers instead.
         .arguments(&["--approve-for-me"])
         .settings(json!({"sandbox_mode": "workspace-write"}))
         .turns([Turn::call(Call::new("try", "exec_command", input)), Turn::text("Finished.")])

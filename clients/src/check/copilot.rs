@@ -8,6 +8,7 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
         shared::decisions(agent),
         shared::force_push(agent),
+        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent))),
         shared::files(agent),

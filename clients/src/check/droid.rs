@@ -8,6 +8,7 @@ pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
         shared::decisions(agent),
         shared::force_push(agent),
+        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs(agent))
             .check("context after a tool arrives", told("CONTEXT-POST")),

@@ -1,4 +1,4 @@
-//! Expectations: what a check looks for, and what it says when it is not there.
+//! Expectations: what a check looks for, and its message when that is missing.
 
 use super::Check;
 use crate::run::{Ended, Seen};
@@ -93,7 +93,7 @@ pub(super) fn never_told(text: &'static str) -> Check {
     Box::new(move |seen| that(!seen.was_told(text), || format!("the model was told {text:?}")))
 }
 
-/// The model was told this exactly so many times in the last request.
+/// The last request tells the model this exactly `times` times.
 pub(super) fn told_times(text: &'static str, times: usize) -> Check {
     Box::new(move |seen| {
         let found = seen.times(text);
@@ -118,7 +118,7 @@ pub(super) fn printed(text: &'static str) -> Check {
     })
 }
 
-/// The person saw this so many times.
+/// The person saw this `times` times.
 pub(super) fn printed_times(text: &'static str, times: usize) -> Check {
     Box::new(move |seen| {
         let found = seen.stdout.matches(text).count() + seen.stderr.matches(text).count();
@@ -131,7 +131,7 @@ pub(super) fn never_printed(text: &'static str) -> Check {
     Box::new(move |seen| that(!seen.printed(text), || format!("{text:?} was printed")))
 }
 
-/// The agent ended by itself, in time, without a loop.
+/// The agent ended by itself, in time, without an endless loop.
 pub(super) fn ended() -> Check {
     Box::new(|seen| that(matches!(seen.ended, Ended::Exit(_)) && !seen.over_limit, || end(seen)))
 }

@@ -1,4 +1,4 @@
-//! What is checked: scenarios of one run each, and what must have been seen.
+//! Scenarios of one run each, and what must have been observed.
 
 mod claude;
 mod cline;
@@ -11,6 +11,7 @@ mod opencode;
 mod qwen;
 mod scenario;
 mod shared;
+mod trust;
 
 pub(crate) use claude::claude;
 pub(crate) use cline::cline;

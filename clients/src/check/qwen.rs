@@ -8,6 +8,7 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
     vec![
         shared::decisions(agent),
         shared::force_push(agent),
+        shared::first_minute(agent),
         shared::rewrites(agent).check(
             "a rewrite, which Qwen Code ignores, is a denial that names the new input",
             told("new-input"),

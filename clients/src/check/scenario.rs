@@ -1,4 +1,4 @@
-//! One run of an agent: what it is given, what its model says, and what must have been seen when it is over.
+//! One run of an agent: its input, what its model says, and what must have been observed at the end.
 
 use std::time::Duration;
 
@@ -7,32 +7,37 @@ use serde_json::Value;
 use crate::model::{Script, Turn};
 use crate::run::Seen;
 
-/// One thing that must have been seen; an error says what was seen instead.
+/// One expectation; an error says what was observed instead.
 pub(crate) type Check = Box<dyn Fn(&Seen) -> Result<(), String>>;
 
-/// One run. Its texts may have `/PROJECT` and `/POLICY` in them, which stand for the folders of the run.
+/// One run. Its texts may have `/PROJECT`, `/POLICY` and `/STATE` in them, which stand for the folders of the run, and
+/// `/CROSIER`, which stands for the program that is tested.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// Whether it is one of the few that every change must pass.
     pub(crate) quick: bool,
     pub(crate) prompt: String,
-    /// Further prompts of the same session, each by a start of its own.
+    /// Further prompts of the same session; the agent is started again for each.
     pub(crate) then: Vec<String>,
     pub(crate) script: Script,
     /// Files of the project.
     pub(crate) files: Vec<(String, String)>,
     /// Files of Crosier's configuration.
     pub(crate) policy: Vec<(String, String)>,
-    /// Whether the agent's hook names the configuration; else Crosier looks for one.
+    /// Whether the agent's hook names the configuration; otherwise Crosier searches for it.
     pub(crate) named: bool,
     /// Within how many seconds Crosier answers, where the agent's hook says so.
     pub(crate) deadline: Option<u32>,
     /// Further words for the agent's command line.
     pub(crate) arguments: Vec<String>,
-    /// What the agent's own settings have beside hooks.
+    /// The agent's settings besides hooks.
     pub(crate) settings: Value,
     /// The events that the agent's hooks are for; all when empty.
     pub(crate) events: Vec<&'static str>,
+    /// Whether the agent is wired by `crosier init`, as a person would, and not by us.
+    pub(crate) first_minute: bool,
+    /// Whether a person trusts the project by `crosier trust --yes` before the agent starts.
+    pub(crate) trusted: bool,
     /// Whether the agent has the MCP server of this program.
     pub(crate) mcp: bool,
     pub(crate) limit: Duration,
@@ -44,7 +49,7 @@ pub(crate) struct Scenario {
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) check: String,
-    /// What was seen instead.
+    /// What was observed instead.
     pub(crate) fault: Option<String>,
 }
 
@@ -63,6 +68,8 @@ impl Scenario {
             arguments: Vec::new(),
             settings: Value::Null,
             events: Vec::new(),
+            first_minute: false,
+            trusted: false,
             mcp: false,
             limit: Duration::from_secs(90),
             most_requests: 40,
@@ -110,7 +117,7 @@ impl Scenario {
         self
     }
 
-    /// Crosier looks for its configuration itself.
+    /// Crosier searches for its configuration.
     pub(crate) fn unnamed(mut self) -> Scenario {
         self.named = false;
         self
@@ -128,6 +135,18 @@ impl Scenario {
 
     pub(crate) fn settings(mut self, settings: Value) -> Scenario {
         self.settings = settings;
+        self
+    }
+
+    /// The agent is wired by `crosier init`.
+    pub(crate) fn first_minute(mut self) -> Scenario {
+        self.first_minute = true;
+        self
+    }
+
+    /// A person trusts the project before the agent starts.
+    pub(crate) fn trusted(mut self) -> Scenario {
+        self.trusted = true;
         self
     }
 
@@ -153,10 +172,14 @@ impl Scenario {
 
     /// The events that the agent's hooks are for, out of all that it has.
     pub(crate) fn events_or<'a>(&'a self, all: &'a [&'static str]) -> &'a [&'static str] {
-        if self.events.is_empty() { all } else { &self.events }
+        match () {
+            () if self.first_minute => &[],
+            () if self.events.is_empty() => all,
+            () => &self.events,
+        }
     }
 
-    /// Looks at what was seen.
+    /// Applies the checks to what was observed.
     pub(crate) fn judge(&self, seen: &Seen) -> Vec<Verdict> {
         let verdict =
             |(name, check): &(String, Check)| Verdict { check: name.clone(), fault: check(seen).err() };

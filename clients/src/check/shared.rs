@@ -1,4 +1,4 @@
-//! Scenarios that every agent must pass, in its own words for tools. An agent adds checks of its own to them.
+//! Scenarios that every agent must pass, with its own tool names. An agent adds checks of its own to them.
 
 use super::Scenario;
 use super::expect::{
@@ -18,7 +18,7 @@ hooks:
     - {name: failed, command: python3 policy.py}
 ";
 
-/// A run under the policy that answers as a word in a tool's input says.
+/// A run with a policy that takes its answer from a word in the tool's input.
 pub(super) fn by_word(name: &'static str) -> Scenario {
     Scenario::new(name).policy(BY_WORD).policy_file("policy.py", include_str!("../../policy/policy.py"))
 }
@@ -42,7 +42,7 @@ pub(super) fn decisions(agent: &dyn Agent) -> Scenario {
         .check("the agent goes on after a denial, and ends", all([ended(), requests(5, 5)]))
 }
 
-/// The policy of five lines that must hold everywhere.
+/// A policy of five lines that must work in every agent.
 const NO_FORCE: &str = "\
 hooks:
   PreToolUse:
@@ -53,10 +53,18 @@ hooks:
 
 /// `git push --force` against a real remote.
 pub(super) fn force_push(agent: &dyn Agent) -> Scenario {
+    forced(Scenario::new("force push").quick().policy(NO_FORCE), agent)
+}
+
+/// The same after `crosier init --yes` in an empty home, with nothing else said to anybody. Before that, everything was
+/// taken out once, and every file was as before.
+pub(super) fn first_minute(agent: &dyn Agent) -> Scenario {
+    forced(Scenario::new("first minute").quick().first_minute(), agent)
+}
+
+fn forced(scenario: Scenario, agent: &dyn Agent) -> Scenario {
     let commit = "git -c user.name=a -c user.email=a@b.test commit -q --allow-empty";
-    Scenario::new("force push")
-        .quick()
-        .policy(NO_FORCE)
+    scenario
         .turns([
             Turn::call(agent.shell("setup", &format!("git init -q --bare remote.git && {commit} -m first"))),
             Turn::call(agent.shell("push", "git push -q ./remote.git HEAD:refs/heads/main")),
@@ -76,7 +84,7 @@ pub(super) fn force_push(agent: &dyn Agent) -> Scenario {
         )
 }
 
-/// Other inputs than the model's.
+/// Inputs that a hook rewrites.
 pub(super) fn rewrites(agent: &dyn Agent) -> Scenario {
     by_word("rewrites")
         .turns([
@@ -96,7 +104,7 @@ pub(super) fn rewrites(agent: &dyn Agent) -> Scenario {
         .check("context beside a rewrite arrives", told("CONTEXT-BOTH"))
 }
 
-/// The rewrites where an agent can do them.
+/// Rewrites, for agents that support them.
 pub(super) fn rewritten(scenario: Scenario) -> Scenario {
     scenario
         .check("the new command runs", file_has("rewritten", "new-input"))
@@ -104,7 +112,7 @@ pub(super) fn rewritten(scenario: Scenario) -> Scenario {
         .check("a rewrite with context runs", file_has("both", "new-both"))
 }
 
-/// What a tool gave back, and words beside it.
+/// Tool results, and text added to them.
 pub(super) fn outputs(agent: &dyn Agent) -> Scenario {
     by_word("outputs")
         .file("secret-a", "ORIGINAL-A\n")
@@ -124,7 +132,7 @@ pub(super) fn outputs(agent: &dyn Agent) -> Scenario {
         .check("context beside a result leaves the result", result_has("after", "ORIGINAL-C"))
 }
 
-/// What can be done with outputs, where an agent can do it.
+/// Changed outputs, for agents that support that.
 pub(super) fn outputs_changed(scenario: Scenario) -> Scenario {
     scenario
         .check("replace: the model gets the new output", told("REPLACED-OUTPUT"))
@@ -240,7 +248,7 @@ pub(super) fn faulty_hooks(agent: &dyn Agent) -> Scenario {
         .check("the denial says that it was late", result_has("slow", "timeout"))
 }
 
-/// A hook that takes longer than Crosier itself has.
+/// A hook that takes longer than Crosier's own deadline.
 pub(super) fn deadline(agent: &dyn Agent) -> Scenario {
     Scenario::new("deadline")
         .deadline(2)
@@ -304,7 +312,7 @@ pub(super) fn resume_once(agent: &dyn Agent) -> Scenario {
         .check("then it ends", all([ended(), requests(3, 3)]))
 }
 
-/// A stop that is refused every time; how often the model is asked, by Crosier's limit or the agent's own.
+/// A stop that is refused every time; `times` is how often the model is asked, by Crosier's limit or the agent's own.
 pub(super) fn resume_always(times: usize) -> Scenario {
     Scenario::new("resume always")
         .policy("hooks:\n  Stop:\n    - {name: always, command: 'echo RESUME-REASON >&2; exit 2'}\n")
@@ -349,12 +357,12 @@ pub(super) fn mcp(agent: &dyn Agent, tool: &str) -> Scenario {
         .check("the old input does not run", all([not_made("old-input-case:rewrite"), made("touched")]))
 }
 
-/// The denial of an MCP tool, where an agent goes on after it.
+/// The denial of an MCP tool, for agents that continue after it.
 pub(super) fn mcp_told(scenario: Scenario) -> Scenario {
     scenario.check("the reason reaches the model", result_has("deny", "REASON-DENY"))
 }
 
-/// The result of an MCP tool, where an agent can change it.
+/// The changed result of an MCP tool, for agents that support that.
 pub(super) fn mcp_changed(scenario: Scenario) -> Scenario {
     mcp_told(scenario).check("the new input runs", made("new-input-case:rewrite")).check(
         "the output is replaced",

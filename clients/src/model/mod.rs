@@ -1,4 +1,4 @@
-//! A model that says what a script tells it to, in the four wire formats that agents speak, on loopback.
+//! A model that follows a script, on loopback, in the four wire formats that agents use.
 //!
 //! Every request is kept, so that a check can look at what the model was told.
 
@@ -16,7 +16,7 @@ pub(crate) use server::Server;
 
 use serde_json::Value;
 
-/// One wire format: which requests are its own, what they say, and how a turn is written in it.
+/// One wire format: which requests use it, how they are read, and how a turn is written.
 struct Api {
     name: &'static str,
     /// Whether a path belongs to it.

@@ -7,7 +7,7 @@ use serde_json::Value;
 pub(crate) struct Request {
     /// The wire format.
     pub(crate) api: &'static str,
-    /// The conversation it belongs to; empty for a request on the side (a title, a summary).
+    /// The conversation it belongs to; empty for an auxiliary request (a title, a summary).
     pub(crate) conversation: String,
     /// The names of the tools on offer.
     pub(crate) tools: Vec<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Request {
 pub(crate) enum Item {
     System(String),
     User(String),
-    /// What the model said itself: words or a call.
+    /// The model's own text or call.
     Own,
     Result {
         id: String,

@@ -52,7 +52,7 @@ pub(crate) struct Script {
     turns: BTreeMap<String, VecDeque<Turn>>,
 }
 
-/// The words of the model when its script is over, and in answer to requests that offer no tools (titles, summaries).
+/// The model's answer when its script is over, and to requests that offer no tools (titles, summaries).
 pub(crate) const OVER: &str = "All done.";
 
 impl Script {
@@ -66,7 +66,7 @@ impl Script {
         next.unwrap_or_else(|| Turn::text(OVER))
     }
 
-    /// The same script with the folders of a run in place of the words that stand for them.
+    /// The same script with the placeholders replaced by the folders of a run.
     pub(crate) fn located(mut self, place: impl Fn(&str) -> String) -> Script {
         for call in self.turns.values_mut().flatten().flat_map(|turn| &mut turn.calls) {
             locate(&mut call.input, &place);

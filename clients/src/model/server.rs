@@ -1,4 +1,4 @@
-//! The server: one per run of an agent, on a free port of loopback, with an upper bound of requests.
+//! The server: one per run of an agent, on a free loopback port, with a limit on the number of requests.
 
 use std::convert::Infallible;
 use std::io;
@@ -31,7 +31,7 @@ struct State {
     requests: Vec<Request>,
     /// The most requests that are answered.
     limit: usize,
-    /// Requests for something that is no conversation: `METHOD path`.
+    /// Requests for something that is not a conversation: `METHOD path`.
     others: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Server {
         format!("http://127.0.0.1:{}", self.port)
     }
 
-    /// Whether more was asked than was allowed.
+    /// Whether there were more requests than allowed.
     pub(crate) fn is_over_limit(&self) -> bool {
         let state = locked(&self.state);
         state.requests.len() > state.limit
@@ -72,7 +72,7 @@ impl Server {
         locked(&self.state).requests.clone()
     }
 
-    /// Requests for something that is no conversation.
+    /// Requests for something that is not a conversation.
     pub(crate) fn others(&self) -> Vec<String> {
         locked(&self.state).others.clone()
     }
@@ -105,7 +105,7 @@ async fn serve(listener: std::net::TcpListener, state: Arc<Mutex<State>>) {
                 let state = Arc::clone(&state);
                 async move { Ok::<_, Infallible>(answer(request, &state).await) }
             });
-            // An agent that goes away in the middle is not our fault.
+            // An agent may close the connection in the middle.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
@@ -156,7 +156,7 @@ async fn answer(request: hyper::Request<Incoming>, state: &Mutex<State>) -> Resp
     }
 }
 
-/// Answers to what agents ask beside conversations.
+/// Answers to requests that are not conversations.
 fn aside(path: &str) -> Option<Value> {
     let last = path.rsplit(['/', ':']).next().unwrap_or_default();
     match last {

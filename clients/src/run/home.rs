@@ -1,4 +1,4 @@
-//! A home and a project for one run, gone when it is over.
+//! A home and a project for one run, deleted when it is over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::Installed;
 /// What an agent's hooks call.
 #[derive(Clone, Debug)]
 pub(crate) enum Hook {
-    /// `crosier hook AGENT`, with the configuration named outright or found by its layers.
+    /// `crosier hook AGENT`, with the configuration named explicitly or found by its layers.
     Crosier { program: PathBuf, named: bool, deadline: Option<u32> },
     /// This program, which writes what it gets into a folder.
     Recorder { dir: PathBuf },
@@ -30,7 +30,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Makes the folders; `keep` is where they stay.
+    /// Creates the folders; with `keep`, they stay there.
     pub(crate) fn new(
         agent: &'static str,
         keep: Option<PathBuf>,
@@ -84,10 +84,17 @@ impl Home {
         self.dir.join("policy").join("crosier.yaml")
     }
 
-    /// A text with the folders of this run in place of the words that stand for them.
+    /// Replaces the placeholders in a text with the folders and the program of this run.
     pub(crate) fn place(&self, text: &str) -> String {
         let policy = self.dir.join("policy").display().to_string();
-        text.replace("/PROJECT", &self.project().display().to_string()).replace("/POLICY", &policy)
+        let text = text
+            .replace("/PROJECT", &self.project().display().to_string())
+            .replace("/POLICY", &policy)
+            .replace("/STATE", &self.state().display().to_string());
+        match &self.hook {
+            Hook::Crosier { program, .. } => text.replace("/CROSIER", &program.display().to_string()),
+            Hook::Recorder { .. } => text,
+        }
     }
 
     /// This program, which is a recorder and an MCP server too.
@@ -100,7 +107,7 @@ impl Home {
         write(&self.user().join(path), text)
     }
 
-    /// The words of the line that an agent's configuration has for an event.
+    /// The words of the hook command for an event in the agent's configuration.
     pub(crate) fn words(&self, event: &str, named_on_the_line: bool) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
         match &self.hook {
@@ -136,7 +143,7 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         if !self.keep {
-            // A process that was killed may still be writing; the rest is left to the system's cleaning.
+            // A process that was killed may still be writing; what remains is left to the system's cleanup.
             let _ = fs::remove_dir_all(&self.dir);
         }
     }

@@ -63,10 +63,10 @@ fn download(agent: &dyn Agent, dir: &Path) -> Result<(), Missing> {
     Err(Missing::Other(anyhow::anyhow!("npm install: {output}")))
 }
 
-/// Runs npm; what it complains about, empty when all went well.
+/// Runs npm; returns its error output, empty on success.
 fn npm(agent: &dyn Agent, dir: &Path) -> anyhow::Result<String> {
     fs::create_dir_all(dir).with_context(|| format!("cannot make {}", dir.display()))?;
-    // Without a package of its own npm would look for one in the folders above.
+    // Without a package.json here, npm would search the parent folders for one.
     fs::write(dir.join("package.json"), "{\"private\": true}\n")?;
     let log = dir.join("install.log");
     let file = fs::File::create(&log)?;

@@ -1,4 +1,4 @@
-//! Starts an agent and sees what happens: install, a home of its own, a process with a time limit, what was seen.
+//! Runs an agent: installs it, makes a home for it, starts it with a time limit, and collects what was observed.
 
 mod home;
 mod install;

@@ -1,4 +1,4 @@
-//! Processes that we started, and no others: a group by its id, and what left the group by the mark of its run.
+//! Ends only processes that this program started: a group by its id, and what left the group by the mark of its run.
 
 use std::fs;
 use std::io;
@@ -16,13 +16,13 @@ pub(crate) const MARK: &str = "CROSIER_CLIENTS_RUN";
 pub(crate) enum Ended {
     Exit(i32),
     Signal(i32),
-    /// It took longer than it may and was killed.
+    /// It exceeded its time limit and was killed.
     Late,
-    /// Somebody said that it is enough, and it was killed.
+    /// The caller ended it early.
     Stopped,
 }
 
-/// How often a process is looked at.
+/// How often a process is checked.
 const STEP: Duration = Duration::from_millis(20);
 
 /// Runs a command as the leader of a group, until it ends, is late, or `enough` says so; then ends the group.
@@ -49,14 +49,14 @@ pub(crate) fn run(command: &mut Command, limit: Duration, enough: impl Fn() -> b
 
 fn end_group(child: &mut Child) {
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // Nobody left in it is the usual case.
+        // Usually the group is already empty.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = child.wait();
 }
 
-/// Ends every process that carries the mark of this run. What they start while we look carries it too, so we look
-/// until there is none.
+/// Ends every process that has the mark of this run. What they start meanwhile has it too, so the search is repeated
+/// until there is none left.
 pub(crate) fn end_marked(mark: &str) {
     for _ in 0..50 {
         let marked = marked(mark);
@@ -103,9 +103,13 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_daemon_that_left_its_group_is_found_by_its_mark() {
         let mark = format!("test-{}", std::process::id());
-        let mut command = Command::new("setsid");
-        command.args(["-f", "sleep", "300"]).env(MARK, &mark);
-        let ended = run(&mut command, Duration::from_secs(5), || false).expect("setsid starts");
+        let dir = tempfile::tempdir().expect("a folder");
+        // The leader ends only after the daemon said that it is in a session of its own: what is still in the group by
+        // then is killed with it.
+        let daemon = "mkfifo ready; setsid sh -c 'echo > ready; exec sleep 300' & read x < ready";
+        let mut command = Command::new("sh");
+        command.args(["-c", daemon]).env(MARK, &mark).current_dir(dir.path());
+        let ended = run(&mut command, Duration::from_secs(30), || false).expect("sh starts");
         assert_eq!(ended, Ended::Exit(0));
         assert_eq!(marked(&mark).len(), 1);
         end_marked(&mark);

@@ -1,4 +1,4 @@
-//! What was seen in one run: what the agent did, what the model was told, what the person saw.
+//! What was observed in one run: what the agent did, what the model was told, what the person saw.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ impl Seen {
                 _ => None,
             });
             for (result, text) in results {
-                // Some agents add to an id that they got.
+                // Some agents append to an id.
                 if result == wire || result.starts_with(&format!("{wire}_")) {
                     found = Some(text);
                 }

@@ -1,5 +1,6 @@
 //! One run of an agent by a scenario.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -29,10 +30,10 @@ pub(crate) struct Case<'a> {
     pub(crate) keep: Option<&'a Path>,
 }
 
-/// Starts an agent as a scenario says, and looks at what was seen; the second is how long it took.
+/// Runs an agent through a scenario and applies its checks; the second value is how long it took.
 pub(crate) fn start(case: Case<'_>) -> anyhow::Result<(Vec<Verdict>, f64)> {
     let Case { agent, scenario, installed, hook, keep } = case;
-    let keep = keep.map(|dir| dir.join(agent.name()).join(scenario.name.replace([' ', '/'], "-")));
+    let keep = keep.map(|dir| dir.join(agent.name()).join(scenario.name.replace([' ', '/', ':'], "-")));
     let mut home = Home::new(agent.name(), keep, hook, installed.clone())?;
     let script = scenario.script.clone().located(|text| home.place(text));
     let server = Server::start(script, scenario.most_requests).context("cannot start the model")?;
@@ -69,6 +70,12 @@ impl Run<'_> {
             self.prepare(&mut before);
             self.finish(&mut before, Duration::from_secs(60))?;
         }
+        if self.scenario.first_minute {
+            self.first_minute()?;
+        }
+        if self.scenario.trusted {
+            self.crosier(&["trust", "--yes"])?;
+        }
         let begin = Instant::now();
         let (stdout, stderr) = (home.dir().join("stdout"), home.dir().join("stderr"));
         let files = (fs::File::create(&stdout)?, fs::File::create(&stderr)?);
@@ -98,6 +105,38 @@ impl Run<'_> {
         Ok(seen)
     }
 
+    /// What a person types. All of it is taken out once, which must leave every file as it was, and put in again.
+    fn first_minute(&self) -> anyhow::Result<()> {
+        let before = files(&self.home.user())?;
+        self.wire()?;
+        anyhow::ensure!(files(&self.home.user())? != before, "`crosier init` changed nothing");
+        self.crosier(&["uninstall"])?;
+        anyhow::ensure!(files(&self.home.user())? == before, "`crosier uninstall` left files that differ");
+        self.wire()
+    }
+
+    fn wire(&self) -> anyhow::Result<()> {
+        self.crosier(&["init", "--yes", "--agents", self.agent.name()])?;
+        if self.agent.name() == "codex" {
+            self.crosier(&["install", "codex", "--trust"])?;
+        }
+        Ok(())
+    }
+
+    fn crosier(&self, words: &[&str]) -> anyhow::Result<()> {
+        let Hook::Crosier { program, .. } = &self.home.hook else { return Ok(()) };
+        let mut command = self.command(&program.display().to_string());
+        self.agent.arguments(&mut command, self.home, self.scenario, "");
+        // Its variables name folders of the agent; its words are not for us.
+        let mut own = self.command(&program.display().to_string());
+        own.args(words);
+        for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
+            let value = command.get_envs().find(|(key, _)| *key == name).and_then(|(_, value)| value);
+            value.map(|value| own.env(name, value));
+        }
+        self.finish(&mut own, Duration::from_secs(30))
+    }
+
     /// One start of the agent.
     fn once(&self, prompt: &str, words: &[&str], files: &(fs::File, fs::File)) -> anyhow::Result<Ended> {
         let mut command = Command::new(&self.home.installed.program);
@@ -115,7 +154,7 @@ impl Run<'_> {
         command
     }
 
-    /// An environment of its own: nothing of ours comes through but `PATH`.
+    /// Sets a clean environment: only `PATH` is passed on.
     fn prepare(&self, command: &mut Command) {
         let home = self.home;
         let given: Vec<_> =
@@ -147,7 +186,7 @@ impl Run<'_> {
         command.current_dir(home.project()).stdin(Stdio::null());
     }
 
-    /// Runs something that comes before the agent.
+    /// Runs a command that comes before the agent.
     fn finish(&self, command: &mut Command, limit: Duration) -> anyhow::Result<()> {
         let log = fs::File::create(self.home.dir().join("before"))?;
         command.stdout(log.try_clone()?).stderr(log);
@@ -157,4 +196,21 @@ impl Run<'_> {
         anyhow::ensure!(ended == processes::Ended::Exit(0), "{program} ended with {ended:?}");
         Ok(())
     }
+}
+
+/// Every file below a folder, with what is in it; what Crosier remembers of trust is its own.
+fn files(folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else if !entry.path().ends_with(".config/crosier/trusted.json") {
+                all.insert(entry.path(), fs::read(entry.path())?);
+            }
+        }
+    }
+    Ok(all)
 }

@@ -33,14 +33,14 @@ pub enum Block {
     },
     /// The model wants a tool to run.
     ToolUse {
-        /// Joins it to its result.
+        /// Links it to its result.
         id: String,
         /// The tool.
         name: String,
         /// What to call it with.
         input: Json,
     },
-    /// What a tool came back with.
+    /// The result of a tool.
     ToolResult {
         /// The call that it answers.
         tool_use_id: String,
@@ -51,8 +51,8 @@ pub enum Block {
     },
 }
 
-/// A block as it is read: an enum with a tag would be buffered on the way, and [`Json`] keeps the text of its
-/// value, which is gone by then.
+/// A block as it is deserialized: serde would buffer a tagged enum, and [`Json`] needs the original text of its
+/// value, which buffering loses.
 #[derive(Deserialize)]
 struct FlatBlock {
     r#type: String,

@@ -1,7 +1,7 @@
 //! The one place that sets up HTTP clients, for models and for MCP servers.
 //!
-//! In comes an address; out comes the builder of a client for it. Never: an environment that is read, a proxy that
-//! nobody named, a redirect that is followed with a secret in a header.
+//! Input: an address. Output: the builder of a client for it. The client never reads the environment, uses a proxy that
+//! was not configured, or follows a redirect with a secret in a header.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(crate) fn client(url: &Url, connect_timeout: Duration) -> Result<ClientBuild
         builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
     };
     let client = Client::builder().tls_backend_preconfigured(tls).no_proxy();
-    // Headers may be secrets: they go to this server and to no other.
+    // Headers may be secrets, so redirects to another server are not followed.
     Ok(client.redirect(Policy::none()).connect_timeout(connect_timeout))
 }
 
@@ -42,12 +42,12 @@ pub(crate) fn build(builder: ClientBuilder) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no HTTP client can be set up: {error}"))
 }
 
-/// What is at the bottom of an error: the layers above it only say that something went wrong.
+/// The innermost cause of an error: the outer ones only say that something went wrong.
 pub(crate) fn cause(error: &reqwest::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(next) = deepest.source() {
         deepest = next;
     }
-    // An address can hold a secret; the layer that is asked here is beneath the one that names it.
+    // The outermost error names the address, which can contain a secret; only inner errors are shown.
     if std::ptr::addr_eq(deepest, error) { "the request failed".to_owned() } else { deepest.to_string() }
 }

@@ -1,6 +1,6 @@
 //! The reference agent of Crosier: a compact loop in which every event really fires.
 //!
-//! It uses the public API of the engine only, and is the proof that the API is enough.
+//! It uses only the public API of the engine, and so proves that the API is sufficient.
 #![forbid(unsafe_code)]
 
 pub mod agent;

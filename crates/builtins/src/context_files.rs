@@ -1,9 +1,9 @@
 //! `context-files`: adds files, such as project notes, to what the model reads.
 //!
 //! # Options
-//! - `files`: paths, or patterns with `*` (relative to the configuration). Needed.
-//! - `max_bytes`: the most of one file (default 32 KB).
-//! - `max_total`: the most of all files together (default 128 KB).
+//! - `files`: paths, or patterns with `*` (relative to the configuration). Required.
+//! - `max_bytes`: the most bytes of one file (default 32 KB).
+//! - `max_total`: the most bytes of all files together (default 128 KB).
 //! - `overflow`: a file that gets the whole text when something had to be cut; the cut text then names it.
 //!   Without it the cut text names the file itself.
 //! - `missing`: `log` (default: a notice for the host), `ignore`, or `fail`.
@@ -157,7 +157,7 @@ impl Files {
     }
 }
 
-/// The text of a regular file; a pipe or a device would keep us waiting.
+/// The text of a regular file; reading a pipe or a device could block.
 fn read(path: &Path) -> io::Result<String> {
     const MOST: u64 = 16 << 20;
     if !fs::metadata(path)?.is_file() {

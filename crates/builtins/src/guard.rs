@@ -1,4 +1,4 @@
-//! What the hooks that guard tool calls share: where they may stand, and how their ruling becomes a reply.
+//! Shared by the hooks that guard tool calls: which events they may be on, and how their ruling becomes a reply.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> 
     fine
 }
 
-/// A hook with an effect cannot run beside the walk.
+/// A hook that has an effect cannot run in the background or as an observer.
 pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> {
     let (Mode::Observe | Mode::Background, Some(word)) = (request.mode(), request.mode().word()) else {
         return Some(());
@@ -47,7 +47,7 @@ pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option
     None
 }
 
-/// The callback of a guard. It runs in place: a guard that could time out could be waited out.
+/// The callback of a guard. It runs inline, so that it cannot be bypassed by a timeout.
 pub(crate) fn callback(
     request: &BuiltinRequest<'_>,
     judge: impl Fn(ToolCall<'_>) -> Ruling + Send + Sync + 'static,
@@ -56,7 +56,7 @@ pub(crate) fn callback(
     Callback::Inline(Arc::new(move |call: Call<'_>| {
         let event = call.event;
         let tool = event.matcher_value().unwrap_or_default();
-        // An event without an input cannot be fired; if one is, nothing is known about it.
+        // `tool_input` is a required field, so this default is never used in practice.
         let input = event.get("tool_input").unwrap_or_default();
         let ruling = judge(ToolCall { tool, input: &input, cwd: Path::new(event.cwd()) });
         answer(ruling, may_ask)
@@ -67,14 +67,14 @@ fn answer(ruling: Ruling, may_ask: bool) -> Answer {
     match ruling {
         Ruling::Deny(reason) => Reply::deny(bounded(&reason)).into(),
         Ruling::Allow(reason) => Reply::allow(bounded(&reason)).into(),
-        // Where nobody can be sent to ask, somebody is being asked already.
+        // An event without `ask` is a PermissionRequest: a person is being asked already.
         Ruling::Ask(_) if !may_ask => Reply::none().into(),
         Ruling::Ask(reason) => Reply::ask(bounded(&reason)).into(),
         Ruling::Nothing => Reply::none().into(),
     }
 }
 
-/// A reason for people and models: not too long, and without what could steer a terminal.
+/// A reason for people and models: shortened, and without terminal control characters.
 pub(crate) fn bounded(reason: &str) -> String {
     const LONGEST: usize = 600;
     let plain = |c: char| if c.is_control() { ' ' } else { c };

@@ -1,6 +1,6 @@
 //! Ready-made hooks for Crosier, and its permission rules.
 //!
-//! On the first day a guard-rail is three lines of configuration:
+//! A first guard-rail is three lines of configuration:
 //!
 //! ```yaml
 //! hooks:
@@ -21,7 +21,7 @@
 //! - [`task_reminder`]: a reminder when a tool's result meets a condition.
 //! - [`context_files`]: files, such as project notes, for the model to read.
 //!
-//! [`shell`] takes a line of shell apart into the commands it can run; the guards above stand on it. This crate
+//! [`shell`] splits a line of shell into the commands it can run; the guards above are built on it. This crate
 //! uses the engine's public interface only.
 #![forbid(unsafe_code)]
 
@@ -31,6 +31,7 @@ pub mod context_files;
 mod guard;
 pub mod inbox;
 pub mod limit_prompt;
+mod names;
 mod option;
 pub mod packs;
 mod path;
@@ -53,7 +54,7 @@ use crosier::config::Loader;
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Host {
-    /// What it pushes to agents; without it, `inbox` delivers from folders only.
+    /// The inbox that the host pushes messages into, besides those from folders.
     pub inbox: inbox::Inbox,
     /// A folder of its own outside of projects, for the key of `audit` and the ends of its logs. Made when needed, for
     /// its owner only. Without it, the chain of an audit log has no key.
@@ -70,7 +71,7 @@ impl Host {
     }
 }
 
-/// Registers every built-in hook, for a host that has nothing to give.
+/// Registers every built-in hook, with the default [`Host`].
 pub fn register(loader: Loader) -> Loader {
     register_for(loader, &Host::default())
 }
@@ -91,3 +92,8 @@ pub fn register_for(loader: Loader, host: &Host) -> Loader {
         .builtin(self_guard::SelfGuard::with_own(host.own_files()))
         .builtin(task_reminder::TaskReminder)
 }
+
+#[cfg(test)]
+mod new_lines_tests;
+#[cfg(test)]
+mod rule_table_tests;

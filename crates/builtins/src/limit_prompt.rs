@@ -1,4 +1,4 @@
-//! `limit-prompt`: a prompt that is too large does not go to the model; the reason has the numbers.
+//! `limit-prompt`: a prompt that is too large does not go to the model; the reason gives its size and the limit.
 //!
 //! # Options
 //! - `max_chars`: characters (default 100,000 when no other limit is given).

@@ -3,7 +3,7 @@
 use crosier::config::BuiltinRequest;
 use crosier::protocol::nearest::nearest;
 
-/// One of these words; the complaint names the nearest.
+/// One of these words; the error suggests the nearest.
 pub(crate) fn word<T: Copy>(
     request: &mut BuiltinRequest<'_>,
     key: &str,
@@ -25,7 +25,7 @@ pub(crate) fn word<T: Copy>(
     Err(())
 }
 
-/// A number of bytes or characters: `4096`, `"64KB"`, `"10MB"`. More than nothing.
+/// A number of bytes or characters, more than 0: `4096`, `"64KB"`, `"10MB"`.
 pub(crate) fn size(request: &mut BuiltinRequest<'_>, key: &str) -> Result<Option<u64>, ()> {
     let Some(node) = request.node(key).cloned() else { return Ok(None) };
     let parsed = match (node.as_number(), node.as_text()) {
@@ -60,7 +60,7 @@ fn with_unit(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// `1234567` as people read it: `1,234,567`.
+/// A number with separators: `1234567` becomes `1,234,567`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -1,6 +1,6 @@
-//! Packs: ready sets of these hooks that a configuration takes in with `extends: crosier:recommended`.
+//! Packs: ready-made sets of these hooks, which a configuration includes with `extends: crosier:recommended`.
 //!
-//! Each is a file in `packs/`. Its version is raised when what it denies, asks or changes does.
+//! Each is a file in `packs/`. Its version is raised whenever its decisions or effects change.
 
 use crosier::config::Pack;
 

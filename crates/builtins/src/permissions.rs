@@ -5,7 +5,7 @@
 //! - `default`: `allow`, `ask` or `deny` when no rule says anything; without it there is no decision then.
 //!
 //! On `PreToolUse` and `PermissionRequest`. Every decision names its rule. Where a person is being asked already
-//! (`PermissionRequest`), `ask` is no decision.
+//! (`PermissionRequest`), `ask` is not a decision.
 //!
 //! ```yaml
 //! hooks:

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Writes a file so that no reader ever sees a part of it; for its owner only.
+/// Writes a file atomically; only its owner can read it.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -2,36 +2,65 @@
 //!
 //! It denies writing to Crosier's own files and to the files of agents that call it (see
 //! [`protect_paths`](mod@crate::protect_paths)), the commands that weaken it (`crosier trust`, `disable`, `uninstall`,
-//! `install`, `init`; by any path, behind `env`, as a module of Python), and setting `CROSIER_TRUST`. To read these files
-//! and to version them is free, and so is what only shows something (`crosier trust --diff`, `install --dry-run`).
+//! `install`, `init`; by any path, through `env`, as a package of npm or Python), setting `CROSIER_TRUST`, giving
+//! `crosier` other folders (`XDG_STATE_HOME=… crosier …`), and ending its daemon. Reading and committing these files
+//! is allowed, and so are commands that only show something (`crosier trust --diff`, `install --dry-run`, `crosier
+//! status`).
 //!
-//! A configuration names it like any other built-in; a host that wants it in front of everything loads [`CONFIG`]. It
-//! has no options. Code that runs as the person, outside of the agent's tools, is not seen.
+//! A configuration names it like any other built-in; a host that wants it to run first loads [`CONFIG`]. It
+//! has no options. Code that runs as the person, outside the agent's tools, is not seen.
 
+use crosier::Callback;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
-use crosier::{Callback, Json};
 
-use crate::guard::{self, Ruling, ToolCall};
+use crate::guard::{self, Ruling};
 use crate::path::{Case, Names};
-use crate::protect_paths::{self, Protected};
+use crate::protect_paths::{self, Patterns, Protected};
 use crate::shell::{Command, Script, Word, base_name};
 use crate::tool::{self, Subject};
 
-/// The configuration with which a program puts it in force.
+/// A configuration with just this hook.
 pub const CONFIG: &str = "\
 hooks:
   PreToolUse:
     - {name: self-guard, type: builtin, handler: self-guard, system: true, priority: -1000000}
 ";
 
-/// Commands of Crosier that only a person runs.
+/// Commands of Crosier that only a person may run.
 const FOR_PERSONS: &[&str] = &["trust", "disable", "uninstall", "install", "init"];
-/// Options with which these commands only show something.
+/// Commands of Crosier that only show something, whatever the environment says.
+const READERS: &[&str] = &[
+    "check",
+    "test",
+    "try",
+    "explain",
+    "list",
+    "events",
+    "packs",
+    "log",
+    "status",
+    "config",
+    "doctor",
+    "help",
+    "demo",
+    "completions",
+    "man",
+];
+/// Options with which the commands for persons only show something.
 const SHOWS: &[&str] = &["--list", "--diff", "--digest", "--dry-run", "--help", "-h"];
 /// Options of the program that are followed by a value.
 const WITH_VALUE: &[&str] = &["-c", "--config", "--state-dir", "--config-home", "--state-home"];
 /// Programs that run others by their name: `python -m crosier`.
-const RUNNERS: &[&str] = &["python", "python3", "uvx", "uv", "pipx", "npx", "bunx", "pnpm", "yarn"];
+const RUNNERS: &[&str] = &[
+    "python", "pypy", "py", "uvx", "uv", "pipx", "pip-run", "npx", "bunx", "bun", "pnpm", "pnpx", "yarn",
+    "npm", "deno", "cargo", "corepack", "node", "nix", "mise", "poetry", "hatch", "pdm", "rye",
+];
+/// Programs that end others.
+const KILLERS: &[&str] = &["kill", "pkill", "killall", "skill", "xkill", "taskkill", "stop-process", "fuser"];
+/// Programs that end, or keep from starting, what the system runs.
+const SERVICES: &[&str] = &["systemctl", "service", "launchctl", "rc-service", "sc"];
+/// Their subcommands that do so.
+const STOPS: &[&str] = &["stop", "disable", "mask", "kill", "unload", "bootout", "remove", "delete"];
 
 /// The built-in hook.
 #[derive(Debug, Clone, Default)]
@@ -66,60 +95,168 @@ impl Builtin for SelfGuard {
         guard::check(request, self.name())?;
         let protected = Protected {
             base: Names::new(request.folder(), Case::Folded),
-            no_read: Vec::new(),
-            no_read_files: Vec::new(),
-            no_write: protect_paths::compiled(protect_paths::WIRING),
-            except: Vec::new(),
+            no_read: Patterns::default(),
+            no_read_files: Patterns::default(),
+            ask_read: Patterns::default(),
+            no_write: protect_paths::compiled(protect_paths::WIRING).into(),
+            except: Patterns::default(),
             own: protect_paths::own_files(&request.file(), &self.own),
+            guards_wiring: true,
             asks_about_form: false,
         };
-        Some(guard::callback(request, move |call| match judge_commands(call.tool, call.input) {
-            Ruling::Nothing => protected.judge(ToolCall { ..call }),
-            ruling => ruling,
+        Some(guard::callback(request, move |call| {
+            let subject = tool::any_subject(call.tool, call.input);
+            let ruling = match &subject {
+                Subject::Shell(scripts) => judge_commands(scripts),
+                _ => Ruling::Nothing,
+            };
+            match (ruling, protected.judge_subject(call, subject)) {
+                (Ruling::Deny(reason), _) | (_, Ruling::Deny(reason)) => Ruling::Deny(reason),
+                (Ruling::Nothing, ruling) => ruling,
+                (ruling, _) => ruling,
+            }
         }))
     }
 }
 
-fn judge_commands(tool: &str, input: &Json) -> Ruling {
-    // Most lines have nothing to do with it.
-    if !input.text().to_ascii_lowercase().contains("crosier") {
-        return Ruling::Nothing;
+fn judge_commands(scripts: &[Script]) -> Ruling {
+    let mut asked = Ruling::Nothing;
+    for script in scripts {
+        if let Some(reason) = script.commands.iter().find_map(|command| objection(script, command)) {
+            return Ruling::Deny(reason);
+        }
+        if let Some(reason) = in_other_languages(script).or_else(|| unclear(script)) {
+            asked = Ruling::Ask(reason);
+        }
     }
-    let Subject::Shell(scripts) = tool::any_subject(tool, input) else { return Ruling::Nothing };
-    let reason = scripts.iter().flat_map(|script| &script.commands).find_map(objection);
-    if let Some(reason) = reason {
-        return Ruling::Deny(reason);
-    }
-    match scripts.iter().find_map(unclear) {
-        Some(reason) => Ruling::Ask(reason),
-        None => Ruling::Nothing,
-    }
+    asked
 }
 
-/// A line about Crosier that cannot be read.
+fn is_about_crosier(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("crosier")
+}
+
+fn mentions_crosier(command: &Command) -> bool {
+    command.words.iter().any(|word| is_about_crosier(&word.show()))
+}
+
+/// A line that mentions Crosier and cannot be parsed.
 fn unclear(script: &Script) -> Option<String> {
     let doubt = script.doubts.iter().find(|doubt| doubt.kind == crate::shell::DoubtKind::Form)?;
-    Some(format!("self-guard cannot read the command line: {doubt}"))
+    script
+        .commands
+        .iter()
+        .any(mentions_crosier)
+        .then(|| format!("self-guard cannot read the command line: {doubt}"))
 }
 
-fn objection(command: &Command) -> Option<String> {
-    let sets_trust = command.assignments.iter().any(|assignment| assignment.name == "CROSIER_TRUST")
-        || command.words.iter().any(|word| word.head().starts_with("CROSIER_TRUST="));
-    if sets_trust {
-        return Some("CROSIER_TRUST says what a person trusts; an agent does not set it".to_owned());
+/// Code in another language that names Crosier and one of the commands for persons.
+fn in_other_languages(script: &Script) -> Option<String> {
+    let weakens = |code: &String| {
+        let code = code.to_ascii_lowercase();
+        code.contains("crosier_trust")
+            || (code.contains("crosier")
+                && FOR_PERSONS.iter().any(|word| {
+                    code.contains(&format!("{word}\""))
+                        || code.contains(&format!("{word}\'"))
+                        || code.contains(&format!("crosier {word}"))
+                }))
+    };
+    let command = script.commands.iter().find(|command| command.code.iter().any(weakens))?;
+    let name = command.name().unwrap_or("it");
+    Some(format!("code that `{name}` runs is about Crosier; what weakens it is for the person to run"))
+}
+
+fn objection(script: &Script, command: &Command) -> Option<String> {
+    let own = own_arguments(command);
+    if let Some(name) = changed_variables(command).find(|name| name == "CROSIER_TRUST") {
+        return Some(format!("{name} says what a person trusts; an agent does not set it"));
     }
-    let arguments = own_arguments(command)?;
-    let (subcommand, rest) = subcommand(arguments)?;
+    if own.is_none() {
+        return kills(script, command)
+            .then(|| format!("`{}` would end Crosier; that is for the person to do", command.show()));
+    }
+    let found = own.and_then(subcommand);
+    let reads = |word: &str| READERS.contains(&word);
+    if !found.is_some_and(|(word, _)| word.known().is_some_and(reads))
+        && let Some(name) =
+            script.commands.iter().flat_map(changed_variables).find(|name| steers_crosier(name))
+    {
+        return Some(format!("{name} decides what Crosier does; an agent does not change it"));
+    }
+    let (subcommand, rest) = found?;
     let is_for_persons = subcommand.known().is_none_or(|word| FOR_PERSONS.contains(&word));
     let only_shows = rest.iter().any(|word| word.known().is_some_and(|word| SHOWS.contains(&word)));
     (is_for_persons && !only_shows)
         .then(|| format!("`{}` is for the person to run, in a terminal outside of the agent", command.show()))
 }
 
-/// The words behind `crosier`, when the command runs it.
+/// The variables that a command sets or unsets, for itself or for later commands.
+fn changed_variables(command: &Command) -> impl Iterator<Item = String> {
+    let assigned = command.assignments.iter().map(|assignment| assignment.name.clone());
+    let words: &[Word] = match command.name() {
+        Some(
+            "env" | "export" | "declare" | "typeset" | "readonly" | "unset" | "setenv" | "set" | "sudo"
+            | "doas" | "local",
+        ) => command.arguments(),
+        _ => &[],
+    };
+    let names = words.iter().map(|word| {
+        let head = word.head();
+        head.split('=').next().unwrap_or_default().trim_start_matches("-u").to_owned()
+    });
+    assigned.chain(names)
+}
+
+/// Whether a variable decides which files Crosier uses, or whether it knows that an agent runs it.
+fn steers_crosier(name: &str) -> bool {
+    (name.starts_with("CROSIER_") && name != "CROSIER_GENERATE")
+        || (name.starts_with("XDG_") && name.ends_with("_HOME"))
+        || matches!(
+            name,
+            "HOME" | "CLAUDECODE" | "GEMINI_CLI" | "QWEN_CODE" | "OPENCODE" | "CODEX_SANDBOX" | "COPILOT_CLI"
+        )
+}
+
+/// Whether the command kills Crosier: by its name, or by a process id that a search for it printed.
+fn kills(script: &Script, command: &Command) -> bool {
+    let Some(name) = command.name().map(str::to_ascii_lowercase) else { return false };
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    if SERVICES.contains(&name) {
+        let stops =
+            command.arguments().iter().any(|word| word.known().is_some_and(|word| STOPS.contains(&word)));
+        return stops && mentions_crosier(command);
+    }
+    if !KILLERS.contains(&name) {
+        return false;
+    }
+    let sent = |word: &Word| word.unknowns().next().is_some();
+    let looked_up = command.arguments().iter().any(sent) || command.carrier.is_some();
+    let looks = |other: &Command| {
+        other.name().is_some_and(|name| {
+            matches!(
+                name,
+                "pgrep"
+                    | "pidof"
+                    | "ps"
+                    | "lsof"
+                    | "cat"
+                    | "grep"
+                    | "awk"
+                    | "head"
+                    | "jq"
+                    | "fuser"
+                    | "ss"
+                    | "rg"
+            )
+        }) && mentions_crosier(other)
+    };
+    mentions_crosier(command) || (looked_up && script.commands.iter().any(looks))
+}
+
+/// The words after `crosier`, when the command runs it.
 fn own_arguments(command: &Command) -> Option<&[Word]> {
-    let is_own = |word: &Word| word.known().is_some_and(|word| base_name(word) == "crosier");
-    if command.words.first().is_some_and(is_own) {
+    if command.words.first().is_some_and(is_crosier) {
         return command.words.get(1..);
     }
     let name = command.name()?;
@@ -127,17 +264,40 @@ fn own_arguments(command: &Command) -> Option<&[Word]> {
     if !RUNNERS.contains(&name) && !RUNNERS.contains(&runner) {
         return None;
     }
-    let at = command.words.iter().position(is_own)?;
-    command.words.get(at + 1..)
+    let at = command.words.iter().position(is_crosier)?;
+    let rest = command.words.get(at + 1..)?;
+    // `cargo run -p crosier-cli -- trust` runs it, `cargo test -p crosier` and `uv add crosier` do not.
+    let before = &command.words[1..at];
+    let has =
+        |wanted: &[&str]| before.iter().any(|word| word.known().is_some_and(|word| wanted.contains(&word)));
+    match runner {
+        "cargo" => {
+            let dashes = rest.iter().position(|word| word.known() == Some("--"))?;
+            (has(&["run", "r"])).then(|| &rest[dashes + 1..])
+        }
+        "uv" | "pnpm" | "npm" | "yarn" | "bun" | "pipx" | "deno" | "poetry" | "hatch" | "pdm" | "rye"
+        | "mise" | "nix" | "corepack" => has(&["run", "exec", "x", "dlx", "shell", "tool"]).then_some(rest),
+        _ => Some(rest),
+    }
 }
 
-/// The first word that is no option, and those behind it.
+/// `crosier`, `/usr/bin/crosier`, `crosier@latest`, `npm:crosier`, `--package=crosier`
+fn is_crosier(word: &Word) -> bool {
+    let Some(text) = word.known() else { return false };
+    let text = base_name(text);
+    let text = text.rsplit(':').next().unwrap_or(text);
+    let text = text.split(['@', '=', '<', '>', '~']).next().unwrap_or(text);
+    let text = text.strip_suffix(".exe").unwrap_or(text);
+    matches!(text, "crosier" | "crosier-cli" | "crosier.__main__")
+}
+
+/// The first word that is not an option, and those after it.
 fn subcommand(words: &[Word]) -> Option<(&Word, &[Word])> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         if word.known().is_some_and(|word| WITH_VALUE.contains(&word)) {
             at += 2;
-        } else if word.head().starts_with('-') {
+        } else if word.head().starts_with('-') || is_crosier(word) {
             at += 1;
         } else {
             return Some((word, &words[at + 1..]));
@@ -194,6 +354,34 @@ mod tests {
             "sed -i s/crosier/true/ ~/.claude/settings.json",
             "rm .codex/hooks.json",
             "cp x .gemini/settings.json",
+            "npx crosier trust",
+            "npx -y crosier@latest uninstall",
+            "uv run crosier trust",
+            "pipx run crosier init",
+            "cargo run -p crosier-cli -- trust --yes",
+            "a=cros; ${a}ier trust",
+            "s=trust; crosier $s",
+            "XDG_STATE_HOME=/tmp/x crosier hook claude",
+            "export XDG_CONFIG_HOME=/tmp/x; crosier fire PreToolUse",
+            "env -u CROSIER_DEPTH crosier fire PreToolUse",
+            "pkill crosier",
+            "pkill -f 'crosier serve'",
+            "kill $(pgrep -f 'crosier serve')",
+            "pgrep crosier | xargs kill -9",
+            "systemctl --user stop crosier",
+            "rm -rf .claude",
+            "mv .claude .claude.old",
+            "mv ~/.codex /tmp/x",
+            "ln -sfn /tmp/x .gemini",
+            "ln -sf /tmp/x .claude/settings.json",
+            "cp x/settings.json .claude/",
+            "mv x/hooks.json .cursor",
+            "chmod 000 .cursor/hooks.json",
+            "find .claude -name 'settings*.json' -delete",
+            "rm -rf .github/hooks",
+            "touch .opencode/plugins/a.ts",
+            "tee ~/.claude/settings.local.json < x",
+            "echo x > .agents/plugins/a.json",
         ] {
             assert_eq!(decide(line, folder.path()), Some(Decision::Deny), "{line}");
         }
@@ -214,6 +402,19 @@ mod tests {
             "echo 'unclosed",
             "cargo test -p crosier",
             "rm -rf target",
+            "rm -rf .github/workflows/old.yml",
+            "mkdir -p .claude/agents",
+            "cp agent.md .claude/agents/",
+            "npx create-crosier",
+            "uv add crosier",
+            "pip install crosier",
+            "XDG_STATE_HOME=/tmp/x crosier status",
+            "XDG_STATE_HOME=/tmp/x cargo test",
+            "pkill -f vite",
+            "kill $(lsof -ti:3000)",
+            "crosier log --follow",
+            "crosier explain PreToolUse",
+            "git commit -m 'crosier: CROSIER_TRUST is documented'",
         ] {
             assert_eq!(decide(line, folder.path()), None, "{line}");
         }

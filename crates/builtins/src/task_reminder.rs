@@ -134,7 +134,7 @@ impl Reminder {
         self.when.iter().all(|(path, values)| is(path, values))
     }
 
-    /// The text with the fields of the item in it; what is not there is empty.
+    /// The text with the item's fields filled in; a missing field is empty.
     fn filled(&self, item: &Value) -> String {
         let mut out = String::new();
         let mut rest = self.text.as_str();

@@ -1,12 +1,14 @@
-//! Texts of which not everything is known, and patterns for them.
+//! Texts that are only partly known, and patterns for them.
 //!
-//! Both are rows of [`Token`]s. A pattern *covers* a text when it matches whatever the unknown parts turn out to
-//! be; it *meets* it when there is at least one way to match. An allow needs the first, a denial is afraid of
+//! Both are sequences of [`Token`]s. A pattern *covers* a text when it matches whatever the unknown parts turn out to
+//! be; it *meets* it when there is at least one way to match. An allow rule needs the first, a deny rule
 //! the second.
+
+use std::borrow::Cow;
 
 use crate::shell::{Piece, Word};
 
-/// One character, or a place for some.
+/// One character, or a wildcard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Token {
     Char(char),
@@ -14,11 +16,11 @@ pub(crate) enum Token {
     Many,
 }
 
-/// How well something fits.
+/// How well something matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fit {
     No,
-    /// It could, by what is known only later.
+    /// It could match, depending on unknown parts.
     Perhaps,
     Yes,
 }
@@ -40,7 +42,7 @@ pub(crate) fn of_text(text: &str) -> Vec<Token> {
     text.chars().map(Token::Char).collect()
 }
 
-/// The tokens behind the last `/`: the name of a program without its folder.
+/// The tokens after the last `/`: the name of a program without its folder.
 pub(crate) fn base_name(tokens: &[Token]) -> &[Token] {
     let slash = tokens.iter().rposition(|token| *token == Token::Char('/'));
     &tokens[slash.map_or(0, |slash| slash + 1)..]
@@ -58,24 +60,128 @@ pub(crate) fn of_wildcards(text: &str) -> Vec<Token> {
 
 /// Whether the pattern matches every text that these tokens can stand for.
 pub(crate) fn covers(pattern: &[Token], text: &[Token]) -> bool {
-    let mut states = vec![false; pattern.len() + 1];
-    states[0] = true;
-    pass_many(pattern, &mut states);
-    let mut next = states.clone();
-    for token in text {
-        next.fill(false);
-        for (at, wanted) in pattern.iter().enumerate().filter(|(at, _)| states[*at]) {
-            match (wanted, token) {
-                (Token::Many, _) => next[at] = true,
-                (Token::One, Token::Char(_) | Token::One) => next[at + 1] = true,
-                (Token::Char(wanted), Token::Char(c)) if wanted == c => next[at + 1] = true,
-                _ => {}
+    covers_all(pattern, text.iter().copied())
+}
+
+/// A `Many` of the pattern takes as little as it can, and only the last one is asked to take more: what the earlier
+/// ones took can stay, whatever follows.
+fn covers_all(pattern: &[Token], text: impl Iterator<Item = Token> + Clone) -> bool {
+    let (mut at, mut rest) = (0, text);
+    let mut retry = None;
+    loop {
+        let wanted = pattern.get(at).copied();
+        if wanted == Some(Token::Many) {
+            at += 1;
+            if at == pattern.len() {
+                return true;
+            }
+            retry = Some((at, rest.clone()));
+            continue;
+        }
+        let good = match (wanted, rest.next()) {
+            (None, None) => return true,
+            // Nothing is left that a `Many` could take.
+            (Some(_), None) => return false,
+            (Some(Token::One), Some(token)) => token != Token::Many,
+            (Some(wanted), Some(token)) => wanted == token,
+            (None, Some(_)) => false,
+        };
+        if good {
+            at += 1;
+            continue;
+        }
+        let Some((behind, from)) = &mut retry else { return false };
+        if from.next().is_none() {
+            return false;
+        }
+        at = *behind;
+        rest = from.clone();
+    }
+}
+
+/// A pattern for texts that are known, ready to be compared with many of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wildcards {
+    tokens: Vec<Token>,
+    /// What every text that it matches begins with: most texts do not.
+    start: String,
+}
+
+impl Wildcards {
+    pub(crate) fn new(pattern: &str) -> Self {
+        let start = pattern.split(['*', '?']).next().unwrap_or_default().to_owned();
+        Self { tokens: of_wildcards(pattern), start }
+    }
+
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// The only text that it matches, when there is but one.
+    pub(crate) fn plain(&self) -> Option<&str> {
+        let is_char = |token: &Token| matches!(token, Token::Char(_));
+        self.tokens.iter().all(is_char).then_some(self.start.as_str())
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        let Some(behind) = text.strip_prefix(self.start.as_str()) else { return false };
+        match self.tokens.last() {
+            // Without a wildcard the start is all of it.
+            None => behind.is_empty(),
+            Some(Token::Char(last)) if !text.ends_with(*last) => false,
+            _ => {
+                let from = if self.start.is_ascii() { self.start.len() } else { self.start.chars().count() };
+                covers_all(&self.tokens[from..], behind.chars().map(Token::Char))
             }
         }
-        pass_many(pattern, &mut next);
-        std::mem::swap(&mut states, &mut next);
     }
-    states[pattern.len()]
+}
+
+/// Patterns, of which a text is to match one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WildcardSet {
+    all: Vec<Wildcards>,
+    /// The first two bytes of the texts that they match.
+    heads: Vec<[u8; 2]>,
+    /// Whether one of them does not say that much.
+    is_open: bool,
+}
+
+impl WildcardSet {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        self.can_begin(text) && self.all.iter().any(|pattern| pattern.matches(text))
+    }
+
+    /// Whether one of them may match a text that begins so, by its first bytes.
+    pub(crate) fn can_begin(&self, text: &str) -> bool {
+        let head = text.as_bytes().first_chunk::<2>();
+        self.is_open || head.is_some_and(|head| self.heads.contains(head))
+    }
+}
+
+impl From<Vec<Wildcards>> for WildcardSet {
+    fn from(all: Vec<Wildcards>) -> Self {
+        let mut heads = Vec::new();
+        let mut is_open = false;
+        for pattern in &all {
+            match pattern.start.as_bytes().first_chunk::<2>() {
+                Some(head) if heads.contains(head) => {}
+                Some(head) => heads.push(*head),
+                None => is_open = true,
+            }
+        }
+        Self { all, heads, is_open }
+    }
+}
+
+/// The text in small letters.
+pub(crate) fn lowered(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_small = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_small { text } else { Cow::Owned(text.to_lowercase()) }
 }
 
 /// Whether there is a text that both stand for.
@@ -88,7 +194,7 @@ pub(crate) fn meets(pattern: &[Token], text: &[Token]) -> bool {
         next.fill(false);
         for at in 0..states.len() {
             if *token == Token::Many {
-                // It can be nothing, or whatever the pattern wants next.
+                // The unknown part can be empty, or whatever the pattern needs next.
                 next[at] |= states[at] || (at > 0 && next[at - 1]);
                 continue;
             }
@@ -106,7 +212,7 @@ pub(crate) fn meets(pattern: &[Token], text: &[Token]) -> bool {
     states[pattern.len()]
 }
 
-/// A `Many` of the pattern can be nothing.
+/// A `Many` of the pattern can match nothing.
 fn pass_many(pattern: &[Token], states: &mut [bool]) {
     for (at, token) in pattern.iter().enumerate() {
         if states[at] && *token == Token::Many {
@@ -120,6 +226,36 @@ mod tests {
     use super::*;
 
     use super::of_wildcards as tokens;
+
+    #[test]
+    fn known_texts_are_compared_as_they_are() {
+        for (pattern, text, good) in [
+            ("", "", true),
+            ("", "a", false),
+            ("rm", "rm", true),
+            ("rm", "rmdir", false),
+            ("é*", "éa", true),
+            ("é?b", "éab", true),
+            ("é?b", "éb", false),
+            ("*.pem", "a.pem.pem", true),
+            ("*a*b", "xaxbxb", true),
+            ("*a*b", "xaxbx", false),
+            ("a*b?c", "ab1cb2c", true),
+            ("/etc/cron.*/*", "/etc/cron.d/x", true),
+            ("/etc/cron.*/*", "/etc/cron.d", false),
+        ] {
+            assert_eq!(Wildcards::new(pattern).matches(text), good, "{pattern} {text}");
+            assert_eq!(covers(&tokens(pattern), &of_text(text)), good, "{pattern} {text}");
+        }
+        let set = |patterns: &[&str]| -> WildcardSet {
+            patterns.iter().map(|pattern| Wildcards::new(pattern)).collect::<Vec<_>>().into()
+        };
+        assert!(set(&["/etc/*", "~/.ssh"]).matches("~/.ssh") && !set(&["/etc/*"]).matches("/tmp/x"));
+        assert!(set(&["/etc/*", "*.pem"]).matches("/tmp/x.pem") && set(&["a"]).matches("a"));
+        assert!(!set(&[]).matches("") && !set(&["/etc"]).matches("/"));
+        assert_eq!(Wildcards::new("rm").plain(), Some("rm"));
+        assert_eq!(Wildcards::new("r?").plain(), None);
+    }
 
     #[test]
     fn covering_needs_every_way_and_meeting_one() {

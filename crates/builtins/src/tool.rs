@@ -1,6 +1,7 @@
 //! What a tool call is about: a command line, or files, by the tool's name and the fields of its input.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::path::Path;
 
 use crosier::Json;
 use serde_json::Value;
@@ -24,7 +25,7 @@ pub(crate) enum Subject {
     Files(Access, Vec<String>),
     /// Something else.
     Other,
-    /// It cannot be looked into; why.
+    /// It cannot be inspected, for this reason.
     Unreadable(&'static str),
 }
 
@@ -149,30 +150,38 @@ const PATHS: &[&str] = &[
     "workdir",
 ];
 
-/// Words in the name of a tool that only looks.
+/// Words in the names of tools that only read.
 const LOOKS: &[&str] =
     &["read", "list", "get", "search", "view", "find", "grep", "glob", "stat", "tree", "show", "cat", "open"];
 
-/// The name behind the server: `run` of `mcp__server__run`, in small letters.
-fn short_name(tool: &str) -> String {
-    tool.rsplit("__").next().unwrap_or(tool).to_ascii_lowercase()
+/// The name without the server, in lowercase: `run` for `mcp__server__run`.
+fn short_name(tool: &str) -> Cow<'_, str> {
+    let server = tool.as_bytes().windows(2).rposition(|pair| pair == b"__");
+    small(server.map_or(tool, |server| &tool[server + 2..]))
+}
+
+fn small(name: &str) -> Cow<'_, str> {
+    match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    }
 }
 
 /// Whether a tool runs command lines.
 pub(crate) fn is_shell(tool: &str) -> bool {
-    SHELLS.contains(&short_name(tool).as_str())
+    SHELLS.contains(&&*short_name(tool))
 }
 
 /// What a tool that is known to work on files does with them.
 pub(crate) fn file_access(tool: &str) -> Option<Access> {
     let name = short_name(tool);
-    FILES.iter().find(|(file_tool, _)| *file_tool == name).map(|(_, access)| *access)
+    FILES.iter().find(|(file_tool, _)| **file_tool == *name).map(|(_, access)| *access)
 }
 
 /// What a call of a known tool is about.
 pub(crate) fn subject(tool: &str, input: &Json) -> Subject {
     if is_shell(tool) {
-        return commands(tool, input);
+        return commands(tool, input, input.entries().as_deref());
     }
     let Some(access) = file_access(tool) else { return Subject::Other };
     match paths(tool, input) {
@@ -201,39 +210,54 @@ pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
     Subject::Files(if looks { Access::Read } else { Access::Write }, paths)
 }
 
-/// The command lines that a call of any tool runs, by the names of its fields. None when it runs none.
+/// The command lines that a call of any tool runs, by the names of its fields; none when there are none.
 ///
-/// A tool for files may have a field `command` that says what it does with them, so those have none.
+/// File tools are excluded: their field `command` may only say what to do with the file.
 pub(crate) fn scripts(tool: &str, input: &Json) -> Option<Vec<Script>> {
+    scripts_of(tool, input, input.entries().as_deref())
+}
+
+/// The same, with the folder in which they run.
+pub(crate) fn scripts_in<'a>(
+    tool: &str,
+    input: &Json,
+    cwd: &'a Path,
+) -> Option<(Vec<Script>, Cow<'a, Path>)> {
+    let fields = input.entries();
+    let scripts = scripts_of(tool, input, fields.as_deref())?;
+    Some((scripts, folder(fields.as_deref().unwrap_or_default(), cwd)))
+}
+
+fn scripts_of(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Option<Vec<Script>> {
     if file_access(tool).is_some() {
         return None;
     }
-    match commands(tool, input) {
+    match commands(tool, input, fields) {
         Subject::Shell(scripts) => Some(scripts),
         _ => None,
     }
 }
 
-/// The folder in which a call runs, when it names one.
-pub(crate) fn folder(input: &Json, cwd: &Path) -> PathBuf {
-    let named = input.entries().unwrap_or_default().into_iter().find_map(|(name, value)| {
-        let is_folder = FOLDERS.contains(&name.to_ascii_lowercase().as_str());
-        value.as_str().filter(|text| is_folder && !text.is_empty()).map(|text| text.into_owned())
-    });
-    named.map_or_else(|| cwd.to_owned(), |folder| lexical(&cwd.join(folder)))
+/// The folder in which a call runs: the one that it names, or that of the event.
+fn folder<'a>(fields: &[(String, Json)], cwd: &'a Path) -> Cow<'a, Path> {
+    let named = fields
+        .iter()
+        .filter(|(name, _)| FOLDERS.contains(&&*small(name)))
+        .find_map(|(_, value)| value.as_str().filter(|text| !text.is_empty()).map(|text| cwd.join(&*text)));
+    named.map_or(Cow::Borrowed(cwd), |folder| Cow::Owned(lexical(&folder)))
 }
 
-/// The command lines in the input of a tool. A field that is there twice counts twice: nobody knows which one the
-/// tool takes.
-fn commands(tool: &str, input: &Json) -> Subject {
-    let Some(fields) = input.entries() else {
+/// The command lines in the input of a tool. A duplicate field counts twice: it is not known which one the
+/// tool uses.
+fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subject {
+    let Some(fields) = fields else {
         return match input.as_str() {
             Some(line) => Subject::Shell(vec![parsed(tool, &line)]),
             None => Subject::Unreadable("its input is not an object with a command"),
         };
     };
     let text_of = |names: &[&str]| {
-        let named = |name: &str| names.contains(&name.to_ascii_lowercase().as_str());
+        let named = |name: &str| names.contains(&&*small(name));
         fields
             .iter()
             .find(|(name, _)| named(name))
@@ -242,13 +266,13 @@ fn commands(tool: &str, input: &Json) -> Subject {
     };
     let language = text_of(LANGUAGES).unwrap_or_default().to_ascii_lowercase();
     let mut scripts = Vec::new();
-    for (name, value) in &fields {
-        let name = name.to_ascii_lowercase();
-        if CODES.contains(&name.as_str()) {
+    for (name, value) in fields {
+        let name = small(name);
+        if CODES.contains(&&*name) {
             scripts.extend(value.as_str().and_then(|code| code_in(&language, &code)));
             continue;
         }
-        if !COMMANDS.contains(&name.as_str()) {
+        if !COMMANDS.contains(&&*name) {
             continue;
         }
         let Some(value) = value.to_value() else { return Subject::Unreadable(TOO_DEEP) };
@@ -257,7 +281,7 @@ fn commands(tool: &str, input: &Json) -> Subject {
             Value::String(line) => {
                 scripts.push(parsed(tool, &line));
                 // `command: rm, args: [-rf, /]`
-                scripts.extend(with_arguments(&line, &fields));
+                scripts.extend(with_arguments(&line, fields));
             }
             Value::Array(items) if !collect_commands(tool, &name, &items, &mut scripts) => {
                 return Subject::Unreadable("its command is not text");
@@ -272,7 +296,7 @@ fn commands(tool: &str, input: &Json) -> Subject {
     }
 }
 
-/// A list is the words of one command, or several lines. Whether it could be read.
+/// Reads a list as the words of one command, or as several lines. Returns whether that worked.
 fn collect_commands(tool: &str, name: &str, items: &[Value], scripts: &mut Vec<Script>) -> bool {
     if items.iter().all(Value::is_string) {
         let texts = || items.iter().filter_map(Value::as_str);
@@ -295,10 +319,9 @@ fn collect_commands(tool: &str, name: &str, items: &[Value], scripts: &mut Vec<S
     })
 }
 
-/// The command with the words of a field beside it.
+/// The command with its arguments from another field.
 fn with_arguments(line: &str, fields: &[(String, Json)]) -> Option<Script> {
-    let is_arguments =
-        |name: &str| matches!(name.to_ascii_lowercase().as_str(), "args" | "arguments" | "parameters");
+    let is_arguments = |name: &str| matches!(&*small(name), "args" | "arguments" | "parameters");
     let value = fields.iter().find(|(name, _)| is_arguments(name))?.1.to_value()?;
     let words: Vec<String> = match &value {
         Value::Array(items) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -323,20 +346,20 @@ fn code_in(language: &str, code: &str) -> Option<Script> {
 /// A line, in the language of the tool.
 fn parsed(tool: &str, line: &str) -> Script {
     let name = short_name(tool);
-    let is_windows = name.contains("powershell") || matches!(name.as_str(), "pwsh" | "cmd");
+    let is_windows = name.contains("powershell") || matches!(&*name, "pwsh" | "cmd");
     if is_windows { Script::parse_windows(line) } else { Script::parse(line) }
 }
 
 /// The paths in an input: fields with the name of one, at any depth, and the files of a patch.
 fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
     let mut found = Vec::new();
-    // Which files a search looks at is said by a pattern.
-    let pattern = match short_name(tool).as_str() {
+    // A pattern says which files a search reads.
+    let pattern = match &*short_name(tool) {
         "grep" | "search_files" | "search" => "glob",
         "glob" | "find_files" => "pattern",
         _ => "",
     };
-    // Twice the same field at the top counts twice; further down the last one counts.
+    // A duplicate field at the top level counts twice; further down, the last one counts.
     let fields = match input.entries() {
         Some(fields) => fields,
         None => vec![(String::new(), input.clone())],
@@ -351,7 +374,7 @@ fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
 }
 
 fn collect(name: &str, value: &Value, found: &mut Vec<String>) {
-    let is_path = PATHS.contains(&name.to_ascii_lowercase().as_str());
+    let is_path = PATHS.contains(&&*small(name));
     match value {
         Value::String(text) if is_path => found.push(text.clone()),
         Value::String(text) if is_patch(text) => found.extend(patched(text)),
@@ -442,7 +465,7 @@ mod tests {
         );
         assert_eq!(shown("str_replace_editor", r#"{"command":"view","path":"a"}"#), Vec::<String>::new());
         assert_eq!(
-            folder(&Json::parse(r#"{"workdir":"../x"}"#).unwrap(), Path::new("/a/b")),
+            folder(&Json::parse(r#"{"workdir":"../x"}"#).unwrap().entries().unwrap(), Path::new("/a/b")),
             Path::new("/a/x")
         );
     }

@@ -7,21 +7,84 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Command};
 
-use crate::command::{Row, TABLE};
+use crosier_policy::Request;
 
-const HELP: &str = "Exit status: 0 done, 1 it did not work, 64 usage, 65 bad input, 70 a bug of ours,
-78 bad configuration, 128 + n on signal n. Never 2, except where --exit-code asks for it, and where an agent
-takes nothing else from `hook`.
+use crate::command::{Row, TABLE};
+use crate::homes::HomeArgs;
+use crate::text::wrap;
+use crate::{environment, setup};
+
+const HELP: &str = "Exit status: 0 success, 1 failure, 64 usage, 65 bad input, 70 internal error, 78 bad
+configuration, 128 + n on signal n. Never 2, except where --exit-code asks for it, and where an
+agent takes nothing else from `hook`.
+
+`crosier help COMMAND` has details and examples; `crosier man COMMAND` prints its manual page.
 
 Example:
-  echo '{\"tool_name\":\"Bash\",\"tool_input\":{}}' | crosier fire PreToolUse -c hooks.yaml";
+  crosier try 'git push --force'";
 
 // The configuration that a command reads. (Not a doc comment: clap would take it for the command's.)
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ConfigArgs {
-    /// A configuration file; several are merged in order (default: crosier.yaml in this folder)
+    /// A configuration file; several are merged in order (default: those in force in this folder; see `crosier config`)
     #[arg(short = 'c', long = "config", value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) homes: HomeArgs,
+    /// Trust the project if this is its digest, as `crosier trust --digest` prints it
+    #[arg(long, value_name = "SHA256")]
+    pub(crate) trust: Option<String>,
+}
+
+impl ConfigArgs {
+    /// The policy that is asked for, in the current folder.
+    pub(crate) fn request(&self) -> Request {
+        let mut request = setup::request(&self.config, self.homes.find());
+        request.trust = self.trust.clone().or_else(|| environment::text("CROSIER_TRUST"));
+        request
+    }
+}
+
+/// The commands by purpose, in the order of the help. A command in no group comes last.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Start", &["init", "install", "uninstall", "status", "doctor", "trust", "try", "demo"]),
+    (
+        "Write",
+        &["check", "explain", "list", "events", "packs", "config", "import", "enable", "disable", "schema"],
+    ),
+    ("Test", &["test"]),
+    ("Watch", &["log", "audit"]),
+    ("Run", &["run", "history", "hook", "fire", "serve"]),
+    ("This program", &["completions", "man"]),
+];
+
+/// The commands with what they do, under the headings of their groups.
+fn groups() -> String {
+    let listed = || TABLE.iter().filter(|row| row.is_listed());
+    let is_grouped = |row: &&Row| GROUPS.iter().any(|(_, names)| names.contains(&row.name));
+    let width = listed().map(|row| row.name.len()).max().unwrap_or_default();
+    // Two columns in front, two between.
+    let room = environment::width().saturating_sub(width + 4);
+    let mut text = String::new();
+    let mut add = |title: &str, rows: &mut dyn Iterator<Item = &Row>| {
+        let mut rows = rows.peekable();
+        if rows.peek().is_none() {
+            return;
+        }
+        text.push_str(&format!("{title}:\n"));
+        for row in rows {
+            for (number, line) in wrap(row.about, room).iter().enumerate() {
+                let name = if number == 0 { row.name } else { "" };
+                text.push_str(&format!("  {name:<width$}  {line}\n"));
+            }
+        }
+        text.push('\n');
+    };
+    for (title, names) in GROUPS {
+        add(title, &mut names.iter().filter_map(|name| listed().find(|row| row.name == *name)));
+    }
+    add("More", &mut listed().filter(|row| !is_grouped(row)));
+    text
 }
 
 /// The whole command line.
@@ -38,6 +101,10 @@ fn bare() -> Command {
     Command::new("crosier")
         .version(env!("CARGO_PKG_VERSION"))
         .about("The hook engine for AI agents: fires events at hooks and says what they decide")
+        .help_template(format!(
+            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
+            groups()
+        ))
         .after_help(HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)

@@ -1,14 +1,17 @@
 //! How hooks are described to people: the same words in `list`, `explain` and `fire --trace`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crosier::{Enforcement, Entry, Inclusion, Layer};
 
-use crate::print::one_line;
+use crate::print::{one_line, shown_path};
 
 /// Where a hook is written.
 pub(crate) fn place(hook: &Entry) -> String {
-    hook.origin.as_ref().map_or_else(|| "-".to_owned(), |at| one_line(&format!("{}:{}", at.file, at.line)))
+    hook.origin
+        .as_ref()
+        .map_or_else(|| "-".to_owned(), |at| format!("{}:{}", shown_path(Path::new(&*at.file)), at.line))
 }
 
 /// The name as shown, safe for a terminal and on one line.
@@ -60,7 +63,7 @@ pub(crate) fn why_in(hook: &Entry, value: Option<&str>) -> String {
     wants + &facts.collect::<String>()
 }
 
-/// Why a hook is not in the plan. Without a value nobody can say more than what it waits for.
+/// Why a hook is not in the plan. Without a value, only its matcher can be named.
 pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, by_state: bool) -> String {
     let field = hook.kind.matcher.unwrap_or("value");
     match (inclusion, value) {

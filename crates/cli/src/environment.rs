@@ -1,5 +1,5 @@
-//! The one door to the environment of the process.
-#![expect(clippy::disallowed_methods, reason = "this is the door")]
+//! The only place that reads the environment of the process.
+#![expect(clippy::disallowed_methods, reason = "this module is the only one that may read the environment")]
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -32,8 +32,14 @@ pub(crate) fn path() -> OsString {
 
 /// How wide lines for a person may be: as wide as the terminal, else so that they can be read.
 pub(crate) fn width() -> usize {
-    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    columns.filter(|&columns| columns > 0).map_or(100, |columns| columns.clamp(40, 160))
+    columns().map_or(100, |columns| columns.clamp(40, 160))
+}
+
+/// The number of columns: those of the terminal, or `COLUMNS`. None for a pipe.
+pub(crate) fn columns() -> Option<usize> {
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let said = || text("COLUMNS").and_then(|said| said.parse().ok());
+    terminal.filter(|&columns| columns > 0).or_else(said).map(|columns: usize| columns.max(20))
 }
 
 /// One variable; an empty value counts as unset.
@@ -51,4 +57,9 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     let state = folder("XDG_STATE_HOME");
     let state = state.or_else(|| Some(folder("HOME")?.join(".local/state")));
     state.map(|state| state.join("crosier"))
+}
+
+/// Whether a variable is set and not empty.
+pub(crate) fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }

@@ -5,13 +5,13 @@
 pub(crate) enum Exit {
     /// It is done.
     Done,
-    /// It did not work: a failed test, a failed check.
+    /// Failure: a failed test, a failed check.
     Failed,
-    /// The command line makes no sense.
+    /// The command line is wrong.
     Usage,
-    /// The input makes no sense.
+    /// The input is invalid.
     BadInput,
-    /// A bug of ours.
+    /// An internal error.
     Bug,
     /// The configuration is bad, or there is none.
     BadConfig,
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// What "deny" is in a hook's world.
+    /// The exit status with which a hook denies.
     pub(crate) const DENIED: u8 = 2;
 
     pub(crate) const fn code(self) -> u8 {
@@ -39,8 +39,8 @@ impl Exit {
     }
 }
 
-/// Whether `--exit-code` was asked for: then whatever goes wrong is a denial, also a word that nobody
-/// knows.
+/// Whether `--exit-code` was given: then any error is a denial, including an unknown
+/// argument.
 pub(crate) fn is_strict() -> bool {
     std::env::args_os().any(|word| word == "--exit-code")
 }

@@ -11,16 +11,21 @@ mod command;
 mod describe;
 mod environment;
 mod exit;
+mod homes;
+mod lifeline;
+mod logbook;
 mod paint;
+mod person;
 mod print;
 mod schema;
 mod setup;
 mod signals;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]
 mod start;
-mod state;
 mod state_folder;
 mod table;
+mod text;
+mod wiring;
 
 use std::panic::catch_unwind;
 

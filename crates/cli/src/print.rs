@@ -1,12 +1,13 @@
-//! Words to people and data to programs: errors to stderr, data to stdout.
+//! Output: errors and notes to stderr, data to stdout.
 
 use std::io::{self, Write};
 use std::panic::PanicHookInfo;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::exit::{Exit, Failed};
 
-/// Data on stdout. A reader that went away has seen enough: that is a failure, but not worth a word.
+/// Data on stdout. A closed pipe is a failure, but without a message.
 pub(crate) fn data(text: &str) -> Result<(), Failed> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     write(&[text.as_bytes(), end.as_bytes()])
@@ -26,7 +27,7 @@ fn write(parts: &[&[u8]]) -> Result<(), Failed> {
     })
 }
 
-/// A line for a person. Nobody is told when stderr is gone.
+/// A line for a person. An error in writing to stderr is ignored.
 pub(crate) fn note(text: &str) {
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(held) => held.push(text.to_owned()),
@@ -65,7 +66,7 @@ pub(crate) fn error(message: &str) {
     }
 }
 
-/// What a panic says. It is always a bug of ours.
+/// Reports a panic, which is always a bug in Crosier.
 pub(crate) fn bug(info: &PanicHookInfo<'_>) {
     write_note(&format!(
         "crosier: this is a bug in crosier: {info}\nPlease report it, with the command and the configuration, at {}/issues",
@@ -73,19 +74,16 @@ pub(crate) fn bug(info: &PanicHookInfo<'_>) {
     ));
 }
 
-/// Text from outside, without what could steer a terminal.
-pub(crate) fn plain(text: &str) -> String {
-    let shown = text.chars().map(|c| match c {
-        '\n' | '\t' => c,
-        c if c.is_control() => '\u{fffd}',
-        // Marks that turn the direction of text around: what is shown would not be what is meant.
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-        c => c,
-    });
-    shown.collect()
+pub(crate) use crosier_policy::show::{one_line, plain};
+
+/// A path for people: from the current folder, if it is below.
+pub(crate) fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    one_line(&below.unwrap_or(path).display().to_string())
 }
 
-/// The same on one line.
-pub(crate) fn one_line(text: &str) -> String {
-    plain(text).replace(['\n', '\t'], "\u{fffd}")
+/// The same for reading: line breaks are spaces.
+pub(crate) fn flat(text: &str) -> String {
+    one_line(&text.replace(['\n', '\r', '\t'], " "))
 }

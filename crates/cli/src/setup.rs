@@ -1,46 +1,24 @@
-//! From configuration files to an engine.
+//! From what was typed to an engine.
 
 use std::path::{Path, PathBuf};
 
 use crosier::config::{Config, Loader, Problems};
 use crosier::{Builder, Catalog, Engine};
 use crosier_agent::agent::AgentHooks;
+use crosier_policy::{Closed, Fault, Loaded, Notices, Policy, Request};
 
 use crate::agent::scopes;
-use crate::cases::ReplyType;
+use crate::command::serve;
 use crate::exit::{Exit, Failed};
-use crate::{environment, state};
+use crate::homes::{self, Homes};
+use crate::{environment, lifeline, print};
 
-/// The file that is used when none is named.
+/// The name of a configuration.
 pub(crate) const DEFAULT_CONFIG: &str = "crosier.yaml";
-
-/// The named files, or the default one.
-pub(crate) fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failed> {
-    if !named.is_empty() {
-        return Ok(named.to_vec());
-    }
-    let default = Path::new(DEFAULT_CONFIG);
-    if !default.exists() {
-        let message =
-            format!("no configuration: there is no {DEFAULT_CONFIG} in this folder; name one with -c FILE");
-        return Err(Failed::new(Exit::BadConfig, message));
-    }
-    Ok(vec![default.to_owned()])
-}
-
-/// The named files, or the default one if it is there.
-pub(crate) fn files_if_any(named: &[PathBuf]) -> Vec<PathBuf> {
-    files(named).unwrap_or_default()
-}
 
 /// Reads the files; what is wrong is said in full.
 pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
     with_files(files).load().map_err(|problems| bad("configuration", &problems))
-}
-
-/// Reads the files and also looks for what is probably not meant: too slow for every event.
-pub(crate) fn lint(files: &[PathBuf]) -> Result<Config, Problems> {
-    with_files(files).search_path(environment::path()).lint().load()
 }
 
 fn with_files(files: &[PathBuf]) -> Loader {
@@ -49,21 +27,45 @@ fn with_files(files: &[PathBuf]) -> Loader {
 
 /// Every event: those of the core, and those that only some agents have.
 pub(crate) fn catalog() -> Catalog {
-    crosier_dialect::catalog()
+    crosier_policy::catalog()
 }
 
 /// A loader that knows everything that this program lets a configuration name.
 pub(crate) fn loader() -> Loader {
-    // Registering costs nothing: a built-in reads its data and compiles its patterns when a hook names it.
-    let mut host = crosier_builtins::Host::default();
-    host.state_folder = environment::state_folder();
-    crosier_builtins::register_for(Loader::new(catalog()), &host).hook_type(ReplyType)
+    crosier_policy::loader(&homes::of_environment())
 }
 
-/// The hooks of configuration files, ready to run.
+/// The policy that is asked for in the current folder: by these files, or by those that are found.
+pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
+    let mut request = Request::new(here());
+    request.named = named.to_vec();
+    request.homes = homes;
+    request
+}
+
+/// The configuration in this folder, if it is in force.
+pub(crate) fn trusted_file() -> Result<Vec<PathBuf>, Failed> {
+    let own = here().join(DEFAULT_CONFIG);
+    let is_own = |file: &PathBuf| std::fs::canonicalize(file).ok() == std::fs::canonicalize(&own).ok();
+    match loaded(&request(&[], homes::of_environment()))?.files.iter().any(is_own) {
+        true => Ok(vec![PathBuf::from(DEFAULT_CONFIG)]),
+        false => Err(nothing(&Notices::new())),
+    }
+}
+
+/// The current folder.
+pub(crate) fn here() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"))
+}
+
+/// The hooks in force, ready to run.
 #[derive(Debug)]
 pub(crate) struct Hooks {
     pub(crate) engine: Engine,
+    /// The files that they come from.
+    pub(crate) files: Vec<PathBuf>,
+    /// Whether what they decide is logged.
+    pub(crate) is_logged: bool,
     /// What was switched off from the command line, by names as shown.
     switched_off: Vec<String>,
 }
@@ -72,36 +74,126 @@ impl Hooks {
     pub(crate) fn is_switched_off(&self, name: &str) -> bool {
         self.switched_off.iter().any(|other| other == name)
     }
+
+    /// The hooks of an engine that was made elsewhere.
+    pub(crate) fn with_engine(engine: Engine) -> Self {
+        Self::without_files(engine)
+    }
+
+    /// Makes the engine of what is in force.
+    pub(crate) fn of(
+        mut loaded: Loaded,
+        request: &Request,
+        more: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Self, Failed> {
+        let switched_off = std::mem::take(&mut loaded.switched_off);
+        let files = std::mem::take(&mut loaded.files);
+        let is_logged = loaded.settings.log != Some(false);
+        let borrower = serve::borrower(&request.homes, &loaded.settings);
+        let builder = more(at_home(loaded.builder(), &request.project));
+        let builder = borrower.into_iter().fold(builder, Builder::python_runner);
+        let engine = build(builder)?;
+        Ok(Self { engine, files, is_logged, switched_off })
+    }
+
+    /// Makes the engine of a policy that cannot be relied on.
+    fn closed(closed: &Closed, request: &Request) -> Result<Self, Failed> {
+        let engine = build(at_home(closed.builder(), &request.project))?;
+        Ok(Self::without_files(engine))
+    }
+
+    fn without_files(engine: Engine) -> Self {
+        Self { engine, files: Vec::new(), is_logged: true, switched_off: Vec::new() }
+    }
 }
 
-/// The hooks of these files, with what was switched off from the command line left out.
-pub(crate) fn hooks(files: &[PathBuf], more: impl FnOnce(Builder) -> Builder) -> Result<Hooks, Failed> {
-    hooks_of(load(files)?, files, more)
+/// The hooks that are in force. What the person is to know is said on stderr.
+pub(crate) fn hooks(request: &Request, more: impl FnOnce(Builder) -> Builder) -> Result<Hooks, Failed> {
+    match crosier_policy::in_force(request) {
+        Policy::Loaded(mut loaded) => {
+            tell(&std::mem::take(&mut loaded.notices));
+            Hooks::of(*loaded, request, more)
+        }
+        Policy::Closed(closed) => {
+            refuse_bad(&closed)?;
+            print::error(&print::plain(&closed.why));
+            Hooks::closed(&closed, request)
+        }
+        Policy::None(notices) => Err(nothing(&notices)),
+        _ => Err(nothing(&Notices::new())),
+    }
 }
 
-fn hooks_of(
-    mut config: Config,
-    files: &[PathBuf],
-    more: impl FnOnce(Builder) -> Builder,
-) -> Result<Hooks, Failed> {
-    let states = state::read_all(files).map_err(|problems| bad("state", &problems))?;
-    let declared = std::mem::take(&mut config.declared);
-    let engine = build(more(builder(config)))?;
-    let switched_off = state::apply(&states, &declared, files, &engine);
-    Ok(Hooks { engine, switched_off })
+/// The layers in force, to look at.
+pub(crate) fn loaded(request: &Request) -> Result<Box<Loaded>, Failed> {
+    match crosier_policy::in_force(request) {
+        Policy::Loaded(mut loaded) => {
+            tell(&std::mem::take(&mut loaded.notices));
+            Ok(loaded)
+        }
+        Policy::Closed(closed) => {
+            refuse_bad(&closed)?;
+            Err(Failed::new(Exit::BadConfig, print::plain(&closed.why)))
+        }
+        Policy::None(notices) => Err(nothing(&notices)),
+        _ => Err(nothing(&Notices::new())),
+    }
 }
 
-/// The same for a session, in which agents come and go: their hooks are apart.
-pub(crate) fn session(files: &[PathBuf]) -> Result<(Engine, Box<AgentHooks>), Failed> {
-    let mut config = load(files)?;
-    let agents = scopes::take(&mut config);
-    Ok((hooks_of(config, files, |builder| builder)?.engine, agents))
+fn refuse_bad(closed: &Closed) -> Result<(), Failed> {
+    match &closed.fault {
+        Fault::Configuration(problems) => Err(bad("configuration", problems)),
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn tell(notices: &Notices) {
+    notices.iter().for_each(|notice| print::note(&format!("crosier: {}", print::plain(&notice.text))));
+}
+
+/// Nothing is in force.
+pub(crate) fn nothing(notices: &Notices) -> Failed {
+    let message = match notices.first() {
+        Some(notice) => format!("no configuration is in force: {}", print::plain(&notice.text)),
+        None => {
+            format!("no configuration: there is no {DEFAULT_CONFIG} in this folder; name one with -c FILE")
+        }
+    };
+    Failed::new(Exit::BadConfig, message)
+}
+
+/// The same for a session, in which agents come and go: their hooks are returned separately. Without a configuration
+/// there are none.
+pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Failed> {
+    match crosier_policy::in_force(request) {
+        Policy::Loaded(mut loaded) => {
+            tell(&std::mem::take(&mut loaded.notices));
+            let mut layers = std::mem::take(&mut loaded.layers);
+            let agents = scopes::take(&mut layers, |layer| loaded.sources(layer));
+            loaded.layers = layers;
+            Ok((Hooks::of(*loaded, request, |builder| builder)?, agents))
+        }
+        Policy::Closed(closed) => {
+            refuse_bad(&closed)?;
+            print::error(&print::plain(&closed.why));
+            Ok((Hooks::closed(&closed, request)?, scopes::take(&mut [], |_| None)))
+        }
+        Policy::None(notices) => {
+            tell(&notices);
+            let engine = build(at_home(Engine::builder().events(catalog()), &request.project))?;
+            Ok((Hooks::without_files(engine), scopes::take(&mut [], |_| None)))
+        }
+        _ => Err(nothing(&Notices::new())),
+    }
 }
 
 /// An engine in the current folder and with our environment.
 pub(crate) fn builder(config: Config) -> Builder {
-    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    Engine::builder().events(catalog()).config(config).folder(folder).environment(environment::all()).timing()
+    at_home(Engine::builder().events(catalog()).config(config), &here())
+}
+
+pub(crate) fn at_home(builder: Builder, folder: &Path) -> Builder {
+    lifeline::tie(builder.folder(folder).environment(environment::all()).timing())
 }
 
 pub(crate) fn build(builder: Builder) -> Result<Engine, Failed> {

@@ -1,6 +1,6 @@
 //! SIGINT, SIGTERM and SIGHUP: the processes that hooks started end first, then we do.
 //!
-//! While nothing of ours runs, a signal ends the process at once with its status. While something does, it is
+//! While no hook runs, a signal ends the process at once with its status. While one does, the signal is
 //! remembered and a pipe becomes readable: whoever waits on it wakes up, kills what it started, and says so.
 
 use std::io::{self, PipeReader};
@@ -50,7 +50,7 @@ impl Signals {
         for signal in ALL {
             let number = usize::try_from(signal).unwrap_or_default();
             let status = if exit::is_strict() { i32::from(Exit::DENIED) } else { 128 + signal };
-            // Stored before anybody wakes up, so that the number is there to be found.
+            // Registered first, so that the number is stored before a waiting thread wakes up.
             signal_hook::flag::register_usize(signal, Arc::clone(&seen), number)?;
             signal_hook::flag::register_conditional_shutdown(signal, status, Arc::clone(&alone))?;
         }

@@ -4,7 +4,7 @@
 //! the C library read the memory map of the process, which takes longer than reading a configuration. The arguments
 //! are there without it. So the program begins here, and does itself what everything else relies on: no standard
 //! stream is closed, and a pipe that nobody reads is an error and not the end. A stack that overflows still ends the
-//! process; only the word about it is gone.
+//! process; only the message about it is missing.
 
 use std::ffi::{c_char, c_int};
 use std::io::{self, Write};
@@ -19,14 +19,15 @@ use rustix::stdio;
 #[expect(unsafe_code, reason = "there is one `main`, and this is it")]
 extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
     [stdio::stdin(), stdio::stdout(), stdio::stderr()].into_iter().for_each(open_if_closed);
-    // Without it we would be killed where we are to say that nobody reads. Hooks do not inherit it.
+    // Without this, writing to a closed pipe would kill the process instead of returning an error. Hooks do not inherit
+    // it.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default());
     let status = crate::program();
     let _ = io::stdout().flush();
     status.into()
 }
 
-/// What is opened next would else take the place of the stream, and be written to.
+/// Otherwise the next file that is opened would get the stream's number, and be written to.
 fn open_if_closed(stream: BorrowedFd<'_>) {
     if fcntl_getfd(stream) == Err(Errno::BADF)
         && let Ok(null) = open("/dev/null", OFlags::RDWR, Mode::empty())

@@ -1,7 +1,7 @@
-//! The hooks that an agent has already, as a configuration of Crosier.
+//! Turns an agent's existing hooks into a Crosier configuration.
 //!
-//! In comes the agent's own file with hooks; out goes a `crosier.yaml` with the same commands, in Crosier's names,
-//! units and matchers, and a list of what cannot be said in it.
+//! Input: the agent's own file with hooks. Output: a `crosier.yaml` with the same commands, in Crosier's names,
+//! units and matchers, and a list of what could not be translated.
 
 use std::fmt::Write as _;
 
@@ -11,18 +11,19 @@ use crate::json;
 use crate::rows::all_rows;
 use crate::table::{Agent, AgentEvent, Unit};
 
-/// A configuration of Crosier, and what is missing from it.
+/// A Crosier configuration, and what is missing from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Imported {
     /// The configuration.
     pub yaml: String,
     /// How many hooks are in it.
     pub hooks: usize,
-    /// What cannot be said, one line each.
+    /// What could not be translated, one line each.
     pub missing: Vec<String>,
 }
 
-/// The words of matchers that are plain names there.
+/// The characters of matchers that the agent takes as plain names.
 const NAMES: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_| ";
 
 /// Reads an agent's file with hooks.
@@ -36,7 +37,7 @@ pub fn import(agent: &'static Agent, text: &str) -> Result<Imported, String> {
     let mut out = Imported::default();
     let mut sections: Vec<(&str, String)> = Vec::new();
     for (name, groups) in hooks {
-        // Settings stand beside the events in some files.
+        // Some files have settings beside the events.
         let Some(groups) = json::elements(&groups) else { continue };
         let Some(entry) = agent.named(&name) else {
             out.missing.push(format!("{name}: no event of {} that is known", agent.title));
@@ -53,13 +54,28 @@ pub fn import(agent: &'static Agent, text: &str) -> Result<Imported, String> {
     }
     out.yaml = format!("# From the hooks of {}.\nhooks:\n", agent.title);
     for (event, lines) in sections {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(out.yaml, "  {event}:\n{lines}");
     }
     Ok(out)
 }
 
 impl Imported {
+    /// Adds the hooks of another file of the same agent.
+    pub fn join(&mut self, other: Self) {
+        let sections = other.yaml.split_once("hooks:\n").map_or("", |(_, rest)| rest);
+        for section in sections.split_inclusive('\n').fold(Vec::<String>::new(), sections_of) {
+            let name = section.lines().next().unwrap_or_default().to_owned();
+            let end = self.yaml.find(&format!("{name}\n")).map(|at| at + name.len() + 1);
+            match end {
+                Some(at) => self.yaml.insert_str(at, &section[name.len() + 1..]),
+                None => self.yaml.push_str(&section),
+            }
+        }
+        self.hooks += other.hooks;
+        self.missing.extend(other.missing);
+    }
+
     fn group(&mut self, agent: &Agent, entry: &AgentEvent, group: &Json) -> String {
         let matcher = group.get("matcher").and_then(|matcher| matcher.as_str().map(|text| text.into_owned()));
         let takes = all_rows().any(|row| row.name == entry.event && row.matcher.is_some());
@@ -72,7 +88,7 @@ impl Imported {
             }
         };
         let handlers = group.get("hooks").and_then(|hooks| json::elements(&hooks));
-        // Some agents have no groups: the hook stands there itself.
+        // Some agents have no groups: the entry is the hook itself.
         let handlers = handlers.unwrap_or_else(|| vec![group.clone()]);
         handlers
             .iter()
@@ -99,13 +115,16 @@ impl Imported {
             miss("a hook without a command".to_owned());
             return None;
         };
-        if command.contains("crosier") && command.contains(" hook ") {
+        let args = json::at(&members, "args").and_then(|args| json::elements(&args));
+        let words = args.iter().flatten().map(|word| format!(" {}", word.plain()));
+        let line = std::iter::once(command.clone()).chain(words).collect::<String>();
+        if line.contains("crosier") && line.contains(" hook ") {
             return None;
         }
         let mut keys: Vec<(&str, String)> = Vec::new();
         keys.extend(text("name").map(|name| ("name", quoted(&name))));
         keys.extend(matcher.map(|matcher| ("matcher", quoted(matcher))));
-        match json::at(&members, "args").and_then(|args| json::elements(&args)) {
+        match args {
             Some(args) => {
                 let words: Vec<String> = args.iter().map(|word| quoted(&word.plain())).collect();
                 let all = std::iter::once(quoted(&command)).chain(words).collect::<Vec<_>>();
@@ -146,13 +165,22 @@ impl Imported {
     }
 }
 
+/// The sections of events, each with its hooks.
+fn sections_of(mut all: Vec<String>, line: &str) -> Vec<String> {
+    match all.last_mut() {
+        Some(last) if line.starts_with("    ") => last.push_str(line),
+        _ => all.push(line.to_owned()),
+    }
+    all
+}
+
 /// A matcher of Crosier that matches the same; none when it matches everything.
 fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<String>, String> {
     let text = text.trim();
     if text.is_empty() || text == "*" {
         return Ok(None);
     }
-    // Where lists are lists of names: split on `|`, and on `,` in Claude Code.
+    // A list of names, separated by `|` (in Claude Code also by `,`).
     let is_claude = agent.name == "claude";
     let is_name = |c: char| NAMES.contains(c) || (is_claude && matches!(c, ',' | '-'));
     let is_own = |part: &str| agent.tools.iter().any(|tool| tool.own == part);
@@ -164,11 +192,11 @@ fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<St
     if ["(?=", "(?!", "(?<=", "(?<!", "\\1"].iter().any(|look| text.contains(look)) {
         return Err(format!("the matcher `{text}` looks around, which matchers here cannot"));
     }
-    // Theirs is found anywhere in the name, ours is the whole name.
+    // Their expression may match anywhere in the name, ours must match the whole name.
     Ok(Some(format!("re:.*(?:{text}).*")))
 }
 
-/// A time with its unit.
+/// A duration with its unit.
 fn time(agent: &Agent, value: Option<&Json>) -> String {
     let number = value.and_then(|value| value.text().parse::<f64>().ok()).filter(|number| *number > 0.0);
     match (number, agent.timeout.unit) {

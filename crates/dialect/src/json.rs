@@ -1,4 +1,4 @@
-//! Looking into JSON that stays text, and writing it.
+//! Reading parts of JSON that is kept as text, and writing JSON.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::de::{MapAccess, Visitor};
 /// Members of an object, in order.
 pub(crate) type Fields = Vec<(String, Json)>;
 
-/// The members of the object that a text is, in one pass. A name that is there twice stays so.
+/// The members of the object in this text, in one pass. Duplicate names are kept.
 pub(crate) fn members(text: &str) -> Result<Fields, serde_json::Error> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -31,7 +31,7 @@ pub(crate) fn members(text: &str) -> Result<Fields, serde_json::Error> {
     Ok(all)
 }
 
-/// What stands at a path: names with dots between them; a number is a place in a list.
+/// The value at a path: names separated by dots; a number is an index into a list.
 pub(crate) fn at(fields: &[(String, Json)], path: &str) -> Option<Json> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let value = &fields.iter().find(|(name, _)| name == first)?.1;
@@ -41,7 +41,7 @@ pub(crate) fn at(fields: &[(String, Json)], path: &str) -> Option<Json> {
     }
 }
 
-/// What stands at a path inside a value.
+/// The value at a path inside a value.
 pub(crate) fn inside(value: &Json, path: &str) -> Option<Json> {
     path.split('.').try_fold(value.clone(), |value, name| match name.parse::<usize>() {
         Ok(place) => elements(&value)?.into_iter().nth(place),
@@ -59,7 +59,7 @@ pub(crate) fn find<'a>(fields: &'a [(String, Json)], name: &str) -> Option<&'a J
     fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The text that a member is.
+/// The member at a path, if it is a string.
 pub(crate) fn text(fields: &[(String, Json)], path: &str) -> Option<String> {
     at(fields, path)?.as_str().map(|text| text.into_owned())
 }
@@ -87,17 +87,17 @@ pub(crate) fn list(values: &[Json]) -> Json {
 
 /// A text in quotes.
 pub(crate) fn write_text(text: &str, out: &mut String) {
-    // A text can always be written.
+    // Serializing a string cannot fail.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-/// What was put together from valid parts is valid.
+/// Wraps a text that was assembled from valid JSON, and so is valid itself.
 pub(crate) fn whole(text: &str) -> Json {
     Json::parse(text).unwrap_or_default()
 }
 
-/// The text of a value for a model: a text as it is, the texts of a list of content blocks one after another, what
-/// stands at one of these paths of an object; else the JSON.
+/// The text of a value for a model: a string as it is, the texts of a list of content blocks joined, the value at
+/// one of these paths of an object; otherwise the JSON.
 pub(crate) fn readable(value: &Json, text_at: &[&str]) -> String {
     if let Some(text) = value.as_str() {
         return text.into_owned();

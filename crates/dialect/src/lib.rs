@@ -2,17 +2,18 @@
 //!
 //! An event of an agent goes through here twice:
 //!
-//! - [`read`](mod@read): the agent's bytes → a [`Call`]: one event in the vocabulary of Crosier, or one per part when a call
-//!   has several (a patch with its files, a list of commands). The agent's own words stay under `host`.
+//! - [`read`](mod@read): the agent's bytes → a [`Call`]: one event in the vocabulary of Crosier, or one per part when a
+//!   call has several (a patch with its files, a list of commands). The agent's own words stay under `host`.
 //! - [`Call::verdict`] and [`Call::answer`]: the outcomes → an [`Answer`]: exactly the stdout, stderr and exit status
 //!   that the agent takes for them.
 //!
-//! What differs between agents is data: one file each in [`agent`], one table each ([`table::Agent`]). The code that
-//! reads and answers knows no agent. Nothing here does input or output, and every function is total: any bytes,
-//! never a panic.
+//! The differences between agents are data: one file each in [`agent`], one table each ([`table::Agent`]). The code
+//! that reads and answers is the same for all agents. Nothing here does input or output, and no input makes a function
+//! panic.
 #![forbid(unsafe_code)]
 
 pub mod agent;
+mod compose;
 pub mod import;
 mod json;
 pub mod page;
@@ -23,6 +24,7 @@ pub mod say;
 pub mod table;
 
 pub use agent::{ALL, find};
+pub use compose::compose;
 pub use read::{Call, Read, Unreadable, read};
 pub use rows::catalog;
-pub use say::{Answer, Told, Verdict, closed};
+pub use say::{Answer, Told, Verdict, acts, closed};

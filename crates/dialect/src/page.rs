@@ -1,4 +1,4 @@
-//! What an agent can do with what hooks want: as rows of a table, and as a page of the documentation.
+//! Which effects of hooks an agent supports: as rows of a table, and as a page of the documentation.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,9 @@ use crosier_protocol::{Capability, EventRow, Phase};
 use crate::rows::all_rows;
 use crate::table::{Agent, AgentEvent, Effect, Mcp, Parts, Place, Proof, Unit, Way};
 
-/// What becomes of one effect at one event of an agent.
+/// How one effect works at one event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Degradation {
     /// The event, as the agent calls it.
     pub own: &'static str,
@@ -16,11 +17,11 @@ pub struct Degradation {
     pub event: &'static str,
     /// The effect.
     pub effect: Effect,
-    /// What becomes of it, in words.
+    /// How it works, in words.
     pub what: String,
 }
 
-/// What becomes of every effect that hooks can have, at every event of this agent.
+/// How every effect that hooks can have works, at every event of this agent.
 #[must_use]
 pub fn degradations(agent: &Agent) -> Vec<Degradation> {
     let of_event = |entry: &'static AgentEvent| {
@@ -69,9 +70,13 @@ fn words(way: Way) -> String {
 #[must_use]
 pub fn markdown(agent: &Agent) -> String {
     let mut page = format!("# Crosier in {}\n\n", agent.title);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(page, "<!-- Generated from the table of this agent. -->\n\n{}\n\n", proof(agent.proof));
-    let _ = write!(page, "## Install\n\nIn {}:\n\n```text\n{}\n```\n\n", agent.page.file, agent.page.entry);
+    let _ = write!(
+        page,
+        "## Install\n\n`crosier install {}` writes it ([how](../install.md)). By hand, in {}:\n\n```text\n{}\n```\n\n",
+        agent.name, agent.page.file, agent.page.entry
+    );
     let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
     let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
     let _ =
@@ -114,7 +119,7 @@ fn project(agent: &Agent) -> String {
     format!("The project's folder, in which `crosier.yaml` is looked for, is {}.", places.join(", else "))
 }
 
-/// One row per event: what works, and what becomes of the rest.
+/// One row per event: what works, and what happens to the other effects.
 fn effects(agent: &Agent) -> String {
     let all = degradations(agent);
     let mut table = "| event | in Crosier | works | becomes something else |\n|---|---|---|---|\n".to_owned();

@@ -1,12 +1,13 @@
 //! The patches of `apply_patch`: which files they touch, and how.
 //!
-//! In comes the text between `*** Begin Patch` and `*** End Patch`; out go the changes by file, and back. What cannot
+//! Converts the text between `*** Begin Patch` and `*** End Patch` to changes by file, and back. Text that cannot
 //! be understood is an error: a guard must never judge half of a patch.
 
 use std::fmt::Write as _;
 
 /// What a patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Change {
     /// The file.
     pub path: String,
@@ -19,7 +20,7 @@ pub struct Change {
 pub enum Action {
     /// It is written, with this content.
     Add(String),
-    /// It goes.
+    /// It is deleted.
     Delete,
     /// It is changed, and perhaps moved.
     Update {
@@ -32,6 +33,7 @@ pub enum Action {
 
 /// One place that changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Hunk {
     /// The line that leads to it, as written: `@@ fn main`.
     head: String,
@@ -47,13 +49,13 @@ enum Mark {
 }
 
 impl Hunk {
-    /// What stands there now.
+    /// The old text.
     #[must_use]
     pub fn before(&self) -> String {
         self.side(Mark::New)
     }
 
-    /// What will stand there.
+    /// The new text.
     #[must_use]
     pub fn after(&self) -> String {
         self.side(Mark::Gone)
@@ -64,7 +66,7 @@ impl Hunk {
         lines.map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The same place with other texts.
+    /// The same place with these texts.
     #[must_use]
     pub fn changed(&self, old: &str, new: &str) -> Self {
         let side = |mark, text: &str| {
@@ -77,7 +79,7 @@ impl Hunk {
     }
 }
 
-/// Takes a patch apart.
+/// Parses a patch.
 ///
 /// # Errors
 /// A sentence that says what cannot be understood.
@@ -92,7 +94,7 @@ pub fn parse(text: &str) -> Result<Vec<Change>, String> {
         let in_change = matches!(changes.last().map(|change| &change.action), Some(Action::Update { .. }));
         let head = if in_change { line.trim_end() } else { line.trim() };
         if head == "*** End Patch" {
-            // What came behind the end would be seen by nobody.
+            // No hook would see changes after the end mark.
             if lines.any(|line| line.trim().starts_with("***")) {
                 return Err("the patch goes on behind `*** End Patch`".to_owned());
             }
@@ -126,7 +128,7 @@ fn header(head: &str, changes: &mut Vec<Change>) -> Result<(), String> {
             hunk.at_end = true;
         }
     } else if changes.is_empty() && head.starts_with("Environment ID:") {
-        // It says where, not what.
+        // This line says where, not what.
     } else {
         return Err(format!("the patch has a line that nobody knows: `*** {head}`"));
     }
@@ -171,13 +173,13 @@ fn body(line: &str, change: Option<&mut Change>) -> Result<(), String> {
     Ok(())
 }
 
-/// Puts a patch together.
+/// Writes changes as a patch.
 #[must_use]
 pub fn render(changes: &[Change]) -> String {
     let mut out = String::from("*** Begin Patch\n");
     for change in changes {
         let path = &change.path;
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = match &change.action {
             Action::Add(content) => {
                 let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();

@@ -1,6 +1,6 @@
-//! Rows of hosts: the events that only some agents have.
+//! Rows of the events that only some agents have.
 //!
-//! They are known to the configuration, to `check`, to `events` and to the schemas like the rows of the core, which
+//! The configuration, `check`, `events` and the schemas treat them like the core rows, which are the ones that
 //! the reference agent fires.
 
 use std::sync::LazyLock;
@@ -133,7 +133,7 @@ pub fn catalog() -> Catalog {
     static ALL: LazyLock<Catalog> = LazyLock::new(|| {
         let mut catalog = Catalog::default();
         for row in ROWS {
-            // A test sees to it that no row is refused.
+            // A test makes sure that no row is refused.
             let _ = catalog.add(*row);
         }
         catalog

@@ -1,18 +1,19 @@
-//! What the table of one agent says.
+//! The table of one agent: its types.
 
 use crate::read::Call;
 use crosier_protocol::Json;
 
-/// One agent: how it speaks.
+/// One agent and its hook protocol.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Agent {
     /// The word on the command line.
     pub name: &'static str,
     /// The name that people use.
     pub title: &'static str,
-    /// Fields that only its events have: they tell it from others.
+    /// Fields that only its events have, by which it is recognised.
     pub signs: &'static [&'static str],
-    /// How sure this table is.
+    /// How this table was verified.
     pub proof: Proof,
     /// Its events.
     pub events: &'static [AgentEvent],
@@ -24,15 +25,15 @@ pub struct Agent {
     pub tools: &'static [Tool],
     /// How tools of MCP servers are named.
     pub mcp: Mcp,
-    /// Where its version is, if it says it.
+    /// Where its version is; empty when it does not send one.
     pub version_at: &'static str,
-    /// Where it says which folder is the project; the first that is there counts.
+    /// Where it names the project folder; the first that is there counts.
     pub project: &'static [Place],
     /// Where the text for the model is in the response of a tool; the first that is there counts.
     pub text_at: &'static [&'static str],
     /// How a new output takes the shape of the old one.
     pub output: OutputShape,
-    /// What stdout is when there is nothing to say.
+    /// What to print on stdout when there is nothing to say.
     pub nothing: &'static str,
     /// How often in a row it lets a hook resume it; none when it has no limit of its own.
     pub resumes: Option<u32>,
@@ -42,7 +43,7 @@ pub struct Agent {
     pub page: Page,
 }
 
-/// How a table came to be.
+/// How a table was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Proof {
     /// Seen in the real program, of this version.
@@ -55,29 +56,30 @@ pub enum Proof {
 
 /// One event of an agent.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct AgentEvent {
-    /// Its name there, then other words for it: other spellings, and what the payload calls it.
+    /// The agent's name for it, then other spellings, including the one in the payload.
     pub own: &'static [&'static str],
     /// Its name in Crosier's vocabulary.
     pub event: &'static str,
-    /// The entry holds only for payloads that have something here.
+    /// The entry applies only to payloads that have something at this path.
     pub when: Option<&'static str>,
-    /// A payload whose text here is empty is one that was sent before: there is no opinion about it.
+    /// A payload whose text at this path is empty repeats an earlier one: it gets no decision.
     pub repeats: Option<&'static str>,
     /// Fields that have another name or place.
     pub fields: &'static [Move],
     /// Fields that are made from others.
     pub derived: &'static [(&'static str, Derive)],
-    /// How a rewrite of something else than a tool's input or output goes back.
+    /// How to send back a rewrite of anything other than a tool's input or output.
     pub restore: Option<Restore>,
-    /// What can be said, and how.
+    /// Which effects it supports, and how.
     pub says: Says,
     /// Whether an installer should ask for it.
     pub install: bool,
 }
 
 impl AgentEvent {
-    /// An event of this name there, and here.
+    /// An event with these names in the agent, and this name in Crosier.
     #[must_use]
     pub const fn new(own: &'static [&'static str], event: &'static str, says: Says) -> Self {
         Self {
@@ -93,21 +95,21 @@ impl AgentEvent {
         }
     }
 
-    /// Only for payloads that have something here.
+    /// Only for payloads that have something at this path.
     #[must_use]
     pub const fn when(mut self, path: &'static str) -> Self {
         self.when = Some(path);
         self
     }
 
-    /// Not for payloads whose text here is empty.
+    /// Not for payloads whose text at this path is empty.
     #[must_use]
     pub const fn repeats(mut self, path: &'static str) -> Self {
         self.repeats = Some(path);
         self
     }
 
-    /// Names the fields that are elsewhere.
+    /// Names the fields that have another name or place.
     #[must_use]
     pub const fn fields(mut self, fields: &'static [Move]) -> Self {
         self.fields = fields;
@@ -121,7 +123,7 @@ impl AgentEvent {
         self
     }
 
-    /// Says how a rewrite goes back.
+    /// Says how to send back a rewrite.
     #[must_use]
     pub const fn restore(mut self, restore: Restore) -> Self {
         self.restore = Some(restore);
@@ -150,12 +152,13 @@ pub type Restore = fn(&Call, &Json) -> Result<Json, String>;
 
 /// One field: from where to where.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Move {
     /// Where the agent has it, with dots between names.
     pub from: &'static str,
     /// Its name in Crosier's vocabulary.
     pub to: &'static str,
-    /// Values that have another word there.
+    /// Values that the agent spells differently.
     pub values: &'static [(&'static str, &'static str)],
 }
 
@@ -166,7 +169,7 @@ impl Move {
         Self { from, to, values: &[] }
     }
 
-    /// Values of the agent, and what they are called here.
+    /// Values of the agent, and Crosier's words for them.
     #[must_use]
     pub const fn values(mut self, values: &'static [(&'static str, &'static str)]) -> Self {
         self.values = values;
@@ -176,21 +179,22 @@ impl Move {
 
 /// One tool.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Tool {
-    /// Its name there.
+    /// The agent's name for it.
     pub own: &'static str,
     /// Its name in Crosier's vocabulary.
     pub name: &'static str,
     /// Further names that a matcher may use for it.
     pub also: &'static [&'static str],
-    /// Fields of its input: their name there, and here.
+    /// Fields of its input: the agent's name, and Crosier's.
     pub fields: &'static [(&'static str, &'static str)],
-    /// How it falls into parts.
+    /// How its calls are split into parts.
     pub parts: Parts,
 }
 
 impl Tool {
-    /// A tool whose input has the same fields here and there.
+    /// A tool whose input fields have the same names in the agent and in Crosier.
     #[must_use]
     pub const fn new(own: &'static str, name: &'static str) -> Self {
         Self { own, name, also: &[], fields: &[], parts: Parts::One }
@@ -203,14 +207,14 @@ impl Tool {
         self
     }
 
-    /// Names further words for a matcher.
+    /// Adds names that a matcher may use.
     #[must_use]
     pub const fn also(mut self, also: &'static [&'static str]) -> Self {
         self.also = also;
         self
     }
 
-    /// Says how it falls into parts.
+    /// Says how its calls are split into parts.
     #[must_use]
     pub const fn parts(mut self, parts: Parts) -> Self {
         self.parts = parts;
@@ -218,12 +222,13 @@ impl Tool {
     }
 }
 
-/// How the call of a tool falls into parts, each of which is judged.
+/// How a tool call is split into parts, each of which hooks decide about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Parts {
-    /// It does not.
+    /// Not split.
     One,
-    /// A list of values: `list` there is one `field` each here. A value that is an object has it under `inside`.
+    /// Each value in the agent's `list` becomes one part's `field`. A value that is an object has it under `inside`.
     Each {
         /// The field with the list.
         list: &'static str,
@@ -238,26 +243,29 @@ pub enum Parts {
 
 /// How tools of MCP servers are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mcp {
     /// `mcp__server__tool`, as in Crosier.
     Same,
     /// By two fields of the payload: the server, the tool.
     Fields(&'static str, &'static str),
-    /// A name that begins so, then the server, then this separator, then the tool.
+    /// This prefix, then the server, then this separator, then the tool.
     Marked(&'static str, &'static str),
 }
 
 /// A place that names a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Place {
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(&'static str),
     /// A field of the payload; the first value, if it is a list.
     Field(&'static str),
 }
 
-/// How a new output is said.
+/// How a new output is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OutputShape {
     /// As text.
     Text,
@@ -267,6 +275,7 @@ pub enum OutputShape {
 
 /// The time that an agent gives a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Timeout {
     /// The unit in its configuration.
     pub unit: Unit,
@@ -276,6 +285,7 @@ pub struct Timeout {
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// Seconds.
     Seconds,
@@ -287,19 +297,21 @@ pub enum Unit {
 
 /// What a page about the agent says beyond the tables.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Page {
     /// The file that calls Crosier.
     pub file: &'static str,
-    /// What stands in it.
+    /// What that file contains.
     pub entry: &'static str,
     /// How the agent treats a hook that fails.
     pub fails: &'static str,
-    /// What to know before one relies on it.
+    /// Caveats to know before relying on it.
     pub traps: &'static [&'static str],
 }
 
 /// One effect of hooks, as agents see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Effect {
     /// What is about to happen must not happen.
     Deny,
@@ -311,11 +323,11 @@ pub enum Effect {
     Rewrite,
     /// Text for the model.
     Context,
-    /// Another output takes the place of the one that there is.
+    /// Another output replaces the tool's.
     Replace,
     /// The output is hidden.
     Hide,
-    /// The agent goes on although it wants to stop.
+    /// The agent continues although it was about to stop.
     Resume,
     /// The agent stops.
     Halt,
@@ -363,12 +375,13 @@ impl Effect {
 /// How each effect is said at one event.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are the effects")]
+#[non_exhaustive]
 pub struct Says {
     pub deny: Way,
     pub ask: Way,
     pub allow: Way,
     pub rewrite: Way,
-    /// A rewrite without an allow beside it, where that is something else.
+    /// How a rewrite without an allow is said, where that differs.
     pub rewrite_undecided: Option<Way>,
     pub context: Way,
     pub replace: Way,
@@ -417,25 +430,27 @@ impl Says {
 
 /// How one effect is said at one event.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Way {
-    /// Hooks of this event do not have the effect.
+    /// Hooks of this event cannot have the effect.
     Nowhere,
-    /// So.
+    /// With these pieces.
     Says(&'static [Put]),
-    /// So, and nothing else may stand beside it: context is added to its text.
+    /// With these pieces, and nothing else in the answer: context is added to their text.
     Alone(&'static [Put]),
-    /// By printing nothing; in words, why.
+    /// By printing nothing; with the reason.
     Silence(&'static str),
-    /// Another effect takes its place; in words, why.
+    /// Another effect takes its place; with the reason.
     Becomes(Effect, &'static str),
     /// The text waits for the session's next event that takes it.
     Waits,
-    /// Not at all: it is written to the log; in words, why.
+    /// Not at all: it is only logged; with the reason.
     Lost(&'static str),
 }
 
 /// One piece of an answer.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Put {
     /// A member of the JSON object on stdout, with dots between names.
     Key(&'static str, Val),
@@ -449,6 +464,7 @@ pub enum Put {
 
 /// A value in an answer.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Val {
     /// This word.
     Word(&'static str),
@@ -464,6 +480,6 @@ pub enum Val {
     Output,
     /// The permission updates.
     Permissions,
-    /// What this function makes of the call and the text; nothing when it gives nothing.
+    /// What this function makes of the call and the text; left out when it returns none.
     Made(fn(Option<&Call>, &str) -> Option<Json>),
 }

@@ -36,8 +36,8 @@ pub use crosier_protocol as protocol;
 pub use crosier_protocol::payload;
 pub use crosier_protocol::{
     Answer, Base, Capabilities, Capability, Catalog, Decision, Directive, Event, EventError, EventOf,
-    EventRow, Failure, FailureKind, Field, FieldKind, Ignored, Injected, Json, Kind, Notice, NoticeKind,
-    Outcome, Payload, Phase, Reply, Report, Status, Strategy,
+    EventRow, Failure, FailureKind, Field, FieldKind, Held, Ignored, Injected, Json, Kind, Notice,
+    NoticeKind, Outcome, Payload, Phase, Reply, Report, Status, Strategy,
 };
 pub use engine::{Builder, Engine, Scope, ScopeHandle};
 pub use gate::{
@@ -50,13 +50,16 @@ pub use plan::{Explained, Inclusion, Plan};
 pub use registry::{
     BoxFuture, Call, Callback, CallbackInput, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY,
     DEFAULT_TIMEOUT, Enforcement, Entry, Handler, Hook, HookBuilder, Layer, Matcher, Mode, OnError, Origin,
-    Pass, Program, PythonSpec, RegisterError, Service, ServiceCall, SwitchError, Typed, Untyped,
+    Pass, Program, PythonSources, PythonSpec, RegisterError, Service, ServiceCall, Sources, SwitchError,
+    Typed, Untyped,
 };
-#[cfg(feature = "python")]
-pub use run::PythonInfo;
 pub use run::{BackgroundJob, Launcher, is_secret_or_loader, mechanism};
+#[cfg(feature = "python")]
+pub use run::{
+    NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers, WorkerInfo,
+};
 
-/// The Rust of the README and the guide is run as tests; the rest of them is played by a test of the command line.
+/// Runs the Rust code of the README and the guide as tests; a test of the command line runs the rest.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/embedding.md")]

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use crosier::Layer;
 
 use crate::owner::{self, Person, Writers};
-use crate::project;
+use crate::project::project_folders;
 
 /// The name of a configuration, in every layer.
-const FILE: &str = "crosier.yaml";
-const LOCAL_FILE: &str = "crosier.local.yaml";
+pub const FILE: &str = "crosier.yaml";
+/// The name of the configuration that is not committed, in the same folder.
+pub const LOCAL_FILE: &str = "crosier.local.yaml";
 const MANAGED_FOLDER: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Crosier" } else { "/etc/crosier" };
 
@@ -20,7 +21,7 @@ const MANAGED_FOLDER: &str =
 pub struct Places {
     /// The folder of the managed layer.
     pub managed: PathBuf,
-    /// The folder of the person's configuration, `$XDG_CONFIG_HOME/crosier`; none: no user layer.
+    /// The folder of the person's configuration, `$XDG_CONFIG_HOME/crosier`; without it there is no user layer.
     pub config_home: Option<PathBuf>,
     /// The person's home folder.
     pub home: Option<PathBuf>,
@@ -33,7 +34,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The usual places for this project and person; the user's configuration must be added.
+    /// The default places for this project and person, without `config_home` and `home`.
     #[must_use]
     pub fn new(project: impl Into<PathBuf>, person: Person) -> Self {
         Self {
@@ -55,11 +56,11 @@ pub struct LayerFile {
     pub layer: Layer,
     /// Its path.
     pub path: PathBuf,
-    /// Its content when its owner and mode were looked at.
+    /// Its content, from the same open file whose owner and mode were checked.
     pub bytes: Vec<u8>,
 }
 
-/// A file that is there and does not count. That is no reason to let anything through: a host treats it like a
+/// A file that exists but must not be used. A host must fail closed, as it does for a
 /// configuration that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -72,7 +73,7 @@ pub struct RefusedFile {
     pub why: String,
 }
 
-/// The files in force, in the order in which they hold, and those that were refused.
+/// The files in force, in order of precedence, and those that were refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Layers {
@@ -86,29 +87,52 @@ impl Layers {
     /// Looks for the files of every layer.
     #[must_use]
     pub fn discover(places: &Places) -> Self {
-        let mut layers = Self::default();
-        layers.managed(places);
-        layers.user(places);
-        let folders = project::folders(places);
-        let mut number = 0;
-        for folder in &folders {
-            if layers.add(Layer::Project(number), folder.join(FILE), Writers::Anybody) {
-                number = number.saturating_add(1);
-            }
-        }
-        for folder in &folders {
-            layers.add(Layer::Local, folder.join(LOCAL_FILE), Writers::Anybody);
-        }
+        let mut layers = Self::of_machine(places);
+        layers.add_project(&project_folders(places));
         layers
     }
 
-    /// Whether there is nothing, neither in force nor refused.
+    /// Looks for the files of the managed and the user's layer.
+    #[must_use]
+    pub fn of_machine(places: &Places) -> Self {
+        let mut layers = Self::managed(places);
+        layers.user(places);
+        layers
+    }
+
+    /// Looks for the files of the managed layer.
+    #[must_use]
+    pub fn managed(places: &Places) -> Self {
+        let mut layers = Self::default();
+        layers.add_managed(places);
+        layers
+    }
+
+    /// Adds the project's and the local files in these folders, the outermost first.
+    pub fn add_project(&mut self, folders: &[PathBuf]) {
+        let mut number = 0;
+        for folder in folders {
+            if self.add(Layer::Project(number), folder.join(FILE), Writers::Anybody) {
+                number = number.saturating_add(1);
+            }
+        }
+        for folder in folders {
+            self.add(Layer::Local, folder.join(LOCAL_FILE), Writers::Anybody);
+        }
+    }
+
+    /// Adds a refused file, with the reason.
+    pub fn refuse(&mut self, layer: Layer, path: PathBuf, why: impl Into<String>) {
+        self.refused.push(RefusedFile { layer, path, why: why.into() });
+    }
+
+    /// Whether there are no files, neither in force nor refused.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.refused.is_empty()
     }
 
-    fn managed(&mut self, places: &Places) {
+    fn add_managed(&mut self, places: &Places) {
         self.add(Layer::Managed, places.managed.join(FILE), Writers::Root);
         let folder = places.managed.join("conf.d");
         let mut more: Vec<PathBuf> = match fs::read_dir(&folder) {
@@ -130,7 +154,7 @@ impl Layers {
         let Some(folder) = &places.config_home else { return };
         let path = folder.join(FILE);
         if is_in_project(&path, places) {
-            // A project could set the variable that names this folder.
+            // A project could set the environment variable that names this folder.
             if path.exists() {
                 let why = "it lies in the project folder".to_owned();
                 self.refused.push(RefusedFile { layer: Layer::User, path, why });
@@ -140,7 +164,7 @@ impl Layers {
         self.add(Layer::User, path, Writers::Person(places.person));
     }
 
-    /// Adds a file if it is there; returns whether it counts.
+    /// Adds a file if it exists; returns whether it is in force.
     fn add(&mut self, layer: Layer, path: PathBuf, writers: Writers) -> bool {
         match owner::read(&path, writers) {
             Ok(Some(bytes)) => {
@@ -158,7 +182,8 @@ impl Layers {
 
 /// Whether a path is inside the project folder. A project folder that is the home folder or above it holds the person's
 /// own files.
-fn is_in_project(path: &Path, places: &Places) -> bool {
+#[must_use]
+pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let project = real(&places.project);
     let holds_home = places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));

@@ -8,8 +8,8 @@ use crosier::{Builder, Layer};
 use crate::discover::Layers;
 
 impl Layers {
-    /// Reads the files, one configuration per layer, in order. `loader` makes a loader that knows what the host lets a
-    /// configuration name; it is called for every layer.
+    /// Reads the files into one configuration per layer, in order. `loader` makes a loader that knows what the host
+    /// lets a configuration name; it is called for every layer.
     ///
     /// # Errors
     /// All problems of all files.

@@ -15,7 +15,7 @@ const ROOT: u32 = 0;
 pub struct Person {
     /// The user id.
     pub user: u32,
-    /// The group that has nobody else in it, if there is one: its write bit is no danger.
+    /// The group whose only member is this user, if there is one: its write bit is harmless.
     pub private_group: Option<u32>,
 }
 
@@ -27,14 +27,14 @@ impl Person {
     }
 }
 
-/// Who may be able to write a file.
+/// Who may have write access to a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Writers {
     /// Root alone.
     Root,
     /// Root and the person.
     Person(Person),
-    /// Anybody: whether it is trusted is decided elsewhere.
+    /// Anybody: whether the file is trusted is decided elsewhere.
     Anybody,
 }
 
@@ -43,7 +43,7 @@ pub(crate) enum Writers {
 /// # Errors
 /// Why it is refused.
 pub(crate) fn read(path: &Path, writers: Writers) -> Result<Option<Vec<u8>>, String> {
-    // Without NONBLOCK, opening a pipe would wait for whoever writes to it.
+    // Without NONBLOCK, opening a named pipe would block until somebody writes to it.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
@@ -66,7 +66,7 @@ pub(crate) fn read(path: &Path, writers: Writers) -> Result<Option<Vec<u8>>, Str
     Ok(Some(bytes))
 }
 
-/// Every folder above a file: whoever can write one can put another file in its place.
+/// Checks every folder above a file: whoever can write to one can replace the file.
 fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
     for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
         let Ok(meta) = fs::metadata(folder) else { continue };
@@ -98,7 +98,7 @@ fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether everybody can write a folder.
+/// Whether everybody can write to a folder.
 pub(crate) fn is_open(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0)
 }

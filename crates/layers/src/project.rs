@@ -7,10 +7,11 @@ use crate::owner;
 
 /// The folders between the project folder and the root of its repository, the outermost first.
 ///
-/// Without a repository it is the project folder alone. A folder that a person has trusted holds for everything below
-/// it, whatever repository appears in between. The home folder, `/` and folders that everybody can write never count:
-/// a file there would hold for everything.
-pub(crate) fn folders(places: &Places) -> Vec<PathBuf> {
+/// Without a repository, only the project folder. A folder that a person has trusted applies to everything below
+/// it, even across a repository in between. The home folder, `/` and folders that everybody can write to never count:
+/// a file there would apply to everything.
+#[must_use]
+pub fn project_folders(places: &Places) -> Vec<PathBuf> {
     let project = std::fs::canonicalize(&places.project).unwrap_or_else(|_| places.project.clone());
     let home = places.home.as_ref().map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.clone()));
     let is_trusted = |folder: &Path| places.trusted.iter().any(|trusted| trusted == folder);

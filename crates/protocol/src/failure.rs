@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum FailureKind {
     /// The program could not be started at all.
     Spawn,
-    /// The hook was not done at its deadline.
+    /// The hook had not finished by its deadline.
     Timeout,
     /// The program ended with a code that is neither 0 nor 2, and without a valid reply.
     Exit,
@@ -22,12 +22,15 @@ pub enum FailureKind {
     Signal,
     /// The reply is malformed or ambiguous.
     BadOutput,
-    /// The reply is larger than the limit; nothing of it is used.
+    /// The reply is larger than the limit; all of it is discarded.
     Oversize,
     /// The hook's code could not be loaded. Always denies where the event has a deny.
     Import,
     /// The event could not be handed to the hook's code. Always denies where the event has a deny.
     Delivery,
+    /// A file that the hook runs has changed since it was trusted. Always denies where the event has a deny, even when
+    /// the hook only warns.
+    Changed,
     /// The hook's code raised an error.
     Error,
     /// A callback panicked.
@@ -38,7 +41,7 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Spawn,
         Self::Timeout,
         Self::Exit,
@@ -47,6 +50,7 @@ impl FailureKind {
         Self::Oversize,
         Self::Import,
         Self::Delivery,
+        Self::Changed,
         Self::Error,
         Self::Panic,
         Self::WorkerLost,
@@ -64,6 +68,7 @@ impl FailureKind {
             Self::Oversize => "oversize",
             Self::Import => "import",
             Self::Delivery => "delivery",
+            Self::Changed => "changed",
             Self::Error => "error",
             Self::Panic => "panic",
             Self::WorkerLost => "worker_lost",
@@ -76,10 +81,10 @@ impl FailureKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether the hook's code never saw the event, so that its decision is not known.
+    /// Whether the decision of the hook's code is unknown: it never saw the event, or other code ran in its place.
     #[must_use]
     pub const fn always_denies(self) -> bool {
-        matches!(self, Self::Import | Self::Delivery)
+        matches!(self, Self::Import | Self::Delivery | Self::Changed)
     }
 }
 
@@ -95,7 +100,7 @@ impl fmt::Display for FailureKind {
 pub struct Failure {
     /// What kind of failure it is.
     pub kind: FailureKind,
-    /// What happened, in words that help to mend it. Carries no payload text.
+    /// What happened, in words that help to fix it. Contains no text from the payload.
     pub detail: String,
 }
 

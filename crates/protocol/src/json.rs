@@ -90,7 +90,7 @@ impl Json {
     }
 
     /// Parses into a tree. `None` when it is nested too deeply or holds a number out of range: such
-    /// values can be passed on, but not looked into. A lone surrogate becomes U+FFFD.
+    /// values can be passed on, but not inspected. A lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn to_value(&self) -> Option<Value> {
         from_text(self.text()).ok()
@@ -294,7 +294,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// Whitespace and key order do not count. Values that cannot be parsed into a tree are compared as text.
+/// Ignores whitespace and key order. Values that cannot be parsed into a tree are compared as text.
 impl PartialEq for Json {
     fn eq(&self, other: &Self) -> bool {
         let tree = |json: &Self| serde_json::from_str::<Value>(json.text()).ok();

@@ -1,10 +1,10 @@
 //! The contract between a host that fires events, the engine, and the hooks.
 //!
-//! A reader meets the parts in the order an event does:
+//! The modules, in the order in which an event passes through them:
 //!
 //! - [`event`]: the one table of events ([`event::TABLE`]): names, payload fields, what a hook may do there.
 //! - [`payload`]: one plain struct per event, with the names of the wire.
-//! - [`wire`]: [`Event`], one happening, from a struct or from JSON, and its JSON for hooks.
+//! - [`wire`]: [`Event`], one fired event, from a struct or from JSON, and its JSON for hooks.
 //! - [`reply`]: what a hook answers: [`Reply`], the strict decoder of the three families of keys,
 //!   and what the end of a command means.
 //! - [`outcome`]: [`Outcome`], the one answer that a host gets.
@@ -30,4 +30,4 @@ pub use json::Json;
 pub use outcome::{Directive, Ignored, Injected, Notice, NoticeKind, Outcome, Report, Status};
 pub use payload::{Base, EventOf, Payload};
 pub use reply::{Answer, Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
-pub use wire::{Defaults, Event, EventError};
+pub use wire::{Defaults, Event, EventError, Held};

@@ -1,8 +1,8 @@
 //! The nearest known word to a misspelled one: `matcher` for `matchr`.
 
-/// The candidate nearest to `word`, if one is near enough.
+/// The candidate most similar to `word`, if one is similar enough.
 ///
-/// Near means: the same letters apart from case, `_`, `-` and spaces, or at most one edit for words of up
+/// Similar means: the same letters apart from case, `_`, `-` and spaces, or at most one edit for words of up
 /// to four letters, two for up to eight, three for longer ones. The earlier candidate wins a tie.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = fold(word);

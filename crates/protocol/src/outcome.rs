@@ -11,7 +11,10 @@ use crate::json::Json;
 use crate::reply::{Decision, Strategy};
 
 /// The one answer to one event.
+///
+/// A host gets it from the engine; a test makes one with [`Outcome::new`] and sets what it needs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The event's name.
     #[serde(serialize_with = "name")]
@@ -36,7 +39,7 @@ pub struct Outcome {
     pub context: Vec<String>,
     /// Text for the tool result or messages after it, in plan order.
     pub inject: Vec<Injected>,
-    /// Set when the loop is to go on although it wants to stop.
+    /// Set when the loop is to continue although it was about to stop.
     pub resume: Option<Directive>,
     /// Set when the host is to stop its loop.
     pub halt: Option<Directive>,
@@ -76,6 +79,14 @@ impl Outcome {
         }
     }
 
+    /// An outcome with these reports and no effects.
+    // Inlined, so that it is built where the caller wants it: most fires end here.
+    #[inline(always)]
+    #[must_use]
+    pub fn of_reports(event: crate::event::Kind, reports: Vec<Report>) -> Self {
+        Self { reports, ..Self::new(event) }
+    }
+
     /// Whether what was about to happen must not happen.
     #[must_use]
     pub fn is_denied(&self) -> bool {
@@ -84,7 +95,7 @@ impl Outcome {
 
     /// The reports of hooks that failed.
     pub fn failures(&self) -> impl Iterator<Item = (&str, &Failure)> {
-        self.reports.iter().filter_map(|report| Some((&*report.hook, report.failure.as_ref()?)))
+        self.reports.iter().filter_map(|report| Some((&*report.hook, report.failure.as_deref()?)))
     }
 
     /// The outcome as JSON.
@@ -100,6 +111,7 @@ impl Outcome {
 
 /// Why the loop continues or stops, and which hook asked for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Directive {
     /// The reason; empty when the hook gave none.
     pub reason: String,
@@ -107,8 +119,17 @@ pub struct Directive {
     pub by: Arc<str>,
 }
 
+impl Directive {
+    /// A directive of this hook.
+    #[must_use]
+    pub fn new(reason: impl Into<String>, by: impl Into<Arc<str>>) -> Self {
+        Self { reason: reason.into(), by: by.into() }
+    }
+}
+
 /// One text to inject, and the hook that gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Injected {
     /// Where it goes.
     pub strategy: Strategy,
@@ -116,6 +137,14 @@ pub struct Injected {
     pub content: String,
     /// The hook.
     pub hook: Arc<str>,
+}
+
+impl Injected {
+    /// A text of this hook.
+    #[must_use]
+    pub fn new(strategy: Strategy, content: impl Into<String>, hook: impl Into<Arc<str>>) -> Self {
+        Self { strategy, content: content.into(), hook: hook.into() }
+    }
 }
 
 /// What a notice asks of the host.
@@ -131,6 +160,7 @@ pub enum NoticeKind {
 
 /// Something for the host to log or to tell a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Notice {
     /// What to do with it.
     pub kind: NoticeKind,
@@ -142,6 +172,21 @@ pub struct Notice {
     pub hook: Arc<str>,
 }
 
+impl Notice {
+    /// A notice whose hook is filled in later.
+    #[must_use]
+    pub fn new(kind: NoticeKind, level: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
+        Self { kind, level: level.into(), text: text.into(), hook: "".into() }
+    }
+
+    /// The same notice, of this hook.
+    #[must_use]
+    pub fn of_hook(mut self, hook: impl Into<Arc<str>>) -> Self {
+        self.hook = hook.into();
+        self
+    }
+}
+
 /// The result of a planned hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -151,14 +196,15 @@ pub enum Status {
     Ok,
     /// It failed; the failure says how.
     Failed,
-    /// It did not run, because a hook before it ended the walk.
+    /// It did not run, because an earlier hook ended the event.
     Skipped,
     /// It runs in the background; the event does not wait for it.
     Background,
 }
 
-/// An effect that was asked for and not applied.
+/// An effect that a hook asked for and that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Ignored {
     /// The effect.
     pub effect: String,
@@ -166,8 +212,17 @@ pub struct Ignored {
     pub why: String,
 }
 
+impl Ignored {
+    /// An effect, and why it was not applied.
+    #[must_use]
+    pub fn new(effect: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { effect: effect.into(), why: why.into() }
+    }
+}
+
 /// What one hook did.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// The hook's name as shown: `agent/name` in a scope.
     pub hook: Arc<str>,
@@ -186,14 +241,14 @@ pub struct Report {
     /// The text that it gave for the next model call.
     pub context: Vec<String>,
     /// How it failed.
-    pub failure: Option<Failure>,
+    pub failure: Option<Box<Failure>>,
     /// Effects that were not applied.
     pub ignored: Vec<Ignored>,
 }
 
 impl Report {
-    /// A report of the hook with this name that says no more than its status.
-    // Every planned hook gets one: made in place, not returned and copied.
+    /// A report of the hook with this name, with only a status.
+    // Inlined, so that it is built in place and not copied: every planned hook gets one.
     #[inline(always)]
     #[must_use]
     pub const fn new(hook: Arc<str>, status: Status) -> Self {

@@ -9,8 +9,8 @@ use crosier::{ActionGate, Gates, PendingContext};
 
 use super::MAIN;
 use super::end::End;
-use super::means::Means;
 use super::parts::Parts;
+use super::setup::AgentSetup;
 use crate::conversation::Message;
 use crate::session::{Record, SessionError, Transcript};
 
@@ -28,7 +28,7 @@ pub struct Actor {
     pub(super) id: String,
     pub(super) kind: Kind,
     pub(super) depth: usize,
-    pub(super) means: Means,
+    pub(super) setup: AgentSetup,
     pub(super) messages: Vec<Message>,
     pub(super) pending: PendingContext,
     pub(super) transcript: Transcript,
@@ -45,8 +45,8 @@ impl Actor {
     /// # Errors
     /// When its transcript cannot be opened.
     pub fn main(parts: Arc<Parts>, messages: Vec<Message>) -> Result<Self, SessionError> {
-        let means = Means::all(&parts, MAIN, "");
-        Ok(Self { messages, ..Self::new(parts, MAIN.to_owned(), Kind::Main, 0, means)? })
+        let setup = AgentSetup::all(&parts, MAIN, "");
+        Ok(Self { messages, ..Self::new(parts, MAIN.to_owned(), Kind::Main, 0, setup)? })
     }
 
     pub(super) fn new(
@@ -54,7 +54,7 @@ impl Actor {
         id: String,
         kind: Kind,
         depth: usize,
-        means: Means,
+        setup: AgentSetup,
     ) -> Result<Self, SessionError> {
         let transcript = Transcript::open(parts.session.transcript_path(&id))?;
         let compact_over = parts.settings.compact_over;
@@ -63,7 +63,7 @@ impl Actor {
             id,
             kind,
             depth,
-            means,
+            setup,
             messages: Vec::new(),
             pending: PendingContext::default(),
             transcript,
@@ -83,17 +83,18 @@ impl Actor {
     /// Begins the session: `source` says how (`startup`, `resume`, `clear`), `trigger` why (`init`, `maintenance`).
     pub async fn begin(&mut self, source: &str, trigger: &str) {
         self.start_session(source).await;
-        self.fire(Setup { trigger: trigger.to_owned(), ..Default::default() }).await;
+        self.fire(Setup::new(trigger)).await;
         self.enter_phase("working").await;
     }
 
     pub(super) async fn start_session(&mut self, source: &str) {
-        let model = Some(self.parts.model.name().to_owned());
-        let agent_type = Some(self.means.agent_type.clone());
-        self.fire(SessionStart { source: source.to_owned(), agent_type, model, ..Default::default() }).await;
+        let started = SessionStart::new(source)
+            .agent_type(self.setup.agent_type.clone())
+            .model(self.parts.model.name().to_owned());
+        self.fire(started).await;
     }
 
-    /// Takes a prompt and works until there is nothing more to do.
+    /// Takes a prompt and works until there is nothing left to do.
     pub async fn prompt(&mut self, prompt: &str) -> End {
         self.enter_phase("working").await;
         self.resumes = 0;
@@ -101,22 +102,22 @@ impl Actor {
             Ok(()) => self.work().await,
             Err(end) => end,
         };
-        // It has stopped the loop; the next prompt is a new one.
+        // The halt has stopped the loop; the next prompt starts a new one.
         self.halted = None;
         match &end {
-            // A denial was noted where it happened.
+            // A denial was already noted where it happened.
             End::Done | End::Denied(_) => {}
             End::Halted(reason) => self.note("halted", reason).await,
             End::Interrupted => self.note("interrupted", "by a person").await,
             End::Failed(reason) => self.note("error", reason).await,
-            End::OutOfTurns => self.note("stopped", "it had all its turns").await,
+            End::OutOfTurns => self.note("stopped", "it used up its turns").await,
         }
         end
     }
 
     async fn accept(&mut self, prompt: &str) -> Result<(), End> {
         self.check()?;
-        let outcome = self.fire(UserPromptSubmit { prompt: prompt.to_owned(), ..Default::default() }).await;
+        let outcome = self.fire(UserPromptSubmit::new(prompt)).await;
         match outcome.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ActionGate::Deny(refusal) => {
@@ -130,7 +131,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Waits for a person, and tells them so. For a host that takes more than one prompt.
+    /// Tells the person that the agent waits for them. For a host that takes more than one prompt.
     pub async fn wait(&mut self) {
         self.enter_phase("waiting").await;
         self.notify("idle_prompt", "waiting for your input").await;
@@ -148,10 +149,10 @@ impl Actor {
         self.enter_phase("done").await;
         self.leave_context();
         self.note("end", format!("{} {}", end.word(), end.reason()).trim_end()).await;
-        self.fire(SessionEnd { reason: end.word().to_owned(), ..Default::default() }).await;
+        self.fire(SessionEnd::new(end.word())).await;
     }
 
-    /// Context that no model call will get any more is not lost in silence.
+    /// Notes the context that no further model call will get, so that it is not lost silently.
     pub(super) fn leave_context(&mut self) {
         for line in self.pending.lines() {
             let (what, text) = ("context without a model call".to_owned(), line.clone());
@@ -160,18 +161,18 @@ impl Actor {
         self.pending = PendingContext::default();
     }
 
-    /// Goes to another phase, if hooks let it.
+    /// Enters another phase, if hooks allow it.
     pub(super) async fn enter_phase(&mut self, to: &'static str) {
         if self.phase == to || self.kind == Kind::Subagent {
             return;
         }
         let from = self.phase.to_owned();
-        let event = PreSessionPhase { from: from.clone(), to: to.to_owned(), ..Default::default() };
+        let event = PreSessionPhase::new(from.as_str(), to);
         let why = match self.fire(event).await.action_gate() {
             ActionGate::Go(_) => {
                 self.phase = to;
                 self.parts.change_view(|view| to.clone_into(&mut view.phase));
-                self.fire(PostSessionPhase { from, to: to.to_owned(), ..Default::default() }).await;
+                self.fire(PostSessionPhase::new(from, to)).await;
                 return;
             }
             ActionGate::Deny(refusal) => format!("{} ({})", refusal.reason, refusal.by),
@@ -189,7 +190,7 @@ impl Actor {
         }
     }
 
-    /// Adds a message, to the transcript first: a hook may read it.
+    /// Adds a message. It is written to the transcript first, because a hook may read that.
     pub(super) fn say(&mut self, message: Message) -> Result<(), SessionError> {
         self.transcript.push(&Record::Message { message: message.clone() })?;
         if let Some(witness) = &self.parts.witness {
@@ -199,9 +200,9 @@ impl Actor {
         Ok(())
     }
 
-    /// Tells readers of the transcript and of the screen.
+    /// Adds a note to the transcript and to the screen.
     pub(super) async fn note(&mut self, what: &str, text: &str) {
-        // A note that cannot be written is not worth the session.
+        // A note that cannot be written does not end the session.
         let _ = self.transcript.push(&Record::Note { what: what.to_owned(), text: text.to_owned() });
         self.show(format!("{what}: {text}")).await;
     }

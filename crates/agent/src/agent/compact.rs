@@ -24,10 +24,18 @@ impl Actor {
     /// # Errors
     /// Why the loop cannot go on.
     pub async fn compact(&mut self, trigger: &str) -> Result<(), End> {
+        self.compact_keeping(trigger, None).await
+    }
+
+    /// Like [`Actor::compact`], with a person's words about what the summary must keep (`/compact WORDS`).
+    ///
+    /// # Errors
+    /// Why the loop cannot go on.
+    pub async fn compact_keeping(&mut self, trigger: &str, keep: Option<String>) -> Result<(), End> {
         self.enter_phase("compacting").await;
-        let compacted = self.shorten(trigger).await;
+        let compacted = self.shorten(trigger, keep).await;
         self.enter_phase("working").await;
-        // Done again only when there is clearly more to shorten: what is left may be long by itself.
+        // Compacted again only when it has clearly grown: the summary itself may be long.
         if self.size() > self.compact_over {
             self.compact_over = self.size() + self.size() / 5;
         }
@@ -46,16 +54,16 @@ impl Actor {
             .sum()
     }
 
-    async fn shorten(&mut self, trigger: &str) -> Result<(), End> {
-        let event =
-            PreCompact { trigger: trigger.to_owned(), custom_instructions: None, ..Default::default() };
+    async fn shorten(&mut self, trigger: &str, keep: Option<String>) -> Result<(), End> {
+        let event = PreCompact::new(trigger, keep.clone());
         let instructions = match self.fire(event).await.action_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ActionGate::Deny(refusal) => {
                 self.note("not compacted", &format!("{} ({})", refusal.reason, refusal.by)).await;
                 return Ok(());
             }
-            ActionGate::Go(instructions) => instructions.map(|json| json.plain().into_owned()),
+            ActionGate::Go(None) => keep,
+            ActionGate::Go(Some(changed)) => Some(changed.plain().into_owned()),
         };
         let system = match instructions {
             Some(more) if !more.is_empty() => format!("{INSTRUCTIONS}\n{more}"),
@@ -63,7 +71,7 @@ impl Actor {
         };
         let (what, text) = ("compacting".to_owned(), system.clone());
         let _ = self.transcript.push(&Record::Note { what, text });
-        // Asked for at the end too: the newest words of the person are still to be answered, but not here.
+        // The request is repeated at the end: otherwise the model might answer the person's last message here.
         let mut messages = self.messages.clone();
         match messages.last_mut() {
             Some(last) if last.role == Role::User => last.content.push(Block::text(system.as_str())),
@@ -71,7 +79,7 @@ impl Actor {
         }
         let turn = self.ask_about(&system, &messages).await?;
         let summary = Message { role: Role::Assistant, content: turn.content }.words();
-        // What the model has not answered yet stays word for word.
+        // What the model has not answered yet is kept unchanged.
         let next = self.newest();
         let next = if next.is_empty() { "Go on.".to_owned() } else { next };
         let _ = self.transcript.push(&Record::Cleared { why: "compact".to_owned() });

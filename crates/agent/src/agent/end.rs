@@ -3,7 +3,7 @@
 /// How an agent ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The model had no more to do.
+    /// The model had nothing left to do.
     Done,
     /// A hook did not let the prompt through.
     Denied(String),
@@ -11,9 +11,9 @@ pub enum End {
     Halted(String),
     /// A person stopped it.
     Interrupted,
-    /// The model did not answer, or the disk is full.
+    /// The model did not answer, or the transcript could not be written.
     Failed(String),
-    /// It had its turns.
+    /// It used up its turns.
     OutOfTurns,
 }
 
@@ -31,7 +31,7 @@ impl End {
         }
     }
 
-    /// What more there is to say.
+    /// The reason, if there is one.
     #[must_use]
     pub fn reason(&self) -> &str {
         match self {

@@ -3,34 +3,36 @@
 use std::time::Instant;
 
 use crosier::payload::{Notification, PreViewRender};
-use crosier::{Base, Event, Gates, Json, NoticeKind, Outcome, Payload};
+use crosier::{Base, Decision, Event, Gates, Json, NoticeKind, Outcome, Payload};
 
 use super::actor::Actor;
 use super::witness::Fired;
 use crate::view::View;
 
 impl Actor {
-    /// What every event of this agent says.
+    /// The base fields of every event of this agent.
     fn base(&self) -> Base {
-        Base {
-            session_id: Some(self.parts.session.id().to_owned()),
-            transcript_path: Some(self.transcript.path().display().to_string()),
-            cwd: Some(self.parts.settings.workspace.display().to_string()),
-            permission_mode: Some(self.parts.with_permissions(|now| now.mode.word().to_owned())),
-            agent_id: Some(self.id.clone()),
-            ..Base::default()
-        }
+        Base::default()
+            .session_id(self.parts.session.id().to_owned())
+            .transcript_path(self.transcript.path().display().to_string())
+            .cwd(self.parts.settings.workspace.display().to_string())
+            .permission_mode(self.parts.with_permissions(|now| now.mode.word().to_owned()))
+            .agent_id(self.id.clone())
     }
 
-    /// Fires an event: its context waits for the next model call, its halt for the next look at it, and its
-    /// notices go to whom they are for.
+    /// Fires an event: its context waits for the next model call, its halt for the loop's next check, and its
+    /// notices go to their recipients.
     pub(super) async fn fire<P: Payload>(&mut self, payload: P) -> Outcome {
         let outcome = self.fire_quietly(payload).await;
         for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Notify) {
             self.notify("hook", &notice.text).await;
         }
-        let denied = outcome.is_denied().then_some("denied");
-        let did = denied.or_else(|| outcome.halt.as_ref().map(|_| "halted"));
+        let did = match outcome.decision {
+            Some(Decision::Deny) => Some("denied"),
+            _ if outcome.halt.is_some() => Some("halted"),
+            Some(Decision::Ask) => Some("asked"),
+            _ => None,
+        };
         if let (Some(did), Some(by)) =
             (did, outcome.by.as_ref().or(outcome.halt.as_ref().map(|halt| &halt.by)))
         {
@@ -40,7 +42,7 @@ impl Actor {
         outcome
     }
 
-    /// Asks the guards about an event of which something changed after it was fired.
+    /// Asks the guards again about an event that was changed after it was fired.
     pub(super) async fn recheck<P: Payload>(&mut self, payload: P) -> Outcome {
         self.parts.engine.recheck(payload.with_base(self.base())).await
     }
@@ -65,22 +67,22 @@ impl Actor {
         outcome
     }
 
-    /// Tells a person something. A notification's own notices are not told: they could go on for ever.
+    /// Tells a person something. Notices about a notification are dropped: they could go on for ever.
     pub(super) async fn notify(&mut self, kind: &str, message: &str) {
-        let notification = Notification {
-            message: message.to_owned(),
-            title: Some("Crosier".to_owned()),
-            notification_type: kind.to_owned(),
-            ..Default::default()
-        };
-        self.fire_quietly(notification).await;
+        self.notify_hooks(kind, message).await;
         self.show(format!("* {message}")).await;
+    }
+
+    /// Fires a notification of something that the person sees anyway.
+    pub(super) async fn notify_hooks(&mut self, kind: &str, message: &str) {
+        let notification = Notification::new(message, kind).title("Crosier".to_owned());
+        self.fire_quietly(notification).await;
     }
 
     /// Adds a line to the screen and draws it, as hooks want it to be drawn.
     pub(super) async fn show(&mut self, line: String) {
         let view = self.parts.change_view(|view| view.add(line));
-        let outcome = self.fire_quietly(PreViewRender { view: view.to_json(), ..Default::default() }).await;
+        let outcome = self.fire_quietly(PreViewRender::new(view.to_json())).await;
         let drawn = match outcome.action_gate() {
             crosier::ActionGate::Go(Some(changed)) => View::from_json(&changed).unwrap_or(view),
             _ => view,

@@ -1,4 +1,4 @@
-//! Ctrl-C, however it comes.
+//! The interrupt of a session, such as Ctrl-C.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Interrupt {
         self.sender.send_replace(true);
     }
 
-    /// Lets agents work again, for a session that goes on after an interrupt.
+    /// Lets agents work again, for a session that continues after an interrupt.
     pub fn clear(&self) {
         self.sender.send_replace(false);
     }
@@ -33,7 +33,7 @@ impl Interrupt {
         *self.sender.borrow()
     }
 
-    /// Comes back when it is set.
+    /// Waits until it is set.
     pub async fn wait(&self) {
         let mut receiver = self.sender.subscribe();
         // The sender is held by `self`, so it cannot be gone.

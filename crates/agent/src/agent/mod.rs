@@ -8,18 +8,19 @@
 //!   → … → Stop (may resume) → phase → SessionEnd
 //! ```
 //!
-//! In comes a prompt; out goes an [`End`]. An [`Actor`] is one agent; the main one and every subagent are the
+//! Input: a prompt. Output: an [`End`]. An [`Actor`] is one agent; the main agent and every subagent run the
 //! same code. A denial becomes a result that the model sees with its reason; a halt stops the loop.
 
 mod actor;
 mod compact;
 mod end;
+mod events;
 mod fire;
 mod interrupt;
-mod means;
 mod parts;
 mod permit;
 mod person;
+mod setup;
 mod spawn;
 mod team;
 mod tools;
@@ -29,11 +30,12 @@ mod write;
 
 pub use actor::Actor;
 pub use end::End;
+pub use events::EVENTS;
 pub use interrupt::Interrupt;
 pub use parts::{AgentHooks, Parts, Settings};
 pub use person::{Person, Question};
 pub use team::{Member, Task, TaskEnd, TeamEnd};
 pub use witness::{Fired, Recording, Witness};
 
-/// The agent that is nobody's subagent.
+/// The id of the main agent.
 pub const MAIN: &str = "main";

@@ -15,10 +15,10 @@ use crate::session::Session;
 use crate::tool::Tool;
 use crate::view::{Blind, Renderer, View};
 
-/// The scope of an agent, from its id and its type; made anew for each agent, it lives as long as that does.
+/// Makes the scope of an agent from its id and its type. It lives as long as the agent.
 pub type AgentHooks = dyn Fn(&str, &str) -> Scope + Send + Sync;
 
-/// Numbers and words that a loop goes by.
+/// Settings of the loop.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The instructions of every model call.
@@ -39,7 +39,7 @@ pub struct Settings {
 pub struct Parts {
     /// Runs the hooks.
     pub engine: Engine,
-    /// Answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
     /// The tools, in the order that the model sees them.
     pub tools: Vec<Arc<dyn Tool>>,
@@ -47,7 +47,7 @@ pub struct Parts {
     pub permissions: Permissions,
     /// Where transcripts are.
     pub session: Session,
-    /// Numbers and words to go by.
+    /// Settings of the loop.
     pub settings: Settings,
     /// Who can be asked.
     pub person: Option<Arc<dyn Person>>,
@@ -57,9 +57,9 @@ pub struct Parts {
     pub agent_hooks: Option<Box<AgentHooks>>,
     /// Ctrl-C.
     pub interrupt: Interrupt,
-    /// Told what happens, while it happens.
+    /// Gets what happens, while it happens.
     pub witness: Option<Arc<dyn Witness>>,
-    /// The permissions with what hooks have added, once they have.
+    /// The permissions including what hooks have added, once they have.
     learned: Mutex<Option<Permissions>>,
     screen: Mutex<(View, Box<dyn Renderer>)>,
     next_agent: AtomicU64,
@@ -76,7 +76,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Parts {
-    /// The least that an agent needs; nobody to ask, no history, no screen.
+    /// The minimum: no person to ask, no history, no screen.
     #[must_use]
     pub fn new(
         engine: Engine,
@@ -113,7 +113,7 @@ impl Parts {
         ask(lock(&self.learned).as_ref().unwrap_or(&self.permissions))
     }
 
-    /// Adds what a hook teaches. Gives back what could not be done.
+    /// Applies permission updates from a hook. Returns what could not be applied.
     pub(super) fn learn(&self, updates: &Json) -> Vec<String> {
         lock(&self.learned).get_or_insert_with(|| self.permissions.clone()).update(updates)
     }
@@ -129,7 +129,7 @@ impl Parts {
         }
     }
 
-    /// Changes the view and gives a copy of it.
+    /// Changes the view and returns a copy of it.
     pub(super) fn change_view(&self, change: impl FnOnce(&mut View)) -> View {
         let mut screen = lock(&self.screen);
         change(&mut screen.0);

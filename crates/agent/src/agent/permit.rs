@@ -27,8 +27,7 @@ impl Actor {
         input: Json,
         why: String,
     ) -> Result<Prepared, End> {
-        let event =
-            PermissionRequest { tool_name: name.to_owned(), tool_input: input.clone(), ..Default::default() };
+        let event = PermissionRequest::new(name, input.clone());
         let judged = input.clone();
         let refused = |reason: String| Ok(Prepared::Refused { id: id.clone(), reason });
         let (input, mut must_ask) = match self.fire(event).await.permission_gate() {
@@ -48,9 +47,9 @@ impl Actor {
             }
             PermissionGate::Ask(new) => (new.unwrap_or(input), true),
         };
-        // Hooks on the request can change the input behind the guards of the call: those are asked about the new one.
+        // A hook on the request can change the input after the guards decided: they are asked about the new one.
         if input.text() != judged.text() {
-            let call = PreToolUse { tool_use_id: Some(id.clone()), ..PreToolUse::new(name, input.clone()) };
+            let call = PreToolUse::new(name, input.clone()).tool_use_id(id.clone());
             match self.recheck(call).await.tool_gate() {
                 ToolGate::Halt(halt) => return Err(End::Halted(halt.reason)),
                 ToolGate::Deny(refusal) => {
@@ -61,7 +60,7 @@ impl Actor {
                 ToolGate::Allow(_) | ToolGate::Proceed(_) => {}
             }
         }
-        // Another input is another question to the rules: an allow never beats a deny rule.
+        // A changed input is checked against the rules again: a hook's allow never beats a deny rule.
         if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
             return refused(reason);
         }
@@ -73,7 +72,8 @@ impl Actor {
                 self.note("denied", &format!("{name}: {reason}")).await;
                 return refused(reason);
             };
-            self.notify("permission_prompt", &format!("{name} needs permission: {why}")).await;
+            // Hooks are told; the person reads the question itself, and reads it once.
+            self.notify_hooks("permission_prompt", &format!("{name} needs permission: {why}")).await;
             let question = Question {
                 agent_id: self.id.clone(),
                 tool: name.to_owned(),

@@ -8,12 +8,12 @@ use crosier::{ActionGate, Gates, Json, ScopeHandle};
 
 use super::actor::{Actor, Kind};
 use super::end::End;
-use super::means::Means;
 use super::parts::Parts;
+use super::setup::AgentSetup;
 use crate::conversation::{Message, Role};
 use crate::tool::{Task, ToolError};
 
-/// Subagents of subagents of subagents are enough.
+/// How deep subagents may start subagents.
 const MAX_DEPTH: usize = 3;
 
 /// A subagent that has started. Its scope lives from before its first event until after its last.
@@ -24,61 +24,63 @@ pub(super) struct Subagent {
     _scope: ScopeHandle,
 }
 
-/// What is left of a subagent.
-pub(super) struct Gone {
+/// The result of a finished subagent.
+pub(super) struct FinishedSubagent {
     actor: Actor,
     end: End,
     result: String,
 }
 
-impl Gone {
+impl FinishedSubagent {
     pub(super) fn into_actor(self) -> Actor {
         self.actor
     }
 }
 
 impl Actor {
-    /// Hooks on the spawn; then the subagent has its scope and has started.
-    pub(super) async fn hire(&mut self, input: &Json) -> Result<Subagent, ToolError> {
+    /// Fires the hooks on the spawn, then registers the subagent's scope and starts it.
+    pub(super) async fn spawn_subagent(&mut self, input: &Json) -> Result<Subagent, ToolError> {
         let (prompt, agent_type) = Task::read(input)?;
         if self.depth >= MAX_DEPTH {
             return Err(ToolError::new(format!("subagents are at most {MAX_DEPTH} deep")));
         }
         let agent_id = format!("{agent_type}-{}", self.parts.next_agent());
-        let means = Means::all(&self.parts, &agent_type, &prompt);
-        let means = self.may_spawn(&agent_id, means).await?;
-        Subagent::start(&self.parts, agent_id, self.depth + 1, means).await
+        let setup = AgentSetup::all(&self.parts, &agent_type, &prompt);
+        let setup = self.may_spawn(&agent_id, setup).await?;
+        Subagent::start(&self.parts, agent_id, self.depth + 1, setup).await
     }
 
-    /// PreAgentSpawn: whether there may be such an agent, and with which means.
-    pub(super) async fn may_spawn(&mut self, agent_id: &str, means: Means) -> Result<Means, ToolError> {
-        let event = PreAgentSpawn {
-            agent_id: agent_id.to_owned(),
-            agent_type: means.agent_type.clone(),
-            config: means.to_json(),
-            ..Default::default()
-        };
+    /// Fires PreAgentSpawn: whether such an agent may be created, and with which configuration.
+    pub(super) async fn may_spawn(
+        &mut self,
+        agent_id: &str,
+        setup: AgentSetup,
+    ) -> Result<AgentSetup, ToolError> {
+        let event = PreAgentSpawn::new(agent_id, setup.agent_type.as_str(), setup.to_json());
         match self.fire(event).await.action_gate() {
             ActionGate::Halt(halt) => Err(ToolError::new(halt.reason)),
             ActionGate::Deny(refusal) => {
                 self.note("not spawned", &format!("{agent_id}: {} ({})", refusal.reason, refusal.by)).await;
                 Err(ToolError::new(refusal.reason.to_string()))
             }
-            ActionGate::Go(None) => Ok(means),
+            ActionGate::Go(None) => Ok(setup),
             ActionGate::Go(Some(config)) => {
-                let (means, problems) = means.changed(&config);
+                let (setup, problems) = setup.changed(&config);
                 for problem in problems {
                     self.note("ignored", &format!("{agent_id}: {problem}")).await;
                 }
-                Ok(means)
+                Ok(setup)
             }
         }
     }
 
-    /// A subagent is done: a person is told, its last words are the result, its context is now ours.
-    pub(super) async fn see_off(&mut self, mut gone: Gone) -> Result<Json, ToolError> {
-        self.pending.append(&mut gone.actor.pending);
-        let Gone { actor, end, result } = gone;
+    /// Ends a finished subagent: notifies the person, returns its last text as the result, and takes over its context.
+    pub(super) async fn finish_subagent(
+        &mut self,
+        mut finished: FinishedSubagent,
+    ) -> Result<Json, ToolError> {
+        self.pending.append(&mut finished.actor.pending);
+        let FinishedSubagent { actor, end, result } = finished;
         self.notify("agent_completed", &format!("subagent {}: {}", actor.id, end.word())).await;
         match end {
             End::Done => Ok(Json::from(result)),
@@ -95,20 +97,20 @@ impl Subagent {
         parts: &Arc<Parts>,
         id: String,
         depth: usize,
-        means: Means,
+        setup: AgentSetup,
     ) -> Result<Self, ToolError> {
-        let scope = parts.engine.enter(parts.scope(&id, &means.agent_type));
+        let scope = parts.engine.enter(parts.scope(&id, &setup.agent_type));
         let scope = scope.map_err(|error| ToolError::new(error.to_string()))?;
-        let actor = Actor::new(Arc::clone(parts), id, Kind::Subagent, depth, means);
+        let actor = Actor::new(Arc::clone(parts), id, Kind::Subagent, depth, setup);
         let mut actor = actor.map_err(|error| ToolError::new(error.to_string()))?;
-        let (agent_id, agent_type) = (actor.id.clone(), actor.means.agent_type.clone());
-        actor.fire(SubagentStart { agent_id, agent_type, ..Default::default() }).await;
+        let (agent_id, agent_type) = (actor.id.clone(), actor.setup.agent_type.clone());
+        actor.fire(SubagentStart::new(agent_id, agent_type)).await;
         Ok(Self { actor, has_stopped: false, _scope: scope })
     }
 
     /// Runs it on its own prompt, to its end.
-    pub(super) async fn run(mut self) -> Gone {
-        let prompt = self.actor.means.prompt.clone();
+    pub(super) async fn run(mut self) -> FinishedSubagent {
+        let prompt = self.actor.setup.prompt.clone();
         let end = self.work(&prompt).await;
         self.leave(end).await
     }
@@ -120,9 +122,9 @@ impl Subagent {
         if let Err(error) = actor.say(Message::user(prompt)) {
             return End::Failed(error.to_string());
         }
-        // A loop inside a loop: the compiler wants to know where its state is.
+        // Boxed, because an async recursion has no fixed size.
         let end = Box::pin(actor.work()).await;
-        // A model that wants to stop has fired it itself; whatever else ends it is a stop too.
+        // When the model wanted to stop, SubagentStop was already fired; any other end is a stop too.
         self.has_stopped = end == End::Done;
         end
     }
@@ -133,20 +135,16 @@ impl Subagent {
     }
 
     /// Its last events.
-    pub(super) async fn leave(mut self, end: End) -> Gone {
+    pub(super) async fn leave(mut self, end: End) -> FinishedSubagent {
         let result = self.last_words();
         if !self.has_stopped && self.actor.fire_stop().await.resume.is_some() {
-            let why = format!("its end is {}; it cannot go on", end.word());
+            let why = format!("it ended ({}) and cannot be resumed", end.word());
             self.actor.note("not resumed", &why).await;
         }
-        let done = PostAgentComplete {
-            agent_id: self.actor.id.clone(),
-            agent_type: self.actor.means.agent_type.clone(),
-            result: json!({"end": end.word(), "text": result}).into(),
-            ..Default::default()
-        };
-        self.actor.fire(done).await;
-        Gone { actor: self.actor, end, result }
+        let done = json!({"end": end.word(), "text": result});
+        let (agent_id, agent_type) = (self.actor.id.clone(), self.actor.setup.agent_type.clone());
+        self.actor.fire(PostAgentComplete::new(agent_id, agent_type, done)).await;
+        FinishedSubagent { actor: self.actor, end, result }
     }
 }
 
@@ -154,13 +152,9 @@ impl Actor {
     /// SubagentStop of this subagent.
     pub(super) async fn fire_stop(&mut self) -> crosier::Outcome {
         let transcript = self.transcript.path().display().to_string();
-        self.fire(SubagentStop {
-            agent_id: self.id.clone(),
-            agent_type: self.means.agent_type.clone(),
-            agent_transcript_path: Some(transcript),
-            stop_hook_active: self.resumes > 0,
-            ..Default::default()
-        })
-        .await
+        let stop = SubagentStop::new(self.id.as_str(), self.setup.agent_type.as_str())
+            .agent_transcript_path(transcript)
+            .stop_hook_active(self.resumes > 0);
+        self.fire(stop).await
     }
 }

@@ -8,13 +8,13 @@ use crosier::{Gates, WorkGate};
 
 use super::actor::Actor;
 use super::end::End;
-use super::means::Means;
+use super::setup::AgentSetup;
 use super::spawn::Subagent;
 
 /// How often a hook may reopen a task, or keep an idle teammate working.
 const MAX_TRIES: usize = 3;
 
-/// Something to do.
+/// A task of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// Its id.
@@ -25,7 +25,7 @@ pub struct Task {
     pub description: String,
 }
 
-/// Somebody of the team.
+/// A member of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The name; also the agent's id.
@@ -43,7 +43,7 @@ pub struct TaskEnd {
     pub by: String,
     /// How the work on it ended.
     pub end: End,
-    /// The last words about it.
+    /// The agent's last text about it.
     pub result: String,
     /// How often a hook reopened it.
     pub reopened: usize,
@@ -54,7 +54,7 @@ pub struct TaskEnd {
 pub struct TeamEnd {
     /// The tasks that were worked on, in the order in which they ended.
     pub tasks: Vec<TaskEnd>,
-    /// The tasks that nobody was left for.
+    /// The tasks that no member was left to work on.
     pub open: Vec<Task>,
     /// Members that could not join, and why.
     pub absent: Vec<(String, String)>,
@@ -66,7 +66,7 @@ struct Open {
     feedback: Vec<String>,
 }
 
-/// The list that everybody of the team sees.
+/// The task list that all members share.
 struct Board {
     open: VecDeque<Open>,
     working: Vec<(Task, String)>,
@@ -80,7 +80,7 @@ fn lock(board: Shared<'_>) -> MutexGuard<'_, Board> {
 }
 
 impl Board {
-    /// For the screen: a line each.
+    /// One line per task, for the screen.
     fn lines(&self) -> Vec<String> {
         let done = self.done.iter().map(|(task, end)| match end.end {
             End::Done => format!("[x] {} ({})", task.subject, end.by),
@@ -119,9 +119,9 @@ impl Actor {
     }
 
     async fn join_team(&mut self, member: &Member) -> Result<Subagent, String> {
-        let means = Means::all(&self.parts, &member.agent_type, "");
-        let means = self.may_spawn(&member.name, means).await.map_err(|error| error.message)?;
-        let started = Subagent::start(&self.parts, member.name.clone(), self.depth + 1, means).await;
+        let setup = AgentSetup::all(&self.parts, &member.agent_type, "");
+        let setup = self.may_spawn(&member.name, setup).await.map_err(|error| error.message)?;
+        let started = Subagent::start(&self.parts, member.name.clone(), self.depth + 1, setup).await;
         started.map_err(|error| error.message)
     }
 }
@@ -142,8 +142,7 @@ async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
             do_task(&mut teammate, team, open, board).await;
             continue;
         }
-        let (teammate_name, team_name) = (teammate.actor.id.clone(), team.to_owned());
-        let idle = TeammateIdle { teammate_name, team_name, ..Default::default() };
+        let idle = TeammateIdle::new(teammate.actor.id.as_str(), team);
         match teammate.actor.fire(idle).await.work_gate() {
             WorkGate::KeepWorking(refusal) if kept_working < MAX_TRIES => {
                 kept_working += 1;
@@ -170,14 +169,10 @@ async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Sha
     let end = teammate.work(&format!("{subject}\n{description}{feedback}")).await;
     let by = teammate.actor.id.clone();
     if end == End::Done {
-        let completed = TaskCompleted {
-            task_id: id.clone(),
-            task_subject: subject.clone(),
-            task_description: Some(description),
-            teammate_name: Some(by.clone()),
-            team_name: Some(team.to_owned()),
-            ..Default::default()
-        };
+        let completed = TaskCompleted::new(id.as_str(), subject.as_str())
+            .task_description(description)
+            .teammate_name(by.clone())
+            .team_name(team.to_owned());
         if let WorkGate::KeepWorking(refusal) = teammate.actor.fire(completed).await.work_gate() {
             if open.feedback.len() < MAX_TRIES {
                 let text = format!("{subject}: {} ({})", refusal.reason, refusal.by);

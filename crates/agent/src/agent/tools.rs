@@ -11,7 +11,7 @@ use crate::conversation::{Block, Message, Role};
 use crate::permission::{HookSays, Ruling};
 use crate::tool::{Risk, Task, Tool, ToolContext, ToolError};
 
-/// What stands in for an output that a hook hides.
+/// Replaces an output that a hook hides.
 const SUPPRESSED: &str = "[output suppressed by hook]";
 
 /// A call as the model made it.
@@ -30,7 +30,7 @@ impl Call {
         }
     }
 
-    /// Every call gets a result, also one that was not reached: a model's service insists on it.
+    /// The result of a call that was not run: a model's service requires a result for every call.
     fn not_run(self) -> Block {
         let content = "not run: the loop was stopped before it".to_owned();
         Block::ToolResult { tool_use_id: self.id, content, is_error: true }
@@ -54,7 +54,7 @@ type Ran = Result<Json, ToolError>;
 
 /// Which calls of one turn may run together: those that only read, and subagents.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Company {
+enum Concurrency {
     Readers,
     Subagents,
 }
@@ -69,9 +69,11 @@ impl Actor {
         let mut calls = calls.into_iter().peekable();
         while end.is_none() {
             let Some(call) = calls.next() else { break };
-            let company = self.company(&call);
+            let concurrency = self.concurrency(&call);
             let mut batch = vec![call];
-            while company.is_some() && calls.peek().is_some_and(|next| self.company(next) == company) {
+            while concurrency.is_some()
+                && calls.peek().is_some_and(|next| self.concurrency(next) == concurrency)
+            {
                 batch.extend(calls.next());
             }
             let prepared = match self.prepare_all(&batch).await {
@@ -82,7 +84,7 @@ impl Actor {
                     break;
                 }
             };
-            let ran = self.run_batch(&prepared, company).await;
+            let ran = self.run_batch(&prepared, concurrency).await;
             for (prepared, ran) in prepared.into_iter().zip(ran) {
                 let (block, gate) = self.after(prepared, ran).await;
                 results.push(block);
@@ -99,10 +101,10 @@ impl Actor {
         end.map_or(Ok(()), Err)
     }
 
-    fn company(&self, call: &Call) -> Option<Company> {
-        match self.means.tool(&call.name) {
-            Some(_) if call.name == Task::NAME => Some(Company::Subagents),
-            Some(tool) if tool.risk() == Risk::Read => Some(Company::Readers),
+    fn concurrency(&self, call: &Call) -> Option<Concurrency> {
+        match self.setup.tool(&call.name) {
+            Some(_) if call.name == Task::NAME => Some(Concurrency::Subagents),
+            Some(tool) if tool.risk() == Risk::Read => Some(Concurrency::Readers),
             _ => None,
         }
     }
@@ -115,19 +117,14 @@ impl Actor {
         Ok(prepared)
     }
 
-    /// Hooks and permission.
+    /// Runs the hooks before a call, and decides whether it may run.
     async fn prepare(&mut self, Call { id, name, input }: Call) -> Result<Prepared, End> {
-        let Some(tool) = self.means.tool(&name).cloned() else {
-            let near = crosier::protocol::nearest::nearest(&name, self.means.names());
+        let Some(tool) = self.setup.tool(&name).cloned() else {
+            let near = crosier::protocol::nearest::nearest(&name, self.setup.names());
             let near = near.map(|near| format!(", did you mean {near}?")).unwrap_or_default();
             return Ok(Prepared::Refused { id, reason: format!("there is no tool {name}{near}") });
         };
-        let event = PreToolUse {
-            tool_name: name.clone(),
-            tool_input: input.clone(),
-            tool_use_id: Some(id.clone()),
-            ..Default::default()
-        };
+        let event = PreToolUse::new(name.as_str(), input.clone()).tool_use_id(id.clone());
         let (hook, input) = match self.fire(event).await.tool_gate() {
             ToolGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ToolGate::Deny(refusal) => {
@@ -150,7 +147,7 @@ impl Actor {
         }
     }
 
-    async fn run_batch(&mut self, batch: &[Prepared], company: Option<Company>) -> Vec<Option<Ran>> {
+    async fn run_batch(&mut self, batch: &[Prepared], concurrency: Option<Concurrency>) -> Vec<Option<Ran>> {
         let ready: Vec<&Ready> = batch
             .iter()
             .filter_map(|prepared| match prepared {
@@ -161,9 +158,9 @@ impl Actor {
         for ready in &ready {
             self.show(format!("{} runs {}", self.id, ready.tool.spec().name)).await;
         }
-        let ran = match company {
-            Some(Company::Subagents) => self.run_subagents(&ready).await,
-            Some(Company::Readers) => {
+        let ran = match concurrency {
+            Some(Concurrency::Subagents) => self.run_subagents(&ready).await,
+            Some(Concurrency::Readers) => {
                 let parts = Arc::clone(&self.parts);
                 futures_util::future::join_all(ready.iter().map(|ready| run_tool(&parts, ready))).await
             }
@@ -183,22 +180,22 @@ impl Actor {
         in_order.collect()
     }
 
-    /// They start in order, work at once, and are seen off in order.
+    /// They start in order, work concurrently, and are finished in order.
     async fn run_subagents(&mut self, ready: &[&Ready]) -> Vec<Ran> {
-        let mut hired = Vec::with_capacity(ready.len());
+        let mut started = Vec::with_capacity(ready.len());
         for ready in ready {
-            hired.push(self.hire(&ready.input).await);
+            started.push(self.spawn_subagent(&ready.input).await);
         }
-        let work = hired.into_iter().map(|subagent| async {
+        let work = started.into_iter().map(|subagent| async {
             match subagent {
                 Ok(subagent) => Ok(subagent.run().await),
                 Err(error) => Err(error),
             }
         });
         let mut ran = Vec::with_capacity(ready.len());
-        for gone in futures_util::future::join_all(work).await {
-            ran.push(match gone {
-                Ok(gone) => self.see_off(gone).await,
+        for finished in futures_util::future::join_all(work).await {
+            ran.push(match finished {
+                Ok(finished) => self.finish_subagent(finished).await,
                 Err(error) => Err(error),
             });
         }
@@ -214,7 +211,7 @@ impl Actor {
         }
     }
 
-    /// Hooks after a call, and what the model reads of it.
+    /// Runs the hooks after a call, and returns what the model gets.
     async fn after(&mut self, prepared: Prepared, ran: Option<Ran>) -> (Block, ResultGate) {
         let nothing = || ResultGate { output: OutputGate::Keep, inject: Vec::new(), halt: None };
         let (id, name, input, ran) = match (prepared, ran) {
@@ -232,17 +229,10 @@ impl Actor {
                 return (Block::ToolResult { tool_use_id: id, content, is_error: true }, nothing());
             }
         };
-        let tool_use_id = Some(id.clone());
         let is_error = ran.is_err();
         let (mut content, mut gate) = match ran {
             Ok(response) => {
-                let event = PostToolUse {
-                    tool_name: name,
-                    tool_input: input,
-                    tool_response: response.clone(),
-                    tool_use_id,
-                    ..Default::default()
-                };
+                let event = PostToolUse::new(name, input, response.clone()).tool_use_id(id.clone());
                 let gate = self.fire(event).await.result_gate();
                 let content = match &gate.output {
                     OutputGate::Keep => response.plain().into_owned(),
@@ -252,18 +242,14 @@ impl Actor {
                 (content, gate)
             }
             Err(error) => {
-                let event = PostToolUseFailure {
-                    tool_name: name,
-                    tool_input: input,
-                    tool_use_id,
-                    error: error.message.clone(),
-                    is_interrupt: self.parts.interrupt.is_set().then_some(true),
-                    ..Default::default()
-                };
+                self.show(format!("{name} failed: {}", first_line(&error.message))).await;
+                let event = PostToolUseFailure::new(name, input, error.message.as_str())
+                    .tool_use_id(id.clone())
+                    .is_interrupt(self.parts.interrupt.is_set().then_some(true));
                 (format!("Error: {}", error.message), self.fire(event).await.result_gate())
             }
         };
-        // Strategies are never mixed: these stay with the result, the others become messages after it.
+        // `tool_result` texts are added to the result; the others become messages after it.
         gate.inject.retain(|injected| match injected.strategy {
             Strategy::ToolResult => {
                 content.push('\n');
@@ -276,11 +262,15 @@ impl Actor {
     }
 }
 
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
 fn context(parts: &super::Parts) -> ToolContext {
     ToolContext::new(parts.settings.workspace.clone(), parts.settings.tool_timeout)
 }
 
-/// Runs a tool until it is done, late or interrupted.
+/// Runs a tool until it is done, times out or is interrupted.
 async fn run_tool(parts: &super::Parts, ready: &Ready) -> Ran {
     let context = context(parts);
     tokio::select! {

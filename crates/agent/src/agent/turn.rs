@@ -10,11 +10,11 @@ use crate::conversation::{Block, Message, Role};
 use crate::model::{ModelRequest, Turn};
 use crate::session::Record;
 
-/// A hook that never lets the loop stop is not let go on for ever.
+/// How often hooks may keep the loop from stopping.
 const MAX_RESUMES: usize = 8;
 
 impl Actor {
-    /// Works until the model has no more to do, or something stops it.
+    /// Works until the model has nothing left to do, or something stops it.
     pub(super) async fn work(&mut self) -> End {
         match self.turns().await {
             Ok(end) | Err(end) => end,
@@ -22,7 +22,7 @@ impl Actor {
     }
 
     async fn turns(&mut self) -> Result<End, End> {
-        for _ in 0..self.means.max_turns {
+        for _ in 0..self.setup.max_turns {
             self.check()?;
             self.compact_if_needed().await?;
             let turn = self.turn().await?;
@@ -41,12 +41,9 @@ impl Actor {
 
     /// One call of the model, with the events around it.
     async fn turn(&mut self) -> Result<Turn, End> {
-        let outcome = self.fire(PreMessage {
-            prompt: self.newest(),
-            model: Some(self.parts.model.name().to_owned()),
-            ..Default::default()
-        });
-        match outcome.await.prompt_gate() {
+        let model = self.parts.model.name().to_owned();
+        let outcome = self.fire(PreMessage::new(self.newest()).model(model.clone())).await;
+        match outcome.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
             ActionGate::Deny(refusal) => {
                 self.withhold()?;
@@ -57,19 +54,14 @@ impl Actor {
             ActionGate::Go(Some(prompt)) => self.replace_newest(&prompt.plain())?,
         }
         if !self.pending.is_empty() {
-            // The system prompt is not part of the conversation: what hooks add to it is written down here.
+            // The system prompt is not part of the conversation, so what hooks add to it is recorded here.
             let (what, text) = ("context".to_owned(), self.pending.lines().join("\n"));
             let _ = self.transcript.push(&Record::Note { what, text });
         }
-        let system = self.pending.apply(&self.means.system_prompt);
+        let system = self.pending.apply(&self.setup.system_prompt);
         let mut turn = self.ask_model(&system).await?;
         let words = Message { role: Role::Assistant, content: turn.content.clone() }.words();
-        let outcome = self.fire(PostMessage {
-            output: words.clone(),
-            model: Some(self.parts.model.name().to_owned()),
-            ..Default::default()
-        });
-        let gate = outcome.await.result_gate();
+        let gate = self.fire(PostMessage::new(words.as_str()).model(model)).await.result_gate();
         if let OutputGate::Replace(output) = gate.output {
             turn.content.retain(|block| !matches!(block, Block::Text { .. }));
             turn.content.insert(0, Block::text(output.plain()));
@@ -89,7 +81,7 @@ impl Actor {
 
     /// Asks the model about a conversation.
     pub(super) async fn ask_about(&self, system: &str, messages: &[Message]) -> Result<Turn, End> {
-        let (parts, tools) = (&self.parts, self.means.specs());
+        let (parts, tools) = (&self.parts, self.setup.specs());
         let request = ModelRequest { system, messages, tools: &tools, max_tokens: parts.settings.max_tokens };
         let mut ignore = |_: &str| {};
         tokio::select! {
@@ -115,8 +107,8 @@ impl Actor {
         parts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Puts a hook's text in place of what the model has not seen yet. The first block carries it; tool results
-    /// keep their ids, and what is over says where its text went.
+    /// Replaces what the model has not seen yet by a hook's text. The first block carries it; tool results
+    /// keep their ids, and each other block says where its text went.
     fn replace_newest(&mut self, text: &str) -> Result<(), End> {
         let mut text = Some(text.to_owned());
         self.change_newest(|block| match block {
@@ -129,11 +121,11 @@ impl Actor {
         })
     }
 
-    /// Takes out what the model was not allowed to see, so that the next message does not bring it along.
+    /// Removes what the model was not allowed to see, so that it is not sent with the next message.
     fn withhold(&mut self) -> Result<(), End> {
         self.change_newest(|block| match block {
             Block::Text { .. } => None,
-            // Every call needs its result. Not the reason: its words could be the very ones that a hook minds.
+            // Every call needs a result. The reason is left out: it may quote the text that the hook objected to.
             Block::ToolResult { tool_use_id, .. } => {
                 let content = "Error: withheld by a hook".to_owned();
                 Some(Block::ToolResult { tool_use_id, content, is_error: true })
@@ -160,12 +152,12 @@ impl Actor {
         self.transcript.push(&record).map_err(|error| End::Failed(error.to_string()))
     }
 
-    /// The model wants to stop. `None`: a hook wants it to go on.
+    /// The model wants to stop. `None` when a hook makes it continue.
     async fn stop(&mut self) -> Result<Option<End>, End> {
         let outcome: Outcome = match self.kind {
             Kind::Main => {
                 let stop_hook_active = self.resumes > 0;
-                self.fire(Stop { stop_hook_active, ..Default::default() }).await
+                self.fire(Stop::new().stop_hook_active(stop_hook_active)).await
             }
             Kind::Subagent => self.fire_stop().await,
         };

@@ -23,7 +23,7 @@ pub struct Fired {
     pub took: Duration,
 }
 
-/// Told what happens in a session, while it happens. It must not block.
+/// Is told what happens in a session, while it happens. It must not block.
 pub trait Witness: Send + Sync {
     /// Something was said in the conversation of an agent.
     fn said(&self, agent_id: &str, message: &Message);
@@ -32,7 +32,7 @@ pub trait Witness: Send + Sync {
     fn fired(&self, fired: &Fired);
 }
 
-/// Keeps every fire.
+/// A witness that records every fire.
 #[derive(Default)]
 pub struct Recording(Mutex<Vec<Fired>>);
 

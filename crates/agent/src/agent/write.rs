@@ -10,7 +10,7 @@ use crate::tool::{FileWrite, ToolError, Workspace};
 impl Actor {
     pub(super) async fn write_file(&mut self, write: FileWrite) -> Result<Json, ToolError> {
         let FileWrite { path, content, mut report } = write;
-        let event = PreGitWrite { path: path.clone(), content: content.clone(), ..Default::default() };
+        let event = PreGitWrite::new(path.as_str(), content.as_str());
         let content = match self.fire(event).await.action_gate() {
             ActionGate::Halt(halt) => return Err(ToolError::new(halt.reason)),
             ActionGate::Deny(refusal) => {
@@ -19,7 +19,7 @@ impl Actor {
             }
             ActionGate::Go(None) => content,
             ActionGate::Go(Some(new)) => {
-                // What the model thinks is in the file is not: it must not build on that.
+                // The file differs from what the model wrote, so the model must be told.
                 report.push_str("; a hook changed what was written");
                 new.plain().into_owned()
             }
@@ -30,7 +30,7 @@ impl Actor {
                 let message = format!("{} wrote {path}", self.id);
                 match history.write(&path, content.as_bytes(), &message).await {
                     Ok(commit) => Some(commit),
-                    // The file is written; that its history is not must not be silent.
+                    // The file is written, but not its history: that must be reported.
                     Err(HistoryError::NotKept { why, .. }) => {
                         self.note("no history", &format!("{path}: {why}")).await;
                         None
@@ -41,7 +41,7 @@ impl Actor {
         };
         if let Some(commit) = commit {
             let commit = commit.as_str().to_owned();
-            self.fire(PostGitWrite { path, commit, ..Default::default() }).await;
+            self.fire(PostGitWrite::new(path, commit)).await;
         }
         Ok(Json::from(report))
     }
@@ -52,7 +52,7 @@ impl Actor {
         let write = move || Workspace::open(&root)?.write(&path, content.as_bytes());
         match tokio::task::spawn_blocking(write).await {
             Ok(written) => Ok(written?),
-            Err(_) => Err(ToolError::new("the write broke off; this is a bug of Crosier")),
+            Err(_) => Err(ToolError::new("the write panicked; this is a bug in Crosier")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One version of a file, as it is listed; and how a commit's message says what it is.
+//! One version of a file in a listing, and how it is encoded in a commit message.
 
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -41,7 +41,7 @@ pub enum EntryKind {
     Kept,
     /// The agent wrote it.
     Written,
-    /// It was brought back.
+    /// It was restored.
     Restored,
     /// The file was removed again.
     Removed,
@@ -83,14 +83,14 @@ pub struct Entry {
 
 const PATH_LINE: &str = "Crosier-Path: ";
 const KIND_LINE: &str = "Crosier-Kind: ";
-/// A message is cut after so many bytes.
+/// A message is cut after this many bytes.
 const MESSAGE_LIMIT: usize = 8 * 1024;
 /// Between the fields of a listed commit.
 const FIELD: char = '\u{1f}';
 /// What git is asked to print of a commit.
 pub(super) const FORMAT: &str = "--format=%H%x1f%ct%x1f%B";
 
-/// The whole message of a commit: what the host says, then two lines of ours.
+/// The whole message of a commit: the host's text, then two lines added by Crosier.
 pub(super) fn compose(message: &str, path: &str, kind: EntryKind) -> String {
     let said: String = message.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     let end = said.char_indices().map(|(at, _)| at).find(|&at| at >= MESSAGE_LIMIT).unwrap_or(said.len());
@@ -100,7 +100,7 @@ pub(super) fn compose(message: &str, path: &str, kind: EntryKind) -> String {
     format!("{said}\n\n{PATH_LINE}{path}\n{KIND_LINE}{}\n", kind.word())
 }
 
-/// One commit as git prints it; none when it is not one of ours.
+/// One commit as git prints it; none when Crosier did not make it.
 pub(super) fn read(printed: &str) -> Option<Entry> {
     let mut fields = printed.splitn(3, FIELD);
     let commit = CommitId::read(fields.next()?)?;

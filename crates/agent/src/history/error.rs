@@ -12,7 +12,7 @@ pub enum HistoryError {
     /// There is no `git` to be started: the host can leave history out.
     #[error("history needs git, and `{}` cannot be started: {why}", program.display())]
     NoGit {
-        /// What was to be started.
+        /// The program that could not be started.
         program: PathBuf,
         /// What the system says.
         why: String,

@@ -1,4 +1,4 @@
-//! The `git` program: one call, with an environment of our own, within a time.
+//! Calls the `git` program with a controlled environment and a time limit.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(super) struct Git {
     pub(super) begun: AtomicBool,
 }
 
-/// What became of a call.
+/// The result of a call.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) success: bool,
@@ -50,13 +50,13 @@ pub(super) struct Order<'a> {
 }
 
 impl Git {
-    /// Calls it. That git does not succeed is no error here.
+    /// Calls git. A failing git is not an error here.
     pub(super) async fn run(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
         let late = HistoryError::Late { command: order.command, after: TIME_LIMIT };
         tokio::time::timeout(TIME_LIMIT, self.talk(order)).await.unwrap_or(Err(late))
     }
 
-    /// The same, and that git does not succeed is an error.
+    /// The same, but a failing git is an error.
     pub(super) async fn succeed(&self, order: Order<'_>) -> Result<Vec<u8>, HistoryError> {
         let command = order.command;
         let ran = self.run(order).await?;
@@ -69,7 +69,7 @@ impl Git {
             .env_clear()
             .env("PATH", &self.search_path)
             .env("GIT_DIR", &self.repository)
-            // Nothing of the user's or the system's configuration.
+            // Ignore the user's and the system's configuration.
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -86,7 +86,7 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Not the work tree, and not wherever the host happens to be.
+        // Run in the repository, not in the work tree or the host's current folder.
         if self.repository.is_dir() {
             command.current_dir(&self.repository);
         } else {
@@ -103,7 +103,7 @@ impl Git {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
             if let Some(mut stdin) = stdin {
-                // A git that ends early does not want the rest; why it ended is on its stderr.
+                // git may exit before it has read everything; its stderr says why.
                 let _ = stdin.write_all(order.input).await;
             }
         };

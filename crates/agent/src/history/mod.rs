@@ -1,11 +1,11 @@
 //! Every version of every file that the agent writes, in a shadow repository outside the work tree.
 //!
-//! In comes a file to write; it is written and committed, together with what was there before when nobody has
-//! kept that yet. Out come lists, differences and old versions, and files as they were. The work is done by the
-//! `git` program, on a repository of our own with an environment of our own: no configuration, hook or index of
+//! A file to write is written and committed, together with its previous content if that is not in the history
+//! yet. Lists, diffs and old versions can be read, and files restored. The work is done by the
+//! `git` program, on a separate repository and with a controlled environment: no configuration, hook or index of
 //! the user is read, and nothing of the user's `.git` is touched. Without `git` there is a clear error, and no
 //! history. Any number of writers may write at once, in one process and in several.
-//! Never: a path outside the workspace, a symlink, a file over the limit, a repository that is not ours.
+//! Never used: a path outside the workspace, a symlink, a file over the limit, a repository that Crosier did not make.
 
 mod entry;
 mod error;
@@ -24,12 +24,12 @@ pub use shadow::{HistoryConfig, ShadowGit};
 /// A future of a history.
 pub type HistoryFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, HistoryError>> + Send + 'a>>;
 
-/// What became of a file.
+/// The result of restoring a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
     /// It is as it was.
     Written(CommitId),
-    /// It was not there then, and is gone again.
+    /// It did not exist then, and was removed.
     Removed(CommitId),
 }
 
@@ -48,7 +48,7 @@ pub trait History: Send + Sync {
         message: &'a str,
     ) -> HistoryFuture<'a, CommitId>;
 
-    /// The versions, newest first: of one file or of all, at most so many.
+    /// The versions, newest first: of one file or of all, at most this many.
     fn list<'a>(&'a self, path: Option<&'a str>, limit: usize) -> HistoryFuture<'a, Vec<Entry>>;
 
     /// What a commit changed, as a unified diff.
@@ -57,6 +57,6 @@ pub trait History: Send + Sync {
     /// A file as a commit has it.
     fn show<'a>(&'a self, commit: &'a str, path: &'a str) -> HistoryFuture<'a, Vec<u8>>;
 
-    /// Makes a file of the workspace what it was at a commit. What is there now is kept first.
+    /// Restores a file of the workspace to its content at a commit. The current content is kept first.
     fn restore<'a>(&'a self, commit: &'a str, path: &'a str) -> HistoryFuture<'a, Restored>;
 }

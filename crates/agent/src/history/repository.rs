@@ -1,4 +1,4 @@
-//! The repository: made once, recognised later, and the few questions that are put to it.
+//! The repository: how it is created, recognised and queried.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,7 +12,7 @@ use super::error::HistoryError;
 use super::git::{Git, Order};
 use super::import::{BRANCH, Commit, Parent};
 
-/// Says that a repository is ours.
+/// Marks a repository as made by Crosier.
 const MARKER: &str = "crosier-history";
 /// How often a commit is tried while others write too.
 const TRIES: u32 = 60;
@@ -31,7 +31,7 @@ pub(super) struct Stored {
 pub(super) async fn open(git: &Git, workspace: &Path) -> Result<(), HistoryError> {
     let repository = &git.repository;
     let unusable = |why: String| HistoryError::Unusable { repository: repository.clone(), why };
-    // Also says whether there is a git at all.
+    // Also checks that git exists.
     git.succeed(Order { command: "version", limit: 256, ..Order::default() }).await?;
     if repository.starts_with(workspace) || workspace.starts_with(repository) {
         return Err(unusable(format!("it must lie outside the workspace {}", workspace.display())));
@@ -42,14 +42,14 @@ pub(super) async fn open(git: &Git, workspace: &Path) -> Result<(), HistoryError
     begin(git).await
 }
 
-/// Makes the repository beside its place and moves it there: whoever comes at the same time finds all of it or
+/// Creates the repository in a temporary folder and renames it, so that a concurrent process finds all of it or
 /// nothing.
 async fn begin(git: &Git) -> Result<(), HistoryError> {
     let repository = &git.repository;
     let unusable = |why: String| HistoryError::Unusable { repository: repository.clone(), why };
     let io = |error: std::io::Error| unusable(error.to_string());
     let above = repository.parent().ok_or_else(|| unusable("it is no folder of its own".to_owned()))?;
-    // Versions of all files are nobody else's business.
+    // The history contains all files, so only its owner may read it.
     let private = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     private(above).map_err(io)?;
     let beside = above.join(format!(".crosier-{}.new", uuid::Uuid::now_v7().simple()));
@@ -116,7 +116,7 @@ impl Git {
             }
             refused = ran.stderr;
             parent = Parent::Head;
-            // Not all at the same moment again: the process's number sets them apart.
+            // A wait that differs by process id, so that writers do not all retry at the same moment.
             let apart = u64::from(std::process::id()) % 7 + u64::from(attempt % 5) * 3;
             tokio::time::sleep(Duration::from_millis(2 + apart)).await;
         }
@@ -137,7 +137,7 @@ impl Git {
         Ok(if begun { Parent::Head } else { Parent::None })
     }
 
-    /// The commit that somebody means by some of its digits.
+    /// The commit with this abbreviated id.
     pub(super) async fn resolve(&self, commit: &str) -> Result<CommitId, HistoryError> {
         let no_commit = || HistoryError::NoCommit { commit: commit.to_owned() };
         if !(4..=64).contains(&commit.len()) || !commit.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -50,7 +50,7 @@ pub struct ShadowGit {
     workspace: Workspace,
     file_limit: u64,
     hasher: RandomState,
-    /// What is known to be in the history, by path: a hash of the version that this process put there last. One
+    /// By path, a hash of the version that this process added to the history last. One
     /// write at a time, so that file and history agree on who was last.
     known: Mutex<HashMap<String, u64>>,
 }
@@ -86,7 +86,7 @@ impl ShadowGit {
         })
     }
 
-    /// Packs what has piled up, when it is much. For a host that has a moment, at the end of a session.
+    /// Packs the repository when it has many loose objects. For the end of a session, when the host has time.
     ///
     /// # Errors
     /// When `git` fails.
@@ -155,9 +155,9 @@ impl ShadowGit {
         Ok(commit)
     }
 
-    /// The file was made after that commit, so it goes.
+    /// Removes a file that was created after that commit.
     async fn remove(&self, commit: &CommitId, path: &str) -> Result<Restored, HistoryError> {
-        // Oldest last. A file that was there before the agent has no version from before: nothing is removed.
+        // The oldest entry is last. A file that existed before the agent wrote it is not removed.
         let entries = self.git.log(Some(path), usize::MAX).await?;
         let first = entries.last();
         if first.is_none_or(|first| first.kind == EntryKind::Kept) {
@@ -180,7 +180,7 @@ impl ShadowGit {
 /// A version that is to be written.
 struct New<'a> {
     content: &'a [u8],
-    /// As it is, when it is not said.
+    /// None leaves the permission unchanged.
     executable: Option<bool>,
     kind: EntryKind,
     message: &'a str,

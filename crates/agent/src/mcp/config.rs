@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// So long may a server take to start and to list its tools, unless it is said otherwise.
+/// The default time that a server may take to start and to list its tools.
 pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A server.
@@ -18,7 +18,7 @@ pub struct McpServerConfig {
     pub handshake: Handshake,
     /// How long it may take to start and to list its tools.
     pub start_timeout: Duration,
-    /// Whether it is believed.
+    /// Whether its claims about tools are trusted.
     pub trust: Trust,
 }
 
@@ -34,7 +34,7 @@ impl McpServerConfig {
         Self::new(name, McpTransport::Http { url: url.into(), headers: Vec::new() })
     }
 
-    /// A server with all else as usual.
+    /// A server with default settings.
     pub fn new(name: impl Into<String>, transport: McpTransport) -> Self {
         Self {
             name: name.into(),
@@ -57,7 +57,7 @@ pub enum McpTransport {
         args: Vec<String>,
         /// Variables beyond those that the host hands in.
         env: Vec<(String, String)>,
-        /// Where it runs; the workspace when it is not said.
+        /// Where it runs; by default the workspace.
         cwd: Option<PathBuf>,
     },
     /// A server that speaks streamable HTTP.
@@ -102,12 +102,12 @@ pub enum Handshake {
     Discover,
 }
 
-/// Whether a server is believed.
+/// Whether a server's claims about its tools are trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Trust {
-    /// Every tool can do anything, whatever the server says of it.
+    /// Not trusted: every tool can do anything, whatever the server says about it.
     #[default]
     Nothing,
-    /// A tool that the server calls read-only is taken for that.
+    /// A tool that the server calls read-only is treated as read-only.
     ReadOnlyHints,
 }

@@ -1,4 +1,4 @@
-//! What the rest of the agent knows of a server: two small traits.
+//! The interface between the agent and a server: two small traits.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ pub(super) type McpFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, McpErro
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// It could not be started or reached, or no conversation came about.
+    /// It could not be started or reached, or the handshake failed.
     #[error("it could not be reached: {detail}")]
     Unreachable {
         /// What went wrong.
@@ -62,7 +62,7 @@ pub(super) struct RemoteTool {
     pub(super) read_only_hint: bool,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
     /// Text, or structured content when there was no text.
@@ -82,7 +82,7 @@ pub(super) trait Connection: Send + Sync {
     /// Whether a call could still be answered.
     fn is_open(&self) -> bool;
 
-    /// Ends it in good order.
+    /// Closes it cleanly.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
 

@@ -1,4 +1,4 @@
-//! The `mcpServers` object of an `.mcp.json`, as other agents read it too → servers.
+//! Reads the `mcpServers` object of an `.mcp.json`, a format that other agents use too.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct McpConfigError {
     pub why: String,
 }
 
-/// What may be written about a server.
+/// The keys of a server's entry.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Written {

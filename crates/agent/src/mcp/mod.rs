@@ -1,11 +1,11 @@
 //! Tools of MCP servers: processes that talk over stdin and stdout, and servers that speak HTTP.
 //!
-//! In come servers as they are configured; out come tools named `mcp__server__tool` like any other tool. A server
+//! Input: configured servers. Output: tools named `mcp__server__tool`, used like any other tool. A server
 //! is started when its tools are listed, and again when a call finds it dead; a call is never made twice. A server
-//! that dies, hangs or talks nonsense is an error of the call, not of the agent. Only `sdk`, `stdio` and `http`
+//! that dies, hangs or breaks the protocol is an error of the call, not of the agent. Only `sdk`, `stdio` and `http`
 //! know the library that speaks the protocol; the rest knows two small traits.
-//! Never: a server's word about itself taken for a permission (unless the host trusts it), an environment that
-//! the host did not hand in, a process that outlives its connection.
+//! Never: a server's claim about itself used as a permission (unless the host trusts it), an environment that
+//! the host did not provide, a process that outlives its connection.
 
 mod config;
 mod connection;

@@ -19,7 +19,7 @@ use super::connection::{McpError, RemoteTool, Reply};
 /// No list has more pages than this.
 const MOST_PAGES: usize = 100;
 
-/// A message of a server is cut after so many characters.
+/// A message of a server is cut after this many characters.
 const MESSAGE_LIMIT: usize = 1000;
 
 /// An open conversation.
@@ -127,7 +127,7 @@ fn remote(tool: Tool) -> RemoteTool {
     }
 }
 
-/// Dropping the future tells the server that nobody waits any more.
+/// Calls a tool. Dropping the future tells the server that the call is cancelled.
 pub(super) async fn call(
     session: &Session,
     tool: &str,
@@ -149,7 +149,7 @@ fn reply(result: CallToolResult) -> Reply {
     }
 }
 
-/// A piece of content as text; what is none is named.
+/// A piece of content as text; for content that is not text, its kind.
 fn shown(content: &ContentBlock) -> String {
     match content {
         ContentBlock::Text(text) => text.text.clone(),
@@ -178,7 +178,7 @@ fn failed(error: ServiceError) -> McpError {
         ServiceError::TransportSend(error) => {
             let detail = brief(&error.error.to_string());
             let kind = error.error.downcast_ref::<io::Error>().map(io::Error::kind);
-            // A pipe without a reader: the request reached nobody.
+            // The pipe has no reader: the request did not reach the server.
             if kind == Some(io::ErrorKind::BrokenPipe) {
                 McpError::Gone { detail }
             } else {
@@ -189,7 +189,7 @@ fn failed(error: ServiceError) -> McpError {
     }
 }
 
-/// A message of somebody else, in one line and not too long.
+/// A server's message on one line, shortened.
 fn brief(message: &str) -> String {
     let one_line = message.chars().map(|c| if c.is_control() { ' ' } else { c });
     one_line.take(MESSAGE_LIMIT).collect::<String>().trim().to_owned()

@@ -40,8 +40,8 @@ impl Server {
         in_time(self.start_timeout, listing).await
     }
 
-    /// Calls a tool within a time. A call that reached nobody is made again, of a new connection; any other is made
-    /// once, because whether a lost one had its effect is not known.
+    /// Calls a tool within a time limit. A call that did not reach the server is repeated on a new connection; any
+    /// other is made only once, because a lost call may have had its effect.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -65,7 +65,7 @@ impl Server {
         reply
     }
 
-    /// Ends the connection in good order.
+    /// Closes the connection cleanly.
     pub(super) async fn close(&self) {
         let current = self.current.lock().await.take();
         if let Some(connection) = current {
@@ -73,13 +73,13 @@ impl Server {
         }
     }
 
-    /// The connection that there is, or a new one. Calls that come together share it.
+    /// The existing connection, or a new one. Concurrent calls share it.
     async fn connection(&self) -> Result<Arc<dyn Connection>, McpError> {
         let mut current = self.current.lock().await;
         if let Some(connection) = current.as_ref().filter(|connection| connection.is_open()) {
             return Ok(Arc::clone(connection));
         }
-        // The old one ends before a new one begins: two of one server might get in each other's way.
+        // Close the old connection before opening a new one: two processes of one server might conflict.
         *current = None;
         let connection = self.connector.connect().await?;
         *current = Some(Arc::clone(&connection));

@@ -17,7 +17,7 @@ use crate::tool::Tool;
 /// No server brings more tools than this.
 const MOST_TOOLS: usize = 1000;
 
-/// What the host hands in.
+/// What the host provides.
 #[derive(Debug, Clone)]
 pub struct McpHost {
     /// The environment that servers which are processes inherit.
@@ -46,7 +46,7 @@ pub struct McpServers {
 
 impl McpServers {
     /// Starts all servers at once and lists their tools. A server that fails is left out and named among the
-    /// failures; the others are not held up by more than its time to start.
+    /// failures; it delays the others by no more than its start timeout.
     pub async fn start(configs: &[McpServerConfig], host: &McpHost) -> Self {
         let mut started = Self { servers: Vec::new(), tools: Vec::new(), failures: Vec::new() };
         let mut listed = Vec::new();
@@ -115,7 +115,7 @@ impl McpServers {
         &self.failures
     }
 
-    /// Ends all servers in good order: their input closes, then they are asked, then killed. Dropping kills them
+    /// Ends all servers cleanly: their input is closed, then they get SIGTERM, then SIGKILL. Dropping kills them
     /// at once, when the last of their tools is gone too.
     pub async fn close(self) {
         join_all(self.servers.iter().map(|server| server.close())).await;

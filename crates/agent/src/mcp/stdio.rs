@@ -21,9 +21,9 @@ use crate::tool::group::Group;
 
 /// How long a server may take to end after its stdin closed, and after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
-/// So much of the end of stderr is kept, for messages.
+/// How many bytes of the end of stderr are kept, for messages.
 const STDERR_LIMIT: usize = 2048;
-/// A server that just died may take so long to be gone, with what it wrote last.
+/// How long to wait for the exit and the last output of a server that is dying.
 const NOTICE: Duration = Duration::from_millis(200);
 
 /// Starts one server.
@@ -165,7 +165,7 @@ impl Complaints {
         Self { kept, reader }
     }
 
-    /// A message, and what the server wrote last; that may be on its way when a server just died.
+    /// A message, followed by what the server wrote last; waits for that briefly when the server just died.
     async fn after(&self, message: String) -> String {
         let until = Instant::now() + NOTICE;
         while !self.reader.is_finished() && Instant::now() < until {
@@ -187,7 +187,7 @@ impl Drop for Complaints {
     }
 }
 
-/// Says more about a server that did not begin a conversation.
+/// Adds details to the error of a server whose handshake failed.
 async fn explain(error: McpError, group: &Group, complaints: &Complaints) -> McpError {
     let McpError::Unreachable { detail } = error else { return error };
     let ended = if group.exits_within(NOTICE).await { " (the process has ended)" } else { "" };

@@ -11,11 +11,11 @@ use super::server::Server;
 use crate::tool::output::Kept;
 use crate::tool::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// Models' services take names up to this length.
+/// Model services accept names up to this length.
 const NAME_LIMIT: usize = 64;
 /// The most text that is handed over.
 const TEXT_LIMIT: usize = 256 * 1024;
-/// What a server says of a tool is cut after so many bytes.
+/// What a server says of a tool is cut after this many bytes.
 const DESCRIPTION_LIMIT: usize = 4096;
 
 /// A tool of an MCP server.
@@ -83,7 +83,7 @@ impl Tool for McpTool {
     }
 }
 
-/// The input as the server will get it: exactly what hooks have seen, or nothing.
+/// The input as the server will get it: exactly what hooks have seen, or an error.
 fn arguments(input: &Json) -> Result<Map<String, Value>, ToolError> {
     if input.is_null() {
         return Ok(Map::new());
@@ -98,7 +98,7 @@ fn arguments(input: &Json) -> Result<Map<String, Value>, ToolError> {
     }
 }
 
-/// The first integer that would lose digits on its way.
+/// The first integer that would lose digits in transit.
 fn inexact_integer(json: &str) -> Option<&str> {
     let bytes = json.as_bytes();
     let mut at = 0;
@@ -135,13 +135,13 @@ fn cut(text: String) -> String {
     kept.into_text()
 }
 
-/// Structured content, as text when it is too much.
+/// Structured content; shortened to text when it is too large.
 fn bounded(value: &Value) -> Json {
     let json = Json::from(value);
     if json.text().len() <= TEXT_LIMIT { json } else { Json::from(cut(json.text().to_owned())) }
 }
 
-/// The name of a server's tool for the model: `mcp__server__tool` out of letters, digits, `_` and `-`. A server's
+/// The name of a server's tool for the model: `mcp__server__tool`, from letters, digits, `_` and `-`. A server's
 /// part holds no `__`, so that no server can take a name that looks like another's.
 #[must_use]
 pub fn tool_name(server: &str, tool: &str) -> String {
@@ -158,7 +158,7 @@ pub fn tool_name(server: &str, tool: &str) -> String {
     if name.len() <= NAME_LIMIT {
         return name;
     }
-    // Long names stay apart by what they were.
+    // A checksum of the full name keeps shortened names distinct.
     let tag = format!("_{:08x}", checksum(&format!("{server}\0{tool}")));
     format!("{}{tag}", &name[..NAME_LIMIT - tag.len()])
 }

@@ -1,4 +1,4 @@
-//! How a service is called, as the host says it.
+//! How a service is called.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use super::key::Key;
 use super::wire::Wire;
 
-/// Told something in words for a person. It must not block.
+/// Gets a message for a person. It must not block.
 pub type OnRetry = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A service and one of its models.
 #[derive(Clone)]
 pub struct ServiceConfig {
-    /// The language that it speaks.
+    /// Its wire format.
     pub wire: Wire,
     /// The model, by the service's name for it.
     pub model: String,
-    /// Where it is; the provider's own service when it is not said.
+    /// Its address; by default the provider's own service.
     pub base_url: Option<String>,
     /// The key. The providers' own services need one.
     pub key: Option<Key>,
@@ -27,12 +27,12 @@ pub struct ServiceConfig {
     pub idle_timeout: Duration,
     /// When it is asked again.
     pub retry: Retry,
-    /// Told, in words for a person, that the service is about to be asked again.
+    /// Gets a message for a person before each retry.
     pub on_retry: Option<OnRetry>,
 }
 
 impl ServiceConfig {
-    /// With all else as usual.
+    /// A service and a model, with default settings.
     pub fn new(wire: Wire, model: impl Into<String>) -> Self {
         Self {
             wire,
@@ -58,10 +58,10 @@ impl fmt::Debug for ServiceConfig {
     }
 }
 
-/// When a service is asked again that was busy, broken or out of reach.
+/// How requests are retried when the service is busy, broken or unreachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// How often it is asked in all.
+    /// The number of attempts, including the first.
     pub tries: u32,
     /// The wait before the second try; it doubles with each.
     pub first_wait: Duration,
@@ -83,8 +83,8 @@ impl Default for Retry {
 }
 
 impl Retry {
-    /// How long to wait after this try: twice as long each time, and a random part of it, so that many agents
-    /// do not come back at once. What the service asked for is the least. None: not again.
+    /// How long to wait after this attempt: twice as long each time, with random jitter, so that many agents
+    /// do not retry at once. Never less than the service asked for. `None`: do not retry.
     pub(super) fn wait(&self, tries: u32, asked: Option<Duration>, random: u64) -> Option<Duration> {
         if tries >= self.tries || asked.is_some_and(|asked| asked > self.patience) {
             return None;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Why there is no answer. No message holds a key.
+/// Why there is no answer. No message contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -14,13 +14,13 @@ pub enum ModelError {
         /// Where the key is looked for.
         variable: &'static str,
     },
-    /// What the host says about the service makes no sense.
+    /// The configuration of the service is invalid.
     #[error("the model's service cannot be called: {why}")]
     Setup {
         /// What is wrong.
         why: String,
     },
-    /// The service does not know the key, or the key is not enough.
+    /// The service does not accept the key, or the key lacks a permission.
     #[error("the key was refused ({status}): {message}; check {variable}")]
     BadKey {
         /// The HTTP status.
@@ -66,13 +66,13 @@ pub enum ModelError {
         /// The time it had.
         after: Duration,
     },
-    /// The answer ended before it was whole. It is not asked for again: part of it may have been shown.
+    /// The answer ended before it was complete. It is not retried: part of it may have been shown.
     #[error("the model's answer broke off in the middle: {why}")]
     BrokenOff {
         /// What went wrong.
         why: String,
     },
-    /// The service said in the middle of an answer that it cannot go on.
+    /// The service reported an error in the middle of an answer.
     #[error("the model's service gave up while answering ({kind}): {message}")]
     GaveUp {
         /// The service's word for it.
@@ -114,7 +114,7 @@ fn times(tries: u32) -> String {
 }
 
 impl ModelError {
-    /// The same, after so many tries.
+    /// The same error, after this many attempts.
     pub(super) fn after(mut self, number: u32) -> Self {
         if let Self::Refused { tries, .. } | Self::Unreachable { tries, .. } = &mut self {
             *tries = number;

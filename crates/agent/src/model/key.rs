@@ -1,4 +1,4 @@
-//! A key, which nobody sees.
+//! The key of a service, which is never shown.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ impl Key {
         &self.0
     }
 
-    /// A text from outside, which may repeat the key, without it.
+    /// A text from outside with the key removed, in case the text repeats it.
     pub(super) fn hide_in(&self, text: &str) -> String {
         text.replace(&self.0, "[key]")
     }

@@ -1,8 +1,8 @@
 //! Models behind one small trait.
 //!
-//! In comes a conversation and the tools that may be called; out comes one turn: words, tool calls, and why the
+//! Input: a conversation and the tools that may be called. Output: one turn: text, tool calls, and why the
 //! model stopped. A model knows nothing of hooks. `scripted` reads its answers from a file; `service` asks a service
-//! over HTTP, in one of two languages (`wire`). Never: an environment that is read, a key that is shown.
+//! over HTTP, in one of two wire formats (`wire`). Neither reads the environment or shows a key.
 
 mod config;
 mod error;
@@ -42,7 +42,7 @@ pub struct ModelRequest<'a> {
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// It has said what it wanted to say.
+    /// It has finished its answer.
     EndTurn,
     /// It waits for the results of tools.
     ToolUse,
@@ -75,7 +75,7 @@ pub struct Turn {
 /// A future of a model.
 pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ModelError>> + Send + 'a>>;
 
-/// Told the words of an answer while they come.
+/// Gets the text of an answer while it arrives.
 pub type OnText<'a> = &'a mut (dyn FnMut(&str) + Send);
 
 /// Something that answers.

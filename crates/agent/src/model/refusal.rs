@@ -1,4 +1,4 @@
-//! What a service says instead of an answer.
+//! Error responses of a service.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::ModelError;
 
-/// A message is cut after so many characters.
+/// A message is cut after this many characters.
 const MESSAGE_LIMIT: usize = 500;
 
-/// What stands in the body of a refusal.
+/// The content of an error response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) message: String,
@@ -17,7 +17,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Reads what both languages have (`{"error": {"message": …}}`), or takes the text as it is.
+    /// Reads the form that both wire formats share (`{"error": {"message": …}}`), or takes the text as it is.
     pub(super) fn read(body: &str) -> Self {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let error = &json["error"];
@@ -31,7 +31,7 @@ impl Said {
 }
 
 /// The wait that a service asks for: in seconds, or in milliseconds as OpenAI has it. A date is not read: the
-/// usual wait is good enough for it.
+/// default wait is good enough.
 pub(super) fn wait<'a>(
     header: impl Fn(&'static str) -> Option<&'a str>,
     seconds: &'static str,
@@ -41,7 +41,7 @@ pub(super) fn wait<'a>(
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Whether an answer that did not begin may come when it is asked for again.
+/// Whether a retry may succeed, when no part of the answer has arrived.
 pub(super) fn may_pass(error: &ModelError) -> bool {
     const BUSY: [&str; 5] =
         ["overloaded_error", "api_error", "rate_limit_error", "server_error", "rate_limit_exceeded"];

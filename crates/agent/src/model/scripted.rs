@@ -9,7 +9,7 @@
 //!     - {name: Bash, input: {command: ls}}
 //!   repeat: true              # optional: may be used more than once
 //! ```
-//! Each request takes the first turn that is left and whose `when` fits.
+//! Each request takes the first remaining turn whose `when` matches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

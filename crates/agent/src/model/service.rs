@@ -1,6 +1,6 @@
-//! A model at a service: one request, asked again when the service is busy, broken or out of reach.
+//! A model at a service: one request, retried when the service is busy, broken or unreachable.
 //!
-//! It is asked again only while nothing of the answer has come: what was shown to somebody cannot be taken back.
+//! It is retried only while no part of the answer has arrived: what was already shown cannot be taken back.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -17,7 +17,7 @@ use super::wire::{Answer, Home, Step};
 use super::{Model, ModelError, ModelFuture, ModelRequest, OnText, Turn};
 use crate::http;
 
-/// Of what a service says about an error, no more is read.
+/// The most bytes that are read of an error response.
 const REFUSAL_LIMIT: usize = 64 * 1024;
 
 /// A model at a service.
@@ -49,7 +49,7 @@ impl Service {
     /// A model at a service. Nothing is sent yet.
     ///
     /// # Errors
-    /// When a key is missing or cannot be sent, or the address is none.
+    /// When the key is missing or cannot be sent, or the address is invalid.
     pub fn new(config: ServiceConfig) -> Result<Self, ModelError> {
         let (wire, setup) = (config.wire, |why: String| ModelError::Setup { why });
         let base = config.base_url.as_deref().unwrap_or(wire.home());
@@ -79,7 +79,7 @@ impl Service {
             None if is_home => {
                 return Err(ModelError::NoKey { provider: wire.provider(), variable: wire.key_variable() });
             }
-            // A service of one's own may want none.
+            // A self-hosted service may need no key.
             None => {}
         }
         let client = http::client(&endpoint, config.connect_timeout).and_then(http::build).map_err(setup)?;
@@ -171,7 +171,7 @@ impl Service {
         while said.len() < REFUSAL_LIMIT {
             match timeout(self.config.idle_timeout, response.chunk()).await {
                 Ok(Ok(Some(chunk))) => said.extend_from_slice(&chunk),
-                // The status says enough, whatever became of the rest.
+                // The status is enough, even if the body cannot be read.
                 _ => break,
             }
         }
@@ -207,12 +207,12 @@ impl Service {
         ModelError::Unreachable { address: self.address(), why, tries: 1 }
     }
 
-    /// The machine that is called, without what else an address can hold.
+    /// The host that is called, without the other parts of the address.
     fn address(&self) -> String {
         self.endpoint.origin().ascii_serialization()
     }
 
-    /// What a service says may repeat the key.
+    /// Removes the key from an error, in case the service repeats it.
     fn hide(&self, mut error: ModelError) -> ModelError {
         if let Some(key) = &self.config.key {
             match &mut error {

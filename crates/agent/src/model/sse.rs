@@ -1,9 +1,9 @@
-//! Server-sent events: bytes, cut anywhere, → events.
+//! Decodes server-sent events from bytes that may be split anywhere.
 //!
-//! As the standard has it: lines end with `\n`, `\r` or `\r\n`; an empty line ends an event; lines of `data` are
-//! joined; comments and unknown fields are skipped; what the stream ends in the middle of is dropped. Where the
-//! bytes were cut never matters. Unlike a browser, bytes that are not UTF-8 are an error, and so is an event that
-//! never ends: an answer must be whole or none.
+//! As in the standard: lines end with `\n`, `\r` or `\r\n`; an empty line ends an event; lines of `data` are
+//! joined; comments and unknown fields are skipped; an incomplete event at the end is dropped. Where the
+//! bytes were split never matters. Unlike in a browser, bytes that are not UTF-8 are an error, and so is an event that
+//! never ends: an answer must be complete.
 
 /// No event is larger.
 const EVENT_LIMIT: usize = 16 * 1024 * 1024;
@@ -27,7 +27,7 @@ pub(super) enum SseError {
     TooLarge,
 }
 
-/// What has come, and is not an event yet.
+/// Holds the bytes that do not form a complete event yet.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     line: Vec<u8>,
@@ -35,12 +35,12 @@ pub(super) struct Decoder {
     data: Option<String>,
     /// The last byte was `\r`: a `\n` that follows belongs to it.
     after_return: bool,
-    /// The first line may begin with a mark that is none of it.
+    /// Whether the first line was read, which may begin with a byte order mark.
     past_first_line: bool,
 }
 
 impl Decoder {
-    /// Takes bytes; adds the events that are whole now. What came before an error is there, too.
+    /// Takes bytes and adds the events that are now complete, including those before an error.
     pub(super) fn feed(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), SseError> {
         while let Some((&first, rest)) = bytes.split_first() {
             if std::mem::take(&mut self.after_return) && first == b'\n' {
@@ -58,7 +58,7 @@ impl Decoder {
             bytes = rest;
             let line = std::mem::take(&mut self.line);
             self.end_line(&line, events)?;
-            // The room that it had is used again.
+            // Reuse the allocation.
             self.line = line;
             self.line.clear();
         }
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that comes of bytes in these pieces.
+    /// Decodes bytes that arrive in these pieces.
     fn decode<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Event>, Result<(), SseError>) {
         let (mut decoder, mut events) = (Decoder::default(), Vec::new());
         let result = pieces.into_iter().try_for_each(|piece| decoder.feed(piece, &mut events));
@@ -125,7 +125,7 @@ mod tests {
     fn what_is_not_text_is_an_error_after_what_came_before() {
         let (events, result) = decode([&b"data: 1\n\ndata: \xff\n\ndata: 2\n\n"[..]]);
         assert_eq!((events, result), (vec![event("", "1")], Err(SseError::NotUtf8)));
-        // Where nobody reads it, it does not matter.
+        // In a comment it does not matter.
         assert_eq!(decode([&b": \xff\ndata: 1\n\n"[..]]), (vec![event("", "1")], Ok(())));
     }
 
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(decode(lines).1, Err(SseError::TooLarge));
     }
 
-    /// Mostly what matters to a decoder, so that chance finds the corners.
+    /// Mostly bytes with a meaning, so that random inputs reach the edge cases.
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
         let piece = prop_oneof![
             Just(&b"data: "[..]),

@@ -4,17 +4,17 @@
 //! |---|---|---|
 //! | 1 | `plan` mode | deny whatever changes something |
 //! | 2 | disabled tools | deny |
-//! | 3 | deny rules | deny; where one could hold and nobody can say (`$X -rf /`), a person must decide: on to 9 |
+//! | 3 | deny rules | deny; where one may apply but that cannot be known (`$X -rf /`), a person must decide: on to 9 |
 //! | 4 | a hook's `ask` | a person must decide: on to 9 |
 //! | 5 | `bypassPermissions` mode, a hook's `allow`, allowed tools, allow rules | allow |
 //! | 6 | ask rules | a person must decide: on to 9 |
 //! | 7 | the mode's default by risk | allow what it allows |
 //! | 8 | the host's own callback | allow or deny |
-//! | 9 | PermissionRequest hooks, then a person; nobody there, or `dontAsk` | the answer; deny |
+//! | 9 | PermissionRequest hooks, then a person; without a person, or with `dontAsk` | the answer; deny |
 //!
-//! In come a tool call and what its hooks said; out goes a [`Ruling`]. A hook's allow skips the question to a
+//! Input: a tool call and the decision of its hooks. Output: a [`Ruling`]. A hook's allow skips the question to a
 //! person, never a deny rule. Rules are those of [`crosier_builtins::rules`]: `Bash(git *)` is about every command
-//! in a line of shell, wherever it stands.
+//! in a line of shell, wherever it is.
 
 mod update;
 
@@ -67,7 +67,7 @@ impl PermissionMode {
     }
 }
 
-/// The host's own say, before anybody is asked.
+/// The host's own decision, before a person is asked.
 pub type Callback = dyn Fn(&str, &Json) -> Option<bool> + Send + Sync;
 
 /// Everything that permissions depend on.
@@ -79,9 +79,9 @@ pub struct Permissions {
     pub disabled: Vec<Matcher>,
     /// Tools that always run.
     pub allowed: Vec<Matcher>,
-    /// The rules; none say nothing.
+    /// The rules; an empty set decides nothing.
     pub rules: Rules,
-    /// The host's own say.
+    /// The host's own decision.
     pub callback: Option<Arc<Callback>>,
 }
 
@@ -102,19 +102,19 @@ pub enum HookSays {
     Nothing,
 }
 
-/// What becomes of a call.
+/// The decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
     /// It runs.
     Allow,
-    /// It does not, because.
+    /// It does not run, for this reason.
     Deny(String),
-    /// A person must decide, because.
+    /// A person must decide, for this reason.
     Ask(String),
 }
 
 impl Permissions {
-    /// Layers 1 to 8 for a call in this folder; 9 is the loop's, because it fires an event and asks a person.
+    /// Layers 1 to 8 for a call in this folder. Layer 9 is in the loop, because it fires an event and asks a person.
     #[must_use]
     pub fn rule(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookSays) -> Ruling {
         if self.mode == PermissionMode::Plan && risk > Risk::Read {
@@ -144,7 +144,7 @@ impl Permissions {
             None => match self.callback.as_ref().and_then(|say| say(tool, input)) {
                 Some(true) => Ruling::Allow,
                 Some(false) => Ruling::Deny(format!("the host does not allow {tool}")),
-                None => Ruling::Ask(format!("{tool} needs permission")),
+                None => Ruling::Ask("no rule allows it".to_owned()),
             },
         }
     }

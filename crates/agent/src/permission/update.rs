@@ -1,8 +1,8 @@
-//! What a hook teaches the permissions of a session: `updatedPermissions` of a PermissionRequest.
+//! Permission updates from hooks: `updatedPermissions` of a PermissionRequest.
 //!
 //! A list of updates as Claude Code has them: `addRules` with rules for `allow`, `ask` or `deny`, and `setMode`.
-//! What cannot be done is said; the rest is done. Wherever an update wants to be kept, it is kept for this
-//! session: files of a person are not written.
+//! An update that cannot be applied is reported; the others are applied. Whatever destination an update names, it
+//! applies to this session only: the person's files are not written.
 
 use crosier::{Decision, Json};
 use crosier_builtins::rules::Rule;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{PermissionMode, Permissions};
 
 impl Permissions {
-    /// Takes updates in. Gives back what could not be done, and why.
+    /// Applies updates. Returns what could not be applied, and why.
     pub fn update(&mut self, updates: &Json) -> Vec<String> {
         let Some(Value::Array(updates)) = updates.to_value() else {
             return vec![format!("updates are a list, but this is {}", updates.kind_word())];

@@ -1,4 +1,4 @@
-//! The sessions that there are, for somebody who looks for one.
+//! Lists the existing sessions.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::Transcript;
 use crate::agent::MAIN;
 
-/// Of a prompt, so many characters are shown.
+/// How many characters of a prompt are shown.
 const PROMPT_LIMIT: usize = 60;
 
 /// A session that can be resumed.
@@ -15,13 +15,13 @@ const PROMPT_LIMIT: usize = 60;
 pub struct Listed {
     /// Its id.
     pub id: String,
-    /// When something was said in it last.
+    /// When it was last used.
     pub time: SystemTime,
-    /// How it begins.
+    /// The beginning of its first prompt.
     pub prompt: String,
 }
 
-/// The sessions in this folder, the latest first, at most so many. What cannot be read is left out: this is help
+/// The sessions in this folder, the latest first, at most this many. What cannot be read is left out: this is help
 /// for a person, not a record.
 #[must_use]
 pub fn list(sessions: &Path, most: usize) -> Vec<Listed> {

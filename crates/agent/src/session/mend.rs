@@ -1,8 +1,8 @@
-//! A conversation that was cut off goes on only when every call in it has its result: services insist on it.
+//! Repairs a conversation that was cut off: model services require a result for every call.
 
 use crate::conversation::{Block, Message, Role};
 
-/// Puts a result behind every call that has none.
+/// Adds a result after every call that has none.
 pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
     let mut mended: Vec<Message> = Vec::with_capacity(messages.len());
     let mut messages = messages.into_iter().peekable();
@@ -10,7 +10,7 @@ pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
         let mut open: Vec<String> = message.content.iter().filter_map(call).collect();
         mended.push(message);
         let mut answers = Vec::new();
-        // All that comes before the model speaks again may answer it.
+        // Every message before the model's next one may contain results.
         while let Some(next) = messages.next_if(|next| next.role == Role::User) {
             open.retain(|id| !next.content.iter().any(|block| answers_to(block, id)));
             answers.push(next);
@@ -21,7 +21,7 @@ pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
                 content: "Error: not known; the session broke off here".to_owned(),
                 is_error: true,
             };
-            // Results come first; whatever was said after the break comes behind them.
+            // Results come first, then whatever was said after the break.
             mended.push(Message { role: Role::User, content: open.into_iter().map(result).collect() });
         }
         mended.extend(answers);

@@ -1,7 +1,7 @@
 //! A session on disk: its id, its folder, its transcript.
 //!
-//! In come records of what happens; out goes a JSONL file that is written *before* the hook that may read it, so
-//! that `transcript_path` is true. A session can be read back and resumed.
+//! Records of what happens are written to a JSONL file *before* the hook that may read them runs, so
+//! that the file at `transcript_path` is up to date. A session can be read back and resumed.
 
 mod list;
 mod mend;
@@ -23,14 +23,14 @@ pub struct Session {
     folder: PathBuf,
 }
 
-/// A session that goes on.
+/// A resumed session.
 #[derive(Debug)]
 pub struct Resumed {
     /// The session.
     pub session: Session,
     /// The conversation so far. Every call has its result.
     pub messages: Vec<Message>,
-    /// How many lines of the transcript are no records, and left out.
+    /// How many lines of the transcript are not records and were left out.
     pub unreadable: usize,
 }
 
@@ -49,7 +49,7 @@ pub enum SessionError {
         /// Where sessions are.
         folder: PathBuf,
     },
-    /// The disk does not play along.
+    /// A file could not be read or written.
     #[error("{}: {error}", .path.display())]
     Io {
         /// The file.
@@ -67,7 +67,7 @@ impl Session {
     pub fn begin(sessions: &Path) -> Result<Self, SessionError> {
         let id = uuid::Uuid::now_v7().to_string();
         let folder = sessions.join(&id);
-        // What was said is nobody else's business.
+        // A conversation is private, so only its owner may read it.
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
         made.map_err(|error| SessionError::Io { path: folder.clone(), error })?;
         Ok(Self { id, folder })

@@ -29,7 +29,7 @@ pub enum Record {
     Replaced {
         /// How many of the newest messages are gone.
         count: usize,
-        /// What stands in their place.
+        /// What replaces them.
         messages: Vec<Message>,
     },
     /// Something for readers: a denial, a rewrite, a phase, the end.
@@ -41,7 +41,7 @@ pub enum Record {
     },
 }
 
-/// A record as it is read: not by its tag, which would buffer it; see the blocks of a message.
+/// A record as it is deserialized: serde would buffer a tagged enum; see `FlatBlock`.
 #[derive(Deserialize)]
 struct FlatRecord {
     record: String,
@@ -75,7 +75,7 @@ impl TryFrom<FlatRecord> for Record {
     }
 }
 
-/// Appends records to a file; each is on disk, as far as other processes can see, when `push` is back.
+/// Appends records to a file; other processes can read each one when `push` returns.
 #[derive(Debug)]
 pub struct Transcript {
     path: PathBuf,
@@ -83,7 +83,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Opens a transcript, behind what is in it already. Only its owner can read it.
+    /// Opens a transcript to append to it. Only its owner can read it.
     ///
     /// # Errors
     /// When the file cannot be opened.
@@ -96,7 +96,7 @@ impl Transcript {
                 file.read_exact_at(&mut last, length - 1)?;
             }
             if last != *b"\n" {
-                // A line that was cut off must not take the next one with it.
+                // A line that was cut off must not swallow the next one.
                 file.write_all(b"\n")?;
             }
             Ok(file)
@@ -119,13 +119,13 @@ impl Transcript {
         let write = || -> std::io::Result<()> {
             let mut line = serde_json::to_string(record)?;
             line.push('\n');
-            // One write per record: two agents of one file would not cut into each other's lines.
+            // One write per record, so that two agents that share a file do not mix their lines.
             self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes())
         };
         write().map_err(|error| SessionError::Io { path: self.path.clone(), error })
     }
 
-    /// The conversation that a transcript leads to, and how many of its lines are no records: a line can be cut
+    /// The conversation in a transcript, and how many of its lines are not records: a line can be cut
     /// off when the machine stops.
     pub(super) fn read(path: &Path) -> Result<(Vec<Message>, usize), SessionError> {
         let failed = |error| SessionError::Io { path: path.to_owned(), error };
@@ -167,7 +167,7 @@ mod tests {
             .write_all(b"{\"record\":\"mess\xc3")
             .unwrap();
         assert_eq!(Transcript::read(&path).unwrap(), (vec![Message::user("new")], 1));
-        // What is said after the cut is not lost with it.
+        // What was written after the cut-off line is not lost.
         let transcript = Transcript::open(path.clone()).unwrap();
         transcript.push(&Record::Message { message: Message::user("next") }).unwrap();
         let both = vec![Message::user("new"), Message::user("next")];

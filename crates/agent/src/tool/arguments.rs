@@ -1,7 +1,7 @@
 //! The input of a tool, read strictly.
 //!
-//! In comes the JSON that a model wrote and hooks have seen; out come its members. A key that the tool does not
-//! know or that is there twice is refused: a hook that looked at one of them must not have looked past the other.
+//! Input: the JSON that a model wrote and hooks have seen. Output: its members. A key that the tool does not
+//! know or that occurs twice is refused: a hook that checked one of two values may have missed the other.
 //! The field names of Claude Code's tools are accepted too.
 
 use std::borrow::Cow;
@@ -45,7 +45,7 @@ impl Arguments {
         self.0.iter().find(|(name, value)| name == key && !value.is_null()).map(|(_, value)| value)
     }
 
-    /// Text that must be there.
+    /// A required text.
     pub(super) fn text(&self, key: &str) -> Result<Cow<'_, str>, ToolError> {
         self.optional_text(key)?.ok_or_else(|| ToolError::new(format!("the input needs `{key}`")))
     }
@@ -71,7 +71,7 @@ impl Arguments {
         duration.map(Some).ok_or_else(wrong)
     }
 
-    /// True or false; false when it is not there.
+    /// True or false; false when it is missing.
     pub(super) fn flag(&self, key: &str) -> Result<bool, ToolError> {
         match self.get(key).map(Json::text) {
             None | Some("false") => Ok(false),

@@ -1,10 +1,10 @@
 //! Bash: one command line in a shell.
 //!
-//! In comes a command; out comes `{"exit_code", "output"}`, with stdout and stderr in the order in which they
+//! Input: a command. Output: `{"exit_code", "output"}`, with stdout and stderr in the order in which they
 //! were written (they are one pipe). The call is over when the shell exits, not when the pipe closes; what the
-//! command left running in the background is neither awaited nor killed. Past the time limit, and when nobody
-//! waits any more, the whole process group is killed. Nothing of our own environment reaches the command but
-//! what the host handed in.
+//! command left running in the background is neither awaited nor killed. Past the time limit, and when the call
+//! is cancelled, the whole process group is killed, on Linux with descendants that left it. The command gets only the
+//! environment that the host provided.
 
 use std::ffi::OsString;
 use std::io;
@@ -28,8 +28,15 @@ use super::{Progress, Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 const OUTPUT_LIMIT: usize = 256 * 1024;
 /// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
-/// Ending a command takes time too: so much of what the context allows is kept for it.
+/// How much of the time limit is reserved for ending the command.
 const RESERVE: Duration = Duration::from_millis(250);
+
+/// What is killed past the time limit.
+const KILLED: &str = if cfg!(target_os = "linux") {
+    "the command, its process group and its descendants"
+} else {
+    "the command and its process group"
+};
 
 /// Runs commands in a shell.
 #[derive(Debug)]
@@ -83,7 +90,7 @@ impl Bash {
             .stdout(write.try_clone()?)
             .stderr(write);
         let group = Group::start(&mut shell)?;
-        // With the command go our ends of the pipe to write to.
+        // Dropping the command closes our copies of the write end of the pipe.
         drop(shell);
         Ok((group, Receiver::from_owned_fd(read.into())?))
     }
@@ -128,7 +135,7 @@ async fn finish(
         let exit = group.wait();
         tokio::pin!(exit);
         loop {
-            // The exit and the deadline come before the output: a flood must not hold them back.
+            // The exit and the deadline are checked before the output, so that a flood of output cannot delay them.
             tokio::select! {
                 biased;
                 status = &mut exit => break Some(status),
@@ -142,8 +149,8 @@ async fn finish(
         group.end(GRACE).await;
         let output = output.into_text();
         return Err(ToolError::new(format!(
-            "timed out after {limit:?}; the command and its process group were killed (a process that left the group, as \
-             with `setsid`, may still run). Its output until then:\n{output}"
+            "timed out after {limit:?}; {KILLED} were killed (a process that detached itself from its \
+             parent, as a daemon does, may still run). Its output until then:\n{output}"
         )));
     };
     output.drain();
@@ -153,7 +160,7 @@ async fn finish(
 
 fn result(status: ExitStatus, output: String) -> Json {
     let mut result = ordered::Map::new();
-    // As a shell says it: 128 and the number of the signal.
+    // The shell's convention: 128 plus the number of the signal.
     let signal = status.signal();
     result.insert("exit_code".to_owned(), status.code().or(signal.map(|signal| 128 + signal)).into());
     if let Some(signal) = signal {
@@ -193,7 +200,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Takes what is in the pipe at this moment and no more: what the command left running may go on writing.
+    /// Takes only what is in the pipe now: processes that the command left running may keep writing.
     fn drain(&mut self) {
         let waiting = self.pipe.as_ref().map_or(0, |pipe| rustix::io::ioctl_fionread(pipe).unwrap_or(0));
         let mut left = usize::try_from(waiting).unwrap_or(usize::MAX);

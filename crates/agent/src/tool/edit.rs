@@ -47,7 +47,7 @@ fn plan(input: &Json, context: &ToolContext) -> Result<FileWrite, ToolError> {
     let arguments = Arguments::read(input, &["path", "old", "new", "all"])?;
     let named = arguments.text("path")?;
     let workspace = Workspace::open(&context.workspace)?;
-    // First, so that a path that may not be written is refused whatever is in it.
+    // Checked first, so that a path that may not be written is refused before its content is read.
     let path = workspace.check_write(&named, b"")?;
     let text = workspace.read_text(&named)?;
     let places = if arguments.flag("all")? { Places::All } else { Places::One };
@@ -84,7 +84,7 @@ fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<(String, 
             Err(format!("holds `old` {count} times; add lines around it until it is unique, or set `all`"))
         }
         (count, _) => {
-            // Many places and a long `new` could be more than the memory.
+            // Many replacements with a long `new` could exhaust the memory.
             let size = count.saturating_mul(new.len()).saturating_add(text.len()) as u64;
             if size > 2 * FILE_LIMIT {
                 return Err(format!("was not edited: it would be too large, about {size} bytes"));

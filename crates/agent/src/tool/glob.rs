@@ -1,10 +1,10 @@
-//! Glob: which files there are.
+//! Glob: finds files by name.
 
 use crosier::Json;
 use crosier::protocol::json;
 
 use super::arguments::Arguments;
-use super::errand::{Stop, errand};
+use super::blocking::{Stop, run_blocking};
 use super::pattern::PathPattern;
 use super::walk::{Next, Walked, below, walk};
 use super::workspace::Workspace;
@@ -62,7 +62,8 @@ impl Tool for Glob {
             let pattern = PathPattern::new(&arguments.text("pattern")?).map_err(ToolError::new)?;
             let path = arguments.optional_text("path")?.unwrap_or(".".into()).into_owned();
             let root = context.workspace.clone();
-            let found = errand(context, move |stop| find(&Workspace::open(&root)?, &path, &pattern, stop));
+            let found =
+                run_blocking(context, move |stop| find(&Workspace::open(&root)?, &path, &pattern, stop));
             found.await.map(Json::from)
         })
     }

@@ -1,4 +1,4 @@
-//! Grep: which lines match a regular expression.
+//! Grep: finds lines that match a regular expression.
 
 use std::fmt::Write as _;
 
@@ -7,20 +7,20 @@ use crosier::protocol::json;
 use regex::{Regex, RegexBuilder};
 
 use super::arguments::Arguments;
-use super::errand::{Stop, errand};
+use super::blocking::{Stop, run_blocking};
 use super::pattern::PathPattern;
 use super::walk::{Next, Walked, below, walk};
 use super::workspace::{Refusal, Workspace};
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// So many lines, when the model does not say.
+/// The default number of lines.
 const LINES: usize = 200;
 const MOST_LINES: usize = 2000;
-/// A line is cut after so many characters.
+/// A line is cut after this many characters.
 const LINE_WIDTH: usize = 400;
 /// The most text that is handed over.
 const TEXT_LIMIT: usize = 128 * 1024;
-/// A regular expression compiled is no larger than this.
+/// The maximum size of a compiled regular expression.
 const COMPILED_LIMIT: usize = 4 * 1024 * 1024;
 
 /// Finds lines in the files of the workspace.
@@ -73,7 +73,7 @@ impl Tool for Grep {
         Box::pin(async move {
             let search = Search::read(input)?;
             let root = context.workspace.clone();
-            let found = errand(context, move |stop| search.run(&Workspace::open(&root)?, stop));
+            let found = run_blocking(context, move |stop| search.run(&Workspace::open(&root)?, stop));
             found.await.map(Json::from)
         })
     }
@@ -108,7 +108,7 @@ impl Search {
     fn run(&self, workspace: &Workspace, stop: &Stop) -> Result<String, ToolError> {
         let start = workspace.relative(&self.path)?;
         let mut found = Found { text: String::new(), left: self.limit, over: false };
-        // A file that is named is searched whatever it is called, and refused aloud.
+        // A file that is named directly is searched whatever its name is, and an unreadable one is an error.
         match workspace.read_text(&start) {
             Ok(text) => {
                 found.take(&start, &text, &self.expression);
@@ -149,7 +149,7 @@ impl Found {
     fn take(&mut self, path: &str, text: &str, expression: &Regex) {
         let (mut from, mut counted, mut line) = (0, 0, 1);
         while let Some(matched) = expression.find_at(text, from) {
-            // Behind the last newline there is no line.
+            // After the last newline there is no line.
             if matched.start() == text.len() && (text.is_empty() || text.ends_with('\n')) {
                 return;
             }

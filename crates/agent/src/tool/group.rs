@@ -1,7 +1,7 @@
-//! A process that leads a group of its own. Whoever lets go of it kills the whole group.
+//! A process that leads its own group. Dropping it kills the whole group.
 //!
 //! Invariant: the group is signalled only while its leader is not reaped, so that its id cannot be somebody
-//! else's. A process that leaves the group (`setsid`) is out of reach.
+//! else's. On Linux, descendants that left the group (`setsid`) are killed with it.
 
 use std::io;
 use std::process::ExitStatus;
@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid};
 use tokio::process::{Child, Command};
 
-/// How often a leader that was asked to end is looked at.
+use super::descendants::Descendants;
+
+/// How often to check whether a leader that was asked to end has exited.
 const TICK: Duration = Duration::from_millis(5);
-/// How long a killed leader may take to be gone; then it hangs in the kernel, and nobody waits for it.
+/// How long to wait for a killed leader; after that it hangs in the kernel and is given up.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The leader of a group.
@@ -33,24 +35,27 @@ impl Group {
         &mut self.child
     }
 
-    /// Waits until the leader exits. What it started and left behind is not touched any more.
+    /// Waits until the leader exits. Processes that it left running are not touched.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
     /// Ends the whole group: asks, gives it some time, then kills.
     pub(crate) async fn end(mut self, grace: Duration) {
+        // Collected before anything is killed: a child whose parent has exited cannot be found any more.
+        let descendants = self.pid().map(Descendants::of).unwrap_or_default();
         self.signal(Signal::TERM);
         let kill_at = Instant::now() + grace;
-        // Not reaped yet: the group still gets its kill after the leader is gone.
+        // The leader is not reaped yet, so that the group can still be killed after it has exited.
         while !self.has_exited() && Instant::now() < kill_at {
             tokio::time::sleep(TICK).await;
         }
-        self.signal(Signal::KILL);
+        self.kill();
+        descendants.kill();
         let _ = tokio::time::timeout(PATIENCE, self.child.wait()).await;
     }
 
-    /// Waits until the leader exits by itself, at most so long. It is not reaped.
+    /// Waits until the leader exits by itself, at most this long. It is not reaped.
     pub(crate) async fn exits_within(&self, limit: Duration) -> bool {
         let until = Instant::now() + limit;
         while Instant::now() < until {
@@ -74,17 +79,24 @@ impl Group {
     }
 
     fn signal(&self, signal: Signal) {
-        let Some(pid) = self.pid() else { return };
-        let _ = kill_process_group(pid, signal);
-        if signal == Signal::KILL {
-            // A leader that moved itself to another group is still ours.
-            let _ = kill_process(pid, signal);
+        if let Some(pid) = self.pid() {
+            let _ = kill_process_group(pid, signal);
         }
+    }
+
+    /// Kills the group and the descendants of its leader.
+    fn kill(&self) {
+        let Some(pid) = self.pid() else { return };
+        let descendants = Descendants::of(pid);
+        self.signal(Signal::KILL);
+        // A leader that moved itself to another group is still ours.
+        let _ = kill_process(pid, Signal::KILL);
+        descendants.kill();
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.kill();
     }
 }

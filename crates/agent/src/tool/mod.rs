@@ -1,12 +1,13 @@
 //! Tools behind one small trait.
 //!
-//! In comes an input that hooks and permissions have let through; out comes text for the model. A tool knows
+//! Input: arguments that hooks and permissions have let through. Output: text for the model. A tool knows
 //! nothing of hooks.
 
 mod arguments;
 mod bash;
+mod blocking;
+mod descendants;
 mod edit;
-mod errand;
 mod glob;
 mod grep;
 pub(crate) mod group;
@@ -49,10 +50,10 @@ pub struct ToolSpec {
     pub input_schema: Json,
 }
 
-/// What a tool can do at worst; permissions go by it.
+/// The worst that a tool can do; permissions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
-    /// It only looks: calls of one turn may run together.
+    /// It only reads: calls of one turn may run concurrently.
     Read,
     /// It changes files in the workspace.
     Edit,
@@ -67,18 +68,18 @@ pub struct ToolContext {
     pub workspace: PathBuf,
     /// The most time that it may take.
     pub timeout: Duration,
-    /// Told what a tool writes while it runs.
+    /// Gets what a tool writes while it runs.
     pub progress: Option<Progress>,
 }
 
 impl ToolContext {
-    /// A context in which nobody listens to progress.
+    /// A context without a progress listener.
     pub fn new(workspace: impl Into<PathBuf>, timeout: Duration) -> Self {
         Self { workspace: workspace.into(), timeout, progress: None }
     }
 }
 
-/// Told what a tool writes, as it is written. It must not block.
+/// Gets what a tool writes, as it is written. It must not block.
 #[derive(Clone)]
 pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -120,7 +121,7 @@ impl ToolError {
 pub struct FileWrite {
     /// The file, relative to the workspace.
     pub path: String,
-    /// All that will be in it.
+    /// Its whole new content.
     pub content: String,
     /// What the model reads when it is done.
     pub report: String,
@@ -134,7 +135,7 @@ pub trait Tool: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ToolSpec;
 
-    /// What it can do at worst.
+    /// The worst that it can do.
     fn risk(&self) -> Risk;
 
     /// What it would write, for a tool that does nothing but write one file; then it is not run.

@@ -1,4 +1,4 @@
-//! What a process writes: its beginning and its end, and text for whoever listens meanwhile.
+//! The output of a process: its beginning and end are kept, and text is passed to a listener meanwhile.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ impl Kept {
     }
 }
 
-/// Cuts a stream of bytes into text without tearing a character apart.
+/// Decodes a stream of bytes as text without splitting characters.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     /// The beginning of a character, at most three bytes.
@@ -72,7 +72,7 @@ impl Decoder {
     }
 }
 
-/// Whether these bytes can still become a character.
+/// Whether these bytes are the beginning of a valid character.
 fn may_go_on(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }

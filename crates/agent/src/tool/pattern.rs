@@ -6,10 +6,10 @@
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
-/// A pattern compiled is no larger than this; a longer one is refused.
+/// The maximum size of a compiled pattern.
 const COMPILED_LIMIT: usize = 4 * 1024 * 1024;
 
-/// Whose pattern it is.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     Glob,
@@ -50,7 +50,7 @@ struct Rule {
     folders_only: bool,
 }
 
-/// What is said about a path.
+/// What a `.gitignore` says about a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Ignored,
@@ -58,7 +58,7 @@ pub(super) enum Verdict {
 }
 
 impl Ignores {
-    /// Reads a `.gitignore`. A line that is no pattern is left out, as git does.
+    /// Reads a `.gitignore`. A line that is not a pattern is left out, as git does.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut expressions = Vec::new();
         let mut rules = Vec::new();

@@ -6,13 +6,13 @@ use crosier::Json;
 use crosier::protocol::json;
 
 use super::arguments::Arguments;
-use super::errand::errand;
+use super::blocking::run_blocking;
 use super::workspace::Workspace;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// So many lines, when the model does not say.
+/// The default number of lines.
 const LINES: usize = 2000;
-/// A line is cut after so many characters.
+/// A line is cut after this many characters.
 const LINE_WIDTH: usize = 2000;
 /// The most text that is handed over.
 const TEXT_LIMIT: usize = 256 * 1024;
@@ -67,7 +67,7 @@ impl Tool for Read {
             let first = arguments.count("offset")?.unwrap_or(1);
             let count = arguments.count("limit")?.unwrap_or(LINES);
             let root = context.workspace.clone();
-            let text = errand(context, move |_| Ok(Workspace::open(&root)?.read_text(&path)?)).await?;
+            let text = run_blocking(context, move |_| Ok(Workspace::open(&root)?.read_text(&path)?)).await?;
             numbered(&text, first, count).map(Json::from)
         })
     }

@@ -1,4 +1,4 @@
-//! The tools that an agent has, by name, in the order in which they are told to the model.
+//! The tools of an agent, by name, in the order in which the model sees them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl ToolSet {
         self.tools.clone()
     }
 
-    /// What they are, in order, for the model.
+    /// Their descriptions for the model, in order.
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec().clone()).collect()

@@ -6,8 +6,8 @@ use crosier::protocol::json;
 use super::arguments::Arguments;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// Starts a subagent. The loop knows it by its name and runs the subagent itself: what that does goes through
-/// hooks and permissions call by call, so that the start alone is no risk.
+/// Starts a subagent. The loop recognises it by name and runs the subagent itself: what that does goes through
+/// hooks and permissions call by call, so that the start alone is not a risk.
 #[derive(Debug)]
 pub struct Task(ToolSpec);
 

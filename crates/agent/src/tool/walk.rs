@@ -1,19 +1,19 @@
 //! Every file below a folder, in the order of names.
 //!
-//! Symlinks are not followed, `.git` is left out, and so is what a `.gitignore` on the way leaves out (the files
+//! Symlinks are not followed, `.git` is skipped, and so is everything that a `.gitignore` excludes (the files
 //! of that name inside the walked part and above it; neither `.git/info/exclude` nor a person's own list).
 
 use std::rc::Rc;
 
 use super::ToolError;
-use super::errand::Stop;
+use super::blocking::Stop;
 use super::pattern::{Ignores, Verdict};
 use super::workspace::{EntryKind, Workspace};
 
 /// No more files and folders than this are looked at.
 const MOST_ENTRIES: usize = 200_000;
 
-/// The `.gitignore` files that hold for a folder: its own and those above it.
+/// The `.gitignore` files that apply to a folder: its own and those above it.
 #[derive(Debug)]
 struct Rules {
     above: Option<Rc<Self>>,
@@ -22,7 +22,7 @@ struct Rules {
     ignores: Ignores,
 }
 
-/// Whether the whole folder was seen.
+/// Whether the whole folder was visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Walked {
     All,

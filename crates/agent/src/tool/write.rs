@@ -4,7 +4,7 @@ use crosier::Json;
 use crosier::protocol::json;
 
 use super::arguments::Arguments;
-use super::errand::errand;
+use super::blocking::run_blocking;
 use super::workspace::Workspace;
 use super::{FileWrite, Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
@@ -68,10 +68,10 @@ impl Tool for Write {
     }
 }
 
-/// Writes it, for a host that does not write for itself.
+/// Writes it, for a host that does not write files itself.
 pub(super) async fn put(write: FileWrite, context: &ToolContext) -> Result<Json, ToolError> {
     let root = context.workspace.clone();
     let FileWrite { path, content, report } = write;
-    errand(context, move |_| Ok(Workspace::open(&root)?.write(&path, content.as_bytes())?)).await?;
+    run_blocking(context, move |_| Ok(Workspace::open(&root)?.write(&path, content.as_bytes())?)).await?;
     Ok(Json::from(report))
 }

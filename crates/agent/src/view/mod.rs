@@ -1,7 +1,7 @@
 //! The screen as data, and who draws it.
 //!
-//! In comes the state of a session; out goes a [`View`], which hooks see (and may change) as JSON at
-//! `PreViewRender` before a [`Renderer`] draws it. What hooks give back is read leniently: a screen is not worth
+//! Input: the state of a session. Output: a [`View`], which hooks see (and may change) as JSON at
+//! `PreViewRender` before a [`Renderer`] draws it. What hooks return is read leniently: a screen is not worth
 //! an error.
 
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub trait Renderer: Send {
     fn draw(&mut self, view: &View);
 }
 
-/// Draws nothing.
+/// A renderer that draws nothing.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Blind;
 
@@ -90,7 +90,7 @@ impl View {
         serde_json::to_value(self).unwrap_or_default().into()
     }
 
-    /// The view that a hook gave back.
+    /// The view that a hook returned.
     #[must_use]
     pub fn from_json(json: &crosier::Json) -> Option<Self> {
         serde_json::from_str(json.text()).ok()

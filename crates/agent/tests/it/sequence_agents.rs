@@ -66,7 +66,9 @@ async fn a_subagent_that_does_not_end_well_still_has_its_last_events() {
     assert_eq!(played.results(), [("Error: the subagent ended (denied): not this one".to_owned(), true)]);
     let of_agents: Vec<&str> = played.events().into_iter().filter(|event| event.contains("gent")).collect();
     assert_eq!(of_agents, ["PreAgentSpawn", "SubagentStart", "SubagentStop", "PostAgentComplete"]);
-    assert!(played.notes("general-1").contains(&"not resumed: its end is denied; it cannot go on".into()));
+    assert!(
+        played.notes("general-1").contains(&"not resumed: it ended (denied) and cannot be resumed".into())
+    );
     // What a hook said at its end reaches the one that sent it.
     assert!(played.heard.lock().unwrap().last().unwrap().0.ends_with("it tried"));
 }

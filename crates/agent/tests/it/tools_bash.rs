@@ -85,10 +85,21 @@ async fn a_timeout_kills_the_whole_group_and_keeps_the_output() {
     let error = lab.error("Bash", json!({"command": command, "timeout": 0.5})).await;
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     assert!(
-        error.starts_with("timed out after 500ms; the command and its process group were killed"),
+        error.starts_with("timed out after 500ms; the command") && error.contains("were killed"),
         "{error}"
     );
     assert!(error.ends_with("so far\n"), "{error}");
+    assert!(soon(|| !is_alive(&lab.text("child"))).await);
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_timeout_kills_what_left_the_group() {
+    let lab = Lab::new();
+    let command =
+        "setsid sh -c 'echo $$ > child; exec sleep 60' & while ! test -s child; do sleep 0.01; done; wait";
+    let error = lab.error("Bash", json!({"command": command, "timeout": 1})).await;
+    assert!(error.contains("its process group and its descendants were killed"), "{error}");
     assert!(soon(|| !is_alive(&lab.text("child"))).await);
 }
 

@@ -1,8 +1,8 @@
-//! What a log cannot keep itself: the key of its hashes, and where it ends.
+//! What must be stored outside a log: the key of its hashes, and where it ends.
 //!
 //! Both live in a folder of the host, apart from the logs: `key` (32 random bytes, made with the first record) and one
-//! file per log, `NAME.head`, with the number and the hash of its last record and the number of its first one. Who
-//! cannot write there can neither make a record that verifies nor take records away from the end unnoticed.
+//! file per log, `NAME.head`, with the number and the hash of its last record and the number of its first one. Someone
+//! who cannot write there can neither add a record that verifies nor remove records from the end unnoticed.
 
 use std::fmt::Write as _;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use super::chain::{LENGTH, Seal, hex};
 
 const KEY_BYTES: usize = 32;
-/// A head has always as many bytes, so that it is written in one piece over the one before it.
+/// A head always has this many bytes, so that one write replaces the previous one completely.
 const HEAD_BYTES: usize = 2 * (20 + 1) + 2 * (LENGTH + 1);
 
 /// The folder with the key and the heads of logs.
@@ -25,10 +25,10 @@ pub struct Anchors {
     folder: PathBuf,
 }
 
-/// Where a log ends, as it was when its last record was written.
+/// The end of a log when its last record was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
-    /// The number of the oldest record that was kept.
+    /// The number of the oldest record that still exists.
     pub(super) first: u64,
     /// The number of the last record.
     pub(super) seq: u64,
@@ -71,7 +71,7 @@ impl Anchors {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let mut key = [0; KEY_BYTES];
         getrandom::fill(&mut key).map_err(io::Error::other)?;
-        // A link to a whole file: two processes that begin at once end up with one key, and none with half of one.
+        // Hard-linking a finished file is atomic: two processes that start at once get the same, complete key.
         let draft = self.folder.join(format!("key.{}", hex(&Sha256::digest(key))));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         let linked = file.write_all(&key).and_then(|()| fs::hard_link(&draft, self.key_path()));
@@ -90,7 +90,7 @@ impl Anchors {
         Ok(self.folder.join(format!("{}.head", &name[..32])))
     }
 
-    /// The head of a log, as it was kept.
+    /// The stored head of a log.
     pub(super) fn head(&self, log: &Path, seal: &Seal) -> io::Result<Option<Head>> {
         let path = self.head_path(log)?;
         match open_own(&path, OpenOptions::new().read(true)) {
@@ -133,7 +133,7 @@ impl Head {
     }
 }
 
-/// Opens a file of ours: no link, nobody else's, and closed to others.
+/// Opens one of Crosier's own files; it must not be a link, and only its owner may have access.
 fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(no_follow()).open(path).map_err(|error| explained(path, error))?;
     let metadata = file.metadata()?;
@@ -151,7 +151,7 @@ pub(super) fn no_follow() -> i32 {
     (OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed()
 }
 
-/// Says so when a file is a link.
+/// Explains the error when the file is a link.
 pub(super) fn explained(path: &Path, error: io::Error) -> io::Error {
     let is_link = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     if is_link { refused(path, "it is a symbolic link, and those are not followed") } else { error }

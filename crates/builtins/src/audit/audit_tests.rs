@@ -1,4 +1,4 @@
-//! A log that survives being cut, and shows when it was changed.
+//! A log survives being cut off, and shows when it was changed.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn cut_at_every_byte_it_verifies_up_to_the_last_complete_record_and_goes_on() {
         assert_eq!(verified.records, complete as u64, "cut at {cut}");
         let rest = cut - whole[..cut].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         assert_eq!(verified.torn_bytes, rest as u64, "cut at {cut}");
-        // The next process goes on behind it, and everything still verifies.
+        // The next process continues after it, and everything still verifies.
         fill(&Log::new(&path, Settings::default()), 2);
         let after = verify(&path, None, None).unwrap();
         assert_eq!((after.problem, after.torn_bytes), (None, 0), "cut at {cut}");
@@ -110,7 +110,7 @@ fn removed_inserted_and_reordered_records_are_found() {
         assert_eq!(problem.line, line, "{order:?}");
         assert!(matches!(problem.flaw, Flaw::Broken { .. }));
     }
-    // Without its beginning it cannot be told from a log whose older files are gone: that is said.
+    // Without its beginning it looks like a log whose older files are gone: that is reported.
     fs::write(&path, lines[2..].concat()).unwrap();
     assert_eq!(verify(&path, None, None).unwrap().begins_at, Some(3));
 }
@@ -150,7 +150,7 @@ fn several_writers_share_a_file() {
     let path = folder.path().join("audit.jsonl");
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            // Each has files of its own, as another process would.
+            // Each thread opens its own files, as another process would.
             scope.spawn(|| fill(&Log::new(&path, Settings { max_size: 20_000, ..Settings::default() }), 250));
         }
     });
@@ -171,7 +171,7 @@ fn a_keyed_log_is_rotated_shortened_and_still_verifies() {
     });
     let verified = verify(&path, None, anchors.as_ref()).unwrap();
     assert_eq!((verified.problem, verified.protection), (None, Protection::KeyAndHead));
-    // A renamed file that disappears by itself was not taken away by the log.
+    // A renamed file that is missing was not removed by the log's own rotation.
     let mut old: Vec<_> = fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path()).collect();
     old.retain(|path| path.to_string_lossy().contains("audit.jsonl.0"));
     old.sort();
@@ -191,13 +191,13 @@ fn a_log_may_be_one_record_ahead_of_its_head_and_never_behind() {
     let head = heads.find(|path| path.extension().is_some_and(|end| end == "head")).unwrap();
     let two = fs::read(&head).unwrap();
     fill(&Log::new(&path, Settings::default()).anchored(anchors.clone()), 1);
-    // As a process leaves it that is killed between the two writes.
+    // The state that a process leaves when it is killed between the two writes.
     fs::write(&head, &two).unwrap();
     assert_eq!(verify(&path, None, anchors.as_ref()).unwrap().problem, None);
     fill(&Log::new(&path, Settings::default()).anchored(anchors.clone()), 1);
     let verified = verify(&path, None, anchors.as_ref()).unwrap();
     assert_eq!((verified.records, verified.problem), (4, None));
-    // A head that was changed is not believed, and neither is one that is gone.
+    // A changed head is not accepted, and neither is a missing one.
     let mut forged = fs::read(&head).unwrap();
     forged[40] ^= 1;
     fs::write(&head, forged).unwrap();

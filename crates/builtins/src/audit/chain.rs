@@ -5,33 +5,33 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// What stands between the body of a line and its hash.
+/// The text between the body of a line and its hash.
 pub(super) const MARK: &str = ",\"hash\":\"";
-/// The end of a line behind its hash, with the line break.
+/// The end of a line after its hash, with the line break.
 pub(super) const END: &str = "\"}\n";
 /// The hash before the first record.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// The length of a hash in letters.
+/// The length of a hash in hexadecimal digits.
 pub(super) const LENGTH: usize = 64;
 
 /// How the hash of a record is made.
 #[derive(Clone)]
 pub(super) enum Seal {
-    /// SHA-256: whoever can write the file can also write a chain that holds.
+    /// SHA-256: whoever can write to the file can also write a chain that verifies.
     Plain,
-    /// HMAC-SHA256: only who has the key can.
+    /// HMAC-SHA256: only whoever has the key can.
     Keyed(Box<Hmac<Sha256>>),
 }
 
 impl Seal {
     pub(super) fn keyed(key: &[u8; 32]) -> Self {
-        // A key that is shorter than a block of the hash is followed by zeros.
+        // A key that is shorter than a block of the hash is padded with zeros.
         let mut block = [0; 64];
         block[..key.len()].copy_from_slice(key);
         Self::Keyed(Box::new(Hmac::new(&block.into())))
     }
 
-    /// The hash of bytes, in letters.
+    /// The hash of bytes, in hexadecimal.
     pub(super) fn hash(&self, bytes: &[u8]) -> String {
         match self {
             Self::Plain => hex(&Sha256::digest(bytes)),
@@ -60,7 +60,7 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Takes a line without its line break apart into its body and its hash.
+/// Splits a line without its line break into its body and its hash.
 pub(super) fn split(line: &[u8]) -> Option<(&[u8], &str)> {
     let body = line.len().checked_sub(MARK.len() + LENGTH + 2)?;
     let (body, rest) = line.split_at(body);
@@ -69,7 +69,7 @@ pub(super) fn split(line: &[u8]) -> Option<(&[u8], &str)> {
     hash.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase()).then_some((body, hash))
 }
 
-/// The number of a record and the hash it says is before it, by the form in which they are written.
+/// The number of a record and the hash of the record before it, both as written in the record.
 pub(super) fn links(body: &[u8]) -> Option<(u64, &str)> {
     let body = std::str::from_utf8(body).ok()?;
     let rest = body.strip_prefix("{\"seq\":")?;

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// When a record must be on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fsync {
-    /// When the system gets to it: safe when a process dies.
+    /// Whenever the system writes it: safe when a process dies.
     #[default]
     Never,
     /// Before the append returns: safe when the power fails.
@@ -50,12 +50,12 @@ impl Default for Settings {
 pub struct Log {
     path: PathBuf,
     settings: Settings,
-    /// Where the key and the end of the log are kept; none: the chain has no key.
+    /// Where the key and the end of the log are stored; without it the chain has no key.
     anchors: Option<Anchors>,
     state: Mutex<State>,
 }
 
-/// What is known of the files; trusted only while they are as it says.
+/// What is known about the files; used only as long as they still match it.
 #[derive(Debug, Default)]
 struct State {
     lock: Option<File>,
@@ -68,7 +68,7 @@ struct State {
 struct Open {
     file: File,
     seal: Seal,
-    /// Where the end of the log is kept, and what is kept there.
+    /// The file that stores the end of the log, and its content.
     head: Option<(File, Head)>,
     inode: (u64, u64),
     /// The end of the last record that we know.
@@ -77,13 +77,13 @@ struct Open {
 }
 
 impl Log {
-    /// A log in this file, which need not be there yet. Nothing is opened before the first record.
+    /// A log in this file, which need not exist yet. Nothing is opened before the first record.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, settings: Settings) -> Self {
         Self { path: path.into(), settings, anchors: None, state: Mutex::default() }
     }
 
-    /// The same log with a key, and with its end kept apart from it.
+    /// The same log with a key, and with its end stored in another place.
     #[must_use]
     pub fn anchored(self, anchors: Option<Anchors>) -> Self {
         Self { anchors, ..self }
@@ -101,7 +101,7 @@ impl Log {
         &self.path
     }
 
-    /// Appends a record: `fields` writes its JSON members, each with a comma before it. Gives back its number.
+    /// Appends a record: `fields` writes its JSON members, each with a comma before it. Returns its number.
     ///
     /// # Errors
     /// When the file cannot be written, or other processes hold it for too long.
@@ -117,7 +117,7 @@ impl Log {
         let released = lock.unlock();
         state.lock = released.is_ok().then_some(lock);
         if result.is_err() {
-            // Whatever happened, the file is looked at anew next time.
+            // Whatever happened, the file is read again next time.
             state.file = None;
         }
         result
@@ -151,8 +151,8 @@ impl Log {
         line.push_str(END);
         open.file.write_all(line.as_bytes())?;
         open.end += open.last.torn + u64::try_from(line.len()).unwrap_or(u64::MAX);
-        // The log first: a process that dies in between leaves a log that is one record ahead of its head, which is
-        // no flaw; the other way round it would look cut.
+        // The log first: a process that dies in between leaves a log that is one record ahead of its head, which
+        // is accepted; the other way round, the log would look cut off.
         if let Some((file, head)) = &mut open.head {
             head.seq = seq;
             head.hash.clone_from(&hash);
@@ -214,8 +214,8 @@ impl Log {
             Some(anchors) => {
                 let kept = anchors.head(&self.path, &seal)?;
                 let head = kept.unwrap_or(Head { first: 1, seq: 0, hash: String::new() });
-                // Records that were there are gone: the chain goes on from the one that was the last, so that the
-                // place stays broken, however many records follow.
+                // Records are missing: the chain continues from the record that the head names, so that the
+                // gap stays visible, however many records follow.
                 if head.seq > last.seq || (head.seq == last.seq && head.seq > 0 && head.hash != last.hash) {
                     last.seq = head.seq;
                     last.hash.clone_from(&head.hash);
@@ -233,7 +233,7 @@ impl Log {
         let next = files.last().map_or(1, |(number, _)| number + 1);
         let renamed = beside(&self.path, &format!(".{next:06}"));
         fs::rename(&self.path, &renamed)?;
-        // The one that was just renamed stays: the chain goes on from it.
+        // The file that was just renamed stays: the chain continues from it.
         let Some(keep) = self.settings.keep else { return Ok(()) };
         let extra = (files.len() + 1).saturating_sub(keep.max(1));
         if extra == 0 {
@@ -268,7 +268,7 @@ pub(super) fn numbered(path: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(files)
 }
 
-/// The path with something behind it.
+/// The path with this suffix.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.file_name().map(OsString::from).unwrap_or_default();
     name.push(end);
@@ -293,7 +293,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Takes the lock; a process that stands still with it must not make us stand still.
+/// Takes the lock, but gives up after a while: a stopped process that holds it must not block this one.
 fn hold(lock: &File) -> io::Result<()> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(20);

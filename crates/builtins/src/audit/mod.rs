@@ -4,14 +4,14 @@
 //! line before `,"hash"`. Whoever changes, removes or inserts a record breaks the chain at that place; `crosier audit
 //! verify` finds it. With a state folder of the host ([`Anchors`]) the hash is an HMAC-SHA256 whose key only the owner
 //! can read, and the number and hash of the last record are kept apart from the log, so that a cut end shows too.
-//! Without one it is a SHA-256: then whoever can write the file can write a chain that holds.
+//! Without one it is a SHA-256: then whoever can write to the file can write a chain that verifies.
 //!
 //! What it cannot promise: code that runs as the owner of the key can read it, and write a log that verifies. Only a
 //! log on another machine, or of another user, resists that. A record says what hooks decided and not what a tool then
 //! did.
 //!
 //! An observing hook sees denied events too, and has no effect. Several processes may write to the same file. A process
-//! that is killed while it writes leaves a part of a record at most; the next record says so (`after_torn`), and
+//! that is killed while it writes leaves at most a partial record; the next record says so (`after_torn`), and
 //! everything before it still verifies. A symbolic link in place of the log, its lock or the key is refused.
 //!
 //! # Options
@@ -116,12 +116,12 @@ impl Builtin for Audit {
         let log = self.log(path, settings);
         let payload = payload.unwrap_or_default();
         let code = Arc::new(move |call: Call<'_>| answer(&log, payload, required, call));
-        // Waiting for a disk is waiting; writing to memory that becomes a file is not.
+        // An fsync can take long, so it must not run inline; a write to the page cache is fast.
         Some(if fsync == Fsync::Never { Callback::Inline(code) } else { Callback::Blocking(code) })
     }
 }
 
-/// Where the hook may stand: an observer everywhere, one that denies where that is possible.
+/// Checks where the hook is used: as an observer on any event; with `required`, on events that can be denied.
 fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
     match (required, request.mode()) {
         (false, Mode::Observe) => Some(()),

@@ -13,7 +13,7 @@ use super::log::numbered;
 pub enum Entry {
     /// A record as JSON.
     Record(Value),
-    /// A line that is none.
+    /// A line that is not a record.
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -22,7 +22,7 @@ pub enum Entry {
     },
 }
 
-/// Reads a log with its renamed files, the oldest record first. `each` may end it by giving back false.
+/// Reads a log with its renamed files, the oldest record first. `each` returns false to stop.
 ///
 /// # Errors
 /// When a file cannot be read.

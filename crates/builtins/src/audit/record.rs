@@ -35,7 +35,7 @@ pub(super) fn write(line: &mut String, event: &Event, payload: Payload) {
     line.push_str(",\"payload\":{");
     let mut first = true;
     for field in event.kind().fields.iter() {
-        // What stands above, and what is made from another field, is not said twice.
+        // Fields that were written above, or that derive from another field, are not repeated.
         let derived = event.kind().derived.is_some_and(|(name, _)| name == field.name);
         if derived || event.kind().matcher == Some(field.name) || field.name == "agent_id" {
             continue;
@@ -55,7 +55,7 @@ pub(super) fn write(line: &mut String, event: &Event, payload: Payload) {
     line.push('}');
 }
 
-/// What the hooks before this one came to.
+/// Writes what the hooks before this one decided.
 fn outcome(line: &mut String, event: &Event, payload: Payload) {
     let outcome = event.get("outcome").and_then(|outcome| outcome.to_value()).unwrap_or_default();
     let member = |name: &str| outcome.get(name).filter(|value| !value.is_null());
@@ -129,7 +129,7 @@ fn shape(line: &mut String, value: &Json) {
             if index > 0 {
                 line.push(',');
             }
-            // A name is structure; a long one is somebody's text.
+            // A short name is structure; a long one may be content, and is cut.
             quote(line, name.get(..name.floor_char_boundary(64)).unwrap_or_default());
         }
         line.push(']');

@@ -11,7 +11,7 @@ use super::read::{Entry, read};
 /// What happened to one kind of event, or to one hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Count {
-    /// How often it was there.
+    /// How often it occurred.
     pub total: u64,
     /// How often it was allowed.
     pub allow: u64,
@@ -41,7 +41,7 @@ impl Count {
 pub struct Stats {
     /// Records.
     pub records: u64,
-    /// Lines that are none.
+    /// Lines that are not records.
     pub unreadable: u64,
     /// The time of the first record.
     pub first: Option<String>,

@@ -21,13 +21,13 @@ pub(super) struct Last {
 }
 
 impl Last {
-    /// The end of a chain that has not begun.
+    /// The end of an empty chain.
     pub(super) fn genesis() -> Self {
         Self { seq: 0, hash: GENESIS.to_owned(), torn: 0, open: false }
     }
 }
 
-/// The last complete record of a file, and what is behind it. None when there is no complete record.
+/// The last complete record of a file, and what is after it. None when there is no complete record.
 pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Option<Last>> {
     let mut reach = TAIL.min(length);
     loop {
@@ -37,7 +37,7 @@ pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Opti
         let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let (complete, tail) = bytes.split_at(end);
         let whole = reach == length;
-        // A record that lacks nothing but its line break is one.
+        // A record that only lacks its line break is complete.
         if (end > 0 || whole)
             && let Some((seq, own)) = record(tail, seal)
         {
@@ -48,7 +48,7 @@ pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Opti
         let start = start.or((whole && !complete.is_empty()).then_some(0));
         if let Some(start) = start {
             let line = &lines[start..];
-            // A line that is no record is somebody's doing; the chain goes on, and `verify` finds the place.
+            // A whole line that is not a record was tampered with; the chain continues, and `verify` finds the place.
             let (seq, hash) =
                 record(line, seal).map_or_else(|| (0, seal.hash(line)), |(seq, own)| (seq, own.to_owned()));
             let torn = u64::try_from(tail.len()).unwrap_or(0);

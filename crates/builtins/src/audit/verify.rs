@@ -1,4 +1,4 @@
-//! Whether a log is as it was written.
+//! Checks that a log is unchanged since it was written.
 
 use std::fmt;
 use std::fs::File;
@@ -9,10 +9,10 @@ use super::anchor::{Anchors, Head};
 use super::chain::{GENESIS, LENGTH, MARK, Seal, links, split};
 use super::log::numbered;
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// The files that were looked at, the oldest first.
+    /// The files that were checked, the oldest first.
     pub files: Vec<PathBuf>,
     /// Records that are as they were written, up to the first problem.
     pub records: u64,
@@ -20,13 +20,13 @@ pub struct Verified {
     pub begins_at: Option<u64>,
     /// The hash of the last good record.
     pub last_hash: Option<String>,
-    /// Bytes behind the last complete record: somebody was stopped while writing.
+    /// Bytes after the last complete record: a process was stopped while it wrote.
     pub torn_bytes: u64,
-    /// Records that were never finished, with others behind them.
+    /// Records that were never finished, with others after them.
     pub torn_records: u64,
     /// What protects the chain.
     pub protection: Protection,
-    /// Whether the hash that was asked for is among those of the good records.
+    /// Whether one of the good records has the hash that was asked for.
     pub contains: Option<bool>,
     /// The first thing that is wrong.
     pub problem: Option<Problem>,
@@ -36,11 +36,11 @@ pub struct Verified {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protection {
-    /// Nothing but its hashes: whoever can write the file can write a chain that holds, or cut its end.
+    /// Only its hashes: whoever can write to the file can write a chain that verifies, or cut off its end.
     None,
     /// A key.
     Key,
-    /// A key, and its end, which is kept apart from it.
+    /// A key, and a separately stored end.
     KeyAndHead,
 }
 
@@ -75,18 +75,18 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// The line has not the form of a record.
+    /// The line does not have the form of a record.
     NotARecord,
-    /// The line is not what its hash says.
+    /// The line does not match its hash.
     Changed,
-    /// It does not follow the record before it: one was removed, inserted, or written anew.
+    /// It does not follow the record before it: one was removed, inserted, or rewritten.
     Broken {
         /// The number of the record before it.
         after: u64,
         /// Its own number.
         found: u64,
     },
-    /// It holds as a chain without a key: written by somebody who does not have it, or on another machine.
+    /// It verifies only without a key: written by somebody who does not have the key, or on another machine.
     NoKey,
     /// The log begins later than it should: records at its beginning are gone.
     BeginsLate {
@@ -95,12 +95,12 @@ pub enum Flaw {
         /// The number of the first record that is.
         found: u64,
     },
-    /// The log ends earlier than it should: records at its end are gone, or were written anew.
+    /// The log ends earlier than it should: records at its end are gone, or were rewritten.
     EndsEarly {
         /// The number of the last record that was written.
         last: u64,
     },
-    /// No end of this log is kept, so nobody knows whether it was cut.
+    /// The end of this log is not stored anywhere, so it cannot be told whether it was cut off.
     NoHead,
 }
 
@@ -161,7 +161,7 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
         _ => None,
     };
     let mut files: Vec<PathBuf> = numbered(path)?.into_iter().map(|(_, path)| path).collect();
-    // A log that was taken away as a whole is one that was cut.
+    // A log that was deleted counts as cut off.
     let is_gone = !path.exists() && files.is_empty() && head.is_some();
     if path.exists() || (files.is_empty() && !is_gone) {
         files.push(path.to_owned());
@@ -229,7 +229,7 @@ struct Walk<'a> {
     wanted: Option<&'a str>,
     /// The number of the last good record.
     seq: u64,
-    /// A line that is no record, and where: forgiven when the next record says that it comes after a torn one.
+    /// A line that is not a record, and where: forgiven when the next record says that it comes after a torn one.
     torn: Option<(u64, u64, u64)>,
 }
 
@@ -251,7 +251,7 @@ impl Walk<'_> {
             (self.lines, self.offset) = (number, offset);
             let flaw = match line.strip_suffix(b"\n") {
                 Some(line) => self.line(line, number, at),
-                // Not finished. More than a whole record without its line break was not written by us.
+                // A partial line. More than one record without a line break was not written by Crosier.
                 None if place == Place::Before || holds_more_than_a_record(&line, &self.seal) => {
                     Some(Flaw::NotARecord)
                 }
@@ -270,8 +270,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the log is as long as was kept elsewhere. It may be longer: a process that is killed has written a
-    /// record and not yet where it ends.
+    /// Whether the log is as long as its stored head says. It may be longer: a process that was killed may have written
+    /// a record and not yet the head.
     fn compare_with_head(&self) -> Option<Flaw> {
         if !self.is_keyed {
             return None;
@@ -287,7 +287,7 @@ impl Walk<'_> {
     }
 
     fn problem(&mut self, path: &Path, number: u64, at: u64, flaw: Flaw) -> io::Result<()> {
-        // The torn line before it is what is wrong.
+        // The torn line before it is the problem.
         let (number, at, flaw) = match self.torn.take() {
             Some((line, offset, _)) => (line, offset, Flaw::NotARecord),
             None => (number, at, flaw),
@@ -343,7 +343,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a line that is not finished holds a whole record and something behind it.
+/// Whether a line that is not finished holds a whole record and something after it.
 fn holds_more_than_a_record(line: &[u8], seal: &Seal) -> bool {
     let mark = MARK.as_bytes();
     let places = line.windows(mark.len()).enumerate().filter(|(_, part)| *part == mark).map(|(at, _)| at);

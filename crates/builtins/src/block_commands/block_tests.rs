@@ -1,4 +1,4 @@
-//! The list itself, and what options make of it. Lines and verdicts are in `tests/data/shell-lines.txt`.
+//! The list itself, and how options change it. Lines and verdicts are in `tests/data/shell-lines.txt`.
 
 use crosier::config::Loader;
 use crosier::{Catalog, Engine, Outcome};

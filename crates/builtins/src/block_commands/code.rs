@@ -1,4 +1,4 @@
-//! Code in other languages: its texts are looked through for what would be stopped as a command.
+//! Code in other languages: its string literals are searched for commands that the list would stop.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use super::fit::Scene;
 use crate::path::Places;
 use crate::shell::Script;
 
-/// Words with which code runs a command.
+/// Words in code that run a command.
 const RUNS: [&str; 24] = [
     "system",
     "exec",
@@ -33,7 +33,7 @@ const RUNS: [&str; 24] = [
     "$`",
     "qx",
 ];
-/// Words with which code deletes files.
+/// Words in code that delete files.
 const DELETES: [&str; 16] = [
     "rmtree",
     "rmsync",
@@ -52,7 +52,7 @@ const DELETES: [&str; 16] = [
     "fs.rm(",
     "removedirs",
 ];
-/// Words with which code opens a connection.
+/// Words in code that open a connection.
 const CONNECTS: [&str; 9] = [
     "socket",
     "tcpsocket",
@@ -64,8 +64,10 @@ const CONNECTS: [&str; 9] = [
     "tcpclient",
     "net.socket",
 ];
-/// Words with which a connection gets a shell.
-const SHELLS: [&str; 10] = [
+/// Words in code that give a connection a shell.
+const SHELLS: [&str; 12] = [
+    "popen",
+    "exec(",
     "/bin/sh",
     "/bin/bash",
     "pty.spawn",
@@ -77,7 +79,7 @@ const SHELLS: [&str; 10] = [
     "\"bash\"",
     "system(",
 ];
-/// Words with which code fetches something.
+/// Words in code that download something.
 const FETCHES: [&str; 15] = [
     "urlopen",
     "urlretrieve",
@@ -95,7 +97,7 @@ const FETCHES: [&str; 15] = [
     "https://",
     "file_get_contents('http",
 ];
-/// Words with which code sends something.
+/// Words in code that send something.
 const SENDS: [&str; 9] = [
     "requests.post",
     "requests.put",
@@ -107,11 +109,11 @@ const SENDS: [&str; 9] = [
     "sendall",
     "smtplib",
 ];
-/// Words for everybody's folders.
+/// Words in code for home folders.
 const HOMES: [&str; 5] = ["expanduser", "homedir()", "path.home()", "dir.home", "env['home']"];
 
 impl Scene<'_> {
-    /// Whether code of this command does what an entry stops.
+    /// Whether code that this command runs does what an entry stops.
     pub(super) fn code_is_dangerous(&self) -> bool {
         self.command.code.iter().any(|code| self.is_dangerous(code))
     }
@@ -147,14 +149,14 @@ impl Scene<'_> {
         runs && texts.iter().any(|text| self.stops(text))
     }
 
-    /// Whether a text would be stopped as a line of shell.
+    /// Whether a text would be stopped if it were run as a shell line.
     fn stops(&self, line: &str) -> bool {
         const LONGEST: usize = 4 << 10;
         if line.len() > LONGEST || !line.contains([' ', ':']) {
             return false;
         }
         let script = Script::parse(line);
-        // Code in the text of code is not followed.
+        // Code inside code is not followed any deeper.
         if script.commands.iter().any(|command| !command.code.is_empty()) {
             return false;
         }
@@ -183,7 +185,7 @@ fn literals(code: &str) -> Vec<String> {
         }
         let text = code.get(start..end.min(bytes.len())).unwrap_or_default();
         let text = text.replace("\\n", "\n").replace("\\/", "/").replace("\\\"", "\"").replace("\\'", "'");
-        // Only a comma between two texts: they are one list.
+        // Two string literals with only a comma between them belong to one list.
         let between = code.get(end_of_last..at).unwrap_or_default();
         if !list.is_empty() && between.trim() != "," {
             all.extend(joined(&mut list));
@@ -204,7 +206,7 @@ fn joined(list: &mut Vec<String>) -> Option<String> {
     (words.len() > 1).then(|| words.join(" "))
 }
 
-/// A text as one word of shell.
+/// A text quoted as one shell word.
 fn quoted(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~=:@,+*".contains(&byte)) {
         return text.to_owned();
@@ -212,7 +214,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The folder that names in code are compared in.
+/// The folder that relative paths in code are resolved in.
 pub(super) fn nowhere() -> &'static Path {
     Path::new("/nowhere")
 }

@@ -1,4 +1,4 @@
-//! How much of what is dangerous passes in silence, and how much of what is harmless is in the way.
+//! How many dangerous lines are missed, and how many harmless ones are stopped.
 
 use std::path::Path;
 

@@ -1,13 +1,15 @@
 //! Entries of the list, and how they are read from a file or from options.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crosier::Decision;
 use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 
-use crate::token::{Token, of_wildcards};
+use crate::names::NameMap;
+use crate::shell::Command;
+use crate::token::{WildcardSet, Wildcards, lowered};
 
 /// The list that comes with Crosier.
 const LIST: &str = include_str!("commands.yaml");
@@ -16,16 +18,17 @@ const LIST: &str = include_str!("commands.yaml");
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) id: String,
-    pub(super) programs: Vec<Vec<Token>>,
-    pub(super) words: Vec<Vec<Vec<Token>>>,
+    pub(super) programs: Vec<Wildcards>,
+    pub(super) words: Vec<Vec<Wildcards>>,
     pub(super) flags: Vec<Vec<String>>,
     pub(super) targets: Vec<Target>,
-    pub(super) operands: Vec<Vec<Token>>,
-    pub(super) text: Vec<Vec<Token>>,
-    pub(super) reads: Vec<Vec<Token>>,
-    pub(super) writes: Vec<Vec<Token>>,
-    pub(super) from: Vec<Vec<Token>>,
-    pub(super) except: Vec<Vec<Token>>,
+    pub(super) operands: Vec<Wildcards>,
+    pub(super) text: Vec<Wildcards>,
+    pub(super) reads: WildcardSet,
+    pub(super) writes: WildcardSet,
+    pub(super) from: Vec<Wildcards>,
+    pub(super) except: Vec<Wildcards>,
+    pub(super) unless: Vec<Vec<String>>,
     pub(super) special: Option<Special>,
     pub(crate) decision: Decision,
     pub(crate) reason: String,
@@ -37,15 +40,19 @@ pub(crate) struct Entry {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
-    /// One of the places, a home, or what this folder lies in; or everything in it; as which operand.
+    /// One of the listed places, a home folder or a parent of the current folder, or everything in it; as this operand.
     Top(Operand),
     /// Something below a folder of the system.
     System,
+    /// A folder directly inside a home folder.
+    HomeFolder,
+    /// An absolute path in a container or on another machine.
+    Elsewhere,
     /// Everything in the folder where it runs.
     Here,
     /// A path that is known only at run time.
     Unknown,
-    Path(Vec<Token>),
+    Path(Wildcards),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +62,7 @@ pub(super) enum Operand {
     NotLast,
 }
 
-/// A shape that is more than words.
+/// A check that goes beyond comparing words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Special {
     ForkBomb,
@@ -69,10 +76,12 @@ pub(super) enum Special {
     Code,
     /// Code that a program makes when the line runs.
     MadeCode,
+    /// A program that the line itself has downloaded.
+    Fetched,
 }
 
-/// The names of shapes in a list.
-const SPECIALS: [(&str, Special); 7] = [
+/// The names of the special checks in a list.
+const SPECIALS: [(&str, Special); 8] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -80,6 +89,7 @@ const SPECIALS: [(&str, Special); 7] = [
     ("exfiltration", Special::Exfiltration),
     ("code", Special::Code),
     ("made-code", Special::MadeCode),
+    ("fetched", Special::Fetched),
 ];
 
 /// A whole list.
@@ -90,15 +100,17 @@ pub(crate) struct List {
     pub(super) index: Index,
 }
 
-/// Entries by their programs.
+/// The places of entries in the list, by their programs. Each row is in the order of the list.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index {
-    pub(super) names: HashMap<String, Vec<usize>>,
-    pub(super) globs: Vec<(Vec<Token>, usize)>,
-    /// Those that say enough beside the program.
-    pub(super) telling: Vec<usize>,
+    /// All that can be about a program of this name.
+    names: NameMap<String, Vec<usize>>,
+    /// Names of programs with wildcards.
+    globs: Vec<(Wildcards, usize)>,
+    /// All that can be about a program that is not known.
+    unknown: Vec<usize>,
     /// Those that name no program.
-    pub(super) others: Vec<usize>,
+    others: Vec<usize>,
 }
 
 impl Index {
@@ -106,28 +118,55 @@ impl Index {
         let mut index = Self::default();
         for (place, entry) in entries.iter().enumerate() {
             for program in &entry.programs {
-                let plain: Option<String> = program
-                    .iter()
-                    .map(|token| if let Token::Char(c) = token { Some(*c) } else { None })
-                    .collect();
-                match plain {
-                    Some(name) => index.names.entry(name).or_default().push(place),
+                match program.plain() {
+                    Some(name) => index.names.entry(name.to_owned()).or_default().push(place),
                     None => index.globs.push((program.clone(), place)),
                 }
             }
             if entry.programs.is_empty() {
                 index.others.push(place);
+                index.unknown.push(place);
             } else if !entry.flags.is_empty() && !entry.targets.is_empty() {
-                index.telling.push(place);
+                // Any program can be this one; that is worth a word only when the rest speaks for it.
+                index.unknown.push(place);
             }
+        }
+        for (name, places) in &mut index.names {
+            places.extend(by_glob(&index.globs, name).chain(index.others.iter().copied()));
+            places.sort_unstable();
+            places.dedup();
         }
         index
     }
+
+    /// The entries that can be about this command.
+    pub(super) fn of(&self, command: &Command) -> Cow<'_, [usize]> {
+        let Some(name) = command.name() else {
+            return Cow::Borrowed(if command.words.is_empty() { &self.others } else { &self.unknown });
+        };
+        let name = lowered(Cow::Borrowed(name));
+        let name = name.strip_suffix(".exe").unwrap_or(&name);
+        if let Some(places) = self.names.get(name) {
+            return Cow::Borrowed(places);
+        }
+        let mut found: Vec<usize> = by_glob(&self.globs, name).collect();
+        if found.is_empty() {
+            return Cow::Borrowed(&self.others);
+        }
+        found.extend(&self.others);
+        found.sort_unstable();
+        found.dedup();
+        Cow::Owned(found)
+    }
 }
 
-const KEYS: [&str; 17] = [
+fn by_glob<'a>(globs: &'a [(Wildcards, usize)], name: &'a str) -> impl Iterator<Item = usize> + 'a {
+    globs.iter().filter(|(glob, _)| glob.matches(name)).map(|(_, place)| *place)
+}
+
+const KEYS: [&str; 18] = [
     "id", "programs", "words", "flags", "targets", "operands", "text", "reads", "writes", "from", "except",
-    "special", "decision", "reason", "instead", "stops", "passes",
+    "unless", "special", "decision", "reason", "instead", "stops", "passes",
 ];
 
 /// The list that comes with Crosier, read once.
@@ -140,7 +179,7 @@ pub(crate) fn standard() -> Result<&'static List, String> {
 }
 
 impl List {
-    /// The list, ready for use: after the last change to its entries.
+    /// Builds the index; call it after the last change to the entries.
     pub(super) fn indexed(mut self) -> Self {
         self.index = Index::new(&self.entries);
         self
@@ -168,7 +207,7 @@ impl List {
         if reader.problems.is_empty() { Ok(list) } else { Err(reader.problems) }
     }
 
-    /// Reads entries that stand in a configuration. The errors are sentences.
+    /// Reads entries from a configuration. The errors are sentences.
     pub(crate) fn entries_of(node: &Node) -> Result<Vec<Entry>, Vec<String>> {
         let source = Source::new("", "");
         let mut reader = Reader { source: &source, problems: Problems::new() };
@@ -228,22 +267,26 @@ impl Reader<'_> {
             self.error(&entry.value, format!("a command has no key `{}`{near}", entry.key));
         }
         let mut list = |key: &str| node.get(key).map(|value| self.texts(key, value)).unwrap_or_default();
-        let globs = |texts: Vec<String>| -> Vec<Vec<Token>> { texts.iter().map(|text| glob(text)).collect() };
+        let globs = |texts: Vec<String>| -> Vec<Wildcards> { texts.iter().map(|text| glob(text)).collect() };
         let words = list("words").iter().map(|word| alternatives(word)).collect();
         let target = |text: String| match text.as_str() {
             "TOP" => Target::Top(Operand::Any),
             "SYSTEM" => Target::System,
+            "HOME_FOLDER" => Target::HomeFolder,
+            "ELSEWHERE" => Target::Elsewhere,
             "TOP_SOURCE" => Target::Top(Operand::NotLast),
             "TOP_LAST" => Target::Top(Operand::Last),
             "HERE" => Target::Here,
             "UNKNOWN" => Target::Unknown,
-            text => Target::Path(of_wildcards(text)),
+            text => Target::Path(Wildcards::new(text)),
         };
         let (programs, operands) = (globs(list("programs")), globs(list("operands")));
-        let (writes, from) = (globs(list("writes")), globs(list("from")));
-        let (text, reads, except) = (globs(list("text")), globs(list("reads")), globs(list("except")));
+        let writes = WildcardSet::from(globs(list("writes")));
+        let reads = WildcardSet::from(globs(list("reads")));
+        let (text, from, except) = (globs(list("text")), globs(list("from")), globs(list("except")));
         let targets = list("targets").into_iter().map(target).collect();
-        let flags = node.get("flags").map(|value| self.flags(value)).unwrap_or_default();
+        let mut groups = |key: &str| node.get(key).map(|value| self.flags(key, value)).unwrap_or_default();
+        let (flags, unless) = (groups("flags"), groups("unless"));
         let one = |key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
         let (id, reason, instead) = (one("id"), one("reason"), one("instead"));
         let (decision, special) = (one("decision"), one("special"));
@@ -287,6 +330,7 @@ impl Reader<'_> {
             writes,
             from,
             except,
+            unless,
             special,
             decision,
             reason,
@@ -297,23 +341,23 @@ impl Reader<'_> {
     }
 
     /// A list of groups; a group is a list of names, or one name.
-    fn flags(&mut self, node: &Node) -> Vec<Vec<String>> {
+    fn flags(&mut self, key: &str, node: &Node) -> Vec<Vec<String>> {
         let groups = match &node.value {
             Value::List(groups) => groups.as_slice(),
             _ => std::slice::from_ref(node),
         };
         let bare = |name: String| name.trim_start_matches('-').to_owned();
-        groups.iter().map(|group| self.texts("flags", group).into_iter().map(bare).collect()).collect()
+        groups.iter().map(|group| self.texts(key, group).into_iter().map(bare).collect()).collect()
     }
 }
 
-/// Letters in any case.
-fn glob(text: &str) -> Vec<Token> {
-    of_wildcards(&text.to_lowercase())
+/// A glob that ignores case.
+fn glob(text: &str) -> Wildcards {
+    Wildcards::new(&text.to_lowercase())
 }
 
-/// `{a,b}` is one of two.
-fn alternatives(text: &str) -> Vec<Vec<Token>> {
+/// Expands `{a,b}` into alternatives.
+fn alternatives(text: &str) -> Vec<Wildcards> {
     match text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         Some(inside) => inside.split(',').map(|part| glob(part.trim())).collect(),
         None => vec![glob(text)],

@@ -1,17 +1,19 @@
 //! Entries against the commands of a line.
 
+use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use crosier::Decision;
 
 use super::entry::{Entry, List, Special};
 use super::shape::is_fork_bomb;
-use super::target::could_cover;
+use super::target::PathWord;
 use crate::path::Places;
 use crate::rules::spells;
 use crate::shell::{Command, DoubtKind, Effect, FileUse, Script, Word, git_subcommand};
-use crate::token::{Fit, Token, base_name, covers, meets, of_text, of_word};
+use crate::token::{Fit, Wildcards, base_name, lowered, meets, of_word};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(crate) struct Finding {
 impl List {
     /// The strictest entry that fits a command of this line.
     pub(crate) fn judge(&self, script: &Script, places: Places<'_>) -> Option<Finding> {
-        let mut folders = None;
+        let folders = OnceCell::new();
         let mut best: Option<Finding> = None;
         for (at, command) in script.commands.iter().enumerate() {
             if only_tells(command) {
@@ -38,12 +40,19 @@ impl List {
                 places,
                 files: OnceCell::new(),
                 spellings: RefCell::default(),
+                operands: RefCell::default(),
                 small: OnceCell::new(),
                 subcommands: OnceCell::new(),
             };
             let mut here = None;
-            for entry in self.candidates(command) {
+            let candidates = self.index.of(command);
+            for entry in candidates.iter().filter_map(|place| self.entries.get(*place)) {
                 if best.as_ref().is_some_and(|best| best.decision >= entry.decision) {
+                    continue;
+                }
+                if (!entry.writes.is_empty() && !scene.changes_files())
+                    || (!entry.reads.is_empty() && !scene.reads_files())
+                {
                     continue;
                 }
                 let fits = match scene.quick(entry) {
@@ -51,12 +60,11 @@ impl List {
                     fit if entry.targets.is_empty() && entry.writes.is_empty() && entry.reads.is_empty() => {
                         fit
                     }
-                    _ if !entry.writes.is_empty() && !scene.changes_files() => continue,
                     fit => {
                         let here = here.get_or_insert_with(|| {
-                            folders.get_or_insert_with(|| script.folders(places)).of(script, at)
+                            folders.get_or_init(|| script.folders(places)).of(script, at)
                         });
-                        let folders = here.iter().map(|folder| folder.as_deref().unwrap_or(places.cwd));
+                        let folders = here.iter().map(|folder| folder.unwrap_or(places.cwd));
                         fit.min(folders.map(|folder| scene.in_folder(entry, folder)).max().unwrap_or(Fit::No))
                     }
                 };
@@ -76,27 +84,6 @@ impl List {
                 reason: format!("the command line cannot be read: {doubt}"),
             })
         })
-    }
-
-    /// The entries that can be about this command, by its program.
-    fn candidates<'a>(&'a self, command: &'a Command) -> impl Iterator<Item = &'a Entry> {
-        let name = command.name().map(str::to_lowercase);
-        let mut numbers: Vec<usize> = match (&name, command.words.is_empty()) {
-            (Some(name), _) => {
-                let name = name.strip_suffix(".exe").unwrap_or(name);
-                let text = of_text(name);
-                let by_glob =
-                    self.index.globs.iter().filter(|(glob, _)| covers(glob, &text)).map(|(_, place)| *place);
-                self.index.names.get(name).into_iter().flatten().copied().chain(by_glob).collect()
-            }
-            (None, true) => Vec::new(),
-            // Any program can be one of these; that is worth a word only when the rest speaks for it.
-            (None, false) => self.index.telling.clone(),
-        };
-        numbers.extend(&self.index.others);
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers.into_iter().filter_map(|number| self.entries.get(number))
     }
 }
 
@@ -150,8 +137,16 @@ pub(super) fn when(good: bool) -> Fit {
     if good { Fit::Yes } else { Fit::No }
 }
 
-/// What a command does to each of its files, with every way to write the path.
-type FileSpellings = Vec<(Effect, Vec<Vec<Token>>)>;
+pub(super) fn is_change(effect: Effect) -> bool {
+    matches!(effect, Effect::Write | Effect::Delete)
+}
+
+pub(super) fn is_read(effect: Effect) -> bool {
+    matches!(effect, Effect::Read | Effect::Unknown)
+}
+
+/// The number of a file of a command, the folder where the command runs, and the ways to write the path.
+type FileSpellings = (usize, PathBuf, Rc<[String]>);
 
 /// One command in its line.
 pub(super) struct Scene<'a> {
@@ -160,16 +155,19 @@ pub(super) struct Scene<'a> {
     pub(super) command: &'a Command,
     pub(super) places: Places<'a>,
     files: OnceCell<Vec<FileUse<'a>>>,
-    /// The ways to write its files, for each folder that it may run in.
-    pub(super) spellings: RefCell<Vec<(PathBuf, FileSpellings)>>,
+    /// The ways to write its files, by their numbers and the folders that it may run in.
+    pub(super) spellings: RefCell<Vec<FileSpellings>>,
+    /// Its words that can be paths, for each folder that it may run in.
+    pub(super) operands: RefCell<Vec<(PathBuf, Rc<[PathWord<'a>]>)>>,
     /// Its words in small letters.
-    small: OnceCell<Vec<Vec<Token>>>,
-    /// Its first operands in small letters: all of them, and those that are no value of an option.
-    subcommands: OnceCell<[Operands; 2]>,
+    small: OnceCell<Vec<Cow<'a, str>>>,
+    /// Its first operands in small letters: all of them and, where these are others, those that are no value of an
+    /// option.
+    subcommands: OnceCell<(Operands<'a>, Option<Operands<'a>>)>,
 }
 
 /// Operands that are known.
-type Operands = Vec<Option<Vec<Token>>>;
+type Operands<'a> = Vec<Option<Cow<'a, str>>>;
 
 /// A subcommand stands among so many operands.
 const MOST_WORDS: usize = 8;
@@ -181,7 +179,11 @@ impl<'a> Scene<'a> {
     }
 
     fn changes_files(&self) -> bool {
-        self.files().iter().any(|file| matches!(file.effect, Effect::Write | Effect::Delete))
+        self.files().iter().any(|file| is_change(file.effect))
+    }
+
+    fn reads_files(&self) -> bool {
+        self.files().iter().any(|file| is_read(file.effect))
     }
 
     /// What can be said without looking at folders.
@@ -192,16 +194,17 @@ impl<'a> Scene<'a> {
         let words = self.command.arguments();
         let good = self.subcommand(entry, words)
             && entry.flags.iter().all(|group| has_one(words, group))
+            && (entry.unless.is_empty() || !entry.unless.iter().all(|group| has_one(words, group)))
             && self.operands(&entry.operands, words)
             && self.text(entry, words)
             && (entry.except.is_empty() || !self.operands(&entry.except, words))
-            && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)))
-            && self.special(entry, words);
+            && self.special(entry, words)
+            && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)));
         match self.command.words.first() {
             _ if !good => Fit::No,
             Some(program) if program.known().is_none() && !entry.programs.is_empty() => {
                 let name = of_word(program);
-                let could = entry.programs.iter().any(|wanted| meets(wanted, base_name(&name)));
+                let could = entry.programs.iter().any(|wanted| meets(wanted.tokens(), base_name(&name)));
                 if could { Fit::Perhaps } else { Fit::No }
             }
             _ => Fit::Yes,
@@ -216,7 +219,7 @@ impl<'a> Scene<'a> {
         when(good)
     }
 
-    fn subcommand(&self, entry: &Entry, words: &[Word]) -> bool {
+    fn subcommand(&self, entry: &Entry, words: &'a [Word]) -> bool {
         if entry.words.is_empty() {
             return true;
         }
@@ -227,28 +230,32 @@ impl<'a> Scene<'a> {
             // A word behind an option may be its value: `kubectl -n prod delete`.
             let may_be_value =
                 |at: usize| at > 0 && is_option(&words[at - 1]) && !words[at - 1].head().contains('=');
-            let small = |word: &Word| word.known().map(|word| of_text(&word.to_lowercase()));
+            let small = |word: &'a Word| word.known().map(|word| lowered(Cow::Borrowed(word)));
             let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
-            let all = operands().take(MOST_WORDS).map(|(_, word)| small(word)).collect();
+            let all: Operands<'a> = operands().take(MOST_WORDS).map(|(_, word)| small(word)).collect();
+            let is_sure = operands().take(MOST_WORDS).all(|(at, _)| !may_be_value(at));
+            if is_sure {
+                return (all, None);
+            }
             let sure = operands().filter(|(at, _)| !may_be_value(*at));
-            [all, sure.take(MOST_WORDS).map(|(_, word)| small(word)).collect()]
+            (all, Some(sure.take(MOST_WORDS).map(|(_, word)| small(word)).collect()))
         });
-        lists.iter().any(|operands| {
-            let fits = |(choices, word): (&Vec<Vec<Token>>, &Option<Vec<Token>>)| {
-                word.as_ref().is_some_and(|word| choices.iter().any(|choice| could_cover(choice, word)))
+        std::iter::once(&lists.0).chain(&lists.1).any(|operands| {
+            let fits = |(choices, word): (&Vec<Wildcards>, &Option<Cow<'_, str>>)| {
+                word.as_ref().is_some_and(|word| choices.iter().any(|choice| choice.matches(word)))
             };
             operands.len() >= entry.words.len() && entry.words.iter().zip(operands).all(fits)
         })
     }
 
-    fn operands(&self, wanted: &[Vec<Token>], words: &[Word]) -> bool {
-        let small = |word: &Word| of_text(&word.show().to_lowercase());
+    fn operands(&self, wanted: &[Wildcards], words: &'a [Word]) -> bool {
+        let small = |word: &'a Word| lowered(word.show());
         wanted.is_empty()
             || self
                 .small
                 .get_or_init(|| words.iter().map(small).collect())
                 .iter()
-                .any(|text| wanted.iter().any(|operand| could_cover(operand, text)))
+                .any(|text| wanted.iter().any(|operand| operand.matches(text)))
     }
 
     /// Texts in its words, or in what it reads from its standard input.
@@ -257,8 +264,8 @@ impl<'a> Scene<'a> {
             return true;
         }
         let fits = |text: &str| {
-            let text = of_text(&squeezed(text));
-            entry.text.iter().any(|wanted| covers(wanted, &text))
+            let text = squeezed(text);
+            entry.text.iter().any(|wanted| wanted.matches(&text))
         };
         words.iter().any(|word| fits(&word.show()))
             || self.command.stdin_text.as_deref().is_some_and(fits)
@@ -279,9 +286,9 @@ pub(super) fn squeezed(text: &str) -> String {
     out
 }
 
-pub(super) fn is_one_of(program: &str, wanted: &[Vec<Token>]) -> bool {
-    let name = of_text(&program.to_lowercase());
-    wanted.iter().any(|wanted| covers(wanted, &name))
+pub(super) fn is_one_of(program: &str, wanted: &[Wildcards]) -> bool {
+    let name = lowered(Cow::Borrowed(program));
+    wanted.iter().any(|wanted| wanted.matches(&name))
 }
 
 fn has_one(words: &[Word], group: &[String]) -> bool {

@@ -1,9 +1,9 @@
-//! `block-commands`: destructive shell commands do not run; the model reads why, and what to do instead.
+//! `block-commands`: destructive shell commands do not run; the model is told why, and what to do instead.
 //!
 //! The list is one data file, `commands.yaml`, whose head says how entries are written. Lines are taken apart
-//! before they are compared ([`crate::shell`]), so quoting, other spellings of flags, `sudo`, `xargs` or
-//! `sh -c` do not get around it. A line that is written so that it cannot be read is `ask`; one whose parts are
-//! merely known only at run time is not, unless the rest of it fits an entry.
+//! before they are compared ([`crate::shell`]), so that quoting, other spellings of flags, `sudo`, `xargs` or
+//! `sh -c` do not get around it. A line that is malformed or obfuscated is `ask`; one with parts that are
+//! known only at run time is not, unless the rest of it matches an entry.
 //!
 //! # Options
 //! - `also`: files with further lists (relative to the configuration).
@@ -144,8 +144,8 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
 
 /// What the list says about one call.
 pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling {
-    let scripts = match tool::scripts(tool, input) {
-        Some(scripts) => scripts,
+    let (scripts, folder) = match tool::scripts_in(tool, input, cwd) {
+        Some(found) => found,
         None if tool::is_shell(tool) => {
             let why = match tool::subject(tool, input) {
                 Subject::Unreadable(why) => why,
@@ -155,7 +155,6 @@ pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling
         }
         None => return Ruling::Nothing,
     };
-    let folder = tool::folder(input, cwd);
     let found = |script: &Script| list.judge(script, Places { cwd: &folder, home: None });
     let worst = scripts.iter().filter_map(found).max_by_key(|found| found.decision);
     match worst {
@@ -212,6 +211,3 @@ mod tests;
 #[cfg(test)]
 #[path = "corpus_tests.rs"]
 mod corpus_tests;
-
-#[cfg(test)]
-mod docs_tests;

@@ -6,7 +6,7 @@ use super::code::nowhere;
 use super::fit::Scene;
 use super::target::names_one;
 use crate::shell::{Command, Effect, Input, Origin, Word};
-use crate::token::{Token, of_wildcards};
+use crate::token::{WildcardSet, Wildcards};
 
 /// Files with secrets in them.
 const SECRETS: [&str; 34] = [
@@ -46,10 +46,10 @@ const SECRETS: [&str; 34] = [
     "~/.password-store*",
 ];
 
-static SECRET_NAMES: LazyLock<Vec<Vec<Token>>> =
-    LazyLock::new(|| SECRETS.iter().map(|name| of_wildcards(name)).collect());
+static SECRET_NAMES: LazyLock<WildcardSet> =
+    LazyLock::new(|| SECRETS.iter().map(|name| Wildcards::new(name)).collect::<Vec<_>>().into());
 
-/// Files that only show how a secret is written.
+/// Endings of sample files, which contain no real secrets.
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 
 impl Scene<'_> {
@@ -62,9 +62,12 @@ impl Scene<'_> {
         let is_secret = |word: &Word| {
             !SAMPLES.iter().any(|end| word.show().ends_with(end)) && names_one(word, &SECRET_NAMES, here)
         };
-        // Its own key is how a program gets in.
+        // A key that the program itself logs in with is not being sent.
         let sends = |word: &Word| is_secret(word) && !is_identity(self.command, word);
         if self.files().iter().any(|file| file.effect >= Effect::Read && sends(&file.path)) {
+            return true;
+        }
+        if self.command.name() == Some("gh") && self.command.arguments().iter().any(sends) {
             return true;
         }
         let mut inputs = vec![self.command.input.clone()];
@@ -117,7 +120,7 @@ fn goes_out(command: &Command) -> bool {
     }
 }
 
-/// Whether an address is this machine, or no address.
+/// Whether an address is this machine, or not an address.
 fn is_local(word: &Word) -> bool {
     let shown = word.show();
     let is_address =
@@ -145,7 +148,7 @@ fn is_identity(command: &Command, word: &Word) -> bool {
     )
 }
 
-/// `env` and its like, without a command to run.
+/// `env`, `printenv` and similar, without a command to run.
 fn prints_environment(command: &Command) -> bool {
     match command.name() {
         Some("env" | "set" | "export") => command.words.len() == 1,

@@ -1,4 +1,4 @@
-//! Shapes that are more than words: code from elsewhere, and those that have a name.
+//! Checks that go beyond comparing words: code from elsewhere, and the named special checks.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Scene<'_> {
         let (place, from_stdin) = code_place(words, shell);
         let mut ranges = Vec::new();
         let name = self.command.name();
-        // What is no interpreter takes its input, and all its words, as they come.
+        // A program that is not an interpreter treats its input and words as data.
         let runs_code =
             shell || name.is_some_and(|name| is_interpreter(name) || matches!(name, "source" | "." | "eval"));
         if !runs_code || (from_stdin && name != Some("eval")) {
@@ -46,7 +46,7 @@ impl Scene<'_> {
         commands.filter_map(Command::name)
     }
 
-    /// The commands that a text goes through: `curl | tee | cat`.
+    /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
     fn follow(&self, input: &Input, ranges: &mut Vec<Range<usize>>, depth: usize) {
         let Input::Pipe(range) = input else { return };
         ranges.push(range.clone());
@@ -81,8 +81,9 @@ impl Scene<'_> {
             Some(Special::Exfiltration) => self.sends_secrets(),
             Some(Special::Code) => self.code_is_dangerous(),
             Some(Special::MadeCode) => self.is_made(),
+            Some(Special::Fetched) => self.command.runs_file_of.is_some(),
             Some(Special::KillAll) => {
-                // `kill -1 PID` is a signal; `kill -9 -1` and `kill -- -1` are everybody.
+                // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
                 place.is_some_and(|at| at > 0)
             }
@@ -114,7 +115,7 @@ impl Scene<'_> {
 }
 
 impl Scene<'_> {
-    /// Whether nothing is known of the program but that another one prints it: `$(cat x) a`.
+    /// Whether the program is the output of another command: `$(cat x) a`.
     fn is_made(&self) -> bool {
         let Some(program) = self.command.words.first() else { return false };
         let is_output = |unknown: &crate::shell::Unknown| matches!(unknown.from, Origin::Output(_));
@@ -123,7 +124,7 @@ impl Scene<'_> {
     }
 }
 
-/// Where the code or file of an interpreter stands among its words, and whether it reads its standard input.
+/// The index of an interpreter's code or file among its words, and whether it reads its standard input.
 fn code_place(words: &[Word], shell: bool) -> (usize, bool) {
     let mut at = 0;
     let (mut has_code, mut reads) = (false, false);

@@ -1,9 +1,9 @@
-//! SQL and its like: statements that drop things, or change every row.
+//! SQL and other database languages: statements that drop things, or change every row.
 
-/// Whether a text has a statement that cannot be taken back.
+/// Whether a text has a destructive statement.
 pub(super) fn destroys(text: &str) -> bool {
     let text = super::fit::squeezed(text);
-    // Comments are written to hide blanks: DROP/**/TABLE.
+    // Comments can stand in for spaces: DROP/**/TABLE.
     let text = text.replace("/**/", " ");
     text.split(';')
         .any(|statement| statement_destroys(statement.trim_start_matches(['\'', '"', ' ', '(', '\n'])))
@@ -40,7 +40,7 @@ fn has_words(text: &str, words: &str) -> bool {
     })
 }
 
-/// What document databases call it.
+/// The same for document databases.
 fn document_destroys(text: &str) -> bool {
     const CALLS: [&str; 9] = [
         "dropdatabase(",

@@ -1,14 +1,16 @@
-//! Paths of commands against the places of the list.
+//! Matches the paths of commands against the places of the list.
 
+use std::borrow::Cow;
 use std::path::Path;
+use std::rc::Rc;
 
 use super::entry::{Entry, Operand, Target};
-use super::fit::Scene;
-use crate::shell::{Effect, Origin, Unknown, Word, normal};
-use crate::token::{Token, covers, meets, of_text, of_wildcards};
+use super::fit::{Scene, is_change, is_read};
+use crate::shell::{Effect, FileUse, Origin, Unknown, Word, normal};
+use crate::token::{WildcardSet, meets, of_text, of_wildcards};
 
-/// Folders of the system, with all that is below them.
-const SYSTEM: [&str; 16] = [
+/// System folders, with everything below them.
+const SYSTEM: [&str; 20] = [
     "/bin/",
     "/boot/",
     "/dev/",
@@ -23,10 +25,14 @@ const SYSTEM: [&str; 16] = [
     "/usr/",
     "/var/lib/",
     "/var/log/",
+    "/var/www/",
+    "/var/spool/",
+    "/srv/",
+    "/opt/",
     "/System/",
     "/Library/",
 ];
-/// Folders below those that are made anew: caches, and what projects and packages put there.
+/// Folders below those that can be recreated: caches, and what projects and packages put there.
 const REMADE: [&str; 8] = [
     "/var/lib/apt/lists",
     "/usr/local/src/",
@@ -38,43 +44,79 @@ const REMADE: [&str; 8] = [
     "/dev/shm/",
 ];
 
-impl Scene<'_> {
+/// A word that can be a path.
+pub(super) struct PathWord<'a> {
+    word: &'a Word,
+    shown: Cow<'a, str>,
+    /// Where it leads, when that can be said.
+    path: String,
+    is_unclear: bool,
+}
+
+impl<'a> PathWord<'a> {
+    fn new(word: &'a Word, folder: &Path) -> Self {
+        let shown = word.show();
+        let is_unclear = word.unknowns().any(is_unclear);
+        let path = if is_unclear { String::new() } else { normal(&shown, folder) };
+        Self { word, shown, path, is_unclear }
+    }
+}
+
+impl<'a> Scene<'a> {
     /// Whether a word of the command is one of the places that the entry is about.
     pub(super) fn targets(&self, entry: &Entry, folder: &Path) -> bool {
         if entry.targets.is_empty() {
             return true;
         }
-        let words = self.command.arguments();
-        let operands: Vec<&Word> = words.iter().filter(|word| !word.head().starts_with('-')).collect();
-        let fits = |at: usize, word: &Word| {
-            let shown = word.show();
-            let unknown = word.unknowns().any(is_unclear);
+        let operands = self.path_words(folder);
+        let fits = |at: usize, operand: &PathWord<'_>| {
+            let PathWord { word, shown, path, is_unclear } = operand;
             let last = at + 1 == operands.len();
             entry.targets.iter().any(|target| match target {
-                Target::Unknown => unknown && self.is_dangerous_unknown(word),
-                _ if unknown => false,
+                Target::Unknown => *is_unclear && self.is_dangerous_unknown(word),
+                _ if *is_unclear => false,
                 Target::Top(Operand::Last) if !last => false,
                 Target::Top(Operand::NotLast) if last => false,
-                Target::Top(_) => self.is_top(&normal(&shown, folder)),
-                Target::System => is_system(&normal(&shown, folder)),
-                Target::Here => {
-                    let all = matches!(shown.trim_start_matches("./"), "" | "." | "*" | ".*");
-                    (all && !self.is_inside(folder)) || Path::new(&normal(&shown, folder)) == self.places.cwd
+                Target::Top(_) => self.is_top(path),
+                Target::System => is_system(path),
+                Target::HomeFolder => {
+                    // `../other` is beside the project, not somebody's documents.
+                    shown.starts_with(['/', '~', '$']) && is_home_folder(path)
                 }
-                Target::Path(path) => covers(path, &of_text(shown.trim_end_matches('/'))),
+                Target::Elsewhere => self.is_elsewhere() && is_absolute_and_kept(shown),
+                Target::Here => {
+                    let all = matches!(
+                        shown.trim_start_matches("./"),
+                        "" | "." | "*" | ".*" | ".?*" | ".??*" | "..?*"
+                    );
+                    (all && !self.is_inside(folder)) || Path::new(path) == self.places.cwd
+                }
+                Target::Path(wanted) => wanted.matches(shown.trim_end_matches('/')),
             })
         };
-        operands.iter().enumerate().any(|(at, word)| fits(at, word))
+        operands.iter().enumerate().any(|(at, operand)| fits(at, operand))
     }
 
-    /// Whether a word that is only partly known could be a place of its own: `$X`, `$X/`, `$X/*`, and not
+    /// The words of the command that can be paths, when it runs in this folder.
+    fn path_words(&self, folder: &Path) -> Rc<[PathWord<'a>]> {
+        let mut known = self.operands.borrow_mut();
+        if let Some((_, words)) = known.iter().find(|(other, _)| other == folder) {
+            return Rc::clone(words);
+        }
+        let words = self.command.arguments().iter().filter(|word| !word.head().starts_with('-'));
+        let words: Rc<[PathWord<'a>]> = words.map(|word| PathWord::new(word, folder)).collect();
+        known.push((folder.to_owned(), Rc::clone(&words)));
+        words
+    }
+
+    /// Whether a word that is only partly known could be one of the places: `$X`, `$X/`, `$X/*`, but not
     /// `$X/build` or `/tmp/$X`.
     fn is_dangerous_unknown(&self, word: &Word) -> bool {
         let shown = word.show();
-        let last = shown.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default().to_owned();
-        let is_named = !last.is_empty() && !last.contains('$');
+        let last = shown.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default();
+        let is_named = has_letters_of_its_own(last);
         let is_below = shown.starts_with("/tmp/") || shown.starts_with("/var/tmp/") || is_relative(&shown);
-        // What `find` found by name: it was asked for that name.
+        // Files that `find` found by name were meant.
         let found = self.command.carrier.and_then(|at| self.script.commands.get(at));
         let by_name = found.is_some_and(|carrier| {
             matches!(carrier.name(), Some("find" | "fd" | "fdfind"))
@@ -86,7 +128,29 @@ impl Scene<'_> {
         !is_named && !is_below && !by_name && !word.unknowns().all(|unknown| self.is_temporary(unknown))
     }
 
-    /// The output of `mktemp`, and variables that are named so.
+    /// Whether the command runs in a container or on another machine.
+    fn is_elsewhere(&self) -> bool {
+        let mut carrier = self.command.carrier;
+        let mut steps = 0;
+        while let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) {
+            let verb = |wanted: &[&str]| {
+                command.arguments().iter().filter_map(Word::known).any(|word| wanted.contains(&word))
+            };
+            match command.name() {
+                Some("ssh" | "slogin" | "mosh" | "ansible") => return true,
+                Some(
+                    "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "kubectl" | "oc"
+                    | "k" | "lxc" | "incus",
+                ) if verb(&["exec", "attach"]) => return true,
+                _ => {}
+            }
+            steps += 1;
+            carrier = command.carrier.filter(|_| steps < 16);
+        }
+        false
+    }
+
+    /// The output of `mktemp`, and variables with such a name.
     fn is_temporary(&self, unknown: &Unknown) -> bool {
         match &unknown.from {
             Origin::Output(range) => {
@@ -101,7 +165,7 @@ impl Scene<'_> {
         }
     }
 
-    /// Whether this folder lies in the one where the line starts, or among temporary files.
+    /// Whether this folder is inside the one in which the line starts, or among temporary files.
     fn is_inside(&self, folder: &Path) -> bool {
         (folder != self.places.cwd && folder.starts_with(self.places.cwd))
             || (folder.starts_with("/tmp") && folder != Path::new("/tmp"))
@@ -119,72 +183,79 @@ impl Scene<'_> {
         if home.as_deref() == Some(path) || is_home(path) {
             return true;
         }
-        // What the line starts in is not below itself, and gone with it.
+        // A parent of the folder in which the line starts: deleting it deletes that folder too.
         let around = self.places.cwd.starts_with(path) && self.places.cwd != Path::new(path);
-        around || self.list.places.iter().any(|place| place == path || could_be(path, place))
+        let is_pattern = path.contains(['*', '?']);
+        around || self.list.places.iter().any(|place| place == path || (is_pattern && could_be(path, place)))
     }
 
     /// Whether the command writes or deletes one of these files.
     pub(super) fn writes(&self, entry: &Entry, folder: &Path) -> bool {
-        let changes = |effect: Effect| matches!(effect, Effect::Write | Effect::Delete);
-        self.names_file(&entry.writes, folder, changes)
+        self.names_file(&entry.writes, folder, is_change)
     }
 
     /// Whether the command reads one of these files.
-    pub(super) fn reads(&self, wanted: &[Vec<Token>], folder: &Path) -> bool {
-        self.names_file(wanted, folder, |effect| matches!(effect, Effect::Read | Effect::Unknown))
+    pub(super) fn reads(&self, wanted: &WildcardSet, folder: &Path) -> bool {
+        self.names_file(wanted, folder, is_read)
     }
 
-    fn names_file(&self, wanted: &[Vec<Token>], folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
-        let mut cache = self.spellings.borrow_mut();
-        let place = match cache.iter().position(|(other, _)| other == folder) {
-            Some(place) => place,
-            None => {
-                let files = self.files().iter().map(|file| (file.effect, spellings(&file.path, folder)));
-                let files = files.collect();
-                cache.push((folder.to_owned(), files));
-                cache.len() - 1
-            }
-        };
-        let mut files = cache[place].1.iter().filter(|(effect, _)| counts(*effect));
-        files.any(|(_, texts)| texts.iter().any(|text| wanted.iter().any(|wanted| could_cover(wanted, text))))
+    fn names_file(&self, wanted: &WildcardSet, folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
+        // Most folders have nothing below them that is looked for: then a plain name is only what it is.
+        let is_near = can_be_below(wanted, folder);
+        let mut files = self.files().iter().enumerate().filter(|(_, file)| counts(file.effect));
+        files.any(|(at, file)| match is_near || !is_plain(&file.path) {
+            true => self.spellings_of(at, file, folder).iter().any(|text| wanted.matches(text)),
+            false => wanted.matches(&file.path.show()),
+        })
     }
+
+    /// The ways to write the file at `at`, when the command runs in this folder.
+    fn spellings_of(&self, at: usize, file: &FileUse<'_>, folder: &Path) -> Rc<[String]> {
+        let mut known = self.spellings.borrow_mut();
+        if let Some((.., texts)) = known.iter().find(|(number, other, _)| *number == at && other == folder) {
+            return Rc::clone(texts);
+        }
+        let texts: Rc<[String]> = spellings(&file.path, folder).into();
+        if known.len() < MOST_SPELLINGS {
+            known.push((at, folder.to_owned(), Rc::clone(&texts)));
+        }
+        texts
+    }
+}
+
+/// The ways to write more files than this are not remembered.
+const MOST_SPELLINGS: usize = 16;
+
+/// Whether something that is looked for can be in this folder, or below it.
+fn can_be_below(wanted: &WildcardSet, folder: &Path) -> bool {
+    let Some(folder) = folder.to_str() else { return true };
+    let is_home = ["/root", "/home", "/Users", "~"].iter().any(|home| folder.starts_with(home));
+    folder.len() < 2 || is_home || folder.contains("..") || wanted.can_begin(folder)
+}
+
+/// Whether a word is a path from the folder where the command runs to something in it.
+fn is_plain(word: &Word) -> bool {
+    let shown = word.show();
+    !shown.starts_with(['/', '~']) && !shown.contains("${") && !shown.contains("..")
 }
 
 /// Whether the path is one of these, however it is written.
-pub(super) fn names_one(path: &Word, wanted: &[Vec<Token>], folder: &Path) -> bool {
-    let texts = spellings(path, folder);
-    texts.iter().any(|text| wanted.iter().any(|wanted| could_cover(wanted, text)))
+pub(super) fn names_one(path: &Word, wanted: &WildcardSet, folder: &Path) -> bool {
+    spellings(path, folder).iter().any(|text| wanted.matches(text))
 }
 
 /// The ways to write a path: as it is, absolute, and from the home folder.
-fn spellings(path: &Word, folder: &Path) -> Vec<Vec<Token>> {
+fn spellings(path: &Word, folder: &Path) -> Vec<String> {
     let shown = path.show();
     let path = normal(&shown, folder);
     let in_home = in_home(&path);
-    let mut texts = vec![of_text(&shown)];
+    let mut texts = Vec::with_capacity(3);
     if path != shown {
-        texts.push(of_text(&path));
+        texts.push(shown.into_owned());
     }
-    texts.extend(in_home.as_deref().map(of_text));
+    texts.push(path);
+    texts.extend(in_home);
     texts
-}
-
-/// Whether the pattern covers the text. Most do not even begin or end alike.
-pub(super) fn could_cover(pattern: &[Token], text: &[Token]) -> bool {
-    let fixed =
-        |pattern: &[Token]| pattern.iter().take_while(|token| matches!(token, Token::Char(_))).count();
-    let start = fixed(pattern);
-    if text.len() < start || pattern[..start] != text[..start] {
-        return false;
-    }
-    match pattern.last() {
-        Some(Token::Char(_)) if pattern.last() != text.last() => false,
-        // What is fixed is the whole of it, or all of it but the end.
-        _ if start == pattern.len() => text.len() == start,
-        Some(Token::Many) if start + 1 == pattern.len() => true,
-        _ => covers(pattern, text),
-    }
 }
 
 /// `~/x` for `/home/somebody/x`.
@@ -202,27 +273,71 @@ fn is_home(path: &str) -> bool {
     path == "~" || name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
-fn is_system(path: &str) -> bool {
-    SYSTEM.iter().any(|folder| path.starts_with(folder))
-        && !REMADE.iter().any(|folder| path.starts_with(folder))
+/// `~/Documents`, and folders of the person's settings such as `~/.config`.
+fn is_home_folder(path: &str) -> bool {
+    const KEPT: [&str; 9] = [
+        ".config",
+        ".local",
+        ".mozilla",
+        ".thunderbird",
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".kube",
+        ".password-store",
+    ];
+    let name = match path.strip_prefix("~/") {
+        Some(name) => Some(name.to_owned()),
+        None => in_home(path).and_then(|path| path.strip_prefix("~/").map(str::to_owned)),
+    };
+    let name = name.as_deref().map(|name| name.trim_end_matches(['*', '/']));
+    name.is_some_and(|name| {
+        !name.is_empty() && !name.contains('/') && (!name.starts_with('.') || KEPT.contains(&name))
+    })
 }
 
-/// Whether a path with wildcards can be this place: `/e*` is `/etc`.
+/// An absolute path that is not among temporary files.
+fn is_absolute_and_kept(shown: &str) -> bool {
+    const TEMPORARY: [&str; 5] = ["/tmp/", "/var/tmp/", "/var/cache/", "/dev/shm/", "/run/"];
+    shown.starts_with(['/', '~']) && !TEMPORARY.iter().any(|folder| shown.starts_with(folder))
+}
+
+/// Whether a name has a known part: `build-$X`, but neither `$X` nor `..`.
+fn has_letters_of_its_own(name: &str) -> bool {
+    let mut rest = name;
+    while let Some(at) = rest.find('$') {
+        if rest[..at].contains(char::is_alphanumeric) {
+            return true;
+        }
+        let behind = &rest[at + 1..];
+        rest = match behind.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+            Some((_, rest)) => rest,
+            None => behind.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'),
+        };
+    }
+    rest.contains(char::is_alphanumeric)
+}
+
+fn is_system(path: &str) -> bool {
+    let is_in = |folder: &&str| path.starts_with(*folder) || Some(path) == folder.strip_suffix('/');
+    SYSTEM.iter().any(is_in) && !REMADE.iter().any(|folder| path.starts_with(folder))
+}
+
+/// Whether a path with wildcards can match this place: `/e*` matches `/etc`.
 fn could_be(path: &str, place: &str) -> bool {
-    path.contains(['*', '?'])
-        && path.matches('/').count() == place.matches('/').count()
+    path.matches('/').count() == place.matches('/').count()
         && !path.ends_with("/*")
         && place != "/"
         && meets(&of_wildcards(path), &of_text(place))
 }
 
-/// A path from here, with a name in front: `build/$X`.
+/// A relative path that begins with a name: `build/$X`.
 fn is_relative(shown: &str) -> bool {
     let first = shown.trim_start_matches("./").split('/').next().unwrap_or_default();
     !first.is_empty() && !first.contains(['$', '*', '~']) && first != ".." && !shown.starts_with('/')
 }
 
-/// Whether it cannot be said what the value is. A choice is looked at value by value.
+/// Whether the value is unknown. A choice is not: its values are checked one by one.
 fn is_unclear(unknown: &Unknown) -> bool {
     !matches!(&unknown.from, Origin::Variable(name) if &**name == "HOME" || &**name == "USER")
         && !matches!(unknown.from, Origin::Choice(_))

@@ -1,8 +1,8 @@
 //! Messages that are dropped into a folder as files.
 //!
-//! Who delivered what is kept as empty files in `.crosier/`: the one process that creates such a file delivers the
-//! message, so that no agent gets it twice, whoever else looks. Names of agents and messages never become names of
-//! files; their hashes do.
+//! Deliveries are recorded as empty files in `.crosier/`: the one process that creates such a file delivers the
+//! message, so that no agent gets it twice, however many processes look. Names of agents and messages never become
+//! names of files; their hashes do.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
@@ -16,9 +16,9 @@ use super::message::Message;
 
 /// Larger messages are refused.
 const MOST_BYTES: u64 = 1 << 20;
-/// A file that makes no sense yet may still be being written.
+/// An invalid file younger than this may still be being written.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// More marks than this are swept.
+/// When there are more marks than this, old ones are removed.
 const MOST_MARKS: usize = 4_096;
 
 /// A folder of messages.
@@ -48,7 +48,7 @@ impl Folder {
         Self { path, max_age }
     }
 
-    /// Takes out what is for this reader: by sequence, then by name.
+    /// Takes the messages for this reader, ordered by sequence, then by name.
     pub(super) fn take(&self, reader: &Reader<'_>) -> Found {
         let mut found = Found::default();
         let mut dropped = self.dropped(reader, &mut found);
@@ -72,7 +72,7 @@ impl Folder {
                     found.messages.push(one.message);
                 }
                 Ok(false) => {
-                    // A copy of a message that has arrived.
+                    // A duplicate of a message that was already delivered.
                     if one.message.only.is_some() {
                         let _ = fs::remove_file(&one.path);
                     }
@@ -143,7 +143,7 @@ impl Folder {
         self.path.join(".crosier").join("delivered").join(hash(agent))
     }
 
-    /// Marks of messages that are too old to come again.
+    /// Removes the marks of messages that are too old to appear again.
     fn sweep(&self, folder: &Path, now: SystemTime) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         let entries: Vec<_> = entries.flatten().collect();
@@ -160,7 +160,7 @@ impl Folder {
         }
     }
 
-    /// Removes a message whose time is over, with its marks.
+    /// Removes an expired message, with its marks.
     fn forget(&self, one: &Dropped) {
         let _ = fs::remove_file(&one.path);
         let Ok(agents) = fs::read_dir(self.path.join(".crosier").join("delivered")) else { return };
@@ -176,7 +176,7 @@ impl Folder {
 }
 
 enum Unread {
-    /// Somebody took it.
+    /// Another process took it.
     Gone,
     Bad {
         why: String,

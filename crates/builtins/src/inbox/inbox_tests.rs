@@ -1,4 +1,4 @@
-//! Messages that arrive once, in time, and where they are meant to.
+//! Messages arrive once, in time, and only where they are meant to.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ impl Lab {
     fn drop(&self, name: &str, text: &str) {
         let path = self.folder.path().join("drop").join(name);
         fs::write(&path, text).unwrap();
-        // As if it had been there for a while: what is fresh and makes no sense is given time.
+        // Made to look older: an invalid file that is new is given time to be completed.
         let old = SystemTime::now() - Duration::from_secs(10);
         fs::File::open(&path).unwrap().set_modified(old).unwrap();
     }

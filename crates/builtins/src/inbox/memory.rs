@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::Reader;
 use super::message::Message;
 
-/// Messages that wait, and names of messages that are remembered.
+/// The most waiting messages, and the most keys that are remembered.
 const MOST_WAITING: usize = 1_000;
 const MOST_REMEMBERED: usize = 10_000;
 
@@ -31,7 +31,7 @@ struct Waiting {
     told: HashSet<String>,
 }
 
-/// The inbox has no room: nobody takes anything out of it.
+/// The inbox is full: no agent takes messages out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
@@ -44,7 +44,7 @@ impl fmt::Display for Full {
 impl std::error::Error for Full {}
 
 impl Inbox {
-    /// Puts a message in. One that was there before, by its id or its sender's number, is dropped.
+    /// Adds a message. A duplicate, by its id or its sender's sequence number, is dropped.
     ///
     /// # Errors
     /// When too many messages wait already.
@@ -67,7 +67,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// How many messages wait. One that is for everybody waits until it expires.
+    /// How many messages wait. A message for every agent waits until it expires.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).waiting.len()
@@ -92,7 +92,7 @@ impl Inbox {
                 taken.push(waiting.message.clone());
             }
         }
-        // What was for one agent only has arrived.
+        // A message for one agent only is done once it was delivered.
         state.waiting.retain(|waiting| waiting.told.is_empty() || waiting.message.only.is_none());
         taken
     }

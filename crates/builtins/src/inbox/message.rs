@@ -39,16 +39,16 @@ impl Message {
         }
     }
 
-    /// For this agent (or these: it is a matcher); may be said several times.
+    /// For this agent (or these: it is a matcher); can be called several times.
     pub fn to(mut self, agent: &str) -> Self {
-        // What is no pattern is a name.
+        // Anything that is not a pattern is a name.
         let exact = !agent.contains(['*', '?', '[', '|']) && !agent.starts_with("re:");
         self.only = (self.target.is_empty() && exact).then(|| agent.to_owned());
         self.target.extend(Matcher::new(agent).ok());
         self
     }
 
-    /// Only behind the result of these tools (a matcher).
+    /// Only after the result of these tools (a matcher).
     ///
     /// # Errors
     /// What is wrong with the matcher.
@@ -99,7 +99,7 @@ impl Message {
         self.expires_at(at)
     }
 
-    /// What makes it the same as another one.
+    /// The key by which duplicates are recognised.
     pub(super) fn key(&self) -> Option<String> {
         match (&self.id, self.sequence) {
             (Some(id), _) => Some(format!("id:{id}")),

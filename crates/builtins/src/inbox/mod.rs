@@ -13,14 +13,15 @@
 //!  "from": "ci", "sequence": 42, "id": "build-42", "expires_at": 1794700800, "expires_in": 60}
 //! ```
 //!
-//! with nothing needed but `content`; `expires_at` is in seconds since 1970 or RFC 3339, `expires_in` is in seconds
+//! where only `content` is required; `expires_at` is in seconds since 1970 or RFC 3339, `expires_in` is in seconds
 //! from when the file was written. MassGen's form `{"inject": {"content": …, "strategy": …}, …}` is read too. A
-//! `.txt` or `.md` file is a message as it is. Files with the same `id` (or the same `from` and `sequence`) are the
-//! same message. What cannot be read is reported once, moved to `.crosier/rejected/`, and stops nothing.
+//! `.txt` or `.md` file is a message whose text is the whole file. Files with the same `id` (or the same `from` and
+//! `sequence`) are the same message. A file that cannot be read is reported once, moved to `.crosier/rejected/`, and
+//! blocks no other message.
 //!
 //! # Options
 //! - `folder`: where files are dropped (relative to the configuration). Without it only the host can push.
-//! - `strategy`: `tool_result` (default) or `user_message`, for messages that do not say.
+//! - `strategy`: `tool_result` (default) or `user_message`, for messages that do not name one.
 //! - `max_age`: messages without an expiry of their own are dropped after this time (default 24 h).
 //!
 //! On `PostToolUse` and `PostToolUseFailure`.
@@ -92,7 +93,7 @@ impl Builtin for InboxHook {
         fine?;
         let folder = folder.map(|path| Folder::new(path, max_age));
         let delivery = Delivery { inbox: self.inbox.clone(), folder, strategy };
-        // A folder is on a disk, which may be slow; memory is not.
+        // A folder may be on a slow disk, so it is read on a thread; memory needs none.
         let has_folder = delivery.folder.is_some();
         let code = Arc::new(move |call: Call<'_>| delivery.answer(call));
         Some(if has_folder { Callback::Blocking(code) } else { Callback::Inline(code) })

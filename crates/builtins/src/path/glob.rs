@@ -3,16 +3,19 @@
 //! `*` and `?` stay within a name, `[…]` is one character of it, `**` is any number of folders. A pattern that
 //! begins with `/` is absolute and one that begins with `~/` is in the home folder; one with a `/` elsewhere
 //! (`./src/**`, `src/*.rs`) is relative to a base folder; one without any (`.env*`, `*.pem`) is a name at any
-//! depth. One that begins with `**/` is anywhere for who forbids, and below the base folder for who allows: neither
-//! may get less than what was meant.
+//! depth. One that begins with `**/` matches anywhere in a rule that forbids, and only below the base folder in a rule
+//! that allows: the stricter reading in both cases.
 
+use std::borrow::Cow;
 use std::path::{Component, Path};
+
+use crate::token::lowered;
 
 /// How letters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
     Exact,
-    /// A file system may take `.ENV` for `.env`.
+    /// Ignoring case: a file system may treat `.ENV` as `.env`.
     Folded,
 }
 
@@ -38,7 +41,41 @@ enum Start {
 enum Segment {
     /// `**`
     Folders,
-    Name(Vec<Part>),
+    Name(Name),
+}
+
+/// A pattern for one name. Most are simple.
+#[derive(Debug, Clone)]
+enum Name {
+    Exact(String),
+    /// `x*`
+    Start(String),
+    /// `*x`
+    End(String),
+    Parts(Vec<Part>),
+}
+
+impl Name {
+    fn new(parts: Vec<Part>) -> Self {
+        let text = |parts: &[Part]| -> Option<String> {
+            parts.iter().map(|part| if let Part::Char(c) = part { Some(*c) } else { None }).collect()
+        };
+        let simple = match parts.as_slice() {
+            [start @ .., Part::Many] => text(start).map(Self::Start),
+            [Part::Many, end @ ..] => text(end).map(Self::End),
+            all => text(all).map(Self::Exact),
+        };
+        simple.unwrap_or(Self::Parts(parts))
+    }
+
+    fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Exact(text) => text == name,
+            Self::Start(text) => name.starts_with(text.as_str()),
+            Self::End(text) => name.ends_with(text.as_str()),
+            Self::Parts(parts) => name_fits(parts, name),
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -79,7 +116,7 @@ impl PathGlob {
             match name {
                 ".." => return Err(format!("`{text}`: a pattern cannot have `..`; write where it leads")),
                 "**" => segments.push(Segment::Folders),
-                name => segments.push(Segment::Name(parts(name, case)?)),
+                name => segments.push(Segment::Name(Name::new(parts(name, case)?))),
             }
         }
         Ok(Self { start, segments, case })
@@ -93,18 +130,29 @@ impl PathGlob {
         self
     }
 
-    /// Whether it matches this absolute path: for who allows.
+    /// A name that every path which it matches has in it, if there is one.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.segments.iter().find_map(|segment| match segment {
+            Segment::Name(Name::Exact(name)) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether it matches this absolute path, for a rule that allows.
     pub(crate) fn matches(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
         self.matches_names(&Names::new(path, self.case), &Names::new(base, self.case), home)
     }
 
     /// The same for names that are compared with many patterns.
     pub(crate) fn matches_names(&self, path: &Names, base: &Names, home: Option<&Path>) -> bool {
+        if let (Start::Anywhere, [Segment::Name(name)]) = (self.start, self.segments.as_slice()) {
+            return path.0.last().is_some_and(|last| name.fits(last));
+        }
         let home = home.map(|home| Names::new(home, self.case));
         self.fits(self.start, &path.0, &base.0, home.as_ref())
     }
 
-    /// Whether it matches this absolute path, or a folder that the path is in: for who forbids.
+    /// Whether it matches this absolute path or a folder that the path is in, for a rule that forbids.
     pub(crate) fn matches_tree(&self, path: &Path, base: &Path, home: Option<&Path>) -> bool {
         self.matches_tree_names(&Names::new(path, self.case), &Names::new(base, self.case), home)
     }
@@ -112,23 +160,22 @@ impl PathGlob {
     /// The same for names that are compared with many patterns.
     pub(crate) fn matches_tree_names(&self, path: &Names, base: &Names, home: Option<&Path>) -> bool {
         let names = path.0.as_slice();
-        if let (Start::Anywhere, [Segment::Name(parts)]) = (self.start, self.segments.as_slice()) {
-            return names.iter().any(|name| name_fits(parts, name));
+        if let (Start::Anywhere, [Segment::Name(wanted)]) = (self.start, self.segments.as_slice()) {
+            return names.iter().any(|name| wanted.fits(name));
         }
         let start = if self.start == Start::Roaming { Start::Root } else { self.start };
-        // `**/a/b`: the two names beside each other, anywhere.
+        // `**/a/b`: the two names one after the other, anywhere.
         if let (Start::Root, [Segment::Folders, rest @ ..]) = (start, self.segments.as_slice())
             && !rest.is_empty()
-            && rest.iter().all(|segment| matches!(segment, Segment::Name(_)))
+            && rest.iter().all(Segment::is_name)
         {
-            return names.windows(rest.len()).any(|names| {
-                names.iter().zip(rest).all(|(name, segment)| match segment {
-                    Segment::Name(parts) => name_fits(parts, name),
-                    Segment::Folders => false,
-                })
-            });
+            return names.windows(rest.len()).any(|names| begins(names, rest));
         }
         let home = home.map(|home| Names::new(home, self.case));
+        // `/etc/x`: the names at the start of the path.
+        if start != Start::Anywhere && self.segments.iter().all(Segment::is_name) {
+            return self.behind_start(start, names, &base.0, home.as_ref(), begins);
+        }
         (0..=names.len()).rev().any(|end| self.fits(start, &names[..end], &base.0, home.as_ref()))
     }
 
@@ -139,25 +186,54 @@ impl PathGlob {
         let anywhere = self.start == Start::Anywhere
             || (self.start != Start::Root && matches!(self.segments.first(), Some(Segment::Folders)));
         match segments.as_slice() {
-            [Segment::Name(parts)] if anywhere => name_fits(parts, &self.case.fold(name)),
+            [Segment::Name(wanted)] if anywhere => wanted.fits(&self.case.fold(name)),
             _ => false,
         }
     }
 
-    /// Whether the names behind the place where the pattern starts fit it.
+    /// Whether the names after the folder in which the pattern starts match it.
     fn fits(&self, start: Start, names: &[String], base: &[String], home: Option<&Names>) -> bool {
-        let behind = |from: usize| fits(&self.segments, &names[from..]);
+        let all = |names: &[String], segments: &[Segment]| fits(segments, names);
+        match start {
+            Start::Anywhere => (0..names.len()).any(|from| fits(&self.segments, &names[from..])),
+            start => self.behind_start(start, names, base, home, all),
+        }
+    }
+
+    fn behind_start(
+        &self,
+        start: Start,
+        names: &[String],
+        base: &[String],
+        home: Option<&Names>,
+        fits: impl Fn(&[String], &[Segment]) -> bool,
+    ) -> bool {
+        let behind = |from: usize| fits(&names[from..], &self.segments);
         let below = |folder: &[String]| names.starts_with(folder) && behind(folder.len());
         match start {
-            Start::Root => behind(0),
+            Start::Root | Start::Anywhere => behind(0),
             Start::Base | Start::Roaming => below(base),
             Start::Home => match home {
                 Some(home) => below(&home.0),
                 None => home_length(names).is_some_and(behind),
             },
-            Start::Anywhere => (0..names.len()).any(behind),
         }
     }
+}
+
+impl Segment {
+    fn is_name(&self) -> bool {
+        matches!(self, Self::Name(_))
+    }
+}
+
+/// Whether names begin with these.
+fn begins(names: &[String], segments: &[Segment]) -> bool {
+    let fits = |(name, segment): (&String, &Segment)| match segment {
+        Segment::Name(wanted) => wanted.fits(name),
+        Segment::Folders => false,
+    };
+    names.len() >= segments.len() && names.iter().zip(segments).all(fits)
 }
 
 /// The names of an absolute path, ready to be compared.
@@ -165,6 +241,15 @@ impl PathGlob {
 pub(crate) struct Names(Vec<String>);
 
 impl Names {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Whether the path is this folder, or in it.
+    pub(crate) fn is_in(&self, folder: &Self) -> bool {
+        self.0.starts_with(&folder.0)
+    }
+
     pub(crate) fn new(path: &Path, case: Case) -> Self {
         let name = |component: Component<'_>| match component {
             Component::Normal(name) => Some(case.fold(&name.to_string_lossy())),
@@ -178,12 +263,12 @@ impl Case {
     fn fold(self, name: &str) -> String {
         match self {
             Self::Exact => name.to_owned(),
-            Self::Folded => name.to_lowercase(),
+            Self::Folded => lowered(Cow::Borrowed(name)).into_owned(),
         }
     }
 }
 
-/// How many names are somebody's home by the look of them, for when nobody says which one is meant.
+/// How many leading names look like a home folder, for when the home folder is not known.
 fn home_length(names: &[String]) -> Option<usize> {
     match names.first()?.as_str() {
         "root" | "~" => Some(1),
@@ -236,7 +321,7 @@ fn fits(segments: &[Segment], names: &[String]) -> bool {
                 continue;
             }
             (None, None) => return true,
-            (Some(Segment::Name(parts)), Some(one)) => name_fits(parts, one),
+            (Some(Segment::Name(wanted)), Some(one)) => wanted.fits(one),
             _ => false,
         };
         if good {
@@ -312,6 +397,10 @@ mod tests {
             ("**/x/[!a-c]?", "/w/q/x/b1", false),
             ("a/**/b", "/w/a/b", true),
             ("a/**/b", "/w/a/1/2/b", true),
+            ("*", "/a/b", true),
+            ("id_*_sk", "/a/id_x_sk", true),
+            ("id_*_sk", "/a/id_x_sk/b", false),
+            ("x*", "/x/y", false),
         ] {
             assert_eq!(matches(pattern, path), good, "{pattern} {path}");
         }
@@ -323,7 +412,7 @@ mod tests {
         assert!(git.matches_tree(Path::new("/w/.GIT/config"), Path::new("/w"), None));
         assert!(!git.matches_tree(Path::new("/w/git/config"), Path::new("/w"), None));
         assert!(git.matches_name(".git") && !PathGlob::new("./x", Case::Exact).unwrap().matches_name("x"));
-        // Who forbids forbids it anywhere, who allows allows it here.
+        // Forbidding applies anywhere, allowing only here.
         let keys = PathGlob::new("**/.aws/keys", Case::Exact).unwrap();
         let elsewhere = Path::new("/home/u/.aws/keys");
         assert!(keys.matches_tree(elsewhere, Path::new("/w"), None));

@@ -1,13 +1,17 @@
 //! Where a path leads: `.` and `..` taken out, symlinks followed. Nothing is opened.
 
+use std::cell::{OnceCell, RefCell};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// Links that lead to links are followed so often.
-const MOST_LINKS: usize = 40;
-/// Longer paths are not looked up.
+use super::glob::{Case, Names};
+
+/// So many links are followed in one path: as many as any system does.
+const MOST_LINKS: usize = 64;
+/// Longer paths are not looked up on disk.
 const LONGEST: usize = 8 << 10;
-/// Entries that a wildcard is compared with.
+/// The most directory entries that a wildcard is compared with.
 const MOST_ENTRIES: usize = 20_000;
 
 /// The folders that paths are relative to.
@@ -17,47 +21,155 @@ pub(crate) struct Places<'a> {
     pub(crate) home: Option<&'a Path>,
 }
 
-/// A path as it is written and as it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A path as it is written, and with links resolved.
+#[derive(Debug, Clone)]
 pub(crate) struct Resolved {
     /// Absolute, without `.` and `..`.
     pub(crate) lexical: PathBuf,
-    /// The same, with symlinks followed as far as it exists.
+    /// The same, with symlinks followed as far as the path exists.
     pub(crate) real: PathBuf,
+    /// The names of both, when they were asked for.
+    names: OnceCell<Vec<Names>>,
+}
+
+impl Resolved {
+    fn new(lexical: PathBuf, real: PathBuf) -> Self {
+        Self { lexical, real, names: OnceCell::new() }
+    }
+
+    /// The names of the path as it is written and, where that is another one, as it is; letters in any case.
+    pub(crate) fn folded(&self) -> &[Names] {
+        self.names.get_or_init(|| {
+            let mut names = vec![Names::new(&self.lexical, Case::Folded)];
+            if self.lexical != self.real {
+                names.push(Names::new(&self.real, Case::Folded));
+            }
+            names
+        })
+    }
+}
+
+/// Looks up paths for one call: a folder that many of them are in is walked once.
+#[derive(Debug, Default)]
+pub(crate) struct Resolver {
+    folders: RefCell<Vec<(PathBuf, Spot)>>,
+}
+
+/// More folders than this are not remembered.
+const MOST_FOLDERS: usize = 16;
+
+impl Resolver {
+    /// Where this path leads.
+    pub(crate) fn resolve(&self, places: Places<'_>, path: &str) -> Resolved {
+        let (folder, rest) = places.parts(path);
+        let absolute = folder.join(rest);
+        if absolute.as_os_str().len() > LONGEST {
+            // Too long for any system to open; only its end is compared.
+            let lexical = shortened(lexical(&absolute));
+            return Resolved::new(lexical.clone(), lexical);
+        }
+        // Other systems write a name in more than one way.
+        if !cfg!(target_os = "linux")
+            && let Ok(real) = fs::canonicalize(&absolute)
+        {
+            return Resolved::new(lexical(&absolute), real);
+        }
+        let mut spot = self.spot(folder, rest);
+        spot.follow(Path::new(rest));
+        Resolved::new(lexical(&absolute), spot.real)
+    }
+
+    /// Where the walk along a path in this folder begins.
+    fn spot(&self, folder: &Path, rest: &str) -> Spot {
+        if Path::new(rest).has_root() {
+            return Spot::default();
+        }
+        let mut known = self.folders.borrow_mut();
+        if let Some((_, spot)) = known.iter().find(|(other, _)| other == folder) {
+            return spot.clone();
+        }
+        let mut spot = Spot::default();
+        if folder.is_relative() {
+            spot.real = fs::canonicalize(".").unwrap_or_default();
+        }
+        spot.follow(folder);
+        if known.len() < MOST_FOLDERS {
+            known.push((folder.to_owned(), spot.clone()));
+        }
+        spot
+    }
+}
+
+/// A place on the way along a path.
+#[derive(Debug, Clone, Default)]
+struct Spot {
+    /// Where it is, without links, `.` and `..`.
+    real: PathBuf,
+    /// How many names at its end do not exist: nothing below them does.
+    missing: usize,
+    /// How many links were followed.
+    links: usize,
+}
+
+impl Spot {
+    /// Goes on along a path, name by name: the end of it need not exist.
+    fn follow(&mut self, path: &Path) {
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    self.real.pop();
+                    self.missing = self.missing.saturating_sub(1);
+                }
+                Component::Normal(name) if self.missing == 0 => {
+                    self.real.push(name);
+                    match fs::read_link(&self.real) {
+                        Ok(target) if self.links < MOST_LINKS => {
+                            self.links += 1;
+                            self.real.pop();
+                            self.follow(&target);
+                        }
+                        // It is there, and no link.
+                        Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+                        _ => self.missing = 1,
+                    }
+                }
+                Component::Normal(name) => {
+                    self.real.push(name);
+                    self.missing += 1;
+                }
+                Component::RootDir | Component::Prefix(_) => {
+                    self.real.push(component);
+                    self.missing = 0;
+                }
+            }
+        }
+    }
 }
 
 impl Places<'_> {
     /// Where this path leads.
     pub(crate) fn resolve(&self, path: &str) -> Resolved {
-        let absolute = self.absolute(path);
-        if absolute.as_os_str().len() > LONGEST {
-            // No system opens it; its end is what it is known by.
-            let lexical = shortened(lexical(&absolute));
-            return Resolved { real: lexical.clone(), lexical };
-        }
-        let real = fs::canonicalize(&absolute).unwrap_or_else(|_| walk(&absolute, 0));
-        Resolved { lexical: lexical(&absolute), real }
+        Resolver::default().resolve(*self, path)
     }
 
-    /// Where this path leads by its letters alone.
+    /// Where this path leads, judging by its text alone.
     pub(crate) fn lexical(&self, path: &str) -> PathBuf {
-        shortened(lexical(&self.absolute(path)))
+        let (folder, rest) = self.parts(path);
+        shortened(lexical(&folder.join(rest)))
     }
 
-    fn absolute(&self, path: &str) -> PathBuf {
+    /// The folder that a path is relative to, and the rest of it. An absolute one is all rest.
+    fn parts<'p>(&'p self, path: &'p str) -> (&'p Path, &'p str) {
         let path = path.strip_prefix("file://").unwrap_or(path);
-        let in_home = |rest: &str| {
-            let home = self.home.unwrap_or(Path::new("/~"));
-            home.join(rest.trim_start_matches('/'))
-        };
         for prefix in ["~", "${HOME}", "$HOME"] {
             if let Some(rest) = path.strip_prefix(prefix)
                 && (rest.is_empty() || rest.starts_with('/'))
             {
-                return in_home(rest);
+                return (self.home.unwrap_or(Path::new("/~")), rest.trim_start_matches('/'));
             }
         }
-        self.cwd.join(path)
+        (self.cwd, path)
     }
 }
 
@@ -71,8 +183,14 @@ fn shortened(path: PathBuf) -> PathBuf {
     Path::new("/").join(names[from..].iter().collect::<PathBuf>())
 }
 
-/// The path without `.` and `..`, by its letters alone.
+/// The path without `.` and `..`, judging by its text alone.
 pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let is_name = |name: &[u8]| !matches!(name, b"" | b"." | b"..");
+    // Most paths have none of that.
+    if cfg!(unix) && bytes.strip_prefix(b"/").unwrap_or(bytes).split(|byte| *byte == b'/').all(is_name) {
+        return path.to_owned();
+    }
     let mut out = PathBuf::new();
     for component in path.components() {
         match component {
@@ -86,36 +204,7 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
     out
 }
 
-/// Follows links in a path of which the end does not exist.
-fn walk(path: &Path, links: usize) -> PathBuf {
-    // Most of it is there: only what is behind the longest part that is has to be looked at name by name.
-    let components: Vec<Component<'_>> = path.components().collect();
-    let real = |count: usize| fs::canonicalize(components[..count].iter().collect::<PathBuf>()).ok();
-    let there = (1..components.len()).rev().find_map(|count| Some((count, real(count)?)));
-    let (count, mut at) = there.unwrap_or_default();
-    for component in &components[count..] {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                at.pop();
-            }
-            other => {
-                let next = at.join(other);
-                at = match fs::canonicalize(&next) {
-                    Ok(real) => real,
-                    // A link to something that is not there yet.
-                    Err(_) => match fs::read_link(&next) {
-                        Ok(target) if links < MOST_LINKS => walk(&at.join(target), links + 1),
-                        _ => next,
-                    },
-                };
-            }
-        }
-    }
-    at
-}
-
-/// The files that a path with wildcards means now. None when there are too many to look at.
+/// The files that a path with wildcards currently matches. None when there are too many entries.
 pub(crate) fn expand_glob(path: &Path) -> Option<Vec<PathBuf>> {
     let mut found = vec![PathBuf::new()];
     let mut seen = 0_usize;
@@ -164,6 +253,19 @@ mod tests {
         assert_eq!(real("link/../x"), root.join("x"));
         assert_eq!(real("a/../link"), root.join("secret"));
         assert_eq!(real("dangling/y"), root.join("later/y"));
+        assert_eq!(real("dangling/../link/./z"), root.join("secret/z"));
+        assert_eq!(real("no/such/../../link/z"), root.join("secret/z"));
+        std::os::unix::fs::symlink("secret/../link", root.join("chain")).unwrap();
+        std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
+        assert_eq!(real("chain/z"), root.join("secret/z"));
+        assert_eq!(real("loop/z"), root.join("loop/z"));
+        // A folder that was walked before gives the same.
+        let resolver = Resolver::default();
+        for _ in 0..2 {
+            let below = Places { cwd: &root.join("link"), home: None };
+            assert_eq!(resolver.resolve(below, "../x").real, root.join("x"));
+            assert_eq!(resolver.resolve(below, "/proc/self/root/etc/../x").real, Path::new("/x"));
+        }
         assert_eq!(places.resolve("link/../x").lexical, root.join("x"));
         assert_eq!(places.resolve("~/x").lexical, Path::new("/~/x"));
     }

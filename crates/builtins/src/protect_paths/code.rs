@@ -1,4 +1,4 @@
-//! Code in other languages that a line of shell hands to an interpreter: the texts in it can be names of files.
+//! Code in other languages that a shell line passes to an interpreter: its string literals can be file names.
 
 use crate::shell::{Command, Input, Script};
 
@@ -17,7 +17,7 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("Rscript", &["-e"]),
 ];
 
-/// The texts in quotes of the code that a command runs.
+/// The string literals in the code that a command runs.
 pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     let Some(name) = command.name() else { return Vec::new() };
     let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.');
@@ -44,7 +44,7 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     texts
 }
 
-/// Every text between quotes, however they are paired: a name of a file is short and has no line break.
+/// Every short text without a line break between any two quotes: it could be a file name.
 fn collect(code: &str, texts: &mut Vec<String>) {
     const LONGEST: usize = 200;
     const MOST: usize = 500;

@@ -1,7 +1,7 @@
-//! The files that are protected when nobody says otherwise.
+//! The files that are protected by default.
 
-/// Files that open doors: neither read nor written. A folder of such a name (a virtual environment called `.env`) is
-/// free.
+/// Files with credentials: not read, and written only after asking, because programs and people create them every day.
+/// A folder of such a name (a virtual environment called `.env`) is not protected.
 pub(super) const NO_READ_FILES: &[&str] = &[
     ".env",
     ".env.*",
@@ -34,9 +34,12 @@ pub(super) const NO_READ_FILES: &[&str] = &[
     "secrets.yaml",
     "secrets.yml",
     "credentials.tfrc.json",
+    "key4.db",
+    "logins.json",
+    "login data",
 ];
 
-/// Files and folders that open doors.
+/// Files and folders with credentials.
 pub(super) const NO_READ: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -72,12 +75,29 @@ pub(super) const NO_READ: &[&str] = &[
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/proc/*/environ",
+    "/run/secrets",
+    "/var/run/secrets",
+    "**/.config/google-chrome",
+    "**/.config/chromium",
+    "**/.mozilla/firefox",
 ];
 
-/// What nobody should change behind a person's back.
+/// Files that often contain secrets among other things: a person is asked before they are read.
+pub(super) const ASK_READ: &[&str] = &[
+    "*.tfstate",
+    "*.tfstate.backup",
+    ".bash_history",
+    ".zsh_history",
+    ".psql_history",
+    ".mysql_history",
+    ".python_history",
+    ".node_repl_history",
+];
+
+/// Folders that no tool should change directly.
 pub(super) const NO_WRITE: &[&str] = &[".git", ".hg", ".svn"];
 
-/// The files of Crosier, and the files of agents that call it: free to read and to version, not to change.
+/// Crosier's files, and the agents' files that call Crosier: they may be read and committed, but not changed.
 pub(crate) const WIRING: &[&str] = &[
     "crosier.yaml",
     "crosier.yml",
@@ -109,14 +129,74 @@ pub(crate) const WIRING: &[&str] = &[
     "**/.windsurf/hooks*",
     "**/.codeium/windsurf/hooks*",
     "**/.kiro/hooks",
+    "**/.kiro/agents",
     "**/.kimi/config.toml",
     "**/.openhands/hooks*",
     "**/.config/goose/config.yaml",
+    "/etc/claude-code",
+    "**/Library/Application Support/ClaudeCode",
+    "**/.agents/plugins",
+    "**/.amp/settings.json",
+    "**/.augment/settings.json",
     ".crush.json",
     "crush.json",
 ];
 
-/// What only looks like one of these.
+/// Folders of agents, by name: deleting one deletes the file that calls Crosier.
+pub(super) const AGENT_FOLDERS: &[&str] = &[
+    ".crosier",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".qwen",
+    ".factory",
+    ".cline",
+    ".clinerules",
+    ".copilot",
+    ".opencode",
+    ".cursor",
+    ".windsurf",
+    ".kiro",
+    ".kimi",
+    ".openhands",
+];
+
+/// The agents' files that call Crosier, relative to a project or home folder: checked before a folder is deleted.
+pub(super) const AGENT_FILES: &[&str] = &[
+    "crosier.yaml",
+    "crosier.yml",
+    "crosier.local.yaml",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".qwen/settings.json",
+    ".factory/settings.json",
+    ".factory/hooks.json",
+    ".cline/hooks",
+    ".clinerules/hooks",
+    ".github/hooks",
+    "hooks",
+    ".copilot/hooks",
+    ".opencode/plugin",
+    ".opencode/plugins",
+    "opencode/plugin",
+    "opencode/plugins",
+    ".config/opencode/plugin",
+    ".config/opencode/plugins",
+    ".cursor/hooks.json",
+    ".windsurf/hooks.json",
+    ".kiro/hooks",
+    ".kimi/config.toml",
+    ".openhands/hooks.json",
+    "goose/config.yaml",
+    "crosier/crosier.yaml",
+    "crush.json",
+    ".crush.json",
+];
+
+/// Exceptions that only look like one of these.
 pub(super) const EXCEPT: &[&str] = &[
     ".env.example",
     ".env.*.example",

@@ -1,29 +1,32 @@
 //! `protect-paths`: files that no tool may read, and files that no tool may change.
 //!
-//! Paths are taken from the fields of file tools (`Read`, `Write`, `Edit`, `NotebookEdit`, the like of MCP
+//! Paths are taken from the fields of file tools (`Read`, `Write`, `Edit`, `NotebookEdit`, similar tools of MCP
 //! servers, and any field with the name of a path), from the `glob` of searches, from patches, and from the files that
-//! shell commands read, write or delete by the table of file effects. `.` and `..` are taken out and symlinks followed;
-//! a path counts as it is written and as it is. Letters are compared in any case: a file system may take `.ENV` for
-//! `.env`. To list a file is free. What a program that is not in the table does to a file that may be read is asked,
-//! and so is a protected name in the quotes of code (`python3 -c "open('.env')"`).
+//! shell commands read, write or delete, according to the table of file effects. `.` and `..` are removed and symlinks
+//! followed; a path is checked both as written and with links resolved. Case is ignored: a file system may treat `.ENV`
+//! as `.env`. Listing files is allowed. When a program that is not in the table gets a file that may be read, a person
+//! is asked, and also when code contains a protected name in quotes (`python3 -c "open('.env')"`).
 //!
 //! # Options
 //! - `no_read`: patterns of files that may be neither read nor written (default: `.env*`, keys, credentials of agents,
-//!   clouds and tools).
-//! - `no_write`: patterns of files that may be read but not written (default: `.git`). The files of Crosier and the files
-//!   of agents that call it are always among them.
-//! - `also_no_read`, `also_no_write`: more patterns beside the default ones.
-//! - `except`: patterns of files that are free (default: `.env.example` and the like, `*.pub`). Never the
+//!   clouds and tools; of these, writing `.env*` and the like is asked, and so is reading what often has secrets in it:
+//!   `*.tfstate`, histories of shells).
+//! - `no_write`: patterns of files that may be read but not written (default: `.git`). The files of Crosier and the
+//!   files of agents that call it are always among them.
+//! - `also_no_read`, `also_no_write`: patterns in addition to the default ones.
+//! - `except`: patterns of files that are not protected (default: `.env.example` and similar, `*.pub`). Never the
 //!   configuration itself.
 //!
 //! A pattern without `/` is a name at any depth, and so is one that begins with `**/`; one that begins with `./` is
-//! relative to the configuration; `~/` is the home folder; `**` is any number of folders. A pattern that fits a folder holds for all in it.
+//! relative to the configuration; `~/` is the home folder; `**` is any number of folders. A pattern that matches a
+//! folder covers everything in it.
 //!
 //! On `PreToolUse`, `PermissionRequest` and `PreGitWrite`. What a command reads without naming it (`grep -r x .`,
 //! a program of its own) is not seen: this is a guard-rail, not a sandbox.
 
 mod code;
 mod defaults;
+mod patterns;
 mod protected;
 mod shell;
 
@@ -35,10 +38,12 @@ use crosier::{Answer, Call, Callback, Capability, Reply};
 
 use crate::guard::{self, Ruling, ToolCall};
 use crate::path::{Case, Names, PathGlob, Places};
+use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
-pub(crate) use protected::Protected;
+pub(crate) use patterns::Patterns;
+pub(crate) use protected::{Objection, Own, Protected};
 
 /// The built-in hook.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +52,7 @@ pub struct ProtectPaths {
 }
 
 impl ProtectPaths {
-    /// The hook; these files and folders belong to the configuration too, and no tool changes them.
+    /// The hook, with further files and folders that belong to the configuration and that no tool may change.
     #[must_use]
     pub fn with_own(own: Vec<PathBuf>) -> Self {
         Self { own }
@@ -122,14 +127,25 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
     no_read.extend(globs(request, "also_no_read", &[]));
     let mut no_write = globs(request, "no_write", defaults::NO_WRITE);
     no_write.extend(globs(request, "also_no_write", &[]));
-    let except = globs(request, "except", defaults::EXCEPT).into_iter().map(|(_, glob)| glob).collect();
+    let except = globs(request, "except", defaults::EXCEPT);
     let files = if has_own_list { &[] } else { defaults::NO_READ_FILES };
     fine?;
     no_write.extend(compiled(defaults::WIRING));
     let base = Names::new(request.folder(), Case::Folded);
     let no_read_files = compiled(files);
     let own = own_files(&request.file(), further);
-    Some(Protected { base, no_read, no_read_files, no_write, except, own, asks_about_form: true })
+    let ask_read = if has_own_list { Vec::new() } else { compiled(defaults::ASK_READ) };
+    Some(Protected {
+        base,
+        no_read: no_read.into(),
+        no_read_files: no_read_files.into(),
+        ask_read: ask_read.into(),
+        no_write: no_write.into(),
+        except: except.into(),
+        own,
+        guards_wiring: true,
+        asks_about_form: true,
+    })
 }
 
 /// Patterns that come with this crate.
@@ -138,15 +154,16 @@ pub(crate) fn compiled(patterns: &[&str]) -> Vec<(String, PathGlob)> {
     patterns.iter().filter_map(glob).collect()
 }
 
-/// The configuration, its state, and what the host says belongs to it; as written and as they are.
-pub(crate) fn own_files(config: &Path, further: &[PathBuf]) -> Vec<PathBuf> {
+/// The configuration, its state, and what the host says belongs to it; as written and with links resolved.
+pub(crate) fn own_files(config: &Path, further: &[PathBuf]) -> Own {
     let mut state = config.to_owned().into_os_string();
     state.push(".state.json");
     let mut own = vec![config.to_owned(), PathBuf::from(state)];
-    own.extend_from_slice(further);
+    // The host's files are not resolved: there may be hundreds, and the host gives real paths.
     let real: Vec<PathBuf> = own.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
     own.extend(real);
-    own
+    own.extend_from_slice(further);
+    Own::new(own)
 }
 
 /// A file that is about to be committed.
@@ -154,35 +171,62 @@ fn git_write(protected: &Protected, call: Call<'_>) -> Answer {
     let path = call.event.get("path").unwrap_or_default();
     let path = path.plain();
     let places = Places { cwd: Path::new(call.event.cwd()), home: None };
-    match protected.objection(&path, Access::Write, &places.resolve(&path)) {
+    // Others can read what is committed, so a file that must not be read must not be committed.
+    let file = places.resolve(&path);
+    let objection = protected.objection(&path, Access::Write, &file);
+    match objection.or_else(|| protected.objection(&path, Access::Read, &file)) {
         Some(objection) => Reply::deny(guard::bounded(&objection.reason())).into(),
         None => Reply::none().into(),
     }
 }
 
 impl Protected {
-    pub(crate) fn judge(&self, call: ToolCall<'_>) -> Ruling {
-        let places = Places { cwd: call.cwd, home: None };
-        match tool::any_subject(call.tool, call.input) {
-            Subject::Shell(scripts) => {
-                let mut asked = Ruling::Nothing;
-                for script in &scripts {
-                    match self.judge_script(script, places) {
-                        Ruling::Nothing => {}
-                        Ruling::Ask(reason) => asked = Ruling::Ask(reason),
-                        ruling => return ruling,
-                    }
-                }
-                asked
+    fn judge(&self, call: ToolCall<'_>) -> Ruling {
+        self.judge_subject(call, tool::any_subject(call.tool, call.input))
+    }
+
+    fn judge_scripts(&self, scripts: &[Script], places: Places<'_>) -> Ruling {
+        let mut asked = Ruling::Nothing;
+        for script in scripts {
+            match self.judge_script(script, places) {
+                Ruling::Nothing => {}
+                Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                ruling => return ruling,
             }
+        }
+        asked
+    }
+
+    /// The ruling about the files of a call with this subject.
+    pub(crate) fn judge_subject(&self, call: ToolCall<'_>, subject: Subject) -> Ruling {
+        let places = Places { cwd: call.cwd, home: None };
+        match subject {
+            Subject::Shell(scripts) => self.judge_scripts(&scripts, places),
             Subject::Files(access, paths) => {
-                let objection =
-                    paths.iter().find_map(|path| self.objection(path, access, &places.resolve(path)));
+                // An unknown tool may show the content of a file.
+                let is_known = tool::file_access(call.tool).is_some();
+                let mut found: Vec<Objection> = Vec::new();
+                for path in &paths {
+                    let file = places.resolve(path);
+                    if !is_known && access == Access::Write {
+                        found.extend(self.objection(path, Access::Read, &file));
+                    }
+                    found.extend(self.objection(path, access, &file));
+                }
+                let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
+                let objection = (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)));
+                // An unknown tool may also run a command.
+                if objection.is_none()
+                    && !is_known
+                    && let Some(scripts) = tool::scripts(call.tool, call.input)
+                {
+                    return self.judge_scripts(&scripts, places);
+                }
                 let objection = objection.or_else(|| {
                     let glob = call.input.get("glob").filter(|_| access == Access::Read)?;
                     self.objection_to_search(&glob.as_str()?)
                 });
-                objection.map_or(Ruling::Nothing, |objection| Ruling::Deny(objection.reason()))
+                objection.map_or(Ruling::Nothing, Objection::ruling)
             }
             Subject::Other => Ruling::Nothing,
             Subject::Unreadable(_) if !self.asks_about_form => Ruling::Nothing,

@@ -1,4 +1,4 @@
-//! Files that are left alone, however they are named.
+//! Protected files stay protected, however they are named.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -42,6 +42,7 @@ impl Lab {
 }
 
 const DENY: Option<Decision> = Some(Decision::Deny);
+const ASK: Option<Decision> = Some(Decision::Ask);
 
 #[test]
 fn tools_are_stopped_by_their_path_fields() {
@@ -57,11 +58,16 @@ fn tools_are_stopped_by_their_path_fields() {
         ("Read", json!({"file_path": ".git/config"}), None),
         ("Write", json!({"file_path": ".git/hooks/pre-commit", "content": ""}), DENY),
         ("Edit", json!({"file_path": "deep/.git/config"}), DENY),
-        ("NotebookEdit", json!({"notebook_path": "keys/server.pem"}), DENY),
+        ("NotebookEdit", json!({"notebook_path": "keys/server.pem"}), ASK),
+        ("Write", json!({"file_path": ".env", "content": "A=1"}), ASK),
+        ("Write", json!({"file_path": ".envrc", "content": "use flake"}), ASK),
+        ("Write", json!({"file_path": "~/.ssh/id_rsa", "content": ""}), DENY),
+        ("Read", json!({"file_path": "terraform.tfstate"}), ASK),
+        ("mcp__x__go", json!({"path": "src", "command": "cat .env"}), DENY),
         ("mcp__fs__write_file", json!({"path": "x/crosier.yaml"}), DENY),
         ("mcp__fs__read_multiple_files", json!({"paths": ["a", "b/.env"]}), DENY),
         ("mcp__x__upload", json!({"file": "server.key"}), DENY),
-        ("apply_patch", json!({"input": "*** Begin Patch\n*** Update File: .env\n"}), DENY),
+        ("apply_patch", json!({"input": "*** Begin Patch\n*** Update File: .env\n"}), ASK),
         ("Write", json!({"file_path": "hooks.yaml", "content": "hooks: {}"}), DENY),
         ("Write", json!({"file_path": "hooks.yaml.state.json", "content": ""}), DENY),
         ("Read", json!({"file_path": "hooks.yaml"}), None),

@@ -1,27 +1,69 @@
 //! Which files are protected, and why a call that touches one is refused.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
+use crate::guard::Ruling;
 use crate::path::{Case, Names, PathGlob, Resolved};
 use crate::tool::Access;
 
-/// A pattern as it was written, and compiled.
-pub(crate) type Pattern = (String, PathGlob);
+use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
+use super::patterns::Patterns;
 
 /// Which files are protected how.
 #[derive(Debug)]
 pub(crate) struct Protected {
     pub(crate) base: Names,
     /// Files, and all in a folder that fits.
-    pub(crate) no_read: Vec<Pattern>,
-    /// Files only: a folder of this name is free.
-    pub(crate) no_read_files: Vec<Pattern>,
-    pub(crate) no_write: Vec<Pattern>,
-    pub(crate) except: Vec<PathGlob>,
+    pub(crate) no_read: Patterns,
+    /// Files only: a folder of this name is free. To write them is asked.
+    pub(crate) no_read_files: Patterns,
+    /// Files that are read only after asking.
+    pub(crate) ask_read: Patterns,
+    pub(crate) no_write: Patterns,
+    pub(crate) except: Patterns,
     /// The configuration and what belongs to it; no exception holds for them.
-    pub(crate) own: Vec<PathBuf>,
+    pub(crate) own: Own,
+    /// Whether the files of agents that call Crosier are among `no_write`.
+    pub(crate) guards_wiring: bool,
     /// Whether a line that cannot be read is asked about.
     pub(crate) asks_about_form: bool,
+}
+
+/// What belongs to the configuration: files, and folders with all that is in them.
+#[derive(Debug)]
+pub(crate) struct Own {
+    paths: Vec<PathBuf>,
+    /// The names of the absolute ones; letters in any case.
+    names: Vec<Names>,
+    /// Those that cannot be compared by their names.
+    others: Vec<PathBuf>,
+}
+
+impl Own {
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        let is_named = |component| matches!(component, Component::RootDir | Component::Normal(_));
+        let (named, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            paths.iter().partition(|path| path.is_absolute() && path.components().all(is_named));
+        let names = named.into_iter().map(|path| Names::new(path, Case::Folded)).collect();
+        let others = others.into_iter().cloned().collect();
+        Self { paths, names, others }
+    }
+
+    /// Whether the file is, or is in, one of them.
+    fn contains(&self, file: &Resolved) -> bool {
+        let is_own = |path: &Names| self.names.iter().any(|own| path.is_in(own));
+        file.folded().iter().any(is_own)
+            || self.others.iter().any(|own| {
+                let own = own.to_string_lossy().to_lowercase();
+                let folded = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+                [&file.lexical, &file.real].into_iter().any(|path| folded(path).starts_with(&own))
+            })
+    }
+
+    /// Whether one of them is this folder, or in it.
+    fn is_below(&self, folder: &Path) -> bool {
+        self.paths.iter().any(|own| own.starts_with(folder))
+    }
 }
 
 /// Why a file must be left alone.
@@ -31,12 +73,21 @@ pub(crate) enum Objection {
     Secret(String),
     /// It must not be changed.
     Fixed(String),
+    /// A person decides.
+    Question(String),
 }
 
 impl Objection {
     pub(crate) fn reason(self) -> String {
         match self {
-            Self::Secret(reason) | Self::Fixed(reason) => reason,
+            Self::Secret(reason) | Self::Fixed(reason) | Self::Question(reason) => reason,
+        }
+    }
+
+    pub(crate) fn ruling(self) -> Ruling {
+        match self {
+            Self::Secret(reason) | Self::Fixed(reason) => Ruling::Deny(reason),
+            Self::Question(reason) => Ruling::Ask(reason),
         }
     }
 }
@@ -44,43 +95,52 @@ impl Objection {
 impl Protected {
     /// Why this file must be left alone, if it must.
     pub(crate) fn objection(&self, shown: &str, access: Access, file: &Resolved) -> Option<Objection> {
-        let paths = [&file.lexical, &file.real];
-        if access == Access::Write && paths.iter().any(|path| self.is_own(path)) {
+        let names = file.folded();
+        if access == Access::Write && self.own.contains(file) {
             let reason =
                 format!("`{shown}` belongs to the hook configuration; nobody changes it but the person");
             return Some(Objection::Fixed(reason));
         }
-        let names: Vec<Names> = paths[..if file.lexical == file.real { 1 } else { 2 }]
-            .iter()
-            .map(|path| Names::new(path, Case::Folded))
-            .collect();
         // An exception must hold for the file both as it is written and as it is.
-        let free = |path: &Names| self.except.iter().any(|glob| glob.matches_names(path, &self.base, None));
+        let free = |path: &Names| self.except.find_file(std::slice::from_ref(path), &self.base).is_some();
         if names.iter().all(free) {
             return None;
         }
-        let in_tree =
-            |glob: &PathGlob| names.iter().any(|path| glob.matches_tree_names(path, &self.base, None));
-        let is_file = |glob: &PathGlob| names.iter().any(|path| glob.matches_names(path, &self.base, None));
-        let files = self.no_read_files.iter().find(|(_, glob)| is_file(glob));
-        if let Some((pattern, _)) = files.or_else(|| self.no_read.iter().find(|(_, glob)| in_tree(glob))) {
-            let what = if access == Access::Read { "read" } else { "changed" };
-            return Some(Objection::Secret(format!(
+        let secret = |pattern: &str, what: &str| {
+            Some(Objection::Secret(format!(
                 "`{shown}` is protected ({pattern}) and must not be {what}; ask the person for what you need from it"
+            )))
+        };
+        let tree = self.no_read.find_tree(names, &self.base);
+        let find_file = |patterns: &'_ Patterns| patterns.find_file(names, &self.base).map(str::to_owned);
+        if access == Access::Read {
+            if let Some(pattern) = find_file(&self.no_read_files).or_else(|| tree.map(str::to_owned)) {
+                return secret(&pattern, "read");
+            }
+            let pattern = find_file(&self.ask_read)?;
+            return Some(Objection::Question(format!(
+                "`{shown}` often has secrets in it ({pattern}); should it be read?"
             )));
         }
-        if access == Access::Read {
-            return None;
+        if let Some(pattern) = tree {
+            return secret(pattern, "changed");
         }
-        let (pattern, _) = self.no_write.iter().find(|(_, glob)| in_tree(glob))?;
-        let reason =
-            format!("`{shown}` is protected ({pattern}) and must not be changed; ask the person to do it");
-        Some(Objection::Fixed(reason))
+        if let Some(pattern) = self.no_write.find_tree(names, &self.base) {
+            let reason = format!(
+                "`{shown}` is protected ({pattern}) and must not be changed; ask the person to do it"
+            );
+            return Some(Objection::Fixed(reason));
+        }
+        let pattern = find_file(&self.no_read_files)?;
+        Some(Objection::Question(format!(
+            "`{shown}` is a file for secrets ({pattern}); should it be written?"
+        )))
     }
 
-    /// Why a folder must not be deleted or moved: the configuration is in it.
+    /// Why a folder must not be deleted or moved: the configuration, or what calls Crosier, is in it.
     pub(super) fn holds_own(&self, shown: &str, file: &Resolved) -> Option<Objection> {
-        let held = self.own.iter().any(|own| own.starts_with(&file.real) && file.real.parent().is_some());
+        let held =
+            (file.real.parent().is_some() && self.own.is_below(&file.real)) || calls_crosier(&file.real);
         held.then(|| {
             Objection::Fixed(format!(
                 "`{shown}` holds the hook configuration; nobody removes it but the person"
@@ -88,33 +148,41 @@ impl Protected {
         })
     }
 
-    /// Whether it is, or is in, what belongs to the configuration.
-    fn is_own(&self, path: &Path) -> bool {
-        let is_below = |own: &PathBuf| path.starts_with(own);
-        self.own.iter().any(is_below) || {
-            let folded = PathBuf::from(path.to_string_lossy().to_lowercase());
-            self.own.iter().any(|own| folded.starts_with(own.to_string_lossy().to_lowercase()))
-        }
-    }
-
     /// Why a file of this name must be left alone, wherever it is.
     pub(super) fn objection_to_name(&self, shown: &str, name: &str, access: Access) -> Option<Objection> {
-        if self.except.iter().any(|glob| glob.matches_name(name)) {
+        if self.except.find_name(name).is_some() {
             return None;
         }
-        let find = |patterns: &[Pattern]| {
-            patterns.iter().find(|(_, glob)| glob.matches_name(name)).map(|(pattern, _)| pattern.clone())
-        };
+        let find = |patterns: &Patterns| patterns.find_name(name).map(str::to_owned);
         let reason = |pattern: String| {
             format!("`{shown}` is protected ({pattern}), wherever it leads; ask the person for it")
         };
-        if let Some(pattern) = find(&self.no_read_files).or_else(|| find(&self.no_read)) {
+        if access == Access::Read {
+            let secret = find(&self.no_read_files).or_else(|| find(&self.no_read));
+            let secret = secret.map(|pattern| Objection::Secret(reason(pattern)));
+            return secret
+                .or_else(|| find(&self.ask_read).map(|pattern| Objection::Question(reason(pattern))));
+        }
+        if let Some(pattern) = find(&self.no_read) {
             return Some(Objection::Secret(reason(pattern)));
         }
-        if access == Access::Read {
-            return None;
+        if let Some(pattern) = find(&self.no_write) {
+            return Some(Objection::Fixed(reason(pattern)));
         }
-        find(&self.no_write).map(|pattern| Objection::Fixed(reason(pattern)))
+        find(&self.no_read_files).map(|pattern| Objection::Question(reason(pattern)))
+    }
+
+    /// Why a folder of an agent must not be deleted, moved away or replaced: with it goes what calls Crosier.
+    pub(super) fn objection_to_removal(&self, shown: &str, file: &Resolved) -> Option<Objection> {
+        let is_agents = |path: &Path| {
+            let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+            name.is_some_and(|name| AGENT_FOLDERS.contains(&name.as_str()))
+        };
+        (self.guards_wiring && (is_agents(&file.lexical) || is_agents(&file.real))).then(|| {
+            Objection::Fixed(format!(
+                "`{shown}` holds the files with which an agent calls Crosier; nobody removes it but the person"
+            ))
+        })
     }
 
     /// Why a search among files of this pattern (`*.pem`, `.env*`) must not be, if it must not. One that is for all
@@ -126,13 +194,11 @@ impl Protected {
                 continue;
             }
             let Ok(compiled) = PathGlob::new(name, Case::Folded) else { continue };
-            let patterns = self.no_read_files.iter().chain(&self.no_read);
+            let patterns = self.no_read_files.texts().chain(self.no_read.texts());
             let sample = patterns
                 .filter(|(pattern, _)| !pattern.contains('/'))
                 .map(|(pattern, _)| pattern.replace('*', "local"))
-                .find(|sample| {
-                    compiled.matches_name(sample) && !self.except.iter().any(|glob| glob.matches_name(sample))
-                });
+                .find(|sample| compiled.matches_name(sample) && self.except.find_name(sample).is_none());
             if let Some(sample) = sample {
                 return Some(Objection::Secret(format!(
                     "`{glob}` is a search in files like `{sample}`, which are protected; ask the person for what you need"
@@ -141,6 +207,25 @@ impl Protected {
         }
         None
     }
+}
+
+/// Whether a file below this folder, where agents have such files, calls Crosier. A folder that is not there has none.
+fn calls_crosier(folder: &Path) -> bool {
+    const LARGEST: u64 = 1 << 20;
+    if folder.parent().is_none() || !folder.is_dir() {
+        return false;
+    }
+    let mentions = |path: &Path| {
+        let small = std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() <= LARGEST);
+        small && std::fs::read(path).is_ok_and(|text| memchr::memmem::find(&text, b"crosier").is_some())
+    };
+    AGENT_FILES.iter().any(|file| {
+        let path = folder.join(file);
+        match std::fs::read_dir(&path) {
+            Ok(entries) => entries.take(256).flatten().any(|entry| mentions(&entry.path())),
+            Err(_) => mentions(&path),
+        }
+    })
 }
 
 /// `*.{a,b}` as `*.a` and `*.b`.

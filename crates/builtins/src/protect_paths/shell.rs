@@ -6,29 +6,31 @@ use std::path::Path;
 use super::code;
 use super::protected::{Objection, Protected};
 use crate::guard::Ruling;
-use crate::path::{Places, expand_glob};
-use crate::shell::{DoubtKind, Effect, Origin, Script, Word};
+use crate::path::{Places, Resolver, expand_glob};
+use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, base_name};
 use crate::tool::Access;
 
 /// More words than this are not looked up.
 const MOST_WORDS: usize = 5_000;
 
-/// Where a word of a command stands.
+/// A word of a command and how the command uses it.
 #[derive(Clone, Copy)]
 struct Standing<'a> {
     effect: Effect,
     folders: &'a [&'a Path],
-    /// Whether one of the folders that it can stand in is not known.
+    /// Whether one of the folders that it can be relative to is unknown.
     is_lost: bool,
-    /// Whether the command takes away the whole of what it names.
+    /// Whether the command deletes or moves away everything below the path.
     removes_all: bool,
     home: Option<&'a Path>,
+    resolver: &'a Resolver,
 }
 
 impl Protected {
-    /// What a line of shell may not do.
+    /// The ruling about a line of shell.
     pub(super) fn judge_script(&self, script: &Script, places: Places<'_>) -> Ruling {
         let folders = script.folders(places);
+        let resolver = Resolver::default();
         let mut seen = HashSet::new();
         let mut asked = Ruling::Nothing;
         for (at, command) in script.commands.iter().enumerate() {
@@ -38,9 +40,14 @@ impl Protected {
                 continue;
             }
             let here = folders.of(script, at);
-            let known: Vec<&Path> = here.iter().flatten().map(|folder| folder.as_path()).collect();
+            let known: Vec<&Path> = here.iter().flatten().copied().collect();
             let removes_all = command.name() != Some("find");
-            // A link to a file is a way to read it.
+            let is_one_of = |word: &Word| matches!(word.known(), Some("rm" | "clean"));
+            let deletes = match command.name() {
+                Some("git") => command.arguments().iter().any(is_one_of),
+                name => name.is_some_and(is_deleter),
+            };
+            // Linking to a file is a way to read it.
             let links = command.name() == Some("ln");
             for file in files.iter().filter(|file| file.effect != Effect::Stat || links) {
                 let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
@@ -56,11 +63,25 @@ impl Protected {
                     is_lost: here.contains(&None),
                     removes_all,
                     home: places.home,
+                    resolver: &resolver,
                 };
-                match self.judge_word(&file.path, standing) {
+                // A moved file can be read at its new place.
+                let moved = effect == Effect::Delete && !deletes;
+                let moved =
+                    moved.then(|| self.judge_word(&file.path, Standing { effect: Effect::Read, ..standing }));
+                match moved
+                    .filter(|ruling| *ruling != Ruling::Nothing)
+                    .unwrap_or_else(|| self.judge_word(&file.path, standing))
+                {
                     Ruling::Nothing => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
                     ruling => return ruling,
+                }
+            }
+            if let Some(ruling) = self.judge_arrivals(command, &files, &known, &resolver) {
+                match ruling {
+                    Ruling::Deny(_) => return ruling,
+                    ruling => asked = ruling,
                 }
             }
             for text in texts {
@@ -71,6 +92,7 @@ impl Protected {
                     is_lost: here.contains(&None),
                     removes_all: false,
                     home: places.home,
+                    resolver: &resolver,
                 };
                 if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, standing) {
                     asked =
@@ -89,16 +111,62 @@ impl Protected {
         }
     }
 
+    /// Files that a command creates in a folder: `cp a/settings.json .claude/` writes `.claude/settings.json`.
+    fn judge_arrivals(
+        &self,
+        command: &Command,
+        files: &[FileUse<'_>],
+        folders: &[&Path],
+        resolver: &Resolver,
+    ) -> Option<Ruling> {
+        let name = command.name()?;
+        if !matches!(name, "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "rsync" | "scp") {
+            return None;
+        }
+        let target = files.iter().rfind(|file| file.effect == Effect::Write)?;
+        let target = target.path.known()?;
+        let mut found = None;
+        for folder in folders {
+            let places = Places { cwd: folder, home: None };
+            let into = resolver.resolve(places, target);
+            if name == "ln"
+                && let Some(objection) = self.objection_to_removal(target, &into)
+            {
+                return Some(objection.ruling());
+            }
+            let is_folder = target.ends_with('/')
+                || matches!(target, "." | "..")
+                || self.objection_to_removal(target, &into).is_some()
+                || into.real.is_dir();
+            if !is_folder {
+                continue;
+            }
+            for file in files.iter().filter(|file| file.effect != Effect::Write) {
+                let Some(source) = file.path.known() else { continue };
+                let source = base_name(source.trim_end_matches('/'));
+                let path = format!("{}/{source}", target.trim_end_matches('/'));
+                let arrived = resolver.resolve(places, &path);
+                let objection = self.objection(&path, Access::Write, &arrived);
+                if let Some(objection @ Objection::Fixed(_)) = objection {
+                    return Some(objection.ruling());
+                }
+                let replaced = self.objection_to_removal(&path, &arrived);
+                found = replaced.map(|objection| Ruling::Ask(objection.reason())).or(found);
+            }
+        }
+        found
+    }
+
     fn judge_word(&self, word: &Word, standing: Standing<'_>) -> Ruling {
         let shown = word.show();
         let text: &str = &shown;
         let access = if standing.effect == Effect::Read { Access::Read } else { Access::Write };
         let ruling = |objection: Objection| match objection {
-            // What a program that nobody knows does to a file that may be read is a question.
+            // An unknown program gets a file that may be read but not written: ask.
             Objection::Fixed(reason) if standing.effect == Effect::Unknown => Ruling::Ask(reason),
-            objection => Ruling::Deny(objection.reason()),
+            objection => objection.ruling(),
         };
-        // What cannot be known still has parts that can: `$DIR/.env`.
+        // A partly unknown word still has known parts: `$DIR/.env`.
         if standing.is_lost || word.unknowns().next().is_some() {
             let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
             for name in names {
@@ -113,15 +181,23 @@ impl Protected {
         }
         for folder in standing.folders {
             let places = Places { cwd: folder, home: standing.home };
-            let file = places.resolve(text);
+            let file = standing.resolver.resolve(places, text);
+            // An unknown program may show the file's content.
+            if standing.effect == Effect::Unknown
+                && let Some(objection @ Objection::Secret(_)) = self.objection(text, Access::Read, &file)
+            {
+                return ruling(objection);
+            }
             if let Some(objection) = self.objection(text, access, &file) {
                 return ruling(objection);
             }
-            if standing.effect == Effect::Delete
-                && standing.removes_all
-                && let Some(objection) = self.holds_own(text, &file)
-            {
-                return ruling(objection);
+            if standing.effect == Effect::Delete {
+                let objection = self.objection_to_removal(text, &file);
+                let objection =
+                    objection.or_else(|| self.holds_own(text, &file).filter(|_| standing.removes_all));
+                if let Some(objection) = objection {
+                    return ruling(objection);
+                }
             }
             if !word.has_wildcard() {
                 continue;
@@ -131,11 +207,31 @@ impl Protected {
             };
             for path in found {
                 let path = path.to_string_lossy();
-                if let Some(objection) = self.objection(&path, access, &places.resolve(&path)) {
+                if let Some(objection) =
+                    self.objection(&path, access, &standing.resolver.resolve(places, &path))
+                {
                     return ruling(objection);
                 }
             }
         }
         Ruling::Nothing
     }
+}
+
+/// Programs that delete files. Other programs that remove a file move it.
+fn is_deleter(name: &str) -> bool {
+    matches!(
+        name,
+        "rm" | "grm"
+            | "unlink"
+            | "srm"
+            | "rmdir"
+            | "shred"
+            | "wipe"
+            | "rimraf"
+            | "del"
+            | "scrub"
+            | "find"
+            | "rsync"
+    )
 }

@@ -1,4 +1,4 @@
-//! Whether something that has the form of a secret is one: placeholders, test values and code are not.
+//! Whether something that looks like a secret is one: placeholders, test values and code are not.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -7,7 +7,7 @@ use super::rule::Check;
 
 /// Values that vendors print in their documentation.
 const TEST_VALUES: &str = include_str!("test_values.txt");
-/// Parts of a value that stand where a secret will be one day.
+/// Parts of a value that mark it as a placeholder.
 const PLACEHOLDERS: &[&str] = &[
     "example",
     "placeholder",
@@ -31,7 +31,7 @@ const PLACEHOLDERS: &[&str] = &[
     "removed",
     "masked",
 ];
-/// Parts that make a placeholder of a vendor's token: long enough never to come up in random letters.
+/// Parts that mark a vendor's token as a placeholder: long enough not to occur in random characters.
 const TOKEN_PLACEHOLDERS: &[&str] = &[
     "example",
     "placeholder",
@@ -109,7 +109,7 @@ const WORDS: &[&str] = &[
     "minioadmin",
     "rabbitmq",
 ];
-/// How a value begins that a program looks up elsewhere.
+/// Prefixes of values that are looked up elsewhere.
 const LOOKUPS: &[&str] = &[
     "process.env",
     "os.environ",
@@ -126,7 +126,7 @@ const LOOKUPS: &[&str] = &[
     "projects/",
 ];
 
-/// Whether this is a secret. `quoted`: it stands in quotes. `next`: the character behind it.
+/// Whether this is a secret. `quoted`: it is in quotes. `next`: the character after it.
 pub(super) fn is_secret(check: Check, text: &str, quoted: bool, next: Option<char>) -> bool {
     if is_test_value(text) {
         return false;
@@ -165,7 +165,7 @@ fn is_placeholder(text: &str) -> bool {
         || is_monotonous::<3>(text)
 }
 
-/// Whether a text is made of so few characters: `000000`, `abababab`.
+/// Whether a text consists of at most `FEW` different characters: `000000`, `abababab`.
 fn is_monotonous<const FEW: usize>(text: &str) -> bool {
     let mut seen = ['\0'; FEW];
     let mut kinds = 0;
@@ -191,7 +191,7 @@ fn is_value(text: &str, quoted: bool, next: Option<char>) -> bool {
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
     if quoted {
-        // Sentences and names of things are no secrets.
+        // Sentences and names are not secrets.
         let sentence = text.contains(' ') && !digits;
         let path =
             text.starts_with('/') || text.starts_with("./") || text.starts_with("~/") || text.contains("://");
@@ -230,7 +230,7 @@ pub(super) fn is_code(text: &str) -> bool {
     names && text.len() < 40
 }
 
-/// Whether letters and digits look random: of several kinds, and none of them often.
+/// Whether letters and digits look random: of several kinds, with high entropy.
 pub(super) fn is_random(text: &str) -> bool {
     let mut counts = [0_u32; 256];
     let mut total = 0_u32;
@@ -251,7 +251,7 @@ pub(super) fn is_random(text: &str) -> bool {
         .sum();
     let digits = text.bytes().any(|byte| byte.is_ascii_digit());
     let letters = text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    // Words with dashes between them have no digits.
+    // Words joined by dashes have no digits.
     digits && letters && entropy >= 3.0
 }
 

@@ -6,9 +6,9 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// Shorter runs of letters hold no secret that is worth the name.
+/// Shorter runs of characters cannot contain a real secret.
 const SHORTEST: usize = 16;
-/// Lines of this length or more go on in the next one.
+/// Lines of this length or more may continue in the next one.
 const WRAPPED: usize = 60;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -41,11 +41,11 @@ fn is_letter(byte: u8) -> bool {
     LETTERS[usize::from(byte)]
 }
 
-/// The next part behind `from` that is base64 of readable text.
+/// The next part after `from` that is base64 of readable text.
 pub(super) fn next_base64(text: &str, from: usize) -> Option<Decoded> {
     let bytes = text.as_bytes();
     let (mut floor, mut probe) = (from, from + SHORTEST - 1);
-    // A run that is long enough has a letter at every sixteenth place.
+    // A run that is long enough covers at least one of every sixteen bytes.
     while probe < bytes.len() {
         if !is_letter(bytes[probe]) {
             floor = probe + 1;
@@ -71,7 +71,7 @@ fn end_of_run(bytes: &[u8], from: usize) -> usize {
     from + bytes[from..].iter().take_while(|byte| is_letter(**byte)).count()
 }
 
-/// Whether the first letters are those of readable text: most runs are ruled out here.
+/// Whether the first characters decode to readable text: this rules out most runs.
 fn begins_readable(letters: &[u8]) -> bool {
     let mut first = [0_u8; 12];
     let count = STANDARD.decode_slice(&letters[..SHORTEST], &mut first);
@@ -83,7 +83,7 @@ fn is_readable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t') || byte >= 0xc2
 }
 
-/// Where the whole block ends: lines that are full go on in the next one; then come the `=` of the end.
+/// Where the whole block ends: full lines continue in the next one; padding with `=` comes last.
 fn end_of_block(bytes: &[u8], start: usize, first_end: usize) -> usize {
     let (mut line, mut end) = (start, first_end);
     loop {
@@ -101,12 +101,12 @@ fn end_of_block(bytes: &[u8], start: usize, first_end: usize) -> usize {
 
 fn decode(block: &[u8]) -> Option<String> {
     let letters: Vec<u8> = block.iter().copied().filter(|byte| is_letter(*byte)).collect();
-    // One letter too many says nothing.
+    // A single leftover character encodes nothing.
     let letters = &letters[..letters.len() - usize::from(letters.len() % 4 == 1)];
     let decoded = STANDARD.decode(letters).or_else(|_| URL_SAFE.decode(letters)).ok()?;
     match String::from_utf8(decoded) {
         Ok(text) => Some(text),
-        // Readable text that is followed by something else was cut, or is a part of a larger thing.
+        // Readable text followed by other bytes was cut off, or is part of something larger.
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
@@ -132,7 +132,7 @@ impl Unescaped {
     }
 }
 
-/// The next part behind `from` in which letters are written as numbers.
+/// The next part after `from` in which characters are written as escapes.
 pub(super) fn next_escaped(text: &str, from: usize) -> Option<Unescaped> {
     let bytes = text.as_bytes();
     let mut candidates = memchr::memchr2_iter(b'%', b'\\', bytes.get(from..)?).map(|at| from + at);
@@ -157,8 +157,8 @@ pub(super) fn next_escaped(text: &str, from: usize) -> Option<Unescaped> {
     Some(Unescaped { range: start..end, text: decoded, places })
 }
 
-/// The letter that an escape at the beginning of these bytes stands for, and how long the escape is. Letters
-/// outside of ASCII stay as they are: no rule looks for them.
+/// The character that an escape at the beginning of these bytes stands for, and the length of the escape. Characters
+/// outside ASCII are not decoded: no rule looks for them.
 fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
     let (digits, len) = match bytes {
         [b'%', digits @ ..] => (digits, 3),

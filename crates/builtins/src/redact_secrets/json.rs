@@ -1,4 +1,4 @@
-//! Secrets in JSON: only the texts in it are changed; numbers, order, spacing and depth stay as they are.
+//! Secrets in JSON: only its strings are changed; numbers, order, spacing and depth stay as they are.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use crosier::Json;
 
 use super::redactor::Redactor;
 
-/// JSON in a text in JSON: so deep it is taken apart. Below that, the rules of plain text hold.
+/// How deep JSON inside JSON strings is parsed. Deeper text is treated as plain text.
 const DEPTH: usize = 8;
 
 impl Redactor {
-    /// The value without its secrets, when there were any; every rule that found one is told.
+    /// The value without its secrets, when there were any; `note` is called with every rule that found one.
     #[must_use]
     pub fn json(&self, value: &Json, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
         self.json_within(value, DEPTH, note)
@@ -19,7 +19,7 @@ impl Redactor {
 
     fn json_within(&self, value: &Json, depth: usize, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
         let raw = value.text();
-        // Letters can be written so that no literal shows: `\u0067hp_`, `:\/\/`.
+        // Escapes can hide a literal: `\u0067hp_`, `:\/\/`.
         let disguised = raw.contains("\\u00") || raw.contains("\\/");
         if !disguised && !self.is_worth_a_look(raw) {
             return None;
@@ -49,7 +49,7 @@ impl Redactor {
                 names.key = Some(text);
                 continue;
             }
-            // The name belongs to this value only when nothing but a colon stands between them.
+            // The name belongs to this value only when there is just a colon between them.
             let name = names.of_value(&text, follows_colon(bytes, start));
             if let Some(masked) = self.masked_value(name.as_deref(), &text, depth, note) {
                 out.push_str(&raw[copied..start]);
@@ -65,7 +65,7 @@ impl Redactor {
         Json::parse(&out).ok()
     }
 
-    /// A text without its secrets: as the value of its name, as JSON, or as it is.
+    /// A string without its secrets, treated as the value of its name, as JSON, or as plain text.
     fn masked_value(
         &self,
         name: Option<&str>,
@@ -111,7 +111,7 @@ impl Names {
     }
 }
 
-/// Where the string that begins here ends; the JSON is valid, so it does.
+/// Where the string that begins here ends. The JSON is valid, so there is an end.
 fn end_of_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {

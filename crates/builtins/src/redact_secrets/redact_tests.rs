@@ -71,7 +71,7 @@ fn the_corpus_is_masked_as_it_should_be() {
     let precision = f64::from(found) / f64::from(found + wrongly);
     let recall = f64::from(found) / f64::from(found + missed);
     assert!(surprises.is_empty(), "{} surprises\n{}", surprises.len(), surprises.join("\n"));
-    // The page for readers has these figures and no others.
+    // The documentation must have exactly these figures.
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/builtins.md");
     let page = std::fs::read_to_string(page).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     let (with, without) = (found + missed, lines.iter().filter(|line| !line.has_secret).count());
@@ -135,7 +135,7 @@ fn json_changes_only_in_its_texts() {
         masked(r#"{"db_password":"sw0rdf1sh!","note":"password"}"#).unwrap(),
         r#"{"db_password":"**********","note":"password"}"#
     );
-    // Letters written as numbers, and a slash with a backslash.
+    // Characters as escapes, and a slash with a backslash.
     let hidden = token.replace('g', "\\u0067");
     assert_eq!(masked(&format!("[\"{hidden}\"]")).unwrap(), format!("[\"ghp_{mask}\"]"));
     assert_eq!(masked(r#""a:\/\/b:p4ssw0rd9@host""#).unwrap(), r#""a://b:*********@host""#);

@@ -11,12 +11,12 @@ use crosier::config::Source;
 use super::check::is_secret;
 use super::rule::{self, Before, Rule};
 use super::terminal::{self, Visible};
-use super::{encoded, wrapped};
+use super::{encoded, quick, wrapped};
 
 /// The rules that come with Crosier.
 const RULES: &str = include_str!("rules.yaml");
 
-/// How often a text within a text is decoded: base64 of something with `%41` in it.
+/// How many levels of encoding are decoded, such as base64 of something with `%41` in it.
 const DEPTH: usize = 3;
 const ESCAPE_CHAR: char = terminal::ESCAPE as char;
 
@@ -30,12 +30,12 @@ pub enum Style {
     Label,
 }
 
-/// Finds secrets and takes them out. Made once, used often.
+/// Finds and masks secrets. Make it once and reuse it.
 #[derive(Debug)]
 pub struct Redactor {
     rules: Vec<Rule>,
     literals: AhoCorasick,
-    /// Which rules to try at a literal: its own, and those of literals that it begins with.
+    /// Which rules to try at a literal: its own, and those of literals that are a prefix of it.
     by_literal: Vec<Vec<usize>>,
     style: Style,
 }
@@ -50,8 +50,8 @@ pub struct Secret {
 }
 
 impl Redactor {
-    /// The redactor with the rules that come with Crosier. The error says what is wrong with them; a test sees to
-    /// it that there is none.
+    /// The redactor with the rules that come with Crosier. The error says what is wrong with them; a test makes sure
+    /// that there is none.
     ///
     /// # Errors
     /// When the rules that come with Crosier are broken.
@@ -108,14 +108,23 @@ impl Redactor {
         Ok(Self { rules, literals: automaton, by_literal, style })
     }
 
-    /// The search for the literals alone: what the whole work is measured against.
+    /// The literals of all rules, in lower case.
+    #[cfg(test)]
+    pub(super) fn literal_texts(&self) -> Vec<String> {
+        let all =
+            self.rules.iter().flat_map(|rule| &rule.literals).map(|literal| literal.to_ascii_lowercase());
+        let sorted: std::collections::BTreeSet<String> = all.collect();
+        sorted.into_iter().collect()
+    }
+
+    /// The search for the literals alone, as a baseline for benchmarks.
     #[doc(hidden)]
     #[must_use]
     pub fn literals(&self) -> &AhoCorasick {
         &self.literals
     }
 
-    /// Where the secrets are, in order. Colours of a terminal do not hide them, and neither do base64, `%41` and
+    /// Where the secrets are, in order. Terminal colours do not hide them, and neither do base64, `%41` and
     /// `\\u0041`.
     #[must_use]
     pub fn find(&self, text: &str) -> Vec<Secret> {
@@ -130,7 +139,7 @@ impl Redactor {
         found
     }
 
-    /// Whether there can be a secret in this text: cheap, and never wrongly no.
+    /// Whether there can be a secret in this text: cheap, and without false negatives.
     pub(super) fn is_worth_a_look(&self, text: &str) -> bool {
         self.literals.is_match(text)
             || encoded::next_escaped(text, 0).is_some()
@@ -151,7 +160,7 @@ impl Redactor {
             if is_new(&found, &part.range)
                 && let Some(secret) = self.find_visible(&part.text, depth).into_iter().next()
             {
-                // What stands around a secret in base64 says nothing without it.
+                // The whole base64 text is masked: its parts cannot be separated.
                 found.push(Secret { range: part.range, rule: secret.rule });
             }
         }
@@ -177,7 +186,7 @@ impl Redactor {
         found
     }
 
-    /// The secrets that stand in the text as they are.
+    /// The secrets that are in the text without any encoding.
     fn find_written(&self, text: &str) -> Vec<Secret> {
         let mut found: Vec<Secret> = Vec::new();
         let mut at = 0;
@@ -201,7 +210,7 @@ impl Redactor {
         Some((secret, hit.start()))
     }
 
-    /// A rule that knows more: `TOKEN=ghp_…` is an assignment, and what is assigned has a form of its own.
+    /// A more specific rule inside a match: `TOKEN=ghp_…` is an assignment whose value is a known kind of token.
     fn within(&self, text: &str, secret: Secret) -> Secret {
         match self.next(text, secret.range.clone()) {
             Some((Some(inner), _)) if inner.range.end >= secret.range.end => inner,
@@ -217,7 +226,7 @@ impl Redactor {
         let start = text.floor_char_boundary(literal.saturating_sub(rule.back));
         let end = text.floor_char_boundary(start.saturating_add(rule.window).min(text.len()));
         let (pattern, window) = (rule.pattern.regex()?, text.get(start..end)?);
-        // Nearly every literal is none of a secret, and to see that is cheaper than to look for groups.
+        // Few literals begin a secret, and `is_match` is cheaper than capturing groups.
         let captures = if pattern.is_match(window) { pattern.captures(window) } else { None };
         let secret = captures.and_then(|captures| captures.name("secret").or_else(|| captures.get(0)));
         let (mut from, mut to) = match secret {
@@ -225,7 +234,7 @@ impl Redactor {
             None if rule.is_token() => wrapped::find(rule, text, start)?,
             None => return None,
         };
-        // Quotes that the pattern took along stay.
+        // Quotes that are part of the match are kept.
         let quote = bytes.get(from).copied().filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
         if quote.is_some() {
             from += 1;
@@ -248,7 +257,7 @@ impl Redactor {
         self.text_noting(text, &mut |_| {})
     }
 
-    /// The text without its secrets; every rule that found one is told.
+    /// The text without its secrets; `note` is called with every rule that found one.
     pub(super) fn text_noting<'t>(&self, text: &'t str, note: &mut dyn FnMut(&Arc<str>)) -> Cow<'t, str> {
         let secrets = self.find(text);
         if secrets.is_empty() {
@@ -276,7 +285,7 @@ impl Redactor {
             Style::Mask => {
                 let mut rest = secret;
                 while let Some(c) = rest.chars().next() {
-                    // Line breaks stay, with the indent behind them, also those that are written as two
+                    // Line breaks stay, with the indent after them, including those that are written as two
                     // characters; and so do colours.
                     let kept = match c {
                         '\n' | '\r' => 1 + rest[1..].len() - rest[1..].trim_start_matches([' ', '\t']).len(),
@@ -295,9 +304,10 @@ impl Redactor {
         }
     }
 
-    /// A whole value that its name gives away: `{"password": "…"}`.
+    /// Masks a whole value because of its name: `{"password": "…"}`.
     pub(super) fn named_value(&self, name: &str, value: &str) -> Option<(String, Arc<str>)> {
-        // As if it stood in a text: one set of rules for both. What would end the value there is part of it here.
+        // Written as an assignment, so that the same rules apply. Characters that would end the value there are part of
+        // it here.
         let line = format!("{name}=\"");
         let plain = |c: char| if matches!(c, '"' | '\\' | '\n' | '\r') { '_' } else { c };
         let whole: String = line.chars().chain(value.chars().map(plain)).chain(['"']).collect();
@@ -312,12 +322,12 @@ impl Redactor {
     }
 }
 
-/// Whether a secret of this rule can begin behind these bytes.
+/// Whether a secret of this rule can begin after these bytes.
 fn may_begin(rule: &Rule, front: &[u8]) -> bool {
     if rule.before == Before::Word
         && let Some(byte) = front.last()
     {
-        // `\n` in JSON or code ends with a letter that belongs to nothing.
+        // In `\n` of JSON or code, the letter is not part of the word after it.
         let escaped =
             front.len() > 1 && front[front.len() - 2] == b'\\' && matches!(byte, b'n' | b't' | b'r');
         if (byte.is_ascii_alphanumeric() || *byte == b'_') && !escaped {
@@ -330,12 +340,15 @@ fn may_begin(rule: &Rule, front: &[u8]) -> bool {
     })
 }
 
-/// The text without its secrets, by the rules that come with Crosier: for logs and whatever else leaves the house.
+/// The text without its secrets, by the rules that come with Crosier: for logs and any other output.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
+    if !quick::may_hold_secret(text) {
+        return Cow::Borrowed(text);
+    }
     match Redactor::standard() {
         Ok(redactor) => redactor.text(text),
-        // Nothing gets out because the rules are broken.
+        // If the rules are broken, nothing is shown.
         Err(_) => Cow::Borrowed("[not shown: the rules of redaction are broken]"),
     }
 }

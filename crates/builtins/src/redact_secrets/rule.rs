@@ -1,4 +1,4 @@
-//! Rules as they are written → rules that are compiled.
+//! Parses rules and compiles them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ pub(super) struct Rule {
     pub(super) literals: Vec<String>,
     pub(super) pattern: Pattern,
     pub(super) before: Before,
-    /// Words that make something else of it when they stand right in front.
+    /// Words right in front of a match that rule it out.
     pub(super) not_after: Vec<String>,
     /// How many bytes in front of the literal the pattern begins.
     pub(super) back: usize,
@@ -22,7 +22,7 @@ pub(super) struct Rule {
     pub(super) window: usize,
 }
 
-/// A regular expression that is compiled when it is needed first: most texts need very few of them.
+/// A regular expression that is compiled on first use: most texts need very few of them.
 #[derive(Debug)]
 pub(super) struct Pattern {
     text: String,
@@ -38,12 +38,12 @@ impl Pattern {
         regex::RegexBuilder::new(&self.text).size_limit(4 << 20).build()
     }
 
-    /// The expression; a rule whose pattern was never checked and is none finds nothing.
+    /// The expression; none when an unchecked pattern is invalid, and then the rule finds nothing.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.compiled.get_or_init(|| self.compile().ok()).as_ref()
     }
 
-    /// Compiles it now, for the message.
+    /// Compiles it now, to report an error.
     fn check(&self) -> Result<(), regex::Error> {
         let compiled = self.compile()?;
         self.compiled.get_or_init(|| Some(compiled));
@@ -52,27 +52,27 @@ impl Pattern {
 }
 
 impl Rule {
-    /// Whether the form alone makes the secret, whatever stands around it.
+    /// Whether the form alone identifies the secret, whatever is around it.
     pub(super) fn is_token(&self) -> bool {
         matches!(self.check, Check::Token | Check::Random)
     }
 }
 
-/// What may stand in front of a secret.
+/// What may come right before a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Word,
     Any,
 }
 
-/// What a secret must be, beside its form.
+/// What a secret must be, in addition to its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Check {
-    /// A token by its form: no placeholder of a vendor's documentation.
+    /// Has the form of a token and is not a placeholder from a vendor's documentation.
     Token,
-    /// What is assigned to a name: no placeholder, no code.
+    /// A value that is assigned to a name: not a placeholder, and not code.
     Value,
-    /// What certainly is a secret by its name: no placeholder.
+    /// A value that is certainly a secret because of its name: not a placeholder.
     Named,
     /// Random letters and digits.
     Random,

@@ -1,4 +1,4 @@
-//! Text with the escape sequences of a terminal in it: secrets are looked for in what a person sees.
+//! Text with terminal escape sequences: secrets are looked for in the visible text.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ pub(super) const ESCAPE: u8 = 0x1b;
 #[derive(Debug)]
 pub(super) struct Visible {
     pub(super) text: String,
-    /// For each sequence that was left out: where the text goes on, here and in the original.
+    /// For each sequence that was left out: where the text continues, here and in the original.
     joints: Vec<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Visible {
 
     /// The bytes of the original that a part of the visible text comes from.
     pub(super) fn in_original(&self, part: &Range<usize>) -> Range<usize> {
-        // Sequences in front of the part stay outside of it, and so do those behind its last character.
+        // Sequences in front of the part stay outside of it, and so do those after its last character.
         let start = self.offset(self.joints.partition_point(|(here, _)| *here <= part.start));
         let end = self.offset(self.joints.partition_point(|(here, _)| *here < part.end));
         part.start + start..part.end + end

@@ -3,7 +3,7 @@
 use super::check::{is_code, is_random};
 use super::rule::Rule;
 
-/// So many lines of one token are joined at most.
+/// The most lines that are joined into one token.
 const LINES: usize = 6;
 
 /// The token that begins here, without its line breaks.
@@ -29,7 +29,7 @@ impl Joined {
     }
 }
 
-/// A secret of this rule that goes on in the next line, as bytes of the text.
+/// A secret of this rule that continues in the next line, as a range of bytes.
 pub(super) fn find(rule: &Rule, text: &str, start: usize) -> Option<(usize, usize)> {
     let joined = join(text, start)?;
     let captures = rule.pattern.regex()?.captures(&joined.text)?;
@@ -41,7 +41,7 @@ pub(super) fn find(rule: &Rule, text: &str, start: usize) -> Option<(usize, usiz
     Some((from, to))
 }
 
-/// Whether these letters look like more of a token, and not like the next word.
+/// Whether these characters look like the rest of a token, not like the next word.
 fn goes_on(letters: &str) -> bool {
     letters.len() >= 4
         && letters.bytes().any(|byte| byte.is_ascii_digit())
@@ -53,7 +53,7 @@ fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'/' | b'=')
 }
 
-/// The run of letters that begins here, over line breaks; `None` when it does not reach one.
+/// The run of characters that begins here, across line breaks; `None` when it does not reach one.
 fn join(text: &str, start: usize) -> Option<Joined> {
     let bytes = text.as_bytes();
     let mut joined = Joined { text: String::new(), lines: Vec::new() };

@@ -11,7 +11,7 @@ pub(super) struct CommandPattern {
     pub(super) words: Vec<PatternWord>,
     /// Whether more words may follow.
     pub(super) open: bool,
-    /// Whether more words may follow for who allows: behind an address or a path, they may not.
+    /// Whether more words may follow in an allow rule: after an address or a path, they may not.
     open_for_allow: bool,
     assignments: Vec<(String, Vec<Token>)>,
     /// The program, when it is plain text.
@@ -21,16 +21,16 @@ pub(super) struct CommandPattern {
 /// One word of a pattern.
 #[derive(Debug, Clone)]
 pub(super) enum PatternWord {
-    /// `*`: any words, also none.
+    /// `*`: any number of words, including none.
     Any,
     Tokens(Vec<Token>),
 }
 
-/// Folders whose programs are what their names say.
+/// Folders whose programs can be trusted to be what their names say.
 const SYSTEM: [&str; 6] =
     ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/"];
 
-/// Variables that change how a program shows things, and nothing else.
+/// Variables that only change how a program displays things.
 const HARMLESS: [&str; 21] = [
     "LANG",
     "LANGUAGE",
@@ -55,7 +55,7 @@ const HARMLESS: [&str; 21] = [
     "GOARCH",
 ];
 
-/// Beginnings of variables that change what other programs do, also without being put in front of them.
+/// Prefixes of variables that change what other programs do, even when they are not set for that program alone.
 const RISKY: [&str; 24] = [
     "PATH",
     "IFS",
@@ -84,7 +84,7 @@ const RISKY: [&str; 24] = [
 ];
 
 impl CommandPattern {
-    /// Reads what is in the parentheses; the error says what is wrong with it.
+    /// Parses the text in the parentheses; the error says what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (text, prefix) = match text.strip_suffix(":*") {
             Some(before) => (before, true),
@@ -126,7 +126,7 @@ impl CommandPattern {
         })
     }
 
-    /// Whether the pattern covers the command whatever its unknown parts are: for an allow.
+    /// Whether the pattern matches the command whatever its unknown parts are: for an allow rule.
     pub(super) fn covers(&self, command: &Command) -> bool {
         let Some(program) = command.words.first() else { return false };
         let plain = program.known().map(plain_program);
@@ -158,13 +158,13 @@ impl CommandPattern {
         states.is_end()
     }
 
-    /// How well the pattern fits the command under any of its names, its flags in any order: for a denial.
+    /// How well the pattern matches the command under any of its names, with flags in any order: for a deny rule.
     pub(super) fn fits(&self, command: &Command) -> Fit {
         let Some(program) = command.words.first() else {
             return if self.words.is_empty() { self.fits_assignments(command) } else { Fit::No };
         };
         if program.may_split() {
-            // It can become any program with any arguments.
+            // An unknown word can become any program with any arguments.
             return Fit::Perhaps;
         }
         let names: Vec<Vec<Token>> = match program.known() {
@@ -223,7 +223,7 @@ fn behind_options(command: &Command) -> Vec<&[Word]> {
     if command.name() == Some("git") {
         lists.push(words.get(git_subcommand(words)..).unwrap_or_default());
     } else if words.first().is_some_and(is_option) {
-        // Up to three options; each may have its value behind it.
+        // Up to three options; each may have its value after it.
         for at in 1..words.len().min(7) {
             if !is_option(&words[at]) && is_option(&words[at - 1]) {
                 lists.push(&words[at..]);
@@ -244,7 +244,7 @@ pub(super) fn is_risky(name: &str) -> bool {
     RISKY.iter().any(|risky| name.starts_with(risky))
 }
 
-/// A program and its short name: `git` for `/usr/bin/git`, but not for `./git`.
+/// A program and its base name: `git` for `/usr/bin/git`, but not for `./git`.
 fn plain_program(text: &str) -> (&str, &str) {
     let system = SYSTEM.into_iter().find_map(|folder| text.strip_prefix(folder));
     (text, system.filter(|name| !name.contains('/')).unwrap_or(text))

@@ -1,4 +1,4 @@
-//! All rules against one call.
+//! Applies all rules to one call.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::tool::{self, Subject};
 /// Rules as they are written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleLists {
-    /// What may happen without asking.
+    /// Rules for what may happen without asking.
     pub allow: Vec<String>,
-    /// What a person decides.
+    /// Rules for what a person decides.
     pub ask: Vec<String>,
-    /// What never happens.
+    /// Rules for what never happens.
     pub deny: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ impl Rules {
     /// Reads rules.
     ///
     /// # Errors
-    /// Every rule that makes no sense, with what to write instead.
+    /// Every invalid rule, with what to write instead.
     pub fn parse(lists: &RuleLists) -> Result<Self, Vec<RuleError>> {
         let mut errors = Vec::new();
         let mut read = |rules: &[String]| -> Vec<Rule> {
@@ -46,7 +46,7 @@ impl Rules {
         if errors.is_empty() { Ok(Self { deny, ask, allow, home: None }) } else { Err(errors) }
     }
 
-    /// Says which folder `~` is. Without it `~/…` means anybody's home.
+    /// Says which folder `~` is. Without it, `~/…` means any home folder.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
@@ -123,7 +123,7 @@ impl<'a> Case<'a> {
         self.some(rules).next().is_some()
     }
 
-    /// A call that cannot be looked into is a person's business, unless no rule would have looked.
+    /// A call that cannot be inspected is left to a person, unless no rule would have inspected it.
     pub(super) fn unclear(&self, why: &str) -> Verdict {
         let allowed = self.bare(&self.rules.allow);
         let stricter = self.has_patterns(&self.rules.deny) || self.has_patterns(&self.rules.ask);

@@ -1,17 +1,18 @@
-//! What a command does beyond what its name says: programs that look at things, and write or run others by an option.
+//! What a command does beyond what its name says: programs that read files, but write them or run others with an
+//! option.
 
 use super::command::{CommandPattern, PatternWord};
 use crate::shell::{Command, Effect, Word};
 use crate::token::Token;
 
-/// Programs that look at files; that they write one must be allowed by itself.
+/// Programs that read files; writing one must be allowed separately.
 const READERS: &[&str] = &[
     "awk", "gawk", "mawk", "bat", "cat", "column", "cut", "diff", "du", "fd", "find", "git", "grep", "egrep",
     "fgrep", "head", "jq", "yq", "less", "ls", "nl", "od", "rg", "sed", "sort", "strings", "tail", "tree",
     "uniq", "wc", "xxd",
 ];
 
-/// Options with which a program runs another one, in a way that the shell reader does not see.
+/// Options with which a program runs another one, in a way that the shell parser does not see.
 const RUNS: &[(&str, &[&str])] = &[
     (
         "tar",
@@ -63,14 +64,14 @@ pub(super) fn unnamed_run<'c>(pattern: &CommandPattern, command: &'c Command) ->
     heads.find(|head| options.iter().any(|option| is_option(head, option)) && !names(pattern, head))
 }
 
-/// The files that a program which looks at files writes by an option, when the pattern does not name the option.
+/// The files that a program from `READERS` writes because of an option, when the pattern does not name the option.
 pub(super) fn unnamed_writes(pattern: &CommandPattern, command: &Command) -> Vec<Word> {
     let is_reader = command.name().is_some_and(|name| READERS.contains(&name));
     let is_named = command.arguments().iter().any(|word| {
         let head = word.head();
         head.len() > 1 && head.starts_with('-') && names(pattern, head)
     });
-    // What `git` does to files is in its subcommand, which a rule names.
+    // What `git` does to files depends on its subcommand, which a rule names.
     let by_subcommand = command.name() == Some("git")
         && !command.arguments().iter().any(|word| word.head().starts_with("--output"));
     if !is_reader || is_named || by_subcommand {
@@ -93,7 +94,7 @@ fn is_option(head: &str, option: &str) -> bool {
             .is_some_and(|rest| is_short && !head.starts_with("--") || rest.starts_with('='))
 }
 
-/// Whether a pattern has this option in it, letter by letter.
+/// Whether a pattern contains exactly this option.
 fn names(pattern: &CommandPattern, head: &str) -> bool {
     let option = head.split('=').next().unwrap_or(head);
     pattern.words.iter().any(|word| match word {

@@ -21,9 +21,9 @@ enum Form {
 /// How much of the input has to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// One text is enough: a denial.
+    /// One text is enough: for a deny rule.
     Any,
-    /// All of them: an allow.
+    /// All of them: for an allow rule.
     All,
 }
 
@@ -42,7 +42,7 @@ impl FieldPattern {
         Self { field, form: Form::Glob(of_wildcards(glob)) }
     }
 
-    /// Whether the input matches. None: it cannot be looked into.
+    /// Whether the input matches; none when it cannot be inspected.
     pub(super) fn matches(&self, input: &Json, extent: Extent) -> Option<bool> {
         let fields = match input.entries() {
             Some(fields) => fields,
@@ -86,7 +86,7 @@ impl FieldPattern {
     }
 }
 
-/// The host of an address. None when somebody tries to hide it.
+/// The host of an address; none when it is obfuscated.
 fn host_of(url: &str) -> Option<String> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next()?;

@@ -1,4 +1,4 @@
-//! Rules against files, as they are written and as they are.
+//! Applies rules to files, both as written and with links resolved.
 
 use crosier::Decision;
 
@@ -9,7 +9,7 @@ use crate::path::{PathGlob, Places, Resolved};
 use crate::tool::Access;
 
 impl<'a> Case<'a> {
-    /// Whether a rule that restricts names this file, as it is written or as it is.
+    /// Whether a deny or ask rule names this file, as written or with links resolved.
     pub(super) fn names(&self, rule: &Rule, access: Access, file: &Resolved) -> bool {
         let Places { cwd, home } = self.places;
         rule.files(access).is_some_and(|glob| {
@@ -17,7 +17,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The rule that allows this file, both as it is written and as it is.
+    /// The rule that allows this file, both as written and with links resolved.
     pub(super) fn covering_file(&self, access: Access, file: &Resolved) -> Option<&'a Rule> {
         let Places { cwd, home } = self.places;
         self.rules.allow.iter().find(|rule| {
@@ -26,7 +26,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// The base of a relative pattern may be behind a symlink itself.
+    /// The base of a relative pattern may itself be reached through a symlink.
     fn really(&self, glob: &PathGlob, file: &Resolved) -> bool {
         let Places { cwd, home } = self.places;
         let real = self.places.resolve(".").real;
@@ -35,7 +35,7 @@ impl<'a> Case<'a> {
 
     /// What the rules say about these files.
     pub(super) fn files(&self, access: Access, paths: &[String]) -> Verdict {
-        // A search without a folder is one in the folder of the event.
+        // A search without a folder is done in the folder of the event.
         let here = [".".to_owned()];
         let paths = if paths.is_empty() { &here } else { paths };
         let resolved: Vec<Resolved> = paths.iter().map(|path| self.places.resolve(path)).collect();

@@ -4,7 +4,7 @@ use super::command::{CommandPattern, PatternWord};
 use crate::shell::Word;
 use crate::token::{Fit, Token};
 
-/// Short and long names of the same flag, by program. An empty name of a program is any program.
+/// Short and long names of the same flag, by program. An empty program name means any program.
 const ALIASES: &[(&str, &[&str])] = &[
     ("rm", &["r", "R", "recursive"]),
     ("rm", &["f", "force"]),
@@ -28,7 +28,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("npm", &["g", "global"]),
 ];
 
-/// Whether a flag is there.
+/// Whether one of the words is this flag.
 pub(crate) fn has(program: &str, words: &[Word], wanted: &str) -> bool {
     let names = ALIASES.iter().find(|(name, names)| *name == program && names.contains(&wanted));
     let names: &[&str] = names.map_or(&[], |(_, names)| names);
@@ -51,7 +51,7 @@ pub(crate) fn spells(word: &str, name: &str) -> bool {
     }
 }
 
-/// How well a pattern with flags in it fits, when their order and spelling do not matter.
+/// How well a pattern with flags matches, ignoring their order and spelling.
 pub(super) fn fits(pattern: &CommandPattern, name: &[Token], program: &Word, words: &[Word]) -> Fit {
     let text = |word: &PatternWord| match word {
         PatternWord::Any => None,
@@ -74,7 +74,7 @@ pub(super) fn fits(pattern: &CommandPattern, name: &[Token], program: &Word, wor
     for flag in pattern.words.iter().skip(1).filter(|word| is_flag(word)).filter_map(text) {
         let there = match flag.strip_prefix("--") {
             Some(long) => has(&shown, words, long.split('=').next().unwrap_or(long)),
-            // `-rf` is two flags, `-delete` is one: both readings count.
+            // `-rf` is two flags, `-delete` is one: both readings are tried.
             None => {
                 let letters = &flag[1..];
                 let each = letters.chars().all(|letter| has(&shown, words, letter.encode_utf8(&mut [0; 4])));

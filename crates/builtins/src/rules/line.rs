@@ -1,7 +1,7 @@
-//! Rules against a line of shell: every command in it, and every file that it redirects.
+//! Applies rules to a line of shell: every command in it, and every file that it redirects.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crosier::Decision;
 
@@ -107,9 +107,9 @@ impl<'a> Case<'a> {
         if rules.is_empty() { self.silent() } else { self.allowed(&rules) }
     }
 
-    /// What a command does that the rule which covers its words does not mean: it runs another program by an option,
-    /// or a program that looks at files writes one.
-    fn exceeds(&self, rule: &Rule, command: &Command, folders: &[Option<PathBuf>]) -> Option<String> {
+    /// What a command does beyond the rule that covers its words: it runs another program with an option,
+    /// or a program that reads files writes one.
+    fn exceeds(&self, rule: &Rule, command: &Command, folders: &[Option<&Path>]) -> Option<String> {
         let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok())?;
         if let Some(option) = effect::unnamed_run(pattern, command) {
             return Some(format!(
@@ -126,20 +126,20 @@ impl<'a> Case<'a> {
         ))
     }
 
-    /// The rule that allows to write this file, wherever the command can run.
-    fn covering_target(&self, target: &Word, folders: &[Option<PathBuf>]) -> Option<&'a Rule> {
+    /// The rule that allows writing this file, in every folder in which the command can run.
+    fn covering_target(&self, target: &Word, folders: &[Option<&Path>]) -> Option<&'a Rule> {
         let path = target.known()?;
         let mut covering = None;
         for folder in folders {
-            let places = Places { cwd: folder.as_deref()?, home: self.places.home };
+            let places = Places { cwd: (*folder)?, home: self.places.home };
             covering = Some(self.covering_file(Access::Write, &places.resolve(path))?);
         }
         covering
     }
 
-    /// The files that a word of a command can be; none when nobody knows. A word whose last name is known is that name
-    /// at least.
-    fn paths_of(&self, word: &Word, folders: &[Option<PathBuf>]) -> Option<Vec<PathBuf>> {
+    /// The files that a word of a command can be; none when that is unknown. A word whose last name is known is at
+    /// least that name.
+    fn paths_of(&self, word: &Word, folders: &[Option<&Path>]) -> Option<Vec<PathBuf>> {
         let shown = word.show();
         if word.unknowns().next().is_some() {
             let name = shown.rsplit_once('/').map(|(_, name)| name)?;
@@ -148,7 +148,7 @@ impl<'a> Case<'a> {
         }
         let mut paths = Vec::new();
         for folder in folders {
-            let here = folder.as_deref().unwrap_or(self.places.cwd);
+            let here = folder.unwrap_or(self.places.cwd);
             let path = Places { cwd: here, home: self.places.home }.lexical(&shown);
             if word.has_wildcard() {
                 paths.extend(expand_glob(&path)?);
@@ -197,7 +197,7 @@ impl<'a> Case<'a> {
                             else {
                                 continue;
                             };
-                            // Nobody knows what a program that is not in the table does to its words.
+                            // What a program that is not in the table does to its words is unknown.
                             if file.effect == Effect::Unknown {
                                 perhaps = perhaps.or(Some(rule));
                                 continue;
@@ -223,8 +223,8 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Whether a variable or the output of a command says which file it is; what `find` and `xargs` hand on is judged where
-/// they look.
+/// Whether a variable or the output of a command determines which file it is; what `find` and `xargs` pass on is judged
+/// where they look.
 fn is_chosen_elsewhere(command: &Command, word: &Word) -> bool {
     word.unknowns().any(|unknown| match unknown.from {
         Origin::Variable(_) => true,
@@ -243,7 +243,7 @@ fn covers(rule: &Rule, command: &Command) -> bool {
     pattern.is_some_and(|pattern| pattern.covers(command))
 }
 
-/// The files that a command writes to by `>`.
+/// The files that a command writes to with `>`.
 fn written(command: &Command) -> impl Iterator<Item = &Word> {
     const SINKS: [&str; 5] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
     let writes = |direction: Direction| matches!(direction, Direction::Write | Direction::Both);

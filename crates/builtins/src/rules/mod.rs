@@ -4,7 +4,7 @@
 //! `Tool` is every call of a tool; its name is a glob, so `mcp__server__*` is every tool of a server (and so is
 //! `mcp__server`). `Tool(pattern)` is some calls of it:
 //!
-//! - `Bash(git *)`: commands, word by word. `*` alone is any words, also none; within a word any characters. A
+//! - `Bash(git *)`: commands, word by word. `*` alone is any number of words; within a word any characters. A
 //!   `*` at the end also takes all words that follow (`Bash(rm*)`). `Bash(git:*)` is `Bash(git *)`. Quotes are
 //!   as in a shell. A rule is about *one* simple command; it cannot have `;`, `|`, `$` or `>` in it.
 //! - `Read(./src/**)`, `Edit(~/notes/*)`: files. `Read(…)` stands for all tools that read files, `Edit(…)` and
@@ -23,7 +23,7 @@
 //! - An *allow* must cover every command in the line, with all that it runs (`sudo`, `xargs`, `sh -c`), every
 //!   file that it writes to with `>` (by a `Write` or `Edit` rule), and no variables in front of it but harmless
 //!   ones (`LANG=C`).
-//! - What cannot be parsed is ask.
+//! - A line that cannot be parsed is *ask*.
 
 mod command;
 mod decide;

@@ -1,4 +1,4 @@
-//! What never happens, whatever the line.
+//! Properties that hold for any line.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -69,7 +69,7 @@ fn blocked() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// A further command, before or behind, never makes a denied line allowed; before a line that is well formed it
+    /// A further command, before or after, never makes a denied line allowed; before a line that is well formed it
     /// stays denied.
     #[test]
     fn a_further_command_never_allows_what_is_denied(line in denied(), more in further(), by in joined(), behind in any::<bool>()) {
@@ -79,7 +79,7 @@ proptest! {
         prop_assert_ne!(verdict.decision, None, "{}", whole);
     }
 
-    /// Whatever stands in front, as long as it is no comment and does not take the next character away.
+    /// Whatever stands in front, as long as it is not a comment and does not take the next character away.
     #[test]
     fn no_junk_in_front_allows_what_is_denied(line in denied(), junk in "[^#\\\\]{0,24}", by in joined()) {
         let whole = format!("{junk}{by}{line}");
@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// Lines that ask for more time than they should get.
+/// Lines that try to make parsing slow.
 fn hard_lines(size: usize) -> Vec<(&'static str, String)> {
     let repeated = |part: &str| part.repeat(size / part.len());
     let mut lines: Vec<(&str, String)> = vec![
@@ -166,7 +166,7 @@ fn hard_lines(size: usize) -> Vec<(&'static str, String)> {
 
 #[test]
 fn a_long_line_is_read_in_good_time() {
-    // Unoptimised and with others at work: what counts is that nothing grows with the square of the length.
+    // A generous limit for debug builds on a busy machine: only quadratic growth must be caught.
     let rules = rules();
     let list = block_commands::standard_list().unwrap();
     for (name, line) in hard_lines(128 << 10) {
@@ -174,7 +174,7 @@ fn a_long_line_is_read_in_good_time() {
         let verdict = rules.decide("Bash", &input(&line), Path::new("/w"));
         let _ = block_commands::judge(&list, "Bash", &input(&line), Path::new("/w"));
         assert!(started.elapsed() < Duration::from_secs(120), "{name}: {:?}", started.elapsed());
-        // A sum that is echoed is only a sum.
+        // Echoing an arithmetic result is harmless.
         assert!(!verdict.is_allowed() || name == "arithmetic", "{name}");
     }
 }

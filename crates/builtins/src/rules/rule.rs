@@ -27,7 +27,7 @@ pub(super) struct Pattern {
     pub(super) field: FieldPattern,
 }
 
-/// A rule that makes no sense.
+/// An invalid rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleError {
     /// The rule as it was written.
@@ -102,7 +102,7 @@ impl Rule {
         }
     }
 
-    /// What is wrong with the pattern, for the tool that the name plainly means.
+    /// What is wrong with the pattern, for the tool that the rule names.
     fn mistake(&self) -> Option<(String, &'static str)> {
         let pattern = self.pattern.as_ref()?;
         if tool::is_shell(&self.tool) {
@@ -129,7 +129,7 @@ impl Rule {
         self.pattern.is_some() && self.family().is_some_and(|family| tool::file_access(tool) == Some(family))
     }
 
-    /// The tools that the rule stands for when it names files.
+    /// The kind of file access that the rule covers.
     pub(super) fn family(&self) -> Option<Access> {
         match &*self.tool {
             "Read" => Some(Access::Read),

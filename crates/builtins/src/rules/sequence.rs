@@ -1,9 +1,9 @@
-//! A row of words against a row of patterns for words.
+//! Matches a sequence of words against a sequence of word patterns.
 
 use super::command::PatternWord;
 use crate::token::{Token, covers, meets};
 
-/// The places in a pattern that the words so far can have led to.
+/// The positions in a pattern that the words so far can have reached.
 pub(super) struct States<'a> {
     words: &'a [PatternWord],
     open: bool,
@@ -20,7 +20,7 @@ impl<'a> States<'a> {
         states
     }
 
-    /// `*` can be no words at all.
+    /// `*` can match no words at all.
     fn pass_any(&mut self) {
         for (at, word) in self.words.iter().enumerate() {
             if self.now[at] && matches!(word, PatternWord::Any) {
@@ -43,12 +43,12 @@ impl<'a> States<'a> {
         self.pass_any();
     }
 
-    /// One word that must be taken whatever it turns out to be.
+    /// Consumes a word that must match whatever its unknown parts turn out to be.
     pub(super) fn step_covering(&mut self, word: &[Token], splits: bool) {
         self.step(|tokens| !splits && covers(tokens, word));
     }
 
-    /// One word that could be taken; one that splits could be many, or none.
+    /// Consumes a word that could match; one that splits could be many words, or none.
     pub(super) fn step_meeting(&mut self, word: &[Token], splits: bool) {
         if splits {
             let first = self.now.iter().position(|reached| *reached).unwrap_or(self.now.len());

@@ -1,4 +1,4 @@
-//! Every line of `tests/data/shell-lines.txt` gets the verdict that stands beside it.
+//! Every line of `tests/data/shell-lines.txt` gets the verdict beside it.
 
 use std::path::Path;
 

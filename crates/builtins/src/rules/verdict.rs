@@ -10,11 +10,11 @@ pub struct Verdict {
     /// The decision; none when no rule says anything.
     pub decision: Option<Decision>,
     /// The rule that decides, as it was written; several that allow together are joined by commas. None when
-    /// the decision is not a rule's, but because something cannot be known.
+    /// the decision does not come from a rule, but from something that cannot be known.
     pub rule: Option<Arc<str>>,
     /// Why, for people.
     pub reason: String,
-    /// Whether it is ask because nobody can say that no deny rule holds. Only a person should overrule that.
+    /// Whether the decision is ask because a deny rule may apply. Only a person should overrule that.
     pub perhaps_denied: bool,
 }
 
@@ -23,7 +23,7 @@ impl Verdict {
         Self { decision: Some(decision), rule: rule.cloned(), reason: reason.into(), perhaps_denied: false }
     }
 
-    /// Ask, because a deny rule could hold.
+    /// Ask, because a deny rule may apply.
     pub(super) fn perhaps(rule: Option<&Arc<str>>, reason: impl Into<String>) -> Self {
         Self { perhaps_denied: true, ..Self::new(Decision::Ask, rule, reason) }
     }

@@ -8,7 +8,7 @@ use super::printed::{formatted, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
 use super::word::{Origin, Word, joined};
 
-/// More values of one command than this are not looked at one by one.
+/// The most values of one command's words that are checked one by one.
 const MOST_CHOICES: usize = 32;
 
 impl Parser {
@@ -37,7 +37,7 @@ impl Parser {
     fn assign_element(&mut self, name: &str, index: &str, value: Word) {
         let old = self.variables.get(name).map(Value::all).unwrap_or_default();
         match index.parse::<usize>() {
-            // The elements of an array come in order, or nobody knows them.
+            // Array elements are tracked only when they are assigned in order.
             Ok(at) if at <= old.len() && (at > 0 || !old.is_empty() || self.variables.is_empty()) => {
                 let mut words = old;
                 words.truncate(at.max(words.len().min(at)));
@@ -56,7 +56,7 @@ impl Parser {
             return;
         }
         let Some(name) = command.name() else {
-            // It can be anything, `read` and `eval` too.
+            // An unknown program can be anything, including `read` and `eval`.
             self.variables = Default::default();
             return;
         };
@@ -149,7 +149,7 @@ impl Parser {
         }
         let here = matches!(command.input, Input::Text(_));
         let text = match &command.input {
-            // The text of a here-document comes later.
+            // The text of a here-document has not been read yet.
             Input::Here(_) => None,
             Input::Inherited => self.text_of(&self.input, 0).text(),
             input => self.text_of(input, 0).text(),
@@ -216,7 +216,7 @@ impl Parser {
         }
     }
 
-    /// What `eval` assigns counts behind it. Its commands are looked at later, with all others.
+    /// Applies what `eval` assigns to the commands after it. Its own commands are inspected later, with all others.
     fn eval(&mut self, at: usize) {
         let words = self.script.commands[at].arguments();
         let texts: Option<Vec<&str>> = words.iter().map(Word::known).collect();
@@ -232,7 +232,7 @@ impl Parser {
         }
     }
 
-    /// Adds the command once more for each value that its words can have: enough to forbid it.
+    /// Adds a copy of the command for each value that its words can have: used to forbid, never to allow.
     pub(super) fn add_choices(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let targets = command.redirections.iter().map(|redirection| &redirection.target);
@@ -257,7 +257,7 @@ impl Parser {
     }
 }
 
-/// The words with a value in place of each choice; one that stands alone outside quotes can be several words.
+/// The words with a value in place of each choice; an unquoted choice alone can become several words.
 fn chosen_words(command: &Command, number: usize) -> Vec<Word> {
     let mut words = Vec::with_capacity(command.words.len());
     for word in &command.words {
@@ -272,7 +272,7 @@ fn chosen_words(command: &Command, number: usize) -> Vec<Word> {
     words
 }
 
-/// A word of a value: wildcards in it count.
+/// A word from a value, with its wildcards active.
 fn wildcards(text: &str) -> Word {
     let mut draft = super::word::Draft::new();
     super::variables::fields(&mut draft, text, "");

@@ -2,23 +2,23 @@
 
 use super::word::{Fragment, Piece, Word, merged};
 
-/// More words than this from one are not written out.
+/// The most words that one word is expanded to.
 const MOST_WORDS: usize = 512;
 const MOST_MARKS: usize = 256;
 const MOST_DEPTH: usize = 16;
 
-/// The words that one word becomes; none when there are too many to write out.
+/// The words that one word expands to; none when there are too many.
 pub(super) fn expand(parts: Vec<Fragment>) -> Option<Vec<Word>> {
     if parts.iter().filter(|part| matches!(part, Fragment::Mark(_))).count() > MOST_MARKS {
         return None;
     }
     let all = product(&parts, 0)?;
-    // A choice of nothing is no word: `{,rm} x` runs rm.
+    // An empty alternative is not a word: `{,rm} x` runs rm.
     let words = all.into_iter().filter(|parts| !parts.is_empty());
     Some(words.map(|parts| Word { pieces: merged(parts), plain: 0 }).collect())
 }
 
-/// Every way to read these parts.
+/// Every expansion of these parts.
 fn product(parts: &[Fragment], depth: usize) -> Option<Vec<Vec<Fragment>>> {
     if depth > MOST_DEPTH {
         return None;

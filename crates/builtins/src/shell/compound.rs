@@ -8,7 +8,7 @@ use super::variables::{ARGUMENTS, Value};
 use super::word::Word;
 
 impl Parser {
-    /// Reads behind `for` or `select`.
+    /// Reads what follows `for` or `select`.
     pub(super) fn for_loop(&mut self) {
         self.blanks();
         let mut name = String::new();
@@ -79,11 +79,11 @@ impl Parser {
             if draft.is_untouched() {
                 return words;
             }
-            words.extend(self.words_of(draft));
+            self.words_of(draft, &mut words);
         }
     }
 
-    /// Passes `…))` of a calculating `for`.
+    /// Skips `…))` of an arithmetic `for`.
     fn skip_parens(&mut self) {
         let mut depth = 2_usize;
         while let Some(byte) = self.peek() {
@@ -107,7 +107,7 @@ impl Parser {
         self.doubt("a `for ((` is never closed");
     }
 
-    /// Reads behind `case`.
+    /// Reads what follows `case`.
     pub(super) fn cases(&mut self) {
         self.blanks();
         self.draft();
@@ -151,7 +151,7 @@ impl Parser {
         }
     }
 
-    /// Reads behind `function`.
+    /// Reads what follows `function`.
     pub(super) fn function(&mut self) {
         self.blanks();
         let draft = self.draft();
@@ -169,7 +169,7 @@ impl Parser {
         self.function_body(name);
     }
 
-    /// Reads what a function does. Whoever defines it can call it, so its commands count.
+    /// Reads the body of a function. The line can call it, so its commands count.
     pub(super) fn function_body(&mut self, name: String) {
         self.breaks();
         if self.script.functions.len() < 64 {

@@ -1,9 +1,9 @@
-//! Texts that were written so that nobody reads them: base64, hex, swapped letters.
+//! Decodes obfuscated texts: base64, hex, swapped letters.
 
 /// Longer texts are not decoded.
 const LONGEST: usize = 16 << 10;
 
-/// The text behind base64; none when it is not a text.
+/// The text that base64 encodes; none when it is not UTF-8 text.
 pub(in crate::shell) fn base64(text: &str) -> Option<String> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -16,7 +16,7 @@ pub(in crate::shell) fn base64(text: &str) -> Option<String> {
     bits(text, 6, digit)
 }
 
-/// The text behind base32.
+/// The text that base32 encodes.
 pub(in crate::shell) fn base32(text: &str) -> Option<String> {
     let digit = |byte: u8| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -26,7 +26,7 @@ pub(in crate::shell) fn base32(text: &str) -> Option<String> {
     bits(text, 5, digit)
 }
 
-/// The text behind hexadecimal digits.
+/// The text that hexadecimal digits encode.
 pub(in crate::shell) fn hex(text: &str) -> Option<String> {
     bits(text, 4, |byte| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
 }
@@ -50,7 +50,7 @@ fn bits(text: &str, width: u32, digit: impl Fn(u8) -> Option<u8>) -> Option<Stri
     String::from_utf8(bytes).ok()
 }
 
-/// The characters of a set of `tr`: `a-z`, `xyz`; none when it has more in it.
+/// The characters of a set of `tr`: `a-z`, `xyz`; none for anything more complicated.
 pub(in crate::shell) fn set(text: &str) -> Option<Vec<char>> {
     if text.contains(['[', '\\']) {
         return None;

@@ -1,6 +1,6 @@
-//! The reader against real shells: each command that bash or dash really runs was seen by the reader, or doubted.
+//! The parser against real shells: each command that bash or dash really runs was found by the parser, or doubted.
 //!
-//! Lines are made by a seeded generator from words that can do no harm: every program on the path is a recorder that
+//! Lines are generated from a seed and harmless words: every program in `PATH` is a recorder that
 //! writes down its name and its arguments, and the only files are in a temporary folder.
 
 use std::fs;
@@ -14,7 +14,7 @@ use crate::token::{meets, of_text, of_word};
 const LINES: usize = 400;
 const PROGRAMS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 
-/// A small generator of numbers; the same seed makes the same lines.
+/// A small random number generator; the same seed makes the same lines.
 struct Dice(u64);
 
 impl Dice {
@@ -153,7 +153,7 @@ fn what_a_shell_runs_was_seen_or_doubted() {
     let folder = tempfile::tempdir().unwrap();
     let bin = folder.path().join("bin");
     fs::create_dir(&bin).unwrap();
-    // One write each: both ends of a pipe record at the same time.
+    // A single write each: both ends of a pipe record at the same time.
     let recorder =
         "#!/bin/sh\nr=${0##*/}\nfor a do r=\"$r\u{1f}$a\"; done\nprintf '%s\u{1e}' \"$r\" >> \"$RECORD\"\n";
     for name in PROGRAMS {

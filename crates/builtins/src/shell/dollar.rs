@@ -1,4 +1,4 @@
-//! What is behind a `$`, and backquotes: the commands in them are commands of the line.
+//! What follows a `$`, and backquotes: the commands in them are commands of the line.
 
 use std::ops::Range;
 
@@ -68,7 +68,7 @@ impl Parser {
                 Some(words) => self.insert_all(draft, &words, bare || name == "*"),
                 None => draft.unknown(Origin::Other, true),
             },
-            // `$IFS` outside quotes is how blanks are written by those who may not write any.
+            // An unquoted `$IFS` is a known trick to write a space.
             "IFS" if bare && self.variables.get(name).is_none() => {
                 self.doubt("$IFS stands between its words");
                 draft.split(" ");
@@ -109,7 +109,7 @@ impl Parser {
         start..self.script.commands.len()
     }
 
-    /// Puts what commands print into the word, when that is plain to see.
+    /// Puts the output of commands into the word, when it is known.
     fn output(&mut self, draft: &mut Draft, commands: Range<usize>, bare: bool) {
         match self.printed_by(&commands) {
             Some(text) => self.insert(draft, &Word::literal(text.trim_end_matches('\n')), bare),
@@ -173,7 +173,7 @@ impl Parser {
         false
     }
 
-    /// Arithmetic can assign: the names in it are unknown behind it.
+    /// Arithmetic can assign: the variables in it are unknown afterwards.
     pub(super) fn forget_counted(&mut self, start: usize) {
         if self.variables.is_empty() {
             return;
@@ -184,7 +184,7 @@ impl Parser {
         }
     }
 
-    /// Reads arithmetic up to its end. What does not look like arithmetic is told.
+    /// Reads arithmetic up to its end. Anything that does not look like arithmetic is a doubt.
     fn arithmetic(&mut self, close: u8) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

@@ -1,6 +1,6 @@
 //! The escapes of `$'…'`.
 
-/// Reads one escape behind its backslash: what it means, and how many bytes it takes. `\c` and unknown letters
+/// Reads one escape after its backslash: what it means, and how many bytes it takes. `\c` and unknown letters
 /// keep their backslash, as in bash.
 pub(super) fn ansi_c(rest: &str) -> (String, usize) {
     let bytes = rest.as_bytes();
@@ -26,7 +26,7 @@ pub(super) fn ansi_c(rest: &str) -> (String, usize) {
         let value = rest.get(start..start + digits).and_then(|text| u32::from_str_radix(text, radix).ok());
         value.map(|value| (value, start + digits))
     };
-    // Above 7 bits these are bytes, not characters; what they spell together is nothing that names a program.
+    // Above 7 bits these are bytes, not characters; together they do not spell the name of a program.
     let of_byte = |value: u32| char::from_u32(value & 0xff).unwrap_or('\u{fffd}').to_string();
     let found = match first {
         b'0'..=b'7' => number(0, 3, 8).map(|(value, taken)| (of_byte(value), taken)),

@@ -1,24 +1,25 @@
-//! In which folders the commands of a line can run: `cd` moves those behind it.
+//! In which folders the commands of a line can run: `cd` moves those after it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::model::{Command, Script};
 use super::word::Word;
 use crate::path::{Places, lexical};
 
-/// More folders than this are not kept apart.
+/// With more folders than this, the folder is unknown.
 const MOST: usize = 16;
 
 /// The folders that commands of a script can run in.
 #[derive(Debug)]
 pub(crate) struct Folders {
     start: PathBuf,
-    /// The place of a `cd` in the script, and where it leads; none when that cannot be known.
+    /// The index of a `cd` in the script, and its target; none when that cannot be known.
     moves: Vec<(usize, Option<PathBuf>)>,
 }
 
 impl Script {
-    /// Where its commands can run when it starts in this folder.
+    /// The folders in which its commands can run when it starts in this one.
     pub(crate) fn folders(&self, places: Places<'_>) -> Folders {
         let mut folders = Folders { start: places.cwd.to_owned(), moves: Vec::new() };
         for (at, command) in self.commands.iter().enumerate() {
@@ -47,15 +48,15 @@ impl Script {
                 folders.push(at, None);
                 continue;
             };
-            for from in folders.before(at).into_iter().flatten() {
-                let places = Places { cwd: &from, home: places.home };
-                folders.push(at, Some(places.lexical(path)));
-            }
+            let from = folders.before(at).into_iter().flatten();
+            let targets: Vec<PathBuf> =
+                from.map(|cwd| Places { cwd, home: places.home }.lexical(path)).collect();
+            targets.into_iter().for_each(|folder| folders.push(at, Some(folder)));
         }
         folders
     }
 
-    /// The command that stands in the line itself and leads to this one.
+    /// The command in the line itself that leads to this one.
     fn root(&self, mut at: usize) -> usize {
         // Carriers come before what they carry, so this ends.
         while let Some(carrier) =
@@ -68,7 +69,7 @@ impl Script {
 }
 
 impl Folders {
-    /// `env -C folder`, `sudo -D folder`: what they run is there.
+    /// `env -C folder`, `sudo -D folder`: what they run starts in that folder.
     fn option(&mut self, at: usize, command: &Command, places: Places<'_>) {
         let words = command.arguments();
         let place = words.iter().position(|word| matches!(word.known(), Some("-C" | "-D" | "--chdir")));
@@ -79,7 +80,7 @@ impl Folders {
         }
     }
 
-    /// Keeps a folder that is new. With too many of them nobody knows where a command runs.
+    /// Adds a folder if it is new. With too many, the folder is unknown.
     fn push(&mut self, at: usize, folder: Option<PathBuf>) {
         let folder = if self.moves.len() < MOST { folder } else { None };
         let known =
@@ -89,10 +90,13 @@ impl Folders {
         }
     }
 
-    /// The folders that a command can run in; none among them: one that cannot be known.
-    pub(crate) fn of(&self, script: &Script, at: usize) -> Vec<Option<PathBuf>> {
+    /// The folders that a command can run in; `None` in the list means an unknown folder.
+    pub(crate) fn of(&self, script: &Script, at: usize) -> Vec<Option<&Path>> {
+        if self.moves.is_empty() {
+            return vec![Some(&self.start)];
+        }
         let root = script.root(at);
-        // `cd a && rm b`: when the folder is not there, nothing is removed.
+        // `cd a && rm b`: when the folder does not exist, nothing is removed.
         let sure = self.moves.iter().rev().map(|(place, _)| *place).find(|place| *place < root);
         let follows = |place: usize| {
             let between = script.commands.get(place + 1..=root).unwrap_or_default();
@@ -103,27 +107,34 @@ impl Folders {
                 .moves
                 .iter()
                 .filter(|(other, _)| *other == place)
-                .map(|(_, folder)| folder.clone())
+                .map(|(_, folder)| folder.as_deref())
                 .collect(),
             None => self.before(root),
         };
         // Behind a `cd` in the same code: `sh -c 'cd / && rm -rf *'`.
         let beside = |place: usize| place >= root && place < at && script.root(place) == root;
-        all.extend(self.moves.iter().filter(|(place, _)| beside(*place)).map(|(_, folder)| folder.clone()));
+        all.extend(
+            self.moves.iter().filter(|(place, _)| beside(*place)).map(|(_, folder)| folder.as_deref()),
+        );
         all
     }
 
-    fn before(&self, at: usize) -> Vec<Option<PathBuf>> {
-        let mut all = vec![Some(self.start.clone())];
-        all.extend(self.moves.iter().take_while(|(place, _)| *place < at).map(|(_, folder)| folder.clone()));
+    fn before(&self, at: usize) -> Vec<Option<&Path>> {
+        let mut all = vec![Some(self.start.as_path())];
+        all.extend(
+            self.moves.iter().take_while(|(place, _)| *place < at).map(|(_, folder)| folder.as_deref()),
+        );
         all
     }
 }
 
-/// A path for comparing: `/`, `/etc`, `~`, `/home/*`. Wildcards stay, `.` and `..` are taken out.
+/// A path for comparing: `/`, `/etc`, `~`, `/home/*`. Wildcards stay, `.` and `..` are removed.
 pub(crate) fn normal(word: &str, folder: &Path) -> String {
-    let word = word.replace("${HOME}", "~").replace("/home/${USER}", "~");
-    // The root of a process is that of the machine.
+    let word = match word.contains("${") {
+        true => Cow::Owned(word.replace("${HOME}", "~").replace("/home/${USER}", "~")),
+        false => Cow::Borrowed(word),
+    };
+    // `/proc/PID/root` is the root of the machine.
     if let Some(rest) = word.strip_prefix("/proc/")
         && let Some((process, rest)) = rest.split_once("/root")
         && !process.contains('/')
@@ -133,15 +144,16 @@ pub(crate) fn normal(word: &str, folder: &Path) -> String {
     }
     // `~+` is the folder itself.
     let word = match word.strip_prefix("~+").filter(|rest| rest.is_empty() || rest.starts_with('/')) {
-        Some(rest) => format!("{}{rest}", folder.display()),
+        Some(rest) => Cow::Owned(format!("{}{rest}", folder.display())),
         None => word,
     };
-    // Somebody else's home is a home too.
+    // `~user` is a home folder too.
     if let Some(rest) = word.strip_prefix('~').filter(|rest| !rest.starts_with('-')) {
         let rest = rest.find('/').map_or("", |slash| &rest[slash..]);
         let below = lexical(&Path::new("/").join(rest.trim_start_matches('/')));
         let below = below.to_string_lossy();
         return if below == "/" { "~".to_owned() } else { format!("~{below}") };
     }
-    lexical(&folder.join(&word)).to_string_lossy().into_owned()
+    let path = lexical(&folder.join(&*word)).into_os_string();
+    path.into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
 }

@@ -32,7 +32,7 @@ const fn is_special(byte: u8) -> bool {
 }
 
 impl Parser {
-    /// Reads a word. It is untouched when there is none here.
+    /// Reads a word. The draft is untouched when there is no word here.
     pub(super) fn draft(&mut self) -> Draft {
         let mut draft = Draft::new();
         while let Some(byte) = self.peek() {
@@ -101,7 +101,7 @@ impl Parser {
             .take(256)
             .position(|byte| matches!(byte, b')' | b'$' | b'`' | b';' | b'&' | b' ' | b'\n'));
         let Some(end) = end.filter(|end| rest[*end] == b')') else { return false };
-        // The mark in front of it is no character of the name.
+        // The `!`, `@`, … before it is not part of the name.
         if let Some(super::word::Fragment::Piece(Piece::Text(text))) = draft.parts.last_mut() {
             text.pop();
         }
@@ -154,7 +154,7 @@ impl Parser {
         }
     }
 
-    /// Reads behind a `'`.
+    /// Reads what follows a `'`.
     fn single(&mut self, draft: &mut Draft) {
         let rest = &self.text[self.at..];
         let end = rest.find('\'');
@@ -171,7 +171,7 @@ impl Parser {
         }
     }
 
-    /// Reads behind a `"`, up to the one that closes it.
+    /// Reads what follows a `"`, up to the one that closes it.
     pub(super) fn double(&mut self, draft: &mut Draft) {
         self.within(draft, Some(b'"'));
         if !self.eat("\"") {
@@ -219,7 +219,7 @@ impl Parser {
         self.within(draft, None);
     }
 
-    /// Reads behind a `$'`.
+    /// Reads what follows a `$'`.
     pub(super) fn ansi_c(&mut self, draft: &mut Draft) {
         draft.quoted("");
         loop {
@@ -237,7 +237,7 @@ impl Parser {
             }
             let (text, taken) = ansi_c(self.rest());
             self.at += taken;
-            // A NUL ends the text in bash, and the rest of it is gone.
+            // In bash, a NUL ends the text and drops the rest of it.
             if text == "\0" && self.peek() == Some(b'\'') {
                 continue;
             }
@@ -266,7 +266,7 @@ impl Parser {
         }
     }
 
-    /// Reads an array behind its `(`.
+    /// Reads an array after its `(`.
     fn array(&mut self, words: &mut Vec<Word>) {
         loop {
             self.breaks();
@@ -282,7 +282,7 @@ impl Parser {
                         self.doubt("an array is not written as one");
                         self.at += 1;
                     } else {
-                        words.extend(self.words_of(draft));
+                        self.words_of(draft, words);
                     }
                 }
             }
@@ -297,7 +297,7 @@ fn turns_text(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Characters that nobody sees.
+/// Invisible characters.
 fn is_invisible(c: char) -> bool {
     turns_text(c)
         || c.is_control()

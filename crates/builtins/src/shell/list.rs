@@ -1,5 +1,5 @@
-//! Lists, pipelines and compound commands. Generous: what a shell would refuse is told as a doubt, and reading
-//! goes on behind it, so that nothing that follows is missed.
+//! Lists, pipelines and compound commands. Lenient: what a shell would refuse becomes a doubt, and parsing
+//! continues after it, so that nothing that follows is missed.
 
 use std::ops::Range;
 
@@ -24,15 +24,15 @@ const RESERVED: [&str; 21] = [
 ];
 
 impl Parser {
-    /// Reads everything there is.
+    /// Reads the whole text.
     pub(super) fn program(&mut self) {
         while self.list(&[]) != End::Text {}
     }
 
-    /// Reads commands up to one of these ends, and passes it.
+    /// Reads commands up to and including one of these ends.
     ///
-    /// What stands behind `&&` or `||` may not run: its assignments hold in the rest of the chain, and are a choice
-    /// behind it.
+    /// A command after `&&` or `||` may not run: its assignments apply in the rest of the chain, and are a choice
+    /// after it.
     pub(super) fn list(&mut self, ends: &[End]) -> End {
         let mut chain = None;
         let end = self.list_in(ends, &mut chain);
@@ -40,7 +40,7 @@ impl Parser {
         end
     }
 
-    /// Joins what was known in front of a chain with what is known at its end.
+    /// Merges the variables before a chain with those at its end.
     fn end_chain(&mut self, chain: &mut Option<Variables>) {
         if let Some(before) = chain.take() {
             self.variables = before.merged(&self.variables);
@@ -118,7 +118,7 @@ impl Parser {
         }
     }
 
-    /// Behind an operator that joins commands something has to follow.
+    /// A command has to follow an operator that joins commands.
     fn needs_command(&mut self, why: &'static str) {
         self.breaks();
         if matches!(self.peek(), None | Some(b'|' | b';' | b'&' | b')')) && !self.starts("&>") {
@@ -135,7 +135,7 @@ impl Parser {
         end
     }
 
-    /// Reads commands with pipes between them. A word that closes something ends it and is given back.
+    /// Reads commands with pipes between them. A reserved word that closes something ends it and is returned.
     fn pipeline(&mut self) -> Option<&'static str> {
         let mut before: Option<Range<usize>> = None;
         let outer = self.input.clone();
@@ -157,7 +157,7 @@ impl Parser {
             }
             self.blanks();
             let pipes = self.peek() == Some(b'|') && !self.starts("||");
-            // Commands of a pipeline run in shells of their own.
+            // Commands of a pipeline run in subshells.
             if pipes || is_piped {
                 self.variables = variables;
             }
@@ -174,7 +174,7 @@ impl Parser {
         }
     }
 
-    /// Gives commands that have no input of their own this one.
+    /// Sets this input for commands that have no input of their own.
     fn feed(&mut self, start: usize, input: &Input) {
         for command in self.script.commands.iter_mut().skip(start) {
             if command.input == Input::Inherited {
@@ -275,7 +275,7 @@ impl Parser {
         }
     }
 
-    /// A loop may run, and run again: what it changes is a choice behind it, and was one in it.
+    /// A loop may run zero or more times: what it changes is a choice, both after it and inside it.
     pub(super) fn end_loop(&mut self, before: &Variables) {
         if self.variables.changes(before) {
             self.unknown("a loop changes its own variables");
@@ -332,7 +332,7 @@ impl Parser {
         }
     }
 
-    /// Redirections behind a compound command hold for all of it.
+    /// Redirections after a compound command apply to all of it.
     fn trailing(&mut self, start: usize) {
         let mut command = Command { certain: self.certain, ..Command::default() };
         loop {

@@ -1,19 +1,19 @@
 //! A line of shell → the simple commands that it can run.
 //!
-//! In comes what a tool like `Bash` was asked to run; out goes a [`Script`]: every simple command with its
-//! words, assignments and redirections, wherever it stands (behind `;`, `&&`, `|`, in `$(…)`, in a function, in
-//! the text of a here-document, behind `sudo` or `xargs`, in the code that `sh -c` gets), and a list of doubts:
-//! why some of it cannot be known. Whoever decides by the commands must not allow what is in doubt.
+//! Input: the line that a tool like `Bash` was asked to run. Output: a [`Script`]: every simple command with its
+//! words, assignments and redirections, wherever it is (after `;`, `&&`, `|`, in `$(…)`, in a function, in
+//! the text of a here-document, after `sudo` or `xargs`, in the code that `sh -c` gets), and a list of doubts:
+//! why some of it cannot be known. A hook that decides by the commands must not allow a script with doubts.
 //!
 //! Values that the line itself assigns are known where they are used: `d=build; rm -rf "$d"` deletes `build`.
 //! What a branch or a loop may assign is an [`Origin::Choice`], and the command is there once more for each value,
-//! with `certain: false`: enough to forbid it, never enough to allow it. What commands plainly print, and files that
+//! with `certain: false`: used to forbid, never to allow. Known output of commands, and files that
 //! the line writes and then runs, are followed too.
 //!
 //! What a command does to files is `Command::files`, from one table of programs (`effect`).
 //!
-//! The grammar is that of POSIX and bash, read generously: what a shell would refuse is a doubt, and reading
-//! goes on. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is
+//! The grammar is that of POSIX and bash, read leniently: what a shell would refuse is a doubt, and parsing
+//! continues. Nothing is ever run or looked up. The time grows with the length of the line, and nesting is
 //! bounded: no line can make it hang or overflow.
 
 mod assign;
@@ -47,7 +47,7 @@ pub use word::{Origin, Piece, Unknown, Word};
 use parser::Parser;
 
 impl Script {
-    /// Takes a line apart.
+    /// Parses a line.
     #[must_use]
     pub fn parse(line: &str) -> Self {
         let mut parser = Parser::new(Self::default());
@@ -56,7 +56,7 @@ impl Script {
         parser.script
     }
 
-    /// The commands as they are written, without looking into them.
+    /// The commands as they are written, without those that they run in turn.
     pub(crate) fn parse_flat(line: &str) -> Self {
         let mut parser = Parser::new(Self::default());
         parser.nested(line.to_owned(), Parser::program);

@@ -1,4 +1,4 @@
-//! What a line of shell comes to: its simple commands, one after the other, and what is unclear about it.
+//! The result of parsing a line of shell: its simple commands, in order, and what is unclear about it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,13 +7,13 @@ use std::ops::Range;
 use super::variables::Variables;
 use super::word::Word;
 
-/// A line of shell, taken apart.
+/// A parsed line of shell.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
-    /// Every simple command that the line can run, wherever it stands: in substitutions, in functions, behind
+    /// Every simple command that the line can run, wherever it is: in substitutions, in functions, after
     /// `sudo`, in the text that `sh -c` gets.
     pub commands: Vec<Command>,
-    /// Why some of it cannot be known. Empty: the commands are all there is.
+    /// Why some of it cannot be known. When this is empty, `commands` is complete.
     pub doubts: Vec<Doubt>,
     /// The texts of here-documents.
     pub bodies: Vec<Body>,
@@ -33,7 +33,7 @@ pub struct Doubt {
 /// What kind of doubt it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DoubtKind {
-    /// The line is not written as shells want it, or in a way that hides something.
+    /// The line is malformed, or written in a way that hides something.
     Form,
     /// What it runs is known only when it runs.
     Value,
@@ -61,15 +61,15 @@ pub struct Command {
     pub carrier: Option<usize>,
     /// The command that wrote the file which this one runs.
     pub(crate) runs_file_of: Option<usize>,
-    /// What a program that runs it, or takes it as a program of its own, reads from its standard input.
+    /// The text on its standard input, when it is known.
     pub(crate) stdin_text: Option<String>,
     /// Code in another language that it runs: `python -c`, `awk`, a script that the line wrote.
     pub(crate) code: Vec<String>,
-    /// Whether another command stands for all that this one does: it is `time` or `nice`.
+    /// Whether only the command that it runs matters: it is `time`, `nice` or similar.
     pub transparent: bool,
     /// False when only some shells would run it.
     pub certain: bool,
-    /// Whether it runs only when what stands in front of it did not fail: it is behind `&&`.
+    /// Whether it runs only when the command before it succeeded: it comes after `&&`.
     pub(super) needs_success: bool,
     pub(super) level: u8,
     /// The variables that it and what it runs can use.
@@ -116,7 +116,7 @@ pub struct Redirection {
 /// Where the standard input of a command comes from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Input {
-    /// From where the line has it.
+    /// The input of the line itself.
     #[default]
     Inherited,
     /// From these commands, through a pipe.
@@ -134,15 +134,15 @@ pub enum Input {
 pub struct Body {
     /// The text as it was written.
     pub text: String,
-    /// Whether it is used as it was written: its mark was quoted.
+    /// Whether it is used as it was written: its delimiter was quoted.
     pub literal: bool,
-    /// The text that is used when it is not literal, as far as the line says it.
+    /// The expanded text when it is not literal and its values are known.
     pub expanded: Option<String>,
 }
 
 impl Script {
     pub(super) fn doubt(&mut self, kind: DoubtKind, why: impl Into<Cow<'static, str>>) {
-        // One of a kind is enough, and a line of a million mistakes is not worth a million sentences.
+        // Each doubt is kept once, so that a line with a million mistakes does not produce a million doubts.
         let doubt = Doubt { kind, why: why.into() };
         if self.doubts.len() < 16 && !self.doubts.contains(&doubt) {
             self.doubts.push(doubt);
@@ -163,13 +163,13 @@ impl Command {
         self.program().map(base_name)
     }
 
-    /// The words behind the program.
+    /// The words after the program.
     #[must_use]
     pub fn arguments(&self) -> &[Word] {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// The command for people: on one line, not too long.
+    /// The command for display: on one line, shortened.
     #[must_use]
     pub fn show(&self) -> String {
         const LONGEST: usize = 80;
@@ -192,5 +192,6 @@ impl Command {
 /// The last part of a path.
 #[must_use]
 pub fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
+    let slash = path.bytes().rposition(|byte| byte == b'/');
+    slash.map_or(path, |slash| &path[slash + 1..])
 }

@@ -1,4 +1,4 @@
-//! `${…}`: variables with something to be done to their value.
+//! `${…}`: parameter expansion.
 
 use super::dollar::name_length;
 use super::list::End;
@@ -6,17 +6,17 @@ use super::parser::Parser;
 use super::variables::{ARGUMENTS, Value};
 use super::word::{Draft, Origin, Word};
 
-/// What stands in `${…}` behind the name.
+/// The operator after the name in `${…}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
     None,
-    /// `-` or `:-`: another value when there is none.
+    /// `-` or `:-`: another value when it is unset.
     Default,
     /// `=` or `:=`: the same, and the variable gets it.
     Assign,
-    /// `+` or `:+`: another value when there is one.
+    /// `+` or `:+`: another value when it is set.
     Instead,
-    /// `?` or `:?`: an error when there is none.
+    /// `?` or `:?`: an error when it is unset.
     Require,
     /// `#`, `##`, `%`, `%%`: without a prefix or suffix.
     Trim {
@@ -58,7 +58,7 @@ const OPERATORS: [(&str, Operator); 18] = [
 ];
 
 impl Parser {
-    /// Reads `${…}` behind its brace into the word.
+    /// Reads `${…}` after its brace into the word.
     pub(super) fn parameter(&mut self, draft: &mut Draft, bare: bool) {
         // `${ commands; }` and `${| commands; }` run commands, in new shells.
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|')) {
@@ -117,7 +117,7 @@ impl Parser {
         name
     }
 
-    /// `[…]` behind a name.
+    /// `[…]` after a name.
     fn index(&mut self) -> Option<String> {
         if self.peek() != Some(b'[') {
             return None;
@@ -144,7 +144,7 @@ impl Parser {
         if self.eat(":") { Operator::Slice } else { Operator::Other }
     }
 
-    /// The rest up to the `}`, which is passed; none when there is no `}`.
+    /// The rest up to the `}`, which is consumed; none when there is no `}`.
     fn operand(&mut self, bare: bool) -> Option<Word> {
         let mut inner = Draft::new();
         while let Some(byte) = self.peek() {
@@ -258,7 +258,7 @@ impl Parser {
             (Operator::Default | Operator::Assign | Operator::Require, Some(value)) => Some(value),
             (Operator::Instead, Some(_)) => Some(if is_empty { Word::default() } else { operand.clone() }),
             (Operator::Require, None) => return self.value(draft, name, bare),
-            // The environment may have one.
+            // The environment may have a value.
             (Operator::Default | Operator::Assign | Operator::Instead, None) => {
                 let choice = Value::choice(vec![operand.clone()]);
                 if operator == Operator::Assign {
@@ -303,7 +303,7 @@ fn range(text: &str, length: usize) -> Option<(usize, usize)> {
     Some((usize::try_from(from).ok()?, usize::try_from(to).ok()?))
 }
 
-/// What the operator makes of a text; none when that is not plain to see.
+/// The result of the operator on a text; none when it is not known.
 fn changed(text: &str, operator: Operator, operand: &Word) -> Option<String> {
     let operand = operand.known()?;
     match operator {
@@ -329,7 +329,7 @@ fn cased(text: &str, operand: &str, all: bool, change: fn(&char) -> char) -> Opt
     operand.is_empty().then(|| text.chars().enumerate().map(change).collect())
 }
 
-/// Without a prefix or suffix that fits a pattern.
+/// The text without a prefix or suffix that matches a pattern.
 fn trimmed(text: &str, pattern: &str, front: bool, longest: bool) -> Option<String> {
     if pattern.contains(['[', '\\']) || text.len() > 256 {
         return None;

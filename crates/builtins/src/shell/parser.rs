@@ -1,4 +1,4 @@
-//! Where the parser stands in the text, and what all its parts share.
+//! The state of the parser, and what all its parts share.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,13 +8,13 @@ use super::model::{Body, DoubtKind, Input, Script};
 use super::variables::Variables;
 use super::word::Draft;
 
-/// Deeper nesting than this is not followed: nobody writes it, and the stack is not endless.
+/// Deeper nesting than this is not followed, to protect the stack; real lines do not nest that deep.
 const MOST_DEPTH: usize = 40;
 
-/// How much is copied at most for commands that run others, in bytes or as much.
+/// How much may be copied for commands that run others, roughly in bytes.
 const BUDGET: usize = 4 << 20;
 
-/// How often functions, aliases and files that the line defines are opened: they can call each other.
+/// How often functions, aliases and files that the line defines are inspected: they can call each other.
 const OPENINGS: usize = 200;
 
 /// Reads text into a [`Script`]. One pass, no backing up: the time grows with the text, and only with it.
@@ -23,7 +23,7 @@ pub(super) struct Parser {
     pub(super) text: String,
     pub(super) at: usize,
     pub(super) script: Script,
-    /// Here-documents whose text begins behind the next line break.
+    /// Here-documents whose text begins after the next line break.
     pub(super) pending: Vec<Pending>,
     /// False while something is read that only some shells would run.
     pub(super) certain: bool,
@@ -36,7 +36,7 @@ pub(super) struct Parser {
     /// Files that the line writes.
     pub(super) files: HashMap<String, WrittenFile>,
     depth: usize,
-    /// How often functions, aliases and files of the line may still be opened.
+    /// How often functions, aliases and files of the line may still be inspected.
     openings: usize,
     /// How much may still be copied for commands that run others.
     budget: usize,
@@ -54,7 +54,7 @@ impl Parser {
         Self { script, certain: true, budget: BUDGET, openings: OPENINGS, ..Self::default() }
     }
 
-    /// Whether so much more may be copied. `sudo sudo sudo …` a million times is nobody's line.
+    /// Whether this much more may be copied: a line can repeat `sudo sudo sudo …` a million times.
     pub(super) fn spend(&mut self, cost: usize) -> bool {
         let affordable = self.has_budget(cost);
         if !affordable {
@@ -63,7 +63,7 @@ impl Parser {
         affordable
     }
 
-    /// Whether one more function, alias or file may be opened.
+    /// Whether one more function, alias or file may be inspected.
     pub(super) fn may_open(&mut self) -> bool {
         let may = self.openings > 0;
         self.openings -= usize::from(may);
@@ -73,7 +73,7 @@ impl Parser {
         may
     }
 
-    /// Whether so much may be copied for the value of a variable.
+    /// Whether this much may be copied for the value of a variable.
     pub(super) fn has_budget(&mut self, cost: usize) -> bool {
         let affordable = cost <= self.budget;
         self.budget -= cost.min(self.budget);
@@ -92,7 +92,7 @@ impl Parser {
         self.pending = pending;
     }
 
-    /// Reads something one level deeper; too deep is where reading ends.
+    /// Reads something one level deeper; parsing stops when that is too deep.
     pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
         if self.depth >= MOST_DEPTH {
             self.doubt("it is nested too deeply");
@@ -104,12 +104,12 @@ impl Parser {
         self.depth -= 1;
     }
 
-    /// It is not written as it should be.
+    /// Adds a doubt about the form of the line.
     pub(super) fn doubt(&mut self, why: impl Into<Cow<'static, str>>) {
         self.script.doubt(DoubtKind::Form, why);
     }
 
-    /// It is known only when it runs.
+    /// Adds a doubt about something that is known only at run time.
     pub(super) fn unknown(&mut self, why: impl Into<Cow<'static, str>>) {
         self.script.doubt(DoubtKind::Value, why);
     }
@@ -138,13 +138,13 @@ impl Parser {
         found
     }
 
-    /// The next whole character, without passing it.
+    /// The next whole character, without consuming it.
     pub(super) fn next_char(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Passes what separates words: spaces, tabs, continued lines and comments. Stands before a word, a line
-    /// break or an operator afterwards.
+    /// Skips what separates words: spaces, tabs, continued lines and comments. Stops before a word, a line
+    /// break or an operator.
     pub(super) fn blanks(&mut self) {
         while let Some(byte) = self.peek() {
             match byte {
@@ -152,7 +152,7 @@ impl Parser {
                 b'\\' if self.ahead(1) == Some(b'\n') => self.at += 2,
                 b'\r' | 0x0b | 0x0c | 0 => {
                     self.at += 1;
-                    // A line that was written on Windows ends so; anywhere else it hides something.
+                    // A carriage return ends a line that was written on Windows; anywhere else it hides something.
                     self.doubt("a control character stands between its words");
                 }
                 b'#' => {
@@ -164,7 +164,7 @@ impl Parser {
         }
     }
 
-    /// Passes blanks and line breaks.
+    /// Skips blanks and line breaks.
     pub(super) fn breaks(&mut self) {
         self.blanks();
         while self.peek() == Some(b'\n') {
@@ -173,7 +173,7 @@ impl Parser {
         }
     }
 
-    /// Passes a line break, and the here-documents behind it.
+    /// Consumes a line break, and the here-documents after it.
     pub(super) fn newline(&mut self) {
         self.at += 1;
         for pending in std::mem::take(&mut self.pending) {
@@ -181,14 +181,14 @@ impl Parser {
         }
     }
 
-    /// The end of the text is here; nothing may be waiting for more.
+    /// At the end of the text: adds a doubt when something is unfinished.
     pub(super) fn unfinished(&mut self) {
         if !std::mem::take(&mut self.pending).is_empty() {
             self.doubt("a here-document never ends");
         }
     }
 
-    /// Reads the text of a here-document up to its mark.
+    /// Reads the text of a here-document up to its delimiter.
     fn body(&mut self, pending: &Pending) {
         let literal = self.script.bodies.get(pending.body).is_some_and(|body| body.literal);
         let (mut text, mut joined) = (String::new(), String::new());
@@ -207,7 +207,7 @@ impl Parser {
             if ends {
                 break;
             }
-            // In a text that is expanded a backslash joins lines, also those that spell the mark.
+            // In a text that is expanded, a backslash joins lines, including those that spell the delimiter.
             let slashes = joined.len() - joined.trim_end_matches('\\').len();
             if !literal && slashes % 2 == 1 {
                 joined.pop();
@@ -233,7 +233,7 @@ impl Parser {
         }
     }
 
-    /// Makes room for the text of a here-document that comes later.
+    /// Reserves a place for the text of a here-document that comes later.
     pub(super) fn expect_body(&mut self, mark: String, literal: bool, strip_tabs: bool) -> usize {
         let body = self.script.bodies.len();
         self.script.bodies.push(Body { literal, ..Body::default() });

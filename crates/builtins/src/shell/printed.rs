@@ -1,4 +1,4 @@
-//! What commands print, where that is plain to see: `echo rm`, `printf '%s' rm`, `cat <<E`, `echo cm0K | base64 -d`.
+//! The output of commands, where it is known: `echo rm`, `printf '%s' rm`, `cat <<E`, `echo cm0K | base64 -d`.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::model::{Command, Input};
 use super::parser::Parser;
 use super::word::{Origin, Piece, Unknown, Word};
 
-/// Pipelines are followed so far.
+/// The most steps of a pipeline that are followed.
 const MOST_STEPS: usize = 8;
 
 /// What is known of a text that a command reads or prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum KnownText {
-    /// There is none in the line: it comes from a file or from outside.
+    /// It is not in the line: it comes from a file or from outside.
     None,
     Text(String),
     /// It is made when the line runs.
@@ -32,11 +32,11 @@ impl Parser {
     /// What these commands print together; none when that cannot be known.
     pub(super) fn printed_by(&self, commands: &Range<usize>) -> Option<String> {
         let text = self.text_of(&Input::Pipe(commands.clone()), 0).text()?;
-        // Shells differ in what they make of a backslash.
+        // Shells treat a backslash differently.
         (!text.contains('\\')).then_some(text)
     }
 
-    /// What the command reads from its standard input, when that is plain to see.
+    /// What the command reads from its standard input, when it is known.
     pub(super) fn stdin_text(&self, at: usize) -> Option<String> {
         self.text_of(&self.script.commands[at].input, 0).text()
     }
@@ -64,7 +64,7 @@ impl Parser {
         }
     }
 
-    /// The command that prints what a row of commands prints: the only one, or the last one of a pipeline.
+    /// The command that produces the output of several: the only one, or the last one of a pipeline.
     fn last_of(&self, range: &Range<usize>) -> Option<&Command> {
         let commands = self.script.commands.get(range.clone())?;
         let mut certain = commands.iter().enumerate().filter(|(_, command)| command.certain);
@@ -78,7 +78,7 @@ impl Parser {
         }
     }
 
-    /// The word, when it is known or made of what is plainly printed: `"$(echo ls)"`.
+    /// The word, when it is known or consists of known output: `"$(echo ls)"`.
     pub(super) fn spelled(&self, word: &Word) -> Option<String> {
         let mut text = String::new();
         for piece in word.pieces() {
@@ -225,7 +225,7 @@ pub(super) fn formatted(format: &str, values: &[&str]) -> String {
     }
 }
 
-/// `\n` and its like as `echo -e` and `printf` write them.
+/// Decodes escapes such as `\n`, as `echo -e` and `printf` do.
 pub(super) fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

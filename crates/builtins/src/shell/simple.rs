@@ -6,7 +6,7 @@ use super::parser::Parser;
 use super::word::{Draft, Fragment, Origin, Piece, Unknown, Word, assignment};
 
 impl Parser {
-    /// Reads the rest of a simple command, and keeps it.
+    /// Reads the rest of a simple command, and adds it to the script.
     pub(super) fn simple(&mut self, mut command: Command, first: Option<Draft>) {
         let mut next = first;
         // `X=1 cmd $X`: the words of a command do not see what is assigned in front of it.
@@ -38,7 +38,7 @@ impl Parser {
                 }
             };
             if draft.is_untouched() {
-                // Nothing that begins a word is left to be here; move on whatever it is.
+                // This character cannot begin a word; skip it.
                 self.doubt("it is not a command");
                 self.at += self.next_char().map_or(1, char::len_utf8);
                 continue;
@@ -53,7 +53,7 @@ impl Parser {
         self.keep(command);
     }
 
-    /// Adds a command to the script, and what it does to variables to what is known.
+    /// Adds a command to the script, and applies what it does to variables.
     fn keep(&mut self, command: Command) {
         let at = self.script.commands.len();
         self.script.commands.push(command);
@@ -61,7 +61,7 @@ impl Parser {
         self.change_variables(at);
     }
 
-    /// Passes `()` behind a name.
+    /// Consumes `()` after a name.
     fn begins_function(&mut self) -> bool {
         let before = self.at;
         self.at += 1;
@@ -74,7 +74,7 @@ impl Parser {
     }
 
     fn add(&mut self, command: &mut Command, mut draft: Draft) {
-        // `let 'a[$(rm x)]'`: some commands count with their words, and a place in an array is run as code.
+        // `let 'a[$(rm x)]'`: some commands evaluate their words as arithmetic, where an array index can run code.
         let hidden: Vec<String> = draft.parts.iter().filter_map(counted).collect();
         hidden.into_iter().for_each(|text| self.latent(text));
         if let Some(length) = draft.assignment()
@@ -98,27 +98,24 @@ impl Parser {
             }
             return;
         }
-        let words = self.words_of(draft);
-        command.words.extend(words);
+        self.words_of(draft, &mut command.words);
     }
 
-    /// The words that one word becomes: values are split, braces expanded.
-    pub(super) fn words_of(&mut self, draft: Draft) -> Vec<Word> {
-        let mut words = Vec::new();
+    /// Adds the words that one word becomes: values are split, braces expanded.
+    pub(super) fn words_of(&mut self, draft: Draft, words: &mut Vec<Word>) {
         if draft.breaks {
             let is_break = |part: &Fragment| matches!(part, Fragment::Break(_));
             let groups = draft.parts.split(is_break).filter(|parts| !parts.is_empty());
             let groups: Vec<Vec<Fragment>> = groups.map(<[Fragment]>::to_vec).collect();
-            groups.into_iter().for_each(|parts| self.expand(&mut words, parts));
+            groups.into_iter().for_each(|parts| self.expand(words, parts));
         } else if draft.marks > 1 {
-            self.expand(&mut words, draft.parts);
+            self.expand(words, draft.parts);
         } else {
             words.push(draft.finish());
         }
-        words
     }
 
-    /// Text that is code once somebody counts or expands it again: what it would run is looked at.
+    /// Inspects text that becomes code when it is evaluated as arithmetic or expanded again.
     pub(super) fn latent(&mut self, text: String) {
         let doubts = self.script.doubts.len();
         let certain = std::mem::replace(&mut self.certain, false);
@@ -193,10 +190,12 @@ impl Parser {
     }
 }
 
-/// A part of a word with a substitution in the place of an array.
+/// A part of a word with a substitution in an array index.
 fn counted(part: &Fragment) -> Option<String> {
     match part {
-        Fragment::Piece(Piece::Text(text)) if text.contains("[$(") || text.contains("[`") => {
+        Fragment::Piece(Piece::Text(text))
+            if text.contains('[') && (text.contains("[$(") || text.contains("[`")) =>
+        {
             Some(text.clone())
         }
         _ => None,
@@ -210,12 +209,12 @@ fn is_descriptor(word: &Word) -> bool {
     word.known().is_some_and(|text| text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether `NAME=value` behind this program assigns.
+/// Whether `NAME=value` after this program assigns.
 pub(super) fn assigns(program: &str) -> bool {
     matches!(program, "export" | "declare" | "typeset" | "readonly" | "local")
 }
 
-/// Options of `declare` with which a value is not what is written.
+/// Options of `declare` that change the value that is assigned.
 fn changes_values(word: &Word) -> bool {
     word.head().starts_with(['-', '+']) && word.head().contains(['n', 'i', 'l', 'u', 'c'])
 }
@@ -231,7 +230,7 @@ impl Draft {
 /// Where the standard input comes from with these redirections: the last one counts.
 pub(super) fn input_of(redirections: &[Redirection]) -> Input {
     let input = |redirection: &Redirection| match redirection.direction {
-        // From another descriptor, about which nothing is known here; from itself, nothing changes.
+        // Another descriptor is unknown here; descriptor 0 itself changes nothing.
         Direction::Duplicate if redirection.target.known() != Some("0") => Some(Input::File),
         Direction::Read => Some(match redirection.target.pieces() {
             [Piece::Unknown(Unknown { from: Origin::Process(range), .. })] => Input::Pipe(range.clone()),

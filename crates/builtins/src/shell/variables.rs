@@ -1,8 +1,8 @@
-//! What the line itself says about its variables.
+//! The values that the line itself gives to its variables.
 //!
 //! Only values that the line assigns are known; every other variable comes from the environment and stays
-//! unknown. Values are kept at the place where they are used: a subshell gives back what was known before it, and
-//! what only one branch assigns is a choice afterwards. Everything is bounded, and what does not fit is unknown.
+//! unknown. Values are tracked in order: a subshell restores what was known before it, and
+//! what only one branch assigns is a choice afterwards. Everything is bounded; a value beyond a limit is unknown.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ const MOST_WORDS: usize = 64;
 /// More values of one variable than this are not told apart.
 const MOST_CHOICES: usize = 32;
 
-/// The name under which the arguments of the script or function are kept.
+/// The name under which the arguments of the script or function are stored.
 pub(super) const ARGUMENTS: &str = "@";
 
 /// What a variable holds.
@@ -44,7 +44,7 @@ impl Variables {
         self.0.as_ref().is_none_or(|known| known.is_empty())
     }
 
-    /// Keeps a value; one that is too large is unknown from now on.
+    /// Stores a value; one that is too large is unknown from now on.
     pub(super) fn set(&mut self, name: &str, value: Value) {
         if !value.is_small() {
             return self.forget(name);
@@ -66,7 +66,7 @@ impl Variables {
         }
     }
 
-    /// Forgets every variable whose name is in this text: it may change them.
+    /// Forgets every variable whose name occurs in this text, which may change them.
     pub(super) fn forget_named(&mut self, text: &str) {
         if let Some(known) = &mut self.0
             && known.iter().any(|(name, _)| text.contains(&**name))
@@ -83,7 +83,7 @@ impl Variables {
         }
     }
 
-    /// Whether a value that was known before is another one now. Numbers that change are not worth a word.
+    /// Whether a value that was known before has changed. Changes from one number to another are ignored.
     pub(super) fn changes(&self, before: &Self) -> bool {
         if self.is_same(before) {
             return false;
@@ -94,7 +94,7 @@ impl Variables {
             .any(|(name, value)| self.get(name).is_some_and(|now| now != &**value && !value.is_number()))
     }
 
-    /// What is known when either these or those hold.
+    /// What is known when either set of values may apply.
     pub(super) fn merged(&self, other: &Self) -> Self {
         if self.is_same(other) {
             return self.clone();
@@ -205,7 +205,7 @@ impl Parser {
             for piece in &value.pieces {
                 match piece {
                     Piece::Text(text) => draft.quoted(text),
-                    // Quoted, a wildcard of a value is the character itself.
+                    // In quotes, a wildcard in a value is the character itself.
                     Piece::Many => draft.quoted("*"),
                     Piece::One => draft.quoted("?"),
                     Piece::Unknown(unknown) => draft.unknown(unknown.from.clone(), false),
@@ -249,7 +249,7 @@ impl Parser {
     }
 }
 
-/// Splits the text of a value; wildcards in it count.
+/// Splits the text of a value; its wildcards are active.
 pub(super) fn fields(draft: &mut Draft, text: &str, separators: &str) {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| separators.contains(c) || matches!(c, '*' | '?')) {

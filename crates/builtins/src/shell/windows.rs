@@ -1,13 +1,13 @@
 //! Lines of PowerShell and cmd: their commands and words, as far as a list of commands needs them.
 //!
-//! These languages have another grammar; here a line is split where commands can begin, quotes are taken off, and
+//! These languages have another grammar; here a line is split where commands can begin, quotes are removed, and
 //! everything else is left as it is. Nothing in it is a doubt.
 
 use super::model::{Command, Script};
 use super::word::Word;
 
 impl Script {
-    /// Takes a line of PowerShell or cmd apart.
+    /// Parses a line of PowerShell or cmd.
     pub(crate) fn parse_windows(line: &str) -> Self {
         let mut script = Self::default();
         let mut words: Vec<Word> = Vec::new();

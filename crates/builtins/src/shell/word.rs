@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A part of a word, after quotes are gone.
+/// A part of a word, without quotes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Exactly these characters.
@@ -22,7 +22,7 @@ pub enum Piece {
 pub struct Unknown {
     /// Where it comes from.
     pub from: Origin,
-    /// Whether it can become several words, or none: it stands outside quotes.
+    /// Whether it can become several words, or none: it is outside quotes.
     pub splits: bool,
 }
 
@@ -111,14 +111,14 @@ impl Word {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Many | Piece::One))
     }
 
-    /// Whether nothing is in it that the line does not say: no variable of the environment, no output of a
-    /// program. Wildcards are known as such.
+    /// Whether everything in it comes from the line: no variable of the environment, no output of a
+    /// program. Wildcards are allowed.
     #[must_use]
     pub fn is_known_pattern(&self) -> bool {
         self.unknowns().next().is_none()
     }
 
-    /// The same word with the value of this number in place of every choice.
+    /// The same word with the value of this index in place of every choice.
     pub(super) fn chosen(&self, number: usize) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -132,7 +132,7 @@ impl Word {
         Self { pieces: joined(pieces), plain: 0 }
     }
 
-    /// How many values the choices in it have at most.
+    /// The largest number of values of a choice in it.
     pub(super) fn choices(&self) -> usize {
         let count = |unknown: &Unknown| match &unknown.from {
             Origin::Choice(values) => values.len(),
@@ -141,7 +141,7 @@ impl Word {
         self.unknowns().map(count).max().unwrap_or(0)
     }
 
-    /// The same word, its unknown parts being from there.
+    /// The same word, with this origin for its unknown parts.
     pub(super) fn coming_from(mut self, origin: &Origin) -> Self {
         for piece in &mut self.pieces {
             if let Piece::Unknown(Unknown { from: from @ Origin::Other, .. }) = piece {
@@ -159,7 +159,7 @@ impl Word {
         })
     }
 
-    /// The word for people, and as code: unknown parts as variables, wildcards as they were.
+    /// The word for display and as code: unknown parts as variables, wildcards as they were.
     #[must_use]
     pub fn show(&self) -> Cow<'_, str> {
         if let Some(text) = self.known() {
@@ -182,7 +182,7 @@ impl Word {
         Cow::Owned(shown)
     }
 
-    /// The word behind its first `bytes` of text: the value of `name=value`.
+    /// The word after its first `bytes` of text: the value of `name=value`.
     #[must_use]
     pub fn after(&self, bytes: usize) -> Self {
         let mut pieces = self.pieces.clone();
@@ -195,7 +195,7 @@ impl Word {
         Self { pieces, plain: self.plain.saturating_sub(bytes) }
     }
 
-    /// The same word with every `mark` in its text replaced by something unknown, as `find` and `xargs` do.
+    /// The same word with every placeholder `mark` replaced by something unknown, as `find` and `xargs` do.
     pub(super) fn filled(&self, mark: &str) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len());
         for piece in &self.pieces {
@@ -217,7 +217,7 @@ impl Word {
     }
 }
 
-/// A word while it is read.
+/// A word that is being read.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) parts: Vec<Fragment>,
@@ -239,7 +239,7 @@ pub(super) enum Fragment {
     Piece(Piece),
     /// A mark of brace expansion: `{`, `,` or `}` outside quotes.
     Mark(char),
-    /// Where the value of a variable is split into words; with the blanks that stand there.
+    /// Where the value of a variable is split into words; with the blanks at that point.
     Break(String),
 }
 
@@ -248,7 +248,7 @@ impl Draft {
         Self { all_plain: true, ..Self::default() }
     }
 
-    /// Whether there is nothing yet, not even quotes.
+    /// Whether nothing was read yet, not even quotes.
     pub(super) fn is_untouched(&self) -> bool {
         self.parts.is_empty() && self.all_plain
     }
@@ -269,7 +269,13 @@ impl Draft {
         match self.parts.last_mut() {
             Some(Fragment::Piece(Piece::Text(before))) => before.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.parts.push(Fragment::Piece(Piece::Text(text.to_owned()))),
+            _ => {
+                // Most words have one part.
+                if self.parts.is_empty() {
+                    self.parts.reserve_exact(1);
+                }
+                self.parts.push(Fragment::Piece(Piece::Text(text.to_owned())));
+            }
         }
     }
 
@@ -316,8 +322,13 @@ impl Draft {
     }
 }
 
-/// Marks that mean nothing are text.
+/// Turns marks without a meaning into text.
 pub(super) fn merged(parts: Vec<Fragment>) -> Vec<Piece> {
+    // Most words are one text; what there is can be used as it is.
+    if let [Fragment::Piece(_)] = parts.as_slice() {
+        let piece = |part| if let Fragment::Piece(piece) = part { Some(piece) } else { None };
+        return parts.into_iter().filter_map(piece).collect();
+    }
     let mut pieces: Vec<Piece> = Vec::with_capacity(parts.len());
     for part in parts {
         let text = match part {
@@ -338,8 +349,11 @@ pub(super) fn merged(parts: Vec<Fragment>) -> Vec<Piece> {
     pieces
 }
 
-/// Neighbouring texts as one.
+/// Joins adjacent texts.
 pub(super) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    if pieces.len() < 2 {
+        return pieces;
+    }
     merged(pieces.into_iter().map(Fragment::Piece).collect())
 }
 

@@ -8,17 +8,17 @@ use crate::print;
 /// One thing that hooks did to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// The word of the event table, or `halt`, which is allowed everywhere.
+    /// The word of the event table, `halt`, which is allowed everywhere, or what a hook that only warns would do.
     pub(crate) word: &'static str,
     /// What it was, on one line.
     pub(crate) text: String,
 }
 
-/// What came of a fire, in the order in which a person asks.
+/// The effects of a fire, in the order in which they matter to a person.
 pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut add = |word: &'static str, text: String| {
-        effects.push(Effect { word, text: print::one_line(&text).replace('\u{fffd}', " ") });
+        effects.push(Effect { word, text: print::flat(&text) });
     };
     let because = |reason: &str, by: &str| match (reason, by) {
         ("", by) => format!("by {by}"),
@@ -33,6 +33,14 @@ pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
         Some(Decision::Allow) => add(Capability::Allow.word(), said()),
         _ => {}
     }
+    for report in &outcome.reports {
+        let word = match report.would {
+            Some(Decision::Deny) => "would deny",
+            Some(Decision::Ask) => "would ask",
+            _ => continue,
+        };
+        add(word, format!("by {}, which only warns (mode: warn)", report.hook));
+    }
     if let Some(halt) = &outcome.halt {
         let interrupts = outcome.event.capabilities.has(Capability::Interrupt);
         let word = if interrupts { Capability::Interrupt.word() } else { "halt" };
@@ -43,7 +51,7 @@ pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
     }
     if let Some(new) = outcome.updated_input.as_ref().or(outcome.updated_output.as_ref()) {
         let field = outcome.event.rewrites.map_or("", |(_, field)| field);
-        // Of a screen, what came last; the rest was seen before.
+        // For a screen, only the last line: the others were already shown.
         let text = match View::from_json(new).filter(|_| field == "view") {
             Some(view) => view.lines.last().cloned().unwrap_or(view.title),
             None => new.plain().into_owned(),
@@ -102,7 +110,7 @@ mod tests {
         let halt =
             Hook::on(PermissionRequest).named("stop").callback(|_: &PermissionRequest| Reply::halt("no"));
         let engine = Engine::builder().hook(halt).build().unwrap();
-        let event = PermissionRequest { tool_name: "Bash".into(), ..Default::default() };
+        let event = PermissionRequest::new("Bash", "");
         assert_eq!(words(&engine.fire_blocking(event)), [("interrupt", "no (stop)".to_owned())]);
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! - [`effect`]: what the hooks of one fire did, in words.
 //! - [`tally`]: all fires of a session, counted by event.
-//! - [`text`]: lines that fit.
 //! - [`timeline`]: fires and the screen as lines, for a terminal or a pipe.
 //! - [`tui`]: the same session on a full screen.
 //! - [`scopes`]: the hooks that a configuration has for kinds of agents.
@@ -12,6 +11,5 @@ pub(crate) mod effect;
 pub(crate) mod scopes;
 pub(crate) mod stop;
 pub(crate) mod tally;
-mod text;
 pub(crate) mod timeline;
 pub(crate) mod tui;

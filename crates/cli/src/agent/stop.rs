@@ -8,7 +8,7 @@ use crosier_agent::agent::Interrupt;
 use crate::exit::Failed;
 use crate::signals::Signals;
 
-/// Does the work of a session; a signal interrupts it, and is what came of it then.
+/// Runs the work of a session; a signal interrupts it, and is then returned as the error.
 ///
 /// # Errors
 /// The signal that came meanwhile.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crosier::protocol::event::TABLE;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Outcome, Status};
+use crosier_agent::agent::EVENTS;
 
 use super::effect::effects;
 
@@ -28,7 +28,7 @@ pub(crate) struct Row {
 impl Default for Tally {
     fn default() -> Self {
         let row = |event| Row { event, fired: 0, hooks: 0, effects: Vec::new(), times: Vec::new() };
-        Self(TABLE.iter().map(|known| row(known.name)).collect())
+        Self(EVENTS.into_iter().map(row).collect())
     }
 }
 
@@ -65,7 +65,7 @@ impl Tally {
 }
 
 impl Row {
-    /// The middle of what its hooks took; of two middles the longer.
+    /// The median time of its hooks; of two middle values, the longer.
     pub(crate) fn p50(&self) -> Option<Duration> {
         let mut times = self.times.clone();
         times.sort_unstable();
@@ -99,6 +99,6 @@ mod tests {
         let row = tally.rows().iter().find(|row| row.event == "PreToolUse").unwrap();
         assert_eq!((row.fired, row.hooks, row.effects_in_words().as_str()), (3, 2, "deny 2"));
         assert!(row.p50().is_some());
-        assert_eq!(tally.rows().len(), TABLE.len());
+        assert_eq!(tally.rows().len(), EVENTS.len());
     }
 }

@@ -8,19 +8,21 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crosier::protocol::event::TABLE;
 use crosier::{NoticeKind, Report, Status};
-use crosier_agent::agent::{Fired, Interrupt, MAIN, Witness};
+use crosier_agent::agent::{EVENTS, Fired, Interrupt, MAIN, Witness};
 use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
 
 use super::effect::effects;
 use super::tally::{Row, Tally};
-use super::text::{columns, cut, wrap};
 use crate::paint::{Paint, Tone};
 use crate::print;
+use crate::text::{columns, cut, wrap};
 
 /// How much is told.
+/// A screen on which the effects have no room beside the figures.
+const NARROW: usize = 60;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Every event.
@@ -105,7 +107,7 @@ impl Timeline {
         inner.line(Tone::Strong, "");
         inner.paragraph(
             Tone::Strong,
-            &format!("{kinds} of {} events, {fires} fires, {hooks} hook runs, {took:.1} s", TABLE.len()),
+            &format!("{kinds} of {} events, {fires} fires, {hooks} hook runs, {took:.1} s", EVENTS.len()),
         );
         inner.line(Tone::Strong, "");
         for (number, line) in lines.into_iter().enumerate() {
@@ -168,7 +170,7 @@ impl Inner {
     fn screen(&mut self, line: &str) {
         // Who works with the agent reads its words whole; who watches a demonstration, one line of each.
         let line = match self.look.detail {
-            Detail::Full => print::one_line(line).replace('\u{fffd}', " "),
+            Detail::Full => print::flat(line),
             Detail::Effects => print::plain(line),
         };
         let tone = match line.split_once(": ").map(|(what, _)| what) {
@@ -176,6 +178,7 @@ impl Inner {
             Some("denied" | "not written" | "not spawned" | "phase denied" | "not compacted") => {
                 Some(Tone::Bad)
             }
+            Some(what) if what.ends_with(" failed") => Some(Tone::Bad),
             _ if line.starts_with('*') => Some(Tone::Warning),
             _ => None,
         };
@@ -231,15 +234,18 @@ impl Inner {
         }
         for report in &fired.outcome.reports {
             if let Some(failure) = &report.failure {
-                let how = if fired.outcome.by_failure { "and denied" } else { "and was passed over" };
+                let how = if fired.outcome.by_failure { "and denied" } else { "and was ignored" };
                 let text = format!("      ✗ {} failed ({}) {how}", timed(report), failure.kind.word());
                 self.line(Tone::Warning, &text);
             }
         }
+        if let Some(again) = judged_again(&fired.outcome.reports) {
+            self.line(Tone::Faint, &format!("      ↻ {again}"));
+        }
         for effect in effects {
             let tone = match effect.word {
                 "deny" | "halt" | "interrupt" => Tone::Bad,
-                "ask" | "resume" | "suppress" => Tone::Warning,
+                "ask" | "resume" | "suppress" | "would deny" | "would ask" => Tone::Warning,
                 _ => Tone::Good,
             };
             self.line(tone, &format!("      → {}: {}", effect.word, effect.text));
@@ -254,7 +260,18 @@ impl Inner {
 /// The hooks that answered, and how long they took.
 fn ran(reports: &[Report]) -> String {
     let answered = reports.iter().filter(|report| matches!(report.status, Status::Ok | Status::Background));
-    answered.map(timed).collect::<Vec<_>>().join(" · ")
+    answered.filter(|report| report.pass == 1).map(timed).collect::<Vec<_>>().join(" · ")
+}
+
+/// The guards that looked at the final input once more, and who had changed it.
+fn judged_again(reports: &[Report]) -> Option<String> {
+    let names = |of: fn(&&Report) -> bool| {
+        let names = reports.iter().filter(of).map(|report| print::one_line(&report.hook));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let again = names(|report| report.pass > 1 && report.status == Status::Ok);
+    let changed = names(|report| report.pass == 1 && report.rewrote);
+    (!again.is_empty()).then(|| format!("{again} judged again what {changed} made of it"))
 }
 
 fn timed(report: &Report) -> String {
@@ -266,7 +283,7 @@ fn timed(report: &Report) -> String {
 fn subject(fired: &Fired) -> String {
     let text = |field: &str| {
         let value = fired.input.get(field).unwrap_or_default();
-        print::one_line(&value.plain()).replace('\u{fffd}', " ")
+        print::flat(&value.plain())
     };
     let matched = fired.outcome.event.matcher.map(text).unwrap_or_default();
     match fired.event {
@@ -284,8 +301,11 @@ fn milliseconds(time: Duration) -> String {
     if millis < 0.1 { format!("{:.0} µs", millis * 1e3) } else { format!("{millis:.1} ms") }
 }
 
-/// The table of all events; effects are wrapped under themselves.
+/// The table of all events; effects are wrapped under themselves, and where there is no room beside the rest, below it.
 fn table(tally: &Tally, width: usize) -> Vec<String> {
+    if width < NARROW {
+        return narrow_table(tally, width);
+    }
     let mut lines = vec![format!("{:<20}{:>5}{:>7}{:>10}  {}", "event", "fired", "hooks", "p50", "effects")];
     for row in tally.rows() {
         let p50 = row.p50().map(milliseconds).unwrap_or_default();
@@ -294,6 +314,19 @@ fn table(tally: &Tally, width: usize) -> Vec<String> {
         let mut effects = wrap(&row.effects_in_words(), width.saturating_sub(indent).max(12)).into_iter();
         lines.push(format!("{head}{}", effects.next().unwrap_or_default()).trim_end().to_owned());
         lines.extend(effects.map(|more| format!("{}{more}", " ".repeat(indent))));
+    }
+    lines
+}
+
+/// The same on a small screen: 40 columns are enough.
+fn narrow_table(tally: &Tally, width: usize) -> Vec<String> {
+    let mut lines = vec![format!("{:<19}{:>5}{:>6}{:>10}", "event", "fired", "hooks", "p50")];
+    for row in tally.rows() {
+        let p50 = row.p50().map(milliseconds).unwrap_or_default();
+        let head = format!("{:<19}{:>5}{:>6}{p50:>10}", row.event, row.fired, row.hooks);
+        lines.push(head.trim_end().to_owned());
+        let effects = wrap(&row.effects_in_words(), width.saturating_sub(2));
+        lines.extend(effects.into_iter().map(|effects| format!("  {effects}")));
     }
     lines
 }

@@ -85,7 +85,17 @@ fn the_table_has_every_event_and_wraps_effects() {
     let mut tally = Tally::default();
     tally.add(&denied().outcome);
     let lines = table(&tally, 60);
-    assert_eq!(lines.len(), 1 + crosier::protocol::event::TABLE.len());
+    assert_eq!(lines.len(), 1 + crosier_agent::agent::EVENTS.len());
     let row = lines.iter().find(|line| line.starts_with("PreToolUse")).unwrap();
     assert!(row.ends_with("deny"), "{row}");
+}
+
+#[test]
+fn the_table_fits_a_small_screen() {
+    let mut tally = Tally::default();
+    (0..1000).for_each(|_| tally.add(&denied().outcome));
+    let lines = table(&tally, 40);
+    assert!(lines.iter().all(|line| columns(line) <= 40), "{lines:#?}");
+    let row = lines.iter().position(|line| line.starts_with("PreToolUse")).unwrap();
+    assert_eq!(lines[row + 1], "  deny 1000");
 }

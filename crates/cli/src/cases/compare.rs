@@ -1,4 +1,4 @@
-//! What a case expects against what came out. Only what is named is compared.
+//! Compares what a case expects with the outcome. Only what is named is compared.
 
 use crosier::protocol::ordered::{Map, Value};
 use crosier::{Json, Outcome, Status};
@@ -38,7 +38,7 @@ pub(crate) fn differences(expect: &Expect, result: &Result<Outcome, String>) -> 
         (Expect::Outcome(_), Err(error)) => vec![Difference::new("error", "none", error)],
         (Expect::Error(expected), Ok(_)) => vec![Difference::new("error", expected.shown(), "none")],
         (Expect::Error(expected), Err(error)) => {
-            // An error message is a sentence with its place: the text stands somewhere in it.
+            // An error message also has a place: the expected text may be anywhere in it.
             let is_it = match expected {
                 Expected::Pattern(regex) => regex.is_match(error),
                 Expected::Text(text) => error.contains(text),

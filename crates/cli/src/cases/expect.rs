@@ -40,7 +40,7 @@ pub(crate) enum Expected {
     Plain(String),
 }
 
-/// Reads what stands under `expect`. None when it cannot be used; the problems say why.
+/// Reads `expect`. None when it cannot be used; the problems say why.
 pub(super) fn read(source: &Arc<Source>, node: &Node, problems: &mut Problems) -> Option<Expect> {
     let mut problem = |span: Span, message: String| problems.push(Problem::error(source, span, message));
     let Some(entries) = node.as_map() else {

@@ -9,12 +9,10 @@ mod diff;
 mod expect;
 mod filter;
 mod model;
-mod reply;
 mod runner;
 
 pub(crate) use compare::{Difference, derived, differences};
 pub(crate) use diff::describe;
 pub(crate) use filter::Filter;
 pub(crate) use model::{Case, load, read};
-pub(crate) use reply::ReplyType;
 pub(crate) use runner::{Verdict, default_jobs, run_all};

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failed};
 use crate::setup;
 use crate::signals::Signals;
 
-/// What came of one case. Passed when nothing differs.
+/// The result of one case. Passed when nothing differs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Verdict {
     pub(crate) differences: Vec<Difference>,
@@ -125,7 +125,7 @@ fn fire(case: &Case, with: impl FnOnce(&Engine, &dyn Fn() -> Outcome) -> Outcome
     let engine = engine(case)?;
     for name in &case.disable {
         match engine.disable(name) {
-            // A system hook stays on, whoever wants it off; the case says what follows.
+            // A system hook cannot be switched off; the case expects what follows from that.
             Ok(()) | Err(SwitchError::System { .. }) => {}
             Err(error) => return Err(error.to_string()),
         }

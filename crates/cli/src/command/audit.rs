@@ -26,9 +26,9 @@ enum AuditCommand {
     #[command(
         after_help = "Renamed files (FILE.000001 and so on) are part of the log. The key of the chain and the end of
 the log are in the state folder ($XDG_STATE_HOME/crosier or ~/.local/state/crosier); without them, changes by somebody
-who knows how the log is made, and records that are missing at its end, do not show. Code that runs as you can read
+who knows the format, and records that are missing at its end, cannot be detected. Code that runs as you can read
 the key: keep the last hash elsewhere and ask for it with --contains.
-Exit status: 0 the chain holds, 1 it does not, 65 the log cannot be read.
+Exit status: 0 the chain is intact, 1 it is not, 65 the log cannot be read.
 
 Example:
   crosier audit verify audit.jsonl"
@@ -78,10 +78,10 @@ struct ShowArgs {
     /// Only this agent
     #[arg(long)]
     agent: Option<String>,
-    /// Only what was decided so
+    /// Only records with this decision
     #[arg(long, value_parser = ["allow", "ask", "deny", "none"])]
     decision: Option<String>,
-    /// Only the last so many
+    /// Only the last records, this many
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }
@@ -130,7 +130,7 @@ impl VerifyArgs {
         let records = count(usize::try_from(verified.records).unwrap_or(usize::MAX), "record");
         let mut lines = Vec::new();
         match &verified.problem {
-            None => lines.push(format!("{}: {records}, the chain holds", self.of.file.display())),
+            None => lines.push(format!("{}: {records}, the chain is intact", self.of.file.display())),
             Some(problem) => {
                 lines.push(print::one_line(&problem.to_string()));
                 lines.push(format!("{records} before it: as written"));
@@ -147,7 +147,7 @@ impl VerifyArgs {
         }
         if verified.torn_bytes > 0 {
             let bytes = verified.torn_bytes;
-            lines.push(format!("{bytes} bytes behind the last complete record: the writer was stopped"));
+            lines.push(format!("{bytes} bytes after the last complete record: the writer was stopped"));
         }
         lines.push(protection(verified.protection).to_owned());
         if let Some(hash) = &verified.last_hash {
@@ -167,8 +167,8 @@ impl VerifyArgs {
 fn protection(protection: Protection) -> &'static str {
     match protection {
         Protection::KeyAndHead => "protected by a key and by its end, both in the state folder",
-        Protection::Key => "protected by a key; its end is not kept anywhere",
-        _ => "protected by no key: whoever can write the log can also make a chain that holds",
+        Protection::Key => "protected by a key; where it ends is not stored",
+        _ => "not protected by a key: whoever can write to the log can also forge the chain",
     }
 }
 
@@ -300,7 +300,7 @@ impl StatsArgs {
             text.push_str(&format!(", {} to {}", print::one_line(first), print::one_line(last)));
         }
         if stats.unreadable > 0 {
-            text.push_str(&format!("\n{} lines are no records", stats.unreadable));
+            text.push_str(&format!("\n{} lines are not records", stats.unreadable));
         }
         for (what, counts) in [("EVENT", &stats.events), ("TOOL", &stats.tools), ("HOOK", &stats.hooks)] {
             if counts.is_empty() {

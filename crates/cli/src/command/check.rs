@@ -1,20 +1,23 @@
 //! `crosier check`: every problem of every file. No hook is run; the modules of python hooks are imported.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use crosier::config::DeclaredHook;
-use crosier::config::{Problem, Problems, Severity};
+use crosier::config::{Problem, Problems, Severity, Source, Span};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Entry, PythonInfo};
+use crosier_layers::RefusedFile;
+use crosier_policy::trust::Standing;
+use crosier_policy::{Look, Request};
 
 use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
-use crate::setup::count;
-use crate::{print, setup, state};
+use crate::setup::{DEFAULT_CONFIG, count};
+use crate::{environment, print, setup};
 
 #[derive(Debug, Args)]
 #[command(
@@ -26,7 +29,7 @@ Example:
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Do not import python modules: for machines that do not have what they need
+    /// Do not import Python modules: for machines without their dependencies
     #[arg(long)]
     no_import: bool,
     /// Fail on warnings too
@@ -39,12 +42,11 @@ pub(crate) struct CheckArgs {
 
 impl Run for CheckArgs {
     fn run(&self) -> Result {
-        let files = setup::files(&self.config.config)?;
-        let found = look(&files, !self.no_import)?;
+        let found = look(&self.config.request(), !self.no_import)?;
         if self.json {
-            print::data(&format!("{:#}", as_json(&files, &found)))?;
+            print::data(&format!("{:#}", as_json(&found)))?;
         } else {
-            print::data(&text(&files, &found))?;
+            print::data(&text(&found))?;
         }
         Ok(match (found.problems.errors(), found.problems.warnings()) {
             (0, 0) => Exit::Done,
@@ -58,6 +60,7 @@ impl Run for CheckArgs {
 /// What is there, and what is wrong with it.
 #[derive(Debug)]
 pub(crate) struct CheckResult {
+    pub(crate) files: Vec<PathBuf>,
     pub(crate) problems: Problems,
     /// None when the files cannot be used.
     pub(crate) hooks: Option<usize>,
@@ -65,33 +68,110 @@ pub(crate) struct CheckResult {
     pub(crate) pythons: Vec<(PythonInfo, usize)>,
 }
 
-/// Reads the files and their states, and imports what python hooks name.
-pub(crate) fn look(files: &[PathBuf], import: bool) -> std::result::Result<CheckResult, Failed> {
-    let states = state::read_all(files);
+/// Reads the files of every layer, and imports what python hooks name.
+pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<CheckResult, Failed> {
+    let found = crosier_policy::look(request, |loader| loader.search_path(environment::path()).lint());
+    let files = found.files(request);
+    if files.is_empty() && found.layers.is_empty() {
+        return Err(setup::nothing(&Vec::new()));
+    }
+    let mut problems = refused(&found);
+    problems.extend(files.iter().filter_map(|file| old_state(file)));
+    problems.extend(trust_problems(&found, request));
+    let may_run = found.may_run();
     let mut pythons = Vec::new();
-    let (problems, hooks) = match (setup::lint(files), states) {
-        (Ok(config), Ok(states)) => {
-            let mut problems = config.warnings.clone();
-            problems.extend(states.iter().flat_map(|state| state.stale(&config, files)));
-            let declared = config.declared.clone();
-            // What the loader does not see, the registry does.
-            let engine = setup::build(setup::builder(config))?;
-            if import {
+    let hooks = match found.loaded {
+        Err(more) => {
+            problems.extend(more);
+            None
+        }
+        Ok(layers) => {
+            problems.extend(layers.iter().flat_map(|(_, config)| config.warnings.clone()));
+            let declared: Vec<DeclaredHook> =
+                layers.iter().flat_map(|(_, config)| config.declared.clone()).collect();
+            let builder = Engine::builder().events(setup::catalog());
+            let builder =
+                layers.into_iter().fold(builder, |builder, (layer, config)| builder.layer(layer, config));
+            // Building an engine finds mistakes that the loader cannot.
+            let engine = setup::build(setup::at_home(builder, &request.project))?;
+            drop(engine);
+            if import && may_run {
+                // As it runs: from what is recorded, where there is a record.
+                let engine = setup::hooks(request, |builder| builder)?.engine;
                 problems.extend(import_all(&engine, &declared, &mut pythons));
             }
-            (problems, Some(declared.len()))
-        }
-        (Ok(config), Err(mut broken)) => {
-            broken.extend(config.warnings);
-            (broken, None)
-        }
-        (Err(problems), Ok(_)) => (problems, None),
-        (Err(mut problems), Err(broken)) => {
-            problems.extend(broken);
-            (problems, None)
+            Some(declared.len())
         }
     };
-    Ok(CheckResult { problems, hooks, pythons })
+    Ok(CheckResult { files, problems, hooks, pythons })
+}
+
+/// Problems of trust: what is not trusted, and unrecorded files that scripts run.
+fn trust_problems(found: &Look, request: &Request) -> Problems {
+    let warning = |file: &Path, message: String, help: &str| {
+        Problem::warning(&Source::new(print::shown_path(file), ""), Span::at(0), message).with_help(help)
+    };
+    let mut problems = Problems::default();
+    match &found.standings {
+        Err(closed) => {
+            problems.push(warning(&request.project, print::plain(&closed.why), "`crosier trust` shows it"))
+        }
+        Ok(standings) => {
+            for (folder, standing) in standings {
+                let file = folder.join(DEFAULT_CONFIG);
+                match standing {
+                    Standing::Closed(why) => {
+                        let message = format!("this project is closed: {}", print::plain(why));
+                        problems.push(warning(
+                            &file,
+                            message,
+                            "actions are denied until a person trusts it again",
+                        ));
+                    }
+                    Standing::Never => {
+                        let message = "nobody trusted this project: its hooks do not run, and nothing of it was imported";
+                        problems.push(warning(
+                            &file,
+                            message.to_owned(),
+                            "`crosier trust` shows what they are",
+                        ));
+                    }
+                    _ => {}
+                }
+                for (script, runs) in crosier_policy::trust::unrecorded(folder, &request.homes) {
+                    let message =
+                        format!("it runs {}, which is not recorded with it", print::shown_path(&runs));
+                    problems.push(warning(
+                        &script,
+                        message,
+                        "name it in `trust: [glob]`, so that a change of it is seen",
+                    ));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// The state file of an earlier version beside a configuration. A repository could contain one, so it is ignored.
+fn old_state(file: &Path) -> Option<Problem> {
+    let path = super::switch::old_state(file);
+    path.exists().then(|| {
+        let source = Source::new(print::shown_path(&path), "");
+        let message = "a state file beside the configuration does not count any more";
+        let help = "`crosier disable --migrate` takes over what it switches off; or remove it";
+        Problem::warning(&source, Span::at(0), message).with_help(help)
+    })
+}
+
+/// Refused files.
+fn refused(found: &Look) -> Problems {
+    let problem = |file: &RefusedFile| {
+        let source = Source::new(file.path.display().to_string(), "");
+        let message = format!("the {} configuration is refused: {}", file.layer, file.why);
+        Problem::error(&source, Span::at(0), message)
+    };
+    found.layers.refused.iter().map(problem).collect()
 }
 
 /// Imports every python function. One that cannot be called is a problem at its hook: it would deny every event.
@@ -108,7 +188,7 @@ fn import_all(
                 None => pythons.push((info, 1)),
             },
             Err(failure) => {
-                // No failure is lost: one whose hook is not found stands at the first one.
+                // No failure is lost: one whose hook is not found is reported at the first hook.
                 let is_here = |place: &&DeclaredHook| is_of(&entry, place);
                 let Some(place) = declared.iter().find(is_here).or(declared.first()) else { continue };
                 let message = format!(
@@ -123,7 +203,7 @@ fn import_all(
     problems
 }
 
-/// Whether a hook was written at this place. A hook with a name stands where its name does.
+/// Whether a hook was written at this place. A hook with a name is located by its name.
 fn is_of(entry: &Entry, place: &DeclaredHook) -> bool {
     let Some(name) = &place.name else {
         let at = place.source.position(place.span.start);
@@ -137,7 +217,7 @@ fn is_of(entry: &Entry, place: &DeclaredHook) -> bool {
     }
 }
 
-fn text(files: &[PathBuf], found: &CheckResult) -> String {
+fn text(found: &CheckResult) -> String {
     let paint = Paint::stdout();
     let mut text = String::new();
     for problem in &found.problems {
@@ -149,7 +229,7 @@ fn text(files: &[PathBuf], found: &CheckResult) -> String {
         text.push_str(&problem.to_string().replacen(word, &paint.tone(tone, word), 1));
         text.push_str("\n\n");
     }
-    let names = files.iter().map(|file| print::one_line(&file.display().to_string()));
+    let names = found.files.iter().map(|file| print::shown_path(file));
     let names = names.collect::<Vec<_>>().join(", ");
     let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
     let hooks = found.hooks.map(|hooks| format!("{}, ", count(hooks, "hook"))).unwrap_or_default();
@@ -166,8 +246,8 @@ fn text(files: &[PathBuf], found: &CheckResult) -> String {
     text
 }
 
-fn as_json(files: &[PathBuf], found: &CheckResult) -> Value {
-    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+fn as_json(found: &CheckResult) -> Value {
+    let names: Vec<String> = found.files.iter().map(|file| file.display().to_string()).collect();
     json!({
         "files": names,
         "hooks": found.hooks,
@@ -175,6 +255,11 @@ fn as_json(files: &[PathBuf], found: &CheckResult) -> Value {
         "warnings": found.problems.warnings(),
         "problems": found.problems.iter().map(problem).collect::<Vec<_>>(),
     })
+}
+
+/// Problems, as programs are told.
+pub(crate) fn problems_json(problems: &Problems) -> Value {
+    problems.iter().map(problem).collect::<Vec<_>>().into()
 }
 
 fn problem(problem: &Problem) -> Value {

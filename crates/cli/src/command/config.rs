@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 use crosier::Layer;
 use crosier::config::{Config, Problems};
-use crosier_layers::{LayerFile, Layers, Person, Places};
+use crosier_layers::{LayerFile, RefusedFile};
+use crosier_policy::Look;
+use crosier_policy::trust::Standing;
 use serde_json::{Value, json};
 
 use super::Run;
 use crate::exit::{Exit, Failed, Result};
+use crate::homes::HomeArgs;
 use crate::setup::{self, count};
-use crate::{environment, print, table};
+use crate::{print, table};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status: 0 when all is well, 78 when a file is refused or has errors.
@@ -22,6 +25,8 @@ pub(crate) struct ConfigCommandArgs {
     /// The project folder (default: the current folder)
     #[arg(long, value_name = "FOLDER")]
     project: Option<PathBuf>,
+    #[command(flatten)]
+    homes: HomeArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -29,35 +34,33 @@ pub(crate) struct ConfigCommandArgs {
 
 impl Run for ConfigCommandArgs {
     fn run(&self) -> Result {
-        let layers = Layers::discover(&places(self.project.clone())?);
-        let loaded = layers.load(setup::loader);
-        if self.json {
-            print::data(&format!("{:#}", as_json(&layers, &loaded)))?;
-        } else {
-            text(&layers, &loaded)?;
+        let mut request = setup::request(&[], self.homes.find());
+        if let Some(project) = &self.project {
+            let absolute = std::path::absolute(project);
+            request.project = absolute.map_err(|error| {
+                Failed::new(Exit::Failed, format!("the project folder cannot be found: {error}"))
+            })?;
         }
-        Ok(if loaded.is_err() || !layers.refused.is_empty() { Exit::BadConfig } else { Exit::Done })
+        let found = crosier_policy::look(&request, |loader| loader);
+        if self.json {
+            print::data(&format!("{:#}", as_json(&found)))?;
+        } else {
+            text(&found)?;
+        }
+        let is_bad = found.loaded.is_err() || !found.layers.refused.is_empty();
+        Ok(if is_bad { Exit::BadConfig } else { Exit::Done })
     }
 }
 
 type Loaded = std::result::Result<Vec<(Layer, Config)>, Problems>;
 
-/// Where this program looks for configuration files.
-pub(crate) fn places(project: Option<PathBuf>) -> std::result::Result<Places, Failed> {
-    let project = match project {
-        Some(project) => std::path::absolute(project),
-        None => std::env::current_dir(),
-    };
-    let project = project
-        .map_err(|error| Failed::new(Exit::Failed, format!("the project folder cannot be found: {error}")))?;
-    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    // By convention a group that has the number of its user has nobody else in it.
-    let mut places = Places::new(project, Person::new(user, (user == group).then_some(group)));
-    places.home = environment::folder("HOME");
-    let config = environment::folder("XDG_CONFIG_HOME");
-    let config = config.or_else(|| Some(environment::folder("HOME")?.join(".config")));
-    places.config_home = config.map(|folder| folder.join("crosier"));
-    Ok(places)
+/// The trust state of a file's project; none for files that need no trust.
+fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
+    if !matches!(file.layer, Layer::Project(_) | Layer::Local) {
+        return None;
+    }
+    let all = found.standings.as_ref().ok()?;
+    all.iter().find(|(folder, _)| Some(folder.as_path()) == file.path.parent()).map(|(_, standing)| standing)
 }
 
 /// What one file adds to its layer.
@@ -67,45 +70,55 @@ fn added(file: &LayerFile, loaded: &Loaded) -> Option<usize> {
     Some(config.declared.iter().filter(|hook| hook.source.name == name).count())
 }
 
-fn text(layers: &Layers, loaded: &Loaded) -> std::result::Result<(), Failed> {
-    if layers.is_empty() {
+fn text(found: &Look) -> std::result::Result<(), Failed> {
+    if found.layers.is_empty() {
         return print::data("no configuration is in force here; `crosier.yaml` in this folder would be");
     }
     let mut drawn = table::table(["LAYER", "FILE", "ADDS"]);
-    for file in &layers.files {
-        let adds = added(file, loaded).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
+    for file in &found.layers.files {
+        let adds = added(file, &found.loaded).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
+        let adds = match standing(file, found) {
+            Some(Standing::Never) => format!("{adds}, not in force: nobody trusted them (crosier trust)"),
+            Some(Standing::Closed(why)) => format!("closed: {}", print::one_line(why)),
+            _ => adds,
+        };
         drawn.add_row([file.layer.to_string(), print::one_line(&file.path.display().to_string()), adds]);
     }
-    for file in &layers.refused {
+    for file in &found.layers.refused {
         let path = print::one_line(&file.path.display().to_string());
         drawn.add_row([file.layer.to_string(), path, format!("refused: {}", print::one_line(&file.why))]);
     }
     table::print(&drawn)?;
-    match loaded {
+    if let Err(closed) = &found.standings {
+        print::data(&print::plain(&closed.why))?;
+    }
+    match &found.loaded {
         Ok(_) => Ok(()),
-        Err(problems) => print::data(&format!("\n{problems}")),
+        Err(problems) => print::data(&format!("\n{}", print::plain(&problems.to_string()))),
     }
 }
 
-fn as_json(layers: &Layers, loaded: &Loaded) -> Value {
-    let files: Vec<Value> = layers
-        .files
-        .iter()
-        .map(|file| {
-            json!({
-                "layer": file.layer.to_string(),
-                "path": file.path.display().to_string(),
-                "hooks": added(file, loaded),
-            })
+fn as_json(found: &Look) -> Value {
+    let file = |file: &LayerFile| {
+        let standing = standing(file, found);
+        let (trust, why) = match standing {
+            None => (None, None),
+            Some(Standing::Trusted) => (Some("trusted"), None),
+            Some(Standing::Closed(why)) => (Some("closed"), Some(why)),
+            Some(_) => (Some("never"), None),
+        };
+        json!({
+            "layer": file.layer.to_string(),
+            "path": file.path.display().to_string(),
+            "hooks": added(file, &found.loaded),
+            "trust": trust,
+            "why": why,
+            "in_force": matches!(standing, None | Some(Standing::Trusted)),
         })
-        .collect();
-    let refused: Vec<Value> = layers
-        .refused
-        .iter()
-        .map(|file| {
-            json!({ "layer": file.layer.to_string(), "path": file.path.display().to_string(), "why": file.why })
-        })
-        .collect();
-    let errors = loaded.as_ref().err().map(|problems| problems.to_string());
+    };
+    let refused = |file: &RefusedFile| json!({ "layer": file.layer.to_string(), "path": file.path.display().to_string(), "why": file.why });
+    let errors = found.loaded.as_ref().err().map(|problems| problems.to_string());
+    let files: Vec<Value> = found.layers.files.iter().map(file).collect();
+    let refused: Vec<Value> = found.layers.refused.iter().map(refused).collect();
     json!({ "files": files, "refused": refused, "errors": errors })
 }

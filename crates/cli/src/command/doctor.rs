@@ -11,19 +11,23 @@ use crosier::payload::PreToolUse;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Hook, PythonSpec};
+use crosier_policy::Request;
 
-use super::{Run, check};
+use super::serve::Daemon;
+use super::{Run, check, doctor_line, status};
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
+use crate::homes::Homes;
 use crate::paint::{Paint, Tone};
 use crate::setup::{DEFAULT_CONFIG, count};
-use crate::{environment, print, setup, state};
+use crate::wiring::Wiring;
+use crate::{environment, print, setup};
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 when all is well, 1 when something is odd.
+#[command(after_help = "Exit status: 0 when all is well, 1 when there is a problem.
 
 Example:
   crosier doctor -c hooks.yaml")]
@@ -59,7 +63,7 @@ impl Finding {
 
 impl Run for DoctorArgs {
     fn run(&self) -> Result {
-        let findings = examine(&self.config.config);
+        let findings = examine(&self.config.request());
         if self.json {
             let rows: Vec<Value> = findings.iter().map(as_json).collect();
             print::data(&format!("{:#}", Value::from(rows)))?;
@@ -93,7 +97,7 @@ fn line(finding: &Finding) -> String {
     format!("{mark}{:<9}{}", finding.what, print::one_line(&finding.says))
 }
 
-fn examine(named: &[PathBuf]) -> Vec<Finding> {
+fn examine(request: &Request) -> Vec<Finding> {
     let mut findings = vec![
         Finding::new("crosier", Judged::Fine, env!("CARGO_PKG_VERSION")),
         platform(),
@@ -101,24 +105,53 @@ fn examine(named: &[PathBuf]) -> Vec<Finding> {
         shell(),
         program("python3", "python hooks cannot run"),
         worker(),
+        daemon(&request.homes),
         program("git", "only hooks that call it miss it"),
     ];
-    let default = PathBuf::from(DEFAULT_CONFIG);
-    let files: Vec<PathBuf> = match named {
-        [] if default.exists() => vec![default],
-        named => named.to_vec(),
-    };
-    if files.is_empty() {
-        let says = format!("there is no {DEFAULT_CONFIG} in this folder; name a file with -c FILE");
-        findings.push(Finding::new("config", Judged::Missing, says));
-        return findings;
+    match check::look(request, true) {
+        Ok(found) => {
+            findings.extend(configuration(&found));
+            findings.extend(found.files.iter().filter_map(|file| watched("config", file)));
+            findings.push(switched_off(request, &found.files));
+        }
+        Err(_) => {
+            let says = format!("there is no {DEFAULT_CONFIG} in this folder; name a file with -c FILE");
+            findings.push(Finding::new("config", Judged::Missing, says));
+        }
     }
-    findings.extend(configuration(&files));
-    for file in &files {
-        findings.extend(watched("config", file));
-        findings.extend(switched_off(file));
+    if let Ok(wiring) = Wiring::find(request.homes.clone()) {
+        findings.extend(status::examine(&wiring).iter().map(|agent| wired(agent, &wiring)));
     }
     findings
+}
+
+/// One agent: whether its line is there and up to date, and whether an event that goes through it is judged.
+fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
+    let name = agent.row.agent;
+    let (state, why) = agent.state();
+    let installed = agent.installed.as_ref().map(Vec::as_slice).unwrap_or_default();
+    let lines = installed.iter().filter_map(|one| doctor_line::gate(agent.row, &one.lines));
+    let tried: Vec<_> =
+        lines.map(|line| doctor_line::try_line(agent.row, line, &wiring.places.project)).collect();
+    let because = if why.is_empty() { String::new() } else { format!(": {why}") };
+    match (state, tried.iter().find_map(|tried| tried.as_ref().err()), tried.first()) {
+        ("not installed", ..) => Finding::new(name, Judged::Missing, format!("not installed{because}")),
+        (_, Some(fault), _) => {
+            let says = format!("the installed line does not work: {fault}; run: crosier install {name}");
+            Finding::new(name, Judged::Odd, says)
+        }
+        ("current", None, Some(Ok(took))) => {
+            Finding::new(name, Judged::Fine, format!("its line denies the test event, after {took:.0?}"))
+        }
+        (state, ..) => Finding::new(name, Judged::Odd, format!("{state}{because}")),
+    }
+}
+
+/// None need run, but one that cannot be used makes every Python hook slow.
+fn daemon(homes: &Homes) -> Finding {
+    let found = Daemon::find(homes);
+    let judged = if matches!(found, Daemon::Unusable(_)) { Judged::Odd } else { Judged::Fine };
+    Finding::new("daemon", judged, found.words())
 }
 
 fn platform() -> Finding {
@@ -199,11 +232,11 @@ fn version(path: &Path) -> std::result::Result<String, String> {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("did not say its version within {}s", PATIENCE.as_secs()));
+                return Err(format!("did not print its version within {}s", PATIENCE.as_secs()));
             }
         }
     }
-    let output = child.wait_with_output().map_err(|error| format!("cannot be heard: {error}"))?;
+    let output = child.wait_with_output().map_err(|error| format!("its output cannot be read: {error}"))?;
     let said = String::from_utf8_lossy(&output.stdout);
     match said.lines().next() {
         Some(line) if output.status.success() => Ok(line.to_owned()),
@@ -211,14 +244,10 @@ fn version(path: &Path) -> std::result::Result<String, String> {
     }
 }
 
-fn configuration(files: &[PathBuf]) -> Vec<Finding> {
-    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+fn configuration(found: &check::CheckResult) -> Vec<Finding> {
+    let names: Vec<String> = found.files.iter().map(|file| file.display().to_string()).collect();
     let names = names.join(", ");
     let finding = |judged, says: String| Finding::new("config", judged, format!("{names}: {says}"));
-    let found = match check::look(files, true) {
-        Ok(found) => found,
-        Err(failed) => return vec![finding(Judged::Odd, failed.message)],
-    };
     let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
     let hooks = count(found.hooks.unwrap_or_default(), "hook");
     let mut findings = vec![match (errors, warnings) {
@@ -256,25 +285,18 @@ fn watched(what: &'static str, file: &Path) -> Option<Finding> {
     None
 }
 
-fn switched_off(config: &Path) -> Vec<Finding> {
-    let path = state::path_of(config);
-    let Ok(meta) = fs::metadata(&path) else {
-        let says = format!("{}: none, no hook is switched off", path.display());
-        return vec![Finding::new("state", Judged::Fine, says)];
-    };
-    let mut findings = match state::read_all(&[config.to_owned()]) {
-        // What is wrong with it is among the configuration's problems.
-        Err(_) => vec![Finding::new("state", Judged::Odd, format!("{} makes no sense", path.display()))],
-        Ok(states) => {
-            let names: Vec<&str> = states.iter().flat_map(state::State::all_names).collect();
-            let says = format!("{}: switched off are {}", path.display(), names.join(", "));
-            vec![Finding::new("state", Judged::Fine, says)]
+fn switched_off(request: &Request, files: &[PathBuf]) -> Finding {
+    match crosier_policy::switches(request) {
+        Err(why) => Finding::new("state", Judged::Odd, why),
+        Ok(switches) => {
+            let names: Vec<&str> =
+                files.iter().flat_map(|file| switches.of(file)).map(String::as_str).collect();
+            match names.as_slice() {
+                [] => Finding::new("state", Judged::Fine, "no hook is switched off"),
+                names => {
+                    Finding::new("state", Judged::Fine, format!("switched off are {}", names.join(", ")))
+                }
+            }
         }
-    };
-    if meta.mode() & 0o077 != 0 {
-        let says = format!("{} is open to others (mode {:o}, not 600)", path.display(), meta.mode() & 0o777);
-        findings.push(Finding::new("state", Judged::Odd, says));
     }
-    findings.extend(watched("state", &path).filter(|_| meta.mode() & 0o002 == 0));
-    findings
 }

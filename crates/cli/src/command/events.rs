@@ -17,7 +17,7 @@ use crate::{print, table};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier events --agent codex")]
 pub(crate) struct EventsArgs {
-    /// Show what becomes of each effect in this agent: claude, codex, gemini, …
+    /// Show how each effect works in this agent: claude, codex, gemini, …
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Print JSON
@@ -31,8 +31,7 @@ impl Run for EventsArgs {
             return self.of_agent(name);
         }
         if self.json {
-            let rows: Vec<Value> = all_rows().map(as_json).collect();
-            print::data(&format!("{:#}", Value::from(rows)))?;
+            print::data(&format!("{:#}", all_json()))?;
             return Ok(Exit::Done);
         }
         let mut drawn = table::table(["EVENT", "ALIAS", "PAYLOAD (* = matcher)", "A HOOK MAY", "ONLY IN"]);
@@ -68,6 +67,11 @@ impl EventsArgs {
         table::print(&drawn)?;
         Ok(Exit::Done)
     }
+}
+
+/// Every event, as programs are told.
+pub(crate) fn all_json() -> Value {
+    Value::from(all_rows().map(as_json).collect::<Vec<_>>())
 }
 
 /// The agents that have an event which the reference agent does not fire.

@@ -4,7 +4,7 @@ use clap::Args;
 use crosier::protocol::json;
 use crosier::protocol::nearest::nearest;
 use crosier::protocol::ordered::Value;
-use crosier::{Entry, Event, Explained, FieldKind, Json, Kind};
+use crosier::{Engine, Entry, Event, Explained, FieldKind, Json, Kind};
 
 use super::{Run, fire, list};
 use crate::args::ConfigArgs;
@@ -41,7 +41,7 @@ impl Run for ExplainArgs {
     fn run(&self) -> Result {
         let kind = fire::find(&self.event)?;
         let event = self.event(&kind)?;
-        let hooks = setup::hooks(&setup::files(&self.config.config)?, |builder| builder)?;
+        let hooks = setup::hooks(&self.config.request(), |builder| builder)?;
         self.note_unknown_agent(&hooks);
         let explained = hooks.engine.explain(&event);
         if self.json {
@@ -92,7 +92,8 @@ impl ExplainArgs {
 
     fn text(&self, event: &Event, explained: &Explained, hooks: &Hooks) -> String {
         let paint = Paint::stdout();
-        let mut text = format!("{}\n\n", paint.tone(Tone::Strong, &self.title(event)));
+        let mut text =
+            format!("{}\n\n", paint.tone(Tone::Strong, table::paragraph(&self.title(event)).trim_end()));
         if explained.plan.is_empty() {
             text.push_str("Nothing runs.\n");
         } else {
@@ -175,6 +176,22 @@ impl ExplainArgs {
             "out": out,
         })
     }
+}
+
+/// What an engine would run for an event, as programs are told.
+pub(crate) fn explained(
+    engine: &Engine,
+    event: &str,
+    value: Option<&str>,
+    agent: Option<&str>,
+) -> std::result::Result<Value, String> {
+    let (value, agent) = (value.map(str::to_owned), agent.map(str::to_owned));
+    let args =
+        ExplainArgs { event: event.to_owned(), value, agent, config: ConfigArgs::default(), json: true };
+    let kind = fire::find(event).map_err(|failed| failed.message)?;
+    let event = args.event(&kind).map_err(|failed| failed.message)?;
+    let hooks = Hooks::with_engine(engine.clone());
+    Ok(args.as_json(&event, &engine.explain(&event), &hooks))
 }
 
 /// The hooks in order, each with its stage.

@@ -37,7 +37,7 @@ enum HistoryCommand {
     /// Print what a commit changed
     #[command(after_help = "Example:\n  crosier history diff 3f2a91c04b")]
     Diff(DiffArgs),
-    /// Make a file what it was at a commit; what is there now is kept first
+    /// Restore a file as it was at a commit; the current content is kept first
     #[command(after_help = "Example:\n  crosier history restore 3f2a91c04b src/main.rs")]
     Restore(RestoreArgs),
 }

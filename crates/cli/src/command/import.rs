@@ -1,9 +1,9 @@
 //! `crosier import`: the hooks that an agent has already, as a configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use crosier_dialect::import::import;
+use crosier_dialect::import::{Imported, import};
 
 use super::Run;
 use crate::environment;
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failed, Result};
 use crate::print;
 
 #[derive(Debug, Args)]
-#[command(after_help = "What cannot be said in a crosier.yaml is listed on stderr.
+#[command(after_help = "What cannot be expressed in a crosier.yaml is listed on stderr.
 
 Example:
   crosier import claude > crosier.yaml")]
@@ -29,6 +29,32 @@ const FILES: [(&str, &str); 3] = [
     ("gemini", ".gemini/settings.json"),
 ];
 
+/// The files of this folder, else those of the user. Codex also has hooks in its settings.
+fn usual_files(usual: &str) -> Vec<PathBuf> {
+    let settings = usual.strip_suffix("hooks.json").map(|folder| format!("{folder}config.toml"));
+    let names: Vec<&str> = std::iter::once(usual).chain(settings.as_deref()).collect();
+    let home = environment::folder("HOME");
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        names.iter().map(|name| folder.join(name)).filter(|file| file.exists()).collect()
+    };
+    let here = below(Path::new(""));
+    let there = if here.is_empty() { home.as_deref().map(below).unwrap_or_default() } else { here };
+    if there.is_empty() {
+        vec![home.map_or_else(|| PathBuf::from(usual), |home| home.join(usual))]
+    } else {
+        there
+    }
+}
+
+/// The hooks of a TOML file, as a JSON file would have them.
+fn of_toml(text: &str) -> std::result::Result<String, String> {
+    let mut all = crosier_install::toml::as_json(text)?;
+    let hooks = all.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()).ok_or("it has no `hooks`")?;
+    // What Codex remembers about hooks is not an event.
+    hooks.remove("state");
+    Ok(all.to_string())
+}
+
 impl Run for ImportArgs {
     fn run(&self) -> Result {
         let known = FILES.iter().find(|(name, _)| *name == self.agent);
@@ -36,17 +62,33 @@ impl Run for ImportArgs {
             let message = format!("cannot import from `{}`: there are claude, codex, gemini", self.agent);
             return Err(Failed::new(Exit::Usage, message));
         };
-        let home = || environment::folder("HOME").map(|home| home.join(usual));
-        let here = || Some(PathBuf::from(usual)).filter(|file| file.exists());
-        let file = self.file.clone().or_else(here).or_else(home).unwrap_or_else(|| PathBuf::from(usual));
-        let failed = |why: String| Failed::new(Exit::BadInput, format!("{}: {why}", file.display()));
-        let text = std::fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
-        let imported = import(agent, &text).map_err(failed)?;
+        let files = match &self.file {
+            Some(file) => vec![file.clone()],
+            None => usual_files(usual),
+        };
+        let shown = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ");
+        let failed =
+            |file: &Path, why: String| Failed::new(Exit::BadInput, format!("{}: {why}", file.display()));
+        let mut imported = Imported::default();
+        for file in &files {
+            let text = std::fs::read_to_string(file).map_err(|error| failed(file, error.to_string()))?;
+            let is_toml = file.extension().is_some_and(|end| end == "toml");
+            let text = if is_toml { of_toml(&text).map_err(|why| failed(file, why))? } else { text };
+            match import(agent, &text) {
+                Ok(one) if imported.hooks == 0 => imported = one,
+                Ok(one) if one.hooks == 0 => imported.missing.extend(one.missing),
+                // Codex runs the hooks of both.
+                Ok(one) => imported.join(one),
+                // Only a file with settings that somebody named must have hooks.
+                Err(_) if is_toml && self.file.is_none() => {}
+                Err(why) => return Err(failed(file, why)),
+            }
+        }
         for missing in &imported.missing {
             print::note(&print::plain(&format!("not imported: {missing}")));
         }
         if imported.hooks == 0 {
-            let message = format!("{}: no hook that could be imported", file.display());
+            let message = format!("{shown}: no hook that could be imported");
             return Err(Failed::new(Exit::Failed, message));
         }
         print::data(&imported.yaml)?;

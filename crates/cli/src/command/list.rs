@@ -27,7 +27,7 @@ pub(crate) struct ListArgs {
 
 impl Run for ListArgs {
     fn run(&self) -> Result {
-        let hooks = setup::hooks(&setup::files(&self.config.config)?, |builder| builder)?;
+        let hooks = setup::hooks(&self.config.request(), |builder| builder)?;
         let entries = hooks.engine.entries();
         if self.json {
             let rows: Vec<Value> = entries.iter().map(|entry| as_json(entry, &hooks)).collect();

@@ -6,20 +6,29 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod doctor_line;
 mod events;
 mod explain;
 mod fire;
 mod history;
 mod hook;
 mod import;
+mod init;
+mod install;
 mod list;
+mod log;
+mod man;
 mod packs;
 #[cfg(debug_assertions)]
 mod panic;
 mod run;
 mod schema;
+pub(crate) mod serve;
+mod status;
 mod switch;
 mod test;
+mod trust;
+mod try_it;
 
 use clap::{ArgMatches, Args, Command};
 
@@ -30,7 +39,7 @@ use crate::exit::{Exit, Failed, Result};
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
-    about: &'static str,
+    pub(crate) about: &'static str,
     args: fn(Command) -> Command,
     run: fn(&ArgMatches) -> Result,
     visibility: Visibility,
@@ -39,7 +48,7 @@ pub(crate) struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Visibility {
     Listed,
-    /// For ourselves.
+    /// Internal.
     Hidden,
 }
 
@@ -50,9 +59,22 @@ trait Run: Args {
 
 /// Every command, in the order of the help.
 pub(crate) static TABLE: &[Row] = &[
+    row::<init::InitArgs>(
+        "init",
+        "Set up a first crosier.yaml, and make every agent on this machine call Crosier",
+    ),
+    row::<install::InstallArgs>("install", "Make agents call Crosier, and show what changes in their files"),
+    row::<install::UninstallArgs>("uninstall", "Remove Crosier from agents' files, and restore them"),
+    row::<status::StatusArgs>(
+        "status",
+        "Show which agents call Crosier, what is in force here, and what was denied",
+    ),
     row::<demo::DemoArgs>("demo", "Watch a scripted agent and its hooks: every event, no key, no network"),
     row::<fire::FireArgs>("fire", "Fire one event: its JSON on stdin, the outcome as JSON on stdout"),
-    row::<hook::HookArgs>("hook", "Answer an agent: its event on stdin, exactly what it takes on stdout"),
+    row::<hook::HookArgs>(
+        "hook",
+        "Answer an agent: its event on stdin, the reply in the agent's format on stdout",
+    ),
     row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
     row::<config::ConfigCommandArgs>(
         "config",
@@ -62,22 +84,24 @@ pub(crate) static TABLE: &[Row] = &[
     row::<packs::PacksArgs>("packs", "List the packs of ready hooks that `extends:` can name, or print one"),
     row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
     row::<events::EventsArgs>("events", "List the events, their payload and what a hook may do there"),
+    row::<try_it::TryArgs>("try", "Try a command or a tool: what would the hooks in force here decide?"),
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
+    row::<trust::TrustArgs>("trust", "Look at what a project would run, and trust it"),
     row::<run::RunArgs>("run", "Run the agent: a prompt, a model, tools, and the hooks of this folder"),
     row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
     row::<import::ImportArgs>("import", "Write an agent's own hooks as a crosier.yaml"),
+    row::<log::LogArgs>("log", "Show what hooks decided, and why; follow it, filter it, count it"),
+    row::<serve::ServeArgs>("serve", "Keep Python hooks warm, and be a host for programs in any language"),
     row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",
         "Print a JSON Schema: of the configuration, an event, a reply or an outcome",
     ),
     row::<completions::CompletionsArgs>("completions", "Print the completions for a shell"),
-    row::<doctor::DoctorArgs>(
-        "doctor",
-        "Look at this machine and the configuration found, and say what is odd",
-    ),
+    row::<man::ManArgs>("man", "Print a page of the manual, or write all of them to a folder"),
+    row::<doctor::DoctorArgs>("doctor", "Check this machine and the configuration for problems"),
     row::<fire::BackgroundArgs>("background", "Own one background hook; started by `fire`").hidden(),
     #[cfg(debug_assertions)]
     row::<panic::PanicArgs>("panic", "Meet a bug, to see that it is told from everything else").hidden(),
@@ -92,7 +116,7 @@ fn start<A: Run>(matches: &ArgMatches) -> Result {
     args.run()
 }
 
-/// Does what was asked for.
+/// Runs the command that was called.
 ///
 /// # Errors
 /// What the parser of the command line says: a mistake, or the help that was asked for.

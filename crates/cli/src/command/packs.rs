@@ -13,7 +13,7 @@ use crate::{print, setup, table};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier packs crosier:git")]
 pub(crate) struct PacksArgs {
-    /// Print the hooks of this pack, as the file that they are
+    /// Print the file of this pack
     name: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -27,6 +27,8 @@ enum SchemaKind {
     Reply,
     /// The JSON object that `fire` prints
     Outcome,
+    /// The messages of `crosier serve`
+    Rpc,
 }
 
 impl Run for SchemaArgs {
@@ -36,6 +38,7 @@ impl Run for SchemaArgs {
             SchemaKind::Event => schema::event(),
             SchemaKind::Reply => schema::reply(),
             SchemaKind::Outcome => schema::outcome(),
+            SchemaKind::Rpc => schema::rpc(),
         };
         print::data(&format!("{schema:#}"))?;
         Ok(Exit::Done)

@@ -1,16 +1,19 @@
 //! `crosier enable` and `crosier disable`: hooks off and on, without touching the configuration.
+//!
+//! What is switched off is stored in the state folder, by the configuration file that declares the hook.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use crosier::config::{Config, DeclaredHook};
+use crosier::Layer;
+use crosier::config::DeclaredHook;
 use crosier::protocol::nearest::nearest;
+use crosier_policy::{Request, Switch, Switched, Switches};
 
 use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
-use crate::state::{self, Change, Switch, SwitchFailure};
-use crate::{print, setup};
+use crate::{logbook, person, print, setup};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier enable no-rm -c hooks.yaml")]
@@ -23,31 +26,35 @@ pub(crate) struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It is remembered in FILE.state.json beside the configuration file; `fire`, `list` and `explain`
-honour it, cases do not. A `system` hook cannot be disabled.
+    after_help = "It is a person's choice on this machine, remembered in the state folder; cases do not honour it. It
+refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
 
 Example:
   crosier disable no-rm -c hooks.yaml"
 )]
 pub(crate) struct DisableArgs {
     /// The hook, by its name as `crosier list` shows it
-    name: String,
+    #[arg(required_unless_present = "migrate")]
+    name: Option<String>,
+    /// Take over what an earlier version wrote to FILE.state.json beside the configuration, and remove that file
+    #[arg(long, conflicts_with = "name")]
+    migrate: bool,
     #[command(flatten)]
     config: ConfigArgs,
 }
 
 impl Run for EnableArgs {
     fn run(&self) -> Result {
-        let files = setup::files(&self.config.config)?;
-        let config = setup::load(&files)?;
-        let (hook, owner) = match find(&config, &files, &self.name) {
-            Ok((hook, owner)) => (Some(hook), owner.to_owned()),
+        let request = self.config.request();
+        let hooks = Hooks::find_all(&request)?;
+        let state = state(&request)?;
+        let (is_there, owner) = match hooks.find(&self.name) {
+            Ok(hook) => (true, hook.owner.clone()),
             // A name that is left over from a hook that is gone can be forgotten.
-            Err(unknown) => (None, stale_owner(&files, &self.name)?.ok_or(unknown)?),
+            Err(unknown) => (false, hooks.stale_owner(state, &self.name)?.ok_or(unknown)?),
         };
-        let change = switch(&owner, &self.name, Switch::On)?;
-        let is_off = hook.is_some() && !setup::build(setup::builder(config))?.is_enabled(&self.name);
-        if is_off {
+        let change = switch(state, &owner, &self.name, Switch::On)?;
+        if is_there && hooks.is_off_itself(&self.name) {
             let message = format!(
                 "`{}` is off in {} itself, by `enabled: false`; change it there",
                 self.name,
@@ -55,9 +62,12 @@ impl Run for EnableArgs {
             );
             return Err(Failed::new(Exit::Failed, message));
         }
+        if change == Switched::Made {
+            logbook::command(state, "enable", &format!("enabled {} of {}", self.name, owner.display()));
+        }
         print::data(&match change {
-            Change::Made => format!("enabled {}", self.name),
-            Change::NotNeeded => format!("{} is enabled already", self.name),
+            Switched::Made => format!("enabled {}", self.name),
+            Switched::NotNeeded => format!("{} is enabled already", self.name),
         })?;
         Ok(Exit::Done)
     }
@@ -65,64 +75,157 @@ impl Run for EnableArgs {
 
 impl Run for DisableArgs {
     fn run(&self) -> Result {
-        let files = setup::files(&self.config.config)?;
-        let config = setup::load(&files)?;
-        let (hook, owner) = find(&config, &files, &self.name)?;
-        if hook.system {
-            let at = hook.source.position(hook.span.start);
-            let message = format!(
-                "`{}` is a system hook ({}:{}) and cannot be disabled",
-                self.name, hook.source.name, at.line
-            );
-            return Err(Failed::new(Exit::Failed, message));
+        person::require("disable")?;
+        let request = self.config.request();
+        let hooks = Hooks::find_all(&request)?;
+        let state = state(&request)?;
+        match &self.name {
+            Some(name) => disable(&hooks, state, name)?,
+            None => migrate(&hooks, state)?,
         }
-        print::data(&match switch(owner, &self.name, Switch::Off)? {
-            Change::Made => {
-                format!("disabled {}, in {}", self.name, state::path_of(owner).display())
-            }
-            Change::NotNeeded => format!("{} is disabled already", self.name),
-        })?;
         Ok(Exit::Done)
     }
 }
 
-/// The hook of this name, and the file whose state it is in.
-fn find<'a>(
-    config: &'a Config,
-    files: &'a [PathBuf],
-    name: &str,
-) -> std::result::Result<(&'a DeclaredHook, &'a Path), Failed> {
-    let named = config.declared.iter().find(|hook| state::shown(hook).as_deref() == Some(name));
-    if let Some((hook, owner)) = named.and_then(|hook| Some((hook, state::owner(hook, files)?))) {
-        return Ok((hook, owner));
+fn disable(hooks: &Hooks, state: &Path, name: &str) -> std::result::Result<(), Failed> {
+    let hook = hooks.find(name)?;
+    if hook.declared.system || hook.layer == Layer::Managed {
+        let at = hook.declared.source.position(hook.declared.span.start);
+        let kind = if hook.declared.system { "system" } else { "managed" };
+        let message = format!(
+            "`{name}` is a {kind} hook ({}:{}) and cannot be disabled",
+            hook.declared.source.name, at.line
+        );
+        return Err(Failed::new(Exit::Failed, message));
     }
-    let failed = |message: String| Err(Failed::new(Exit::Failed, message));
-    // `PreToolUse[2]` is another hook as soon as somebody adds one before it.
-    if name.ends_with(']') && name.contains('[') {
-        return failed(format!(
-            "`{name}` is a place, not a name: it would be another hook as soon as the file changes; give the hook a `name:` first"
-        ));
+    let change = switch(state, &hook.owner, name, Switch::Off)?;
+    if change == Switched::Made {
+        logbook::command(state, "disable", &format!("disabled {name} of {}", hook.owner.display()));
     }
-    let names: Vec<String> = config.declared.iter().filter_map(state::shown).collect();
-    let near = nearest(name, names.iter().map(String::as_str));
-    failed(match near {
-        Some(near) => format!("no hook is named `{name}`, did you mean `{near}`?"),
-        None => format!("no hook is named `{name}`; `crosier list` shows them"),
+    print::data(&match change {
+        Switched::Made => format!("disabled {name}, in {}", Switches::file(state).display()),
+        Switched::NotNeeded => format!("{name} is disabled already"),
     })
 }
 
-/// The file whose state has a name that no hook has.
-fn stale_owner(files: &[PathBuf], name: &str) -> std::result::Result<Option<PathBuf>, Failed> {
-    let states = state::read_all(files).map_err(|problems| setup::bad("state", &problems))?;
-    Ok(states.iter().find(|state| state.names(name)).map(|state| state.config().to_owned()))
-}
-
-fn switch(config: &Path, name: &str, to: Switch) -> std::result::Result<Change, Failed> {
-    state::switch(config, name, to).map_err(|failure| match failure {
-        SwitchFailure::Bad(problems) => setup::bad("state", &problems),
-        SwitchFailure::Io(error) => {
-            let path = state::path_of(config);
-            Failed::new(Exit::Failed, format!("{} cannot be written: {error}", path.display()))
+/// Imports the state files that earlier versions wrote beside configurations. Only when a person asks: a repository
+/// could contain such a file.
+fn migrate(hooks: &Hooks, state: &Path) -> std::result::Result<(), Failed> {
+    let mut found = false;
+    for file in &hooks.files {
+        let old = old_state(file);
+        let Ok(text) = std::fs::read_to_string(&old) else { continue };
+        found = true;
+        let names: Option<Vec<String>> =
+            serde_json::from_str::<serde_json::Value>(&text).ok().and_then(|state| {
+                state["disabled"].as_array()?.iter().map(|name| name.as_str().map(str::to_owned)).collect()
+            });
+        let Some(names) = names else {
+            let message =
+                format!("{} makes no sense; remove it", print::one_line(&old.display().to_string()));
+            return Err(Failed::new(Exit::Failed, message));
+        };
+        for name in names {
+            match disable(hooks, state, &name) {
+                Ok(()) => {}
+                Err(failed) => print::note(&print::plain(&format!("left out: {}", failed.message))),
+            }
         }
+        std::fs::remove_file(&old).map_err(|error| {
+            Failed::new(Exit::Failed, format!("{} cannot be removed: {error}", old.display()))
+        })?;
+        print::data(&format!("removed {}", print::one_line(&old.display().to_string())))?;
+    }
+    if !found {
+        print::data("there is nothing to take over")?;
+    }
+    Ok(())
+}
+
+/// Where earlier versions remembered what is switched off. It does not count any more.
+pub(crate) fn old_state(config: &Path) -> PathBuf {
+    let mut name = config.as_os_str().to_owned();
+    name.push(".state.json");
+    PathBuf::from(name)
+}
+
+/// Every hook with the file that it belongs to.
+struct Hooks {
+    files: Vec<PathBuf>,
+    all: Vec<Owned>,
+    engine: crosier::Engine,
+}
+
+struct Owned {
+    layer: Layer,
+    declared: DeclaredHook,
+    owner: PathBuf,
+}
+
+impl Hooks {
+    fn find_all(request: &Request) -> std::result::Result<Self, Failed> {
+        let mut look = crosier_policy::look(request, |loader| loader);
+        let files = look.files(request);
+        if files.is_empty() {
+            return Err(setup::nothing(&Vec::new()));
+        }
+        let loaded = std::mem::replace(&mut look.loaded, Ok(Vec::new()));
+        let layers = loaded.map_err(|problems| setup::bad("configuration", &problems))?;
+        let mut all = Vec::new();
+        for (layer, config) in &layers {
+            let own = look.files_of(*layer, request);
+            for declared in &config.declared {
+                let Some(owner) = crosier_policy::owner(declared, &own).cloned() else { continue };
+                all.push(Owned { layer: *layer, declared: declared.clone(), owner });
+            }
+        }
+        let builder = crosier::Engine::builder().events(setup::catalog());
+        let builder =
+            layers.into_iter().fold(builder, |builder, (layer, config)| builder.layer(layer, config));
+        Ok(Self { files, all, engine: setup::build(builder)? })
+    }
+
+    /// The hook of this name. In several layers it is the last: the earlier ones are said by `layer:name`.
+    fn find(&self, name: &str) -> std::result::Result<&Owned, Failed> {
+        let named = |hook: &&Owned| crosier_policy::shown(&hook.declared).as_deref() == Some(name);
+        if let Some(hook) = self.all.iter().rev().find(named) {
+            return Ok(hook);
+        }
+        let failed = |message: String| Err(Failed::new(Exit::Failed, message));
+        // `PreToolUse[2]` is another hook as soon as somebody adds one before it.
+        if name.ends_with(']') && name.contains('[') {
+            return failed(format!(
+                "`{name}` is a place, not a name: it would be another hook as soon as the file changes; give the hook a `name:` first"
+            ));
+        }
+        let names: Vec<String> =
+            self.all.iter().filter_map(|hook| crosier_policy::shown(&hook.declared)).collect();
+        let near = nearest(name, names.iter().map(String::as_str));
+        failed(match near {
+            Some(near) => format!("no hook is named `{name}`, did you mean `{near}`?"),
+            None => format!("no hook is named `{name}`; `crosier list` shows them"),
+        })
+    }
+
+    /// The file in which a name is switched off that no hook has.
+    fn stale_owner(&self, state: &Path, name: &str) -> std::result::Result<Option<PathBuf>, Failed> {
+        let switches = Switches::read(state).map_err(|why| Failed::new(Exit::BadConfig, why))?;
+        let has = |file: &&PathBuf| switches.of(file).iter().any(|other| other == name);
+        Ok(self.files.iter().find(has).cloned())
+    }
+
+    fn is_off_itself(&self, name: &str) -> bool {
+        !self.engine.is_enabled(name)
+    }
+}
+
+fn state(request: &Request) -> std::result::Result<&Path, Failed> {
+    request.homes.state.as_deref().ok_or_else(|| {
+        let message = "there is no home folder to remember it in: name one with --state-home DIR";
+        Failed::new(Exit::Failed, message)
     })
+}
+
+fn switch(state: &Path, file: &Path, name: &str, to: Switch) -> std::result::Result<Switched, Failed> {
+    Switches::change(state, file, name, to).map_err(|why| Failed::new(Exit::Failed, why))
 }

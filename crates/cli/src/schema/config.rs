@@ -23,7 +23,7 @@ pub(crate) fn config() -> Value {
             "type": "object",
             "allOf": [something(), nothing_misplaced()],
             "properties": {
-                "hooks": about(json!({ "$ref": "#/$defs/section" }), "the base hooks, which hold for every agent"),
+                "hooks": about(json!({ "$ref": "#/$defs/section" }), "the base hooks, which apply to every agent"),
                 "agents": agents(),
                 "scripts": about(
                     json!({ "type": ["array", "string", "null"], "items": { "type": "string" } }),
@@ -43,6 +43,8 @@ pub(crate) fn config() -> Value {
                 ),
                 "log": about(json!({ "enum": ["on", "off", true, false, null] }), "whether decisions are logged; in the user's and the managed file"),
                 "daemon": about(json!({ "enum": ["auto", "off", true, false, null] }), "whether a daemon may be started; in the user's and the managed file"),
+                "self_guard": about(json!({ "enum": ["on", "off", true, false, null] }), "whether agents are kept from changing Crosier itself; in the user's and the managed file"),
+                "otlp": about(json!({}), "known, and without effect: this version sends no traces; in the user's and the managed file"),
                 "permissions": about(
                     permissions(),
                     "what `/perms check` looks up; a capability that is not here is denied",
@@ -80,6 +82,8 @@ fn something() -> Value {
         { "required": ["trust"] },
         { "required": ["log"] },
         { "required": ["daemon"] },
+        { "required": ["self_guard"] },
+        { "required": ["otlp"] },
     ] })
 }
 
@@ -90,7 +94,7 @@ fn nothing_misplaced() -> Value {
     let names: Vec<&str> = events.chain(misspelled).collect();
     json!({ "propertyNames": {
         "not": { "enum": names },
-        "$comment": "events stand below `hooks`, which is spelled like this",
+        "$comment": "events belong below `hooks`, which is spelled like this",
     } })
 }
 
@@ -103,14 +107,14 @@ fn section(tables: &KeyTables) -> Value {
         if let Some(alias) = row.alias {
             known.insert(alias.to_owned(), to_event(&format!("{}, by its point", row.name)));
             if row.matcher.is_some() {
-                let text = format!("{}, with a matcher behind its point", row.name);
+                let text = format!("{}, with a matcher after its point", row.name);
                 points.insert(format!("^{alias}:."), to_event(&text));
             }
         }
     }
     points.insert("^x-".to_owned(), json!(true));
     json!({
-        // Nothing behind the key is the same as no key. Said here, not by `anyOf`: editors then point at the mistake.
+        // Nothing after the key is the same as no key. Said here, not by `anyOf`: editors then point at the mistake.
         "type": ["object", "null"],
         "properties": known,
         "patternProperties": points,
@@ -242,7 +246,7 @@ fn camel_case(name: &str) -> String {
 }
 
 fn value(kind: ValueKind, types: &[&str]) -> Value {
-    // A key with nothing behind it is the same as a key that is not there.
+    // A key with nothing after it is the same as a key that is not there.
     let time = |unit: &str| {
         json!({
             "type": ["string", "number", "null"],

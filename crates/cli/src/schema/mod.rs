@@ -7,6 +7,7 @@ mod config;
 mod event;
 mod outcome;
 mod reply;
+mod rpc;
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
@@ -15,6 +16,7 @@ pub(crate) use config::config;
 pub(crate) use event::event;
 pub(crate) use outcome::outcome;
 pub(crate) use reply::reply;
+pub(crate) use rpc::rpc;
 
 /// The beginning of every schema.
 fn root(name: &str, title: &str, about: &str) -> Map {
@@ -28,7 +30,7 @@ fn root(name: &str, title: &str, about: &str) -> Map {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// A root with the keywords of this object behind it.
+/// A root with the keywords of this object after it.
 fn with(mut root: Map, keywords: Value) -> Value {
     if let Value::Object(keywords) = keywords {
         root.extend(keywords);

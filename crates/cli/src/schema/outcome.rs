@@ -25,7 +25,7 @@ pub(crate) fn outcome() -> Value {
         ),
         ("reason", text("why, in the words of the first hook with that decision")),
         ("by", text("the first hook with that decision")),
-        ("by_failure", flag("whether the engine decided because a hook failed")),
+        ("by_failure", flag("whether the engine made the decision because a hook failed")),
         (
             "would",
             about(
@@ -38,7 +38,7 @@ pub(crate) fn outcome() -> Value {
         ("suppress_output", flag("whether the output is to be hidden")),
         ("context", list(json!({ "type": "string" }), "text for the next model call")),
         ("inject", list(injected(), "text for the tool result or messages after it")),
-        ("resume", because("set when the loop is to go on although it wants to stop")),
+        ("resume", because("set when the loop is to continue although it was about to stop")),
         ("halt", because("set when the host is to stop its loop")),
         ("notices", list(notice(), "things to log or to tell a person")),
         ("updated_permissions", any("permission updates, as the hook gave them")),
@@ -114,6 +114,9 @@ fn report() -> Value {
             about(json!({ "type": "array", "items": { "type": "string" } }), "the context that it gave"),
         ),
         ("failure", or_null(failure)),
-        ("ignored", about(json!({ "type": "array", "items": ignored }), "what it asked for in vain")),
+        (
+            "ignored",
+            about(json!({ "type": "array", "items": ignored }), "what it asked for and was not applied"),
+        ),
     ])
 }

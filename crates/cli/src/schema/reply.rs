@@ -134,7 +134,7 @@ fn inject() -> Value {
         "type": "object",
         "properties": properties([
             ("content", about(json!({ "type": "string" }), "the text")),
-            ("strategy", about(or_null(json!({ "enum": strategies })), "behind the tool result (default), or a message of its own")),
+            ("strategy", about(or_null(json!({ "enum": strategies })), "at the end of the tool result (default), or a separate message")),
         ]),
         "required": ["content"],
         "additionalProperties": false,

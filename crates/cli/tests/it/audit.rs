@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::lab::{BASH, Lab, Ran, finish, wait_until};
+use crate::lab::{BASH, Lab, Ran, finish, mode, wait_until};
 
 const CONFIG: &str = "
 hooks:
@@ -18,7 +18,7 @@ hooks:
 
 /// A lab in which three events were fired: two were denied.
 fn lab() -> Lab {
-    let lab = Lab::with(CONFIG);
+    let lab = Lab::with(CONFIG).without_state();
     for event in [BASH, r#"{"tool_name": "Read", "tool_input": {}, "agent_id": "a1"}"#, BASH] {
         lab.feed(&["fire", "PreToolUse"], event).exits(0);
     }
@@ -29,7 +29,7 @@ fn lab() -> Lab {
 fn a_log_as_it_was_written_verifies() {
     let lab = lab();
     let ran = lab.run(&["audit", "verify"]).exits(0);
-    ran.says("audit.jsonl: 3 records, the chain holds\n").says("last hash: ");
+    ran.says("audit.jsonl: 3 records, the chain is intact\n").says("last hash: ");
     let found = lab.run(&["audit", "verify", "--json"]).exits(0).json();
     assert_eq!((&found["ok"], &found["records"], &found["problem"]), (&json!(true), &json!(3), &Value::Null));
     let hash = found["last_hash"].as_str().unwrap().to_owned();
@@ -45,21 +45,21 @@ fn a_log_as_it_was_written_verifies() {
 /// A lab with a state folder, so that the chain has a key.
 fn run_with_state(lab: &Lab, args: &[&str], input: &str) -> Ran {
     let mut command = lab.command(args);
-    let mut child = command.env("XDG_STATE_HOME", lab.path("state")).spawn().unwrap();
+    let mut child = command.env("XDG_STATE_HOME", lab.state("").parent().unwrap()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     finish(child, Instant::now())
 }
 
 #[test]
 fn a_cut_end_and_a_forged_record_show() {
-    let lab = Lab::with(CONFIG);
+    let lab = Lab::with(CONFIG).without_state();
     for _ in 0..3 {
         run_with_state(&lab, &["fire", "PreToolUse"], BASH).exits(0);
     }
     let verify = || run_with_state(&lab, &["audit", "verify"], "");
-    verify().exits(0).says("3 records, the chain holds").says("protected by a key and by its end");
-    assert_eq!(lab.mode("state/crosier/audit/key"), 0o600);
-    assert_eq!((lab.mode("state/crosier"), lab.mode("state/crosier/audit")), (0o700, 0o700));
+    verify().exits(0).says("3 records, the chain is intact").says("protected by a key and by its end");
+    assert_eq!(mode(&lab.state("audit/key")), 0o600);
+    assert_eq!((mode(&lab.state("")), mode(&lab.state("audit"))), (0o700, 0o700));
     // Its end is cut: that shows at once, and for ever after.
     let text = lab.read("audit.jsonl");
     let two: String = text.split_inclusive('\n').take(2).collect();
@@ -81,7 +81,7 @@ fn a_log_behind_a_link_or_a_key_for_all_is_refused() {
         "hooks:\n  PreToolUse:\n    - {name: log, type: builtin, handler: audit, options: {required: true}}\n",
     );
     run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(0);
-    let key = lab.path("state/crosier/audit/key");
+    let key = lab.state("audit/key");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
     let ran = run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
     ran.complains("others may read or write it");
@@ -166,7 +166,7 @@ fn records_are_counted() {
 /// Writers that are killed at any moment leave a log that verifies, and the next one goes on.
 #[test]
 fn killed_writers_leave_a_log_that_verifies() {
-    let lab = Lab::with(CONFIG);
+    let lab = Lab::with(CONFIG).without_state();
     for round in 0..12_u64 {
         let mut child = lab.command(&["fire", "PreToolUse"]).spawn().unwrap();
         use std::io::Write;

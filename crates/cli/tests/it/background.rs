@@ -24,7 +24,7 @@ fn fire_ends_at_once_and_the_hook_runs_on() {
 fn a_reader_behind_a_pipe_does_not_wait_either() {
     let lab = Lab::with("hooks: {Stop: [{name: slow, command: 'sleep 3; echo > done', background: true}]}");
     let started = std::time::Instant::now();
-    let line = format!("{} fire Stop </dev/null 2>&1 | cat", crate::lab::CROSIER);
+    let line = format!("{} fire Stop -c crosier.yaml </dev/null 2>&1 | cat", crate::lab::CROSIER);
     let output =
         std::process::Command::new("sh").args(["-c", &line]).current_dir(lab.path("")).output().unwrap();
     assert!(started.elapsed() < Duration::from_millis(2500), "{:?}", started.elapsed());

@@ -2,6 +2,42 @@
 
 use crate::lab::Lab;
 
+/// The commands that the help lists, all groups together.
+pub(crate) fn commands(help: &str) -> Vec<&str> {
+    let (_, list) = help.split_once("\n\nStart:\n").unwrap();
+    let (list, _) = list.split_once("\nOptions:\n").unwrap();
+    let named = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    named.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+#[test]
+fn commands_are_grouped_by_what_people_do() {
+    let whole = Lab::new().run(&["--help"]).exits(0).stdout;
+    let heads: Vec<&str> =
+        ["Start:", "Write:", "Test:", "Watch:", "Run:", "This program:", "Options:"].into();
+    let found: Vec<&str> = whole.lines().filter(|line| heads.contains(line)).collect();
+    // Every command has its place: nothing is left over.
+    assert_eq!(found, heads, "{whole}");
+    assert!(!whole.contains("\nMore:\n"), "{whole}");
+}
+
+#[test]
+fn there_is_a_page_of_the_manual_and_a_completion_for_every_command() {
+    let lab = Lab::new();
+    let whole = lab.run(&["--help"]).exits(0).stdout;
+    lab.run(&["man", "--out", "pages"]).exits(0);
+    for command in commands(&whole) {
+        let page = lab.run(&["man", command]).exits(0).stdout;
+        assert_eq!(page, lab.read(&format!("pages/crosier-{command}.1")));
+        assert!(page.contains(&format!(".TH crosier-{command} 1")) && page.contains("Example:"), "{page}");
+        for shell in ["bash", "zsh", "fish"] {
+            lab.run(&["completions", shell]).exits(0).says(command);
+        }
+    }
+    lab.run(&["man", "audit", "verify"]).exits(0).says("crosier\\-audit\\-verify");
+    lab.run(&["man", "frob"]).exits(64).complains("there is no command `frob`");
+}
+
 #[test]
 fn every_help_ends_with_an_example() {
     let lab = Lab::new();
@@ -11,14 +47,10 @@ fn every_help_ends_with_an_example() {
     };
     let whole = lab.run(&["--help"]).exits(0).stdout;
     ends_well(&whole, "crosier");
-    let (_, list) = whole.split_once("Commands:\n").unwrap();
-    let commands: Vec<&str> = list
-        .lines()
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|name| *name != "help")
-        .collect();
-    assert_eq!(commands.len(), 19, "{commands:?}");
+    let commands = commands(&whole);
+    for known in ["check", "demo", "log", "man", "run", "test"] {
+        assert!(commands.contains(&known), "{commands:?}");
+    }
     for command in commands {
         let help = lab.run(&[command, "--help"]).exits(0).stdout;
         ends_well(&help, command);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::lab::{Lab, Ran, finish};
+use crate::lab::{Lab, Ran, finish, mode};
 
 const POLICY: &str = "hooks: {PreToolUse: [{name: no-force, type: builtin, handler: block-commands}]}";
 
@@ -18,7 +18,7 @@ fn feed(lab: &Lab, words: &[&str], input: &str) -> Ran {
     let started = Instant::now();
     let args: Vec<&str> = std::iter::once("hook").chain(words.iter().copied()).collect();
     let mut command = lab.command(&args);
-    let mut child = command.env("XDG_STATE_HOME", lab.path("state")).spawn().unwrap();
+    let mut child = command.spawn().unwrap();
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     finish(child, started)
 }
@@ -89,11 +89,11 @@ fn context_waits_for_an_event_that_takes_it() {
     let lab = Lab::with("hooks: {PreToolUse: [{name: hint, reply: {systemMessage: remember the tests}}]}");
     let ran = hook(&lab, &["gemini"], &event("BeforeTool", &push())).exits(0);
     assert_eq!(ran.stdout, "{}\n");
-    let name = std::fs::read_dir(lab.path("state/crosier/hook")).unwrap();
+    let name = std::fs::read_dir(lab.state("hook")).unwrap();
     let name =
         name.map(|entry| entry.unwrap().file_name().into_string().unwrap()).find(|name| name != "lock");
-    assert_eq!(lab.mode(&format!("state/crosier/hook/{}", name.unwrap())), 0o600);
-    assert_eq!(lab.mode("state/crosier/hook"), 0o700);
+    assert_eq!(mode(&lab.state("hook").join(name.unwrap())), 0o600);
+    assert_eq!(mode(&lab.state("hook")), 0o700);
     let other = json!({"session_id": "other", "hook_event_name": "BeforeAgent", "prompt": "x"});
     assert_eq!(hook(&lab, &["gemini"], &other).exits(0).stdout, "{}\n");
     let after = json!({"tool_name": "glob", "tool_input": {}, "tool_response": {"llmContent": "x"}});
@@ -208,4 +208,16 @@ fn the_hooks_of_an_agent_become_a_configuration_that_works() {
     assert!(is_denied(&hook(&lab, &["claude"], &event("PreToolUse", &push())).exits(0)));
     lab.run(&["import", "nobody"]).exits(64);
     lab.run(&["import", "codex"]).exits(65).complains(".codex/hooks.json");
+}
+
+#[test]
+fn a_notice_of_a_hook_reaches_the_person() {
+    let lab = Lab::with("hooks: {PreToolUse: [{name: bell, run: '/notify \"look here\"'}]}");
+    let ls = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let ran = hook(&lab, &["claude"], &event("PreToolUse", &ls)).exits(0);
+    assert_eq!(ran.json()["systemMessage"], "look here");
+    assert!(!ran.stdout.contains("permissionDecision"), "{}", ran.stdout);
+    lab.write("crosier.yaml", "hooks: {PreToolUse: [{run: '/notify \"look here\"'}, {run: /deny no}]}");
+    let ran = hook(&lab, &["claude"], &event("PreToolUse", &ls)).exits(0);
+    assert!(is_denied(&ran) && ran.json()["systemMessage"] == "look here", "{}", ran.stdout);
 }

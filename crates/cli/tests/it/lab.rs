@@ -16,7 +16,16 @@ pub(crate) const BASH: &str = r#"{"tool_name": "Bash", "tool_input": {"command":
 
 /// A folder that is gone when the test is.
 #[derive(Debug)]
-pub(crate) struct Lab(tempfile::TempDir);
+pub(crate) struct Lab {
+    folder: tempfile::TempDir,
+    /// Never in the folder: a state folder in a project is refused.
+    state: tempfile::TempDir,
+    has_state: bool,
+}
+
+/// Commands that read a configuration. One in a folder must be trusted before it counts; one that is named need not.
+const READERS: [&str; 10] =
+    ["fire", "hook", "list", "explain", "check", "enable", "disable", "run", "doctor", "test"];
 
 /// What came of one run.
 #[derive(Debug)]
@@ -66,7 +75,7 @@ impl Ran {
 
 impl Lab {
     pub(crate) fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self { folder: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap(), has_state: true }
     }
 
     /// With this `crosier.yaml`.
@@ -76,8 +85,19 @@ impl Lab {
         lab
     }
 
+    /// Without a state folder.
+    pub(crate) fn without_state(mut self) -> Self {
+        self.has_state = false;
+        self
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
+    }
+
+    /// A file in the program's state folder.
+    pub(crate) fn state(&self, name: &str) -> PathBuf {
+        self.state.path().join("crosier").join(name)
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -92,13 +112,29 @@ impl Lab {
     }
 
     pub(crate) fn mode(&self, name: &str) -> u32 {
-        fs::metadata(self.path(name)).unwrap().permissions().mode() & 0o777
+        mode(&self.path(name))
     }
 
     /// The program in this folder, with an environment that is the same everywhere.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let reads = args.first().is_some_and(|command| READERS.contains(command));
+        let is_test = args.first() == Some(&"test") && !args.contains(&"--record");
+        let is_named = args.iter().any(|word| word.starts_with("-c") || word.starts_with("--config"));
+        let mut command = self.bare_command(args);
+        if reads && !is_test && !is_named && self.path("crosier.yaml").exists() {
+            command.args(["-c", "crosier.yaml"]);
+        }
+        command
+    }
+
+    /// The same, and nobody names a configuration.
+    pub(crate) fn bare_command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(CROSIER);
-        command.args(args).current_dir(self.0.path()).env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        command.args(args).current_dir(self.folder.path()).env_clear();
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        if self.has_state {
+            command.env("XDG_STATE_HOME", self.state.path());
+        }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -117,6 +153,11 @@ impl Lab {
         drop(stdin);
         finish(child, started)
     }
+}
+
+/// Who may do what with a file.
+pub(crate) fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 /// Waits for its end.

@@ -21,7 +21,9 @@ mod fire;
 mod help;
 mod history;
 mod hook;
+mod install;
 mod lab;
+mod log;
 mod machine;
 #[expect(dead_code, reason = "the tests of the agent use the rest of it")]
 #[path = "../../../agent/tests/it/model_server.rs"]
@@ -35,6 +37,9 @@ mod run_session;
 mod run_signal;
 mod schema;
 mod seeds;
+mod serve;
 mod signal;
 mod switch;
 mod terminal;
+mod trust;
+mod try_it;

@@ -49,11 +49,7 @@ fn always_is_for_the_same_command_only() {
         + "- {tools: [{name: Bash, input: {command: echo 2 >> log}}]}\n- {say: Done.}\n";
     let seen = typed(&agent, &turns, "a\nn\n");
     assert_eq!(agent.lab.read("log"), "1\n1\n", "{seen}");
-    assert_eq!(
-        seen.matches("* Bash needs permission").count(),
-        2,
-        "nobody is told what is not asked: {seen}"
-    );
+    assert_eq!(seen.matches("main wants to run Bash").count(), 2, "nobody is told what is not asked: {seen}");
     assert_eq!(seen.matches("[a]lways this command").count(), 2, "{seen}");
 }
 
@@ -62,7 +58,7 @@ fn what_would_run_cannot_hide() {
     let agent = Agent::new();
     let turns = "- {tools: [{name: Bash, input: {command: \"touch x\\e[2K\\rls\"}}]}\n- {say: Done.}\n";
     let seen = typed(&agent, turns, "n\n");
-    assert!(seen.contains(r"touch x\u{1b}[2K\rls"), "{seen}");
+    assert!(seen.contains(r"touch x\u{1b}[2K\u{d}ls"), "{seen}");
 }
 
 #[test]

@@ -196,7 +196,7 @@ fn the_state_is_where_the_system_wants_it() {
     let home = agent.state.path("home");
     let run = |variables: &[(&str, &str)]| {
         let mut command = agent.lab.command(&["run", "x", "--model", "scripted:turns.yaml"]);
-        command.envs(variables.iter().copied());
+        command.env_remove("XDG_STATE_HOME").envs(variables.iter().copied());
         agent.start(command)
     };
     run(&[]).exits(78).complains("--state-dir");
@@ -233,4 +233,24 @@ fn a_reader_that_went_away_ends_the_session() {
     assert_eq!(child.wait().unwrap().code(), Some(1));
     let transcript = agent.state.read(&format!("sessions/{}/main.jsonl", agent.sessions()[0]));
     assert!(!transcript.contains("tool_result"), "{transcript}");
+}
+
+#[test]
+fn a_team_works_on_its_tasks_and_a_person_compacts() {
+    let agent = Agent::new();
+    let turns = "- say: One.\n- say: Two.\n";
+    let ran = agent.play(turns, &["--task", "a", "--task", "b", "--member", "ann:writer", "--json"]).exits(0);
+    let seen = lines(&ran);
+    assert_eq!((events(&seen, "TaskCompleted").len(), events(&seen, "TeammateIdle").len()), (2, 1));
+    agent
+        .play(turns, &["--task", "a", "--member", "ann", "--member", "ann"])
+        .exits(64)
+        .complains("each name once");
+    let before = agent.sessions();
+    agent.play(HELLO, &["hello"]).exits(0);
+    let session = agent.sessions().into_iter().find(|session| !before.contains(session)).unwrap();
+    let ran = agent.play("- say: A summary.\n", &["/compact", "--resume", &session, "--json"]).exits(0);
+    let seen = lines(&ran);
+    assert_eq!(events(&seen, "PreCompact")[0]["trigger"], "manual");
+    agent.play(HELLO, &["/compact"]).exits(1).complains("no conversation to compact");
 }

@@ -53,7 +53,7 @@ fn two_leave_at_once_whatever_hooks_do() {
     wait_until("the last hook to start", || is_written(&agent.lab.path("ending")));
     send(&child, Signal::INT);
     let ran = finish(child, Instant::now()).exits(130);
-    ran.complains("Ctrl-C again leaves at once");
+    ran.complains("Ctrl-C again exits at once");
     let pid = agent.lab.read("ending");
     wait_until("the hook to be gone", || !is_alive(&pid));
 }

@@ -99,3 +99,57 @@ fn a_signal_ends_a_program_whose_outcome_nobody_reads() {
     send(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
 }
+
+/// Whether a descriptor of the program asks for a signal (`O_ASYNC`).
+#[cfg(target_os = "linux")]
+fn has_asynchronous_descriptor(child: &Child) -> bool {
+    let Ok(open) = fs::read_dir(format!("/proc/{}/fdinfo", child.id())) else { return false };
+    let infos = open.flatten().filter_map(|entry| fs::read_to_string(entry.path()).ok());
+    let flags = |info: String| {
+        let line = info.lines().find_map(|line| line.strip_prefix("flags:"))?.trim().to_owned();
+        u32::from_str_radix(&line, 8).ok()
+    };
+    infos.filter_map(flags).any(|flags| flags & 0o20_000 != 0)
+}
+
+/// Kills the program with a signal that it cannot see, and waits for its hook to be gone.
+#[cfg(target_os = "linux")]
+fn expect_to_die_together(lab: &Lab, args: &[&str], event: &str) {
+    use std::io::Write;
+    let mut child = lab.command(args).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(event.as_bytes()).unwrap();
+    wait_until("the hook to start", || is_written(&lab.path("pids")));
+    let pids = lab.read("pids");
+    assert!(pids.split_whitespace().all(is_alive), "{pids}");
+    // On a busy machine a hook can be ahead of the program that started it.
+    wait_until("the program to watch over its hook", || has_asynchronous_descriptor(&child));
+    send(&child, Signal::KILL);
+    child.wait().unwrap();
+    wait_until("the hook to be gone", || is_over(&pids));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn hooks_die_with_the_program_when_it_is_killed() {
+    const STOP: &str = r#"{"session_id":"s","cwd":"/","hook_event_name":"Stop"}"#;
+    let ignores = "trap '' HUP INT TERM IO; sleep 60 & echo $$ $! > pids; wait; sleep 60";
+    for config in [SLEEPER, &format!("hooks: {{Stop: [{{name: deaf, command: \"{ignores}\"}}]}}")] {
+        expect_to_die_together(&Lab::with(config), &["fire", "Stop"], STOP);
+        expect_to_die_together(&Lab::with(config), &["hook", "claude", "-c", "crosier.yaml"], STOP);
+        expect_to_die_together(&Lab::with(config), &["fire", "Stop", "--exit-code"], STOP);
+    }
+    // A Python hook, in the middle of its call.
+    let lab = Lab::with("hooks: {Stop: [{name: stuck, type: python, handler: stuck.check}]}");
+    let code = "import os, time\ndef check(event):\n    open('pids', 'w').write(f'{os.getpid()}\\n')\n    time.sleep(60)\n";
+    lab.write("stuck.py", code);
+    expect_to_die_together(&lab, &["fire", "Stop"], STOP);
+}
+
+#[test]
+fn what_a_hook_leaves_in_the_background_lives_on() {
+    let lab = Lab::with("hooks: {Stop: [{name: quick, command: 'sleep 60 & echo $! > pids'}]}");
+    lab.feed(&["fire", "Stop"], "{}").exits(0);
+    let pid = lab.read("pids");
+    assert!(is_alive(&pid));
+    kill_process(Pid::from_raw(pid.trim().parse().unwrap()).unwrap(), Signal::KILL).unwrap();
+}

@@ -1,9 +1,9 @@
-//! `crosier enable` and `crosier disable`: state beside the configuration.
+//! `crosier enable` and `crosier disable`: what a person chose, in the state folder.
 
 use std::fs;
 use std::thread;
 
-use crate::lab::Lab;
+use crate::lab::{BASH, Lab, mode};
 
 const HOOKS: &str = "
 hooks:
@@ -15,7 +15,9 @@ hooks:
     - {reply: {}}
 agents: {a1: {hooks: {Stop: [{name: one, reply: {}}]}}}
 ";
-const STATE: &str = "crosier.yaml.state.json";
+const STATE: &str = "switches.json";
+/// Where earlier versions remembered it.
+const OLD: &str = "crosier.yaml.state.json";
 
 fn ran(lab: &Lab) -> Vec<String> {
     let outcome = lab.run(&["fire", "Stop"]).exits(0).json();
@@ -28,10 +30,10 @@ fn a_disabled_hook_does_not_run_until_it_is_enabled() {
     let lab = Lab::with(HOOKS);
     let all = ["one", "two", "guard", "Stop[1]", "a1/one"];
     assert_eq!(ran(&lab), all);
-    lab.run(&["disable", "one"]).exits(0).says("disabled one, in crosier.yaml.state.json");
+    let said = lab.run(&["disable", "one"]).exits(0);
+    said.says("disabled one, in ").says("switches.json");
     lab.run(&["disable", "one"]).exits(0).says("one is disabled already");
-    assert_eq!(lab.mode(STATE), 0o600);
-    assert_eq!(serde_json::from_str::<serde_json::Value>(&lab.read(STATE)).unwrap()["disabled"][0], "one");
+    assert_eq!((mode(&lab.state(STATE)), mode(&lab.state(""))), (0o600, 0o700));
     assert_eq!(ran(&lab), all[1..]);
     lab.run(&["disable", "a1/one"]).exits(0);
     assert_eq!(ran(&lab), all[1..4]);
@@ -39,7 +41,7 @@ fn a_disabled_hook_does_not_run_until_it_is_enabled() {
     lab.run(&["enable", "one"]).exits(0).says("one is enabled already");
     lab.run(&["enable", "a1/one"]).exits(0);
     assert_eq!(ran(&lab), all);
-    assert!(!lab.path(STATE).exists(), "a state that says nothing is no file");
+    assert!(!lab.state(STATE).exists(), "a state that says nothing is no file");
 }
 
 #[test]
@@ -74,46 +76,61 @@ fn what_may_not_be_switched_is_refused() {
     lab.run(&["enable", "nobody-at-all"]).exits(1).complains("`crosier list` shows them");
     lab.run(&["disable", "Stop[1]"]).exits(1).complains("is a place, not a name");
     lab.run(&["enable", "off"]).exits(1).complains("by `enabled: false`; change it there");
-    assert!(!lab.path(STATE).exists());
+    assert!(!lab.state(STATE).exists());
 }
 
 #[test]
-fn a_state_that_makes_no_sense_is_78_and_nothing_runs() {
-    let lab = Lab::with(HOOKS);
-    for bad in [
-        "{",
-        "[]",
-        "{}",
-        "{\"disabled\": \"one\"}",
-        "{\"disabled\": [1]}",
-        "{\"disabled\": [], \"more\": 1}",
-        "",
-    ] {
-        lab.write(STATE, bad);
-        for command in
-            [&["fire", "Stop"][..], &["list"], &["explain", "Stop"], &["disable", "one"], &["enable", "one"]]
-        {
-            lab.run(command).exits(78).complains(STATE);
-        }
-        lab.run(&["check"]).exits(78).says(STATE);
-        lab.run(&["fire", "Stop", "--exit-code"]).exits(2);
-        assert_eq!(lab.read(STATE), bad, "it is left for a person to look at");
+fn a_state_that_makes_no_sense_denies_and_is_left_for_a_person() {
+    let lab = Lab::with("hooks: {PreToolUse: [{name: one, reply: {}}]}");
+    fs::create_dir_all(lab.state("")).unwrap();
+    for bad in ["{", "[]", "{\"a\": \"one\"}", "{\"a\": [1]}", ""] {
+        fs::write(lab.state(STATE), bad).unwrap();
+        let ran = lab.feed(&["fire", "PreToolUse"], BASH).exits(0);
+        assert_eq!(ran.json()["decision"], "deny", "{bad}");
+        ran.complains(STATE);
+        lab.run(&["disable", "one"]).exits(1).complains(STATE);
+        lab.run(&["enable", "one"]).exits(1).complains(STATE);
+        lab.feed(&["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
+        assert_eq!(fs::read_to_string(lab.state(STATE)).unwrap(), bad);
     }
 }
 
 #[test]
-fn names_that_mean_nothing_any_more_are_warnings() {
+fn a_file_beside_the_configuration_switches_nothing_off_unless_a_person_takes_it_over() {
     let lab = Lab::with(HOOKS);
-    lab.write(STATE, "{\"disabled\": [\"gone\", \"guard\", \"Stop[1]\"]}");
-    assert_eq!(ran(&lab).len(), 5, "none of them has an effect");
-    let checked = lab.run(&["check"]).exits(0);
-    checked.says("crosier.yaml.state.json:1:15: warning: no hook of crosier.yaml is named `gone`");
-    checked.says("`guard` is a system hook and stays on").says("named `Stop[1]`").says("3 warnings");
-    lab.run(&["check", "--strict"]).exits(1);
-    for name in ["gone", "guard", "Stop[1]"] {
-        lab.run(&["enable", name]).exits(0);
+    lab.write(OLD, "{\"disabled\": [\"one\", \"guard\", \"gone\"]}");
+    assert_eq!(ran(&lab).len(), 5, "it has no effect");
+    lab.run(&["check"]).exits(0).says("crosier.yaml.state.json").says("crosier disable --migrate");
+    let taken = lab.run(&["disable", "--migrate"]).exits(0);
+    taken.says("disabled one").says("removed crosier.yaml.state.json");
+    taken.complains("`guard` is a system hook").complains("no hook is named `gone`");
+    assert!(!lab.path(OLD).exists());
+    assert_eq!(ran(&lab), ["two", "guard", "Stop[1]", "a1/one"]);
+    lab.run(&["disable", "--migrate"]).exits(0).says("nothing to take over");
+}
+
+#[test]
+fn a_name_that_is_left_over_can_be_forgotten() {
+    let lab = Lab::with(HOOKS);
+    lab.run(&["disable", "one"]).exits(0);
+    lab.write("crosier.yaml", "hooks: {Stop: [{name: two, reply: {}}]}");
+    lab.run(&["enable", "one"]).exits(0);
+    assert!(!lab.state(STATE).exists());
+}
+
+#[test]
+fn an_agent_switches_nothing_off() {
+    let lab = Lab::with(HOOKS);
+    for variable in
+        ["CLAUDECODE", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CODEX_SANDBOX", "COPILOT_CLI", "CROSIER_DEPTH"]
+    {
+        let output = lab.command(&["disable", "one"]).env(variable, "1").output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{variable}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("use a terminal outside the agent"), "{said}");
     }
-    assert!(!lab.path(STATE).exists());
+    let output = lab.command(&["disable", "one"]).env("CLAUDE_PROJECT_DIR", "/x").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "it says nothing about an agent");
 }
 
 #[test]
@@ -122,15 +139,13 @@ fn each_file_has_a_state_of_its_own() {
     lab.write("a/one.yaml", "hooks: {Stop: [{name: one, reply: {}}]}");
     lab.write("b/two.yaml", "hooks: {Stop: [{name: two, reply: {}}]}");
     let both = ["-c", "a/one.yaml", "-c", "b/two.yaml"];
-    lab.run(&[&["disable", "two"][..], &both].concat()).exits(0).says("b/two.yaml.state.json");
-    assert!(!lab.path("a/one.yaml.state.json").exists());
+    lab.run(&[&["disable", "two"][..], &both].concat()).exits(0);
     let outcome = lab.run(&[&["fire", "Stop"][..], &both].concat()).exits(0).json();
     assert_eq!(outcome["reports"].as_array().unwrap().len(), 1);
-    // A name in the state of another file is somebody else's.
-    lab.write("a/one.yaml.state.json", "{\"disabled\": [\"two\"]}");
-    fs::remove_file(lab.path("b/two.yaml.state.json")).unwrap();
-    let outcome = lab.run(&[&["fire", "Stop"][..], &both].concat()).exits(0).json();
-    assert_eq!(outcome["reports"].as_array().unwrap().len(), 2);
+    // The same name in another file is somebody else's.
+    lab.write("a/one.yaml", "hooks: {Stop: [{name: two, reply: {}}]}");
+    let outcome = lab.run(&["fire", "Stop", "-c", "a/one.yaml"]).exits(0).json();
+    assert_eq!(outcome["reports"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -144,8 +159,10 @@ fn many_at_once_lose_nothing() {
             scope.spawn(move || lab.run(&["disable", &format!("h{n}")]).exits(0));
         }
     });
-    let state: serde_json::Value = serde_json::from_str(&lab.read(STATE)).unwrap();
-    assert_eq!(state["disabled"].as_array().unwrap().len(), 12);
-    let left: Vec<_> = fs::read_dir(lab.path("")).unwrap().collect();
-    assert_eq!(left.len(), 2, "nothing is left lying around: {left:?}");
+    let state: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(lab.state(STATE)).unwrap()).unwrap();
+    let names = state.as_object().unwrap().values().next().unwrap();
+    assert_eq!(names.as_array().unwrap().len(), 12);
+    let left: Vec<_> = fs::read_dir(lab.state("")).unwrap().collect();
+    assert_eq!(left.len(), 3, "the state, its lock and the log: {left:?}");
 }

@@ -1,8 +1,11 @@
 //! Claude Code.
 //!
-//! Seen in the real program, version 2.1.325, headless. Its own form is the one vocabulary, but for the tool `Agent`.
+//! Seen in the real program, version 2.1.325, headless. Crosier's vocabulary is that of Claude Code, except for the
+//! tool `Agent`.
 
-use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, EXIT, HALT, HALT_AND_DENY, REWRITE, TELL};
+use super::shape::{
+    ALLOW, ANSWER_NO, ANSWER_YES, ASK, BEFORE_TOOL, BLOCK, CONTEXT, DENY, EVENT, EXIT, HALT, TELL,
+};
 use crate::read::Call;
 use crate::table::Put::{Key, Stdout};
 use crate::table::Val::{Input, Is, Output, Permissions, Text, Word};
@@ -11,11 +14,11 @@ use crate::table::{
 };
 use crosier_protocol::Json;
 
-/// Events that only tell: the person can be told, and context waits.
+/// Events at which the person can be told something, and context waits for a later event.
 const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
 const OUTPUT: Way = Way::Says(&[EVENT, Key("hookSpecificOutput.updatedToolOutput", Output)]);
 const STOPS: Says = Says { resume: BLOCK, ..SEEN };
-/// Work of a team: only the exit status counts.
+/// Events of a team: only the exit status counts.
 const TEAM: Says = Says { deny: EXIT, ..SEEN };
 
 pub(super) static CLAUDE: Agent = Agent {
@@ -42,29 +45,13 @@ pub(super) static CLAUDE: Agent = Agent {
     resumes: Some(8),
     timeout: Timeout { unit: Unit::Seconds, default_s: 600 },
     events: &[
-        AgentEvent::new(
-            &["PreToolUse"],
-            "PreToolUse",
-            Says {
-                deny: DENY,
-                ask: ASK,
-                allow: ALLOW,
-                rewrite: REWRITE,
-                context: CONTEXT,
-                halt: HALT_AND_DENY,
-                ..SEEN
-            },
-        ),
+        AgentEvent::new(&["PreToolUse"], "PreToolUse", BEFORE_TOOL),
         AgentEvent::new(
             &["PermissionRequest"],
             "PermissionRequest",
             Says {
-                deny: Way::Says(&[
-                    EVENT,
-                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
-                    Key("hookSpecificOutput.decision.message", Text),
-                ]),
-                allow: Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]),
+                deny: ANSWER_NO,
+                allow: ANSWER_YES,
                 rewrite: Way::Says(&[
                     EVENT,
                     Key("hookSpecificOutput.decision.behavior", Word("allow")),
@@ -142,7 +129,7 @@ pub(super) static CLAUDE: Agent = Agent {
         AgentEvent::new(&["Elicitation"], "Elicitation", Says::NOTHING).not_installed(),
         AgentEvent::new(&["ElicitationResult"], "ElicitationResult", Says::NOTHING).not_installed(),
         AgentEvent::new(&["ConfigChange"], "ConfigChange", Says { deny: EXIT, ..SEEN }),
-        // A hook on it would have to make the working tree itself.
+        // A hook on this event would have to create the worktree itself.
         AgentEvent::new(&["WorktreeCreate"], "WorktreeCreate", Says::NOTHING).not_installed(),
         AgentEvent::new(&["WorktreeRemove"], "WorktreeRemove", Says::NOTHING).not_installed(),
         AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", SEEN),
@@ -169,7 +156,7 @@ pub(super) static CLAUDE: Agent = Agent {
     },
 };
 
-/// What is printed is added to the instructions that there are: only what is new is said.
+/// Claude Code appends the hook's output to the existing instructions, so only the new part is printed.
 fn added_instructions(call: &Call, new: &Json) -> Result<Json, String> {
     let old = call.text("custom_instructions").unwrap_or_default();
     let new = new.plain();

@@ -1,7 +1,7 @@
 //! Cline CLI.
 //!
-//! Seen in the real program, version 3.0.65, headless. Its one "no" ends the whole run and tells nobody why, so a
-//! denial is a harmless input that says the reason instead, where there is one.
+//! Seen in the real program, version 3.0.65, headless. Its only way to deny ends the whole run without a reason, so a
+//! denial replaces the input by a harmless one that states the reason, for tools that have such an input.
 
 use crosier_protocol::Json;
 
@@ -168,10 +168,10 @@ fn resumed(_: &[(String, Json)]) -> Option<Json> {
     Some(Json::from("resume"))
 }
 
-/// An input that does nothing but say the reason.
+/// An input that does nothing but show the reason.
 fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
     let tool = call?.tool.as_ref()?;
-    // A file that is not there: its name comes back in the error, which the model gets.
+    // The name of a file that does not exist: the model sees it in the error message.
     let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
     let nowhere = format!("/nonexistent/denied: {}", reason.chars().map(plain).take(200).collect::<String>());
     match tool.own_name.as_str() {

@@ -1,11 +1,11 @@
 //! Codex.
 //!
-//! Seen in the real program, version 0.166.0, headless; its answers fit the schemas that are inside it. A key too many
-//! makes a hook "Failed", and the call goes on: only what is needed is said.
+//! Seen in the real program, version 0.166.0, headless; its answers fit the schemas that it contains. One extra key
+//! makes a hook "Failed" and lets the call proceed, so an answer contains only the keys that it needs.
 
-use super::shape::{BLOCK, BLOCK_ALONE, CONTEXT, DENY, EVENT, HALT, TELL};
+use super::shape::{BLOCK, BLOCK_ALONE, CONTEXT, DENY, EVENT, HALT, TELL, YES_OR_NO};
 use crate::table::Put::Key;
-use crate::table::Val::{Input, Output, Text, Word};
+use crate::table::Val::{Input, Output, Word};
 use crate::table::{
     Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Parts, Proof, Says, Timeout, Tool, Unit, Way,
 };
@@ -30,7 +30,7 @@ pub(super) static CODEX: Agent = Agent {
     ],
     mcp: Mcp::Same,
     version_at: "version",
-    // It says nothing but the folder of the event.
+    // It only names the folder of the event.
     project: &[],
     text_at: &[],
     output: OutputShape::Text,
@@ -55,22 +55,7 @@ pub(super) static CODEX: Agent = Agent {
                 ..SEEN
             },
         ),
-        AgentEvent::new(
-            &["PermissionRequest"],
-            "PermissionRequest",
-            Says {
-                deny: Way::Says(&[
-                    EVENT,
-                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
-                    Key("hookSpecificOutput.decision.message", Text),
-                ]),
-                allow: Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]),
-                rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
-                permissions: Way::Lost("an answer cannot change permissions"),
-                halt: Way::Becomes(Effect::Deny, "an answer cannot stop the turn"),
-                ..SEEN
-            },
-        ),
+        AgentEvent::new(&["PermissionRequest"], "PermissionRequest", YES_OR_NO),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",

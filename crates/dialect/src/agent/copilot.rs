@@ -1,7 +1,7 @@
 //! GitHub Copilot CLI.
 //!
 //! Seen in the real program, version 1.0.102, headless. Its events have two spellings; flat keys work in both. An
-//! event in camelCase does not say which one it is: the line does.
+//! event in camelCase does not name itself: the hook's command line does.
 
 use crate::table::Put::Key;
 use crate::table::Val::{Input, Is, Output, Text, Word};

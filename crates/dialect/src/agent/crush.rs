@@ -43,7 +43,7 @@ pub(super) static CRUSH: Agent = Agent {
             deny: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]),
             ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
             allow: Way::Says(&[Key("decision", Word("allow"))]),
-            // Merged into the old input: a member that a hook took out stays.
+            // Merged into the old input: a member that a hook removed stays.
             rewrite: Way::Says(&[Key("updated_input", Input)]),
             context: Way::Says(&[Key("context", Text)]),
             halt: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text), Key("halt", Is(true))]),

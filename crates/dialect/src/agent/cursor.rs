@@ -12,7 +12,7 @@ use crate::table::{
 };
 
 const SEEN: Says = Says::NOTHING;
-/// The model was seen to get the one or the other: the reason is in both.
+/// Sometimes the model gets one of these messages, sometimes the other: the reason is in both.
 const DENY: Way =
     Way::Says(&[Key("permission", Word("deny")), Key("user_message", Text), Key("agent_message", Text)]);
 const ASK: Way =
@@ -22,7 +22,7 @@ const CONTEXT: Way = Way::Says(&[Key("additional_context", Text)]);
 const NO_INPUT: Way = Way::Becomes(Effect::Deny, "this event cannot have another input");
 const NO_HALT: Way = Way::Becomes(Effect::Deny, "a hook cannot stop it");
 const OUTPUT: Way = Way::Lost("a hook cannot change an output");
-/// The events about one kind of tool.
+/// Events that are about one kind of tool only.
 const ONE_KIND: Says = Says { deny: DENY, ask: ASK, allow: ALLOW, rewrite: NO_INPUT, halt: NO_HALT, ..SEEN };
 const AFTER: Says = Says { replace: OUTPUT, hide: OUTPUT, ..SEEN };
 

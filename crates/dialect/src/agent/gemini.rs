@@ -1,7 +1,7 @@
 //! Gemini CLI.
 //!
-//! Seen in the real program, version 0.61.0, headless. It reads stderr as JSON when stdout is empty, so that there is
-//! always an object on stdout.
+//! Seen in the real program, version 0.61.0, headless. It reads stderr as JSON when stdout is empty, so an answer
+//! always has an object on stdout.
 
 use crosier_protocol::Json;
 
@@ -103,7 +103,7 @@ pub(super) static GEMINI: Agent = Agent {
         .fields(&[Move::new("llm_response.text", "output"), Move::new("llm_request.model", "model")])
         .restore(candidates),
         AgentEvent::new(&["BeforeToolSelection"], "BeforeToolSelection", SEEN).not_installed(),
-        // It comes before every model call, and says nothing about a compaction.
+        // It fires before every model call, whether or not there is a compaction.
         AgentEvent::new(&["PreCompress"], "PreCompress", SEEN).not_installed(),
         AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
@@ -127,7 +127,7 @@ pub(super) static GEMINI: Agent = Agent {
     },
 };
 
-/// The tools of Gemini CLI, and of what was made from it.
+/// The tools of Gemini CLI and of its forks.
 pub(super) const TOOLS: &[Tool] = &[
     Tool::new("run_shell_command", "Bash"),
     Tool::new("read_file", "Read").fields(&[("absolute_path", "file_path")]),
@@ -143,14 +143,14 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool::new("invoke_agent", "Task").also(&["Agent"]).fields(&[("agent_name", "subagent_type")]),
 ];
 
-/// The last message of the person: the first one also has the context of the session in front of it.
+/// The person's last message. The first message starts with the context of the session.
 fn last_prompt(call: &[(String, Json)]) -> Option<Json> {
     let messages = json::elements(&json::at(call, "llm_request.messages")?)?;
     let is_user = |message: &&Json| message.get("role").is_some_and(|role| role.plain() == "user");
     messages.iter().rev().find(is_user)?.get("content")
 }
 
-/// The whole list of messages, with another last prompt.
+/// The whole list of messages, with the last prompt replaced.
 fn messages(call: &Call, prompt: &Json) -> Result<Json, String> {
     let list = call.sent("llm_request.messages").and_then(|list| json::elements(&list));
     let mut list = list.ok_or("the request has no messages")?;
@@ -166,7 +166,7 @@ fn messages(call: &Call, prompt: &Json) -> Result<Json, String> {
     Ok(json::list(&list))
 }
 
-/// The answer of the model with other words.
+/// The model's answer with its text replaced.
 fn candidates(call: &Call, output: &Json) -> Result<Json, String> {
     let reason = call.sent("llm_response.candidates.0.finishReason").unwrap_or_default();
     let parts = json::list(std::slice::from_ref(output));

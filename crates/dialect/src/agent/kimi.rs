@@ -35,7 +35,7 @@ pub(super) static KIMI: Agent = Agent {
     text_at: &[],
     output: OutputShape::Text,
     nothing: "",
-    // It takes one.
+    // It lets a hook resume it once.
     resumes: Some(1),
     timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
     events: &[

@@ -1,4 +1,4 @@
-//! Kiro CLI, and Amazon Q before it.
+//! Kiro CLI, formerly Amazon Q.
 //!
 //! From its documentation; not run. It takes an exit status, and plain text as context.
 

@@ -1,7 +1,7 @@
 //! opencode.
 //!
-//! Its hooks are functions of a plugin. Ours (`opencode.ts`) hands what they get to `crosier hook opencode` and does
-//! what the answer says; what opencode does with it was seen in the real program, version 1.18.33.
+//! Its hooks are functions of a plugin. Crosier's plugin (`opencode.ts`) passes their arguments to `crosier hook
+//! opencode` and acts on the answer. What opencode does with it was seen in the real program, version 1.18.33.
 
 use crosier_protocol::Json;
 

@@ -1,11 +1,12 @@
 //! Qwen Code.
 //!
-//! Seen in the real program, version 0.24.4, headless. It comes from Gemini CLI and takes most replies of Claude Code.
+//! Seen in the real program, version 0.24.4, headless. It is a fork of Gemini CLI and takes most replies of Claude
+//! Code.
 
 use super::gemini::TOOLS;
-use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, EVENT, HALT, HALT_AND_DENY, TELL};
+use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, TELL, YES_OR_NO};
 use crate::table::Put::Key;
-use crate::table::Val::{Is, Output, Text, Word};
+use crate::table::Val::{Is, Output};
 use crate::table::{
     Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
 };
@@ -47,22 +48,7 @@ pub(super) static QWEN: Agent = Agent {
                 ..SEEN
             },
         ),
-        AgentEvent::new(
-            &["PermissionRequest"],
-            "PermissionRequest",
-            Says {
-                deny: Way::Says(&[
-                    EVENT,
-                    Key("hookSpecificOutput.decision.behavior", Word("deny")),
-                    Key("hookSpecificOutput.decision.message", Text),
-                ]),
-                allow: Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]),
-                rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
-                permissions: Way::Lost("an answer cannot change permissions"),
-                halt: Way::Becomes(Effect::Deny, "an answer cannot stop the turn"),
-                ..SEEN
-            },
-        ),
+        AgentEvent::new(&["PermissionRequest"], "PermissionRequest", YES_OR_NO),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",

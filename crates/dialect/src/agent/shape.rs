@@ -1,10 +1,10 @@
-//! The words that agents have in common: most of them take the replies of Claude Code, or nearly so.
+//! Replies that several agents share: most of them take those of Claude Code, or something close.
 
 use crate::table::Put::{Key, Status, Stderr};
 use crate::table::Val::{Event, Input, Is, Text, Word};
-use crate::table::{Put, Way};
+use crate::table::{Effect, Put, Says, Way};
 
-/// The event's name, which stands beside every word for one event.
+/// The event's name, which accompanies every reply that is specific to an event.
 pub(super) const EVENT: Put = Key("hookSpecificOutput.hookEventName", Event);
 /// `continue: false`, with the reason.
 pub(super) const STOP: [Put; 2] = [Key("continue", Is(false)), Key("stopReason", Text)];
@@ -34,7 +34,7 @@ pub(super) const TELL: Way = Way::Says(&[Key("systemMessage", Text)]);
 pub(super) const HALT: Way = Way::Says(&STOP);
 /// `decision: block`, with the reason.
 pub(super) const BLOCK: Way = Way::Says(&[Key("decision", Word("block")), Key("reason", Text)]);
-/// The same, and nothing beside it.
+/// The same, with no other keys.
 pub(super) const BLOCK_ALONE: Way = Way::Alone(&[Key("decision", Word("block")), Key("reason", Text)]);
 /// Exit status 2, with the reason on stderr.
 pub(super) const EXIT: Way = Way::Says(&[Status(2), Stderr(Text)]);
@@ -46,3 +46,35 @@ pub(super) const HALT_AND_DENY: Way = Way::Says(&[
     Key("hookSpecificOutput.permissionDecision", Word("deny")),
     Key("hookSpecificOutput.permissionDecisionReason", Text),
 ]);
+
+/// A request for permission is answered with no.
+pub(super) const ANSWER_NO: Way = Way::Says(&[
+    EVENT,
+    Key("hookSpecificOutput.decision.behavior", Word("deny")),
+    Key("hookSpecificOutput.decision.message", Text),
+]);
+/// A request for permission is answered with yes.
+pub(super) const ANSWER_YES: Way =
+    Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]);
+
+/// Every reply before a tool runs, for agents that take all of Claude Code's replies.
+pub(super) const BEFORE_TOOL: Says = Says {
+    deny: DENY,
+    ask: ASK,
+    allow: ALLOW,
+    rewrite: REWRITE,
+    context: CONTEXT,
+    halt: HALT_AND_DENY,
+    tell: TELL,
+    ..Says::NOTHING
+};
+/// A request for permission that can be answered with yes or no, and nothing more.
+pub(super) const YES_OR_NO: Says = Says {
+    deny: ANSWER_NO,
+    allow: ANSWER_YES,
+    rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
+    permissions: Way::Lost("an answer cannot change permissions"),
+    halt: Way::Becomes(Effect::Deny, "an answer cannot stop the turn"),
+    tell: TELL,
+    ..Says::NOTHING
+};

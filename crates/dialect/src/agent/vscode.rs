@@ -2,7 +2,7 @@
 //!
 //! From its documentation; not run. It takes the replies of Claude Code.
 
-use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
+use super::shape::{BEFORE_TOOL, BLOCK, CONTEXT, HALT, TELL};
 use crate::table::{
     Agent, AgentEvent, Mcp, Move, OutputShape, Page, Parts, Proof, Says, Timeout, Tool, Unit, Way,
 };
@@ -40,19 +40,7 @@ pub(super) static VSCODE: Agent = Agent {
     resumes: None,
     timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
     events: &[
-        AgentEvent::new(
-            &["PreToolUse"],
-            "PreToolUse",
-            Says {
-                deny: DENY,
-                ask: ASK,
-                allow: ALLOW,
-                rewrite: REWRITE,
-                context: CONTEXT,
-                halt: HALT_AND_DENY,
-                ..SEEN
-            },
-        ),
+        AgentEvent::new(&["PreToolUse"], "PreToolUse", BEFORE_TOOL),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",

@@ -104,7 +104,7 @@ fn file(sent: &[(String, Json)]) -> Option<Json> {
     Some(json::object(&[("file_path", json::at(sent, "tool_info.file_path")?)]))
 }
 
-/// All edits of a file as one: guards look at every text.
+/// All edits of a file as one, so that guards see every text.
 fn edit(sent: &[(String, Json)]) -> Option<Json> {
     let edits =
         json::at(sent, "tool_info.edits").and_then(|edits| json::elements(&edits)).unwrap_or_default();

@@ -6,7 +6,7 @@ use crosier_protocol::{FieldKind, Json, Kind};
 use crate::json::{self, Fields};
 use crate::table::{Agent, AgentEvent, Move};
 
-/// What was sent, with the names of the vocabulary. What has no name there keeps its own.
+/// The payload with Crosier's field names. A field that has no name in Crosier keeps its own.
 pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fields {
     let moves = || entry.fields.iter().chain(agent.fields);
     let mut out: Fields = Vec::with_capacity(sent.len() + 4);
@@ -21,9 +21,9 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
         let Some(value) = json::at(sent, field.from) else { continue };
         let value = renamed(field, value);
         match out.iter_mut().find(|(name, _)| name == field.to) {
-            // A value that has another word here.
+            // The same field, whose value has another word in Crosier.
             Some((name, old)) if *name == field.from => *old = value,
-            // What is said in the vocabulary already counts.
+            // A field that is already in Crosier's vocabulary wins.
             Some(_) => {}
             None => out.extend(fit_base(field.to, &value).map(|value| (field.to.to_owned(), value))),
         }
@@ -40,7 +40,7 @@ fn renamed(field: &Move, value: Json) -> Json {
     other.map_or(value.clone(), |(_, here)| Json::from(*here))
 }
 
-/// A base field must be text: a number becomes its digits, a time that is none is left to the engine.
+/// A base field must be text: a number becomes its digits; an invalid time is dropped, and the engine fills it in.
 fn fit_base(name: &str, value: &Json) -> Option<Json> {
     if !BASE_FIELDS.contains(&name) || value.as_str().is_some() || value.is_null() {
         return Some(value.clone());
@@ -48,8 +48,8 @@ fn fit_base(name: &str, value: &Json) -> Option<Json> {
     (name != "timestamp").then(|| Json::from(value.text()))
 }
 
-/// Adds what the event must have, and makes fit what has another type: an agent that changes what nobody decides
-/// about must not lock its user out.
+/// Adds required fields that are missing, and converts those of another type: an agent that changes a field that no
+/// hook decides about must not lock its user out.
 pub(super) fn complete(kind: &Kind, fields: &mut Fields) {
     for field in kind.fields.iter() {
         match fields.iter_mut().find(|(name, _)| *name == field.name) {

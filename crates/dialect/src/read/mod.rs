@@ -15,16 +15,17 @@ pub(crate) use tool::ToolCall;
 pub enum Read {
     /// An event that hooks can be asked about.
     Call(Box<Call>),
-    /// An event that nobody knows, by its name: there is no opinion about it.
+    /// An event with an unknown name: it gets no decision.
     Unknown(String),
-    /// An event that was sent before: there is no opinion about it.
+    /// An event that was already sent: it gets no decision.
     Repeated,
 }
 
-/// Why an agent's bytes are no event.
+/// Why an agent's bytes are not an event.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Unreadable {
-    /// The event that it would be, as far as that can be seen.
+    /// The event that was meant, if that can be told.
     pub event: Option<&'static AgentEvent>,
     /// What is wrong.
     pub why: String,
@@ -32,12 +33,13 @@ pub struct Unreadable {
 
 /// One event of an agent: what was sent, and the events to fire for it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Call {
     /// Who sent it.
     pub agent: &'static Agent,
     /// Which of its events it is.
     pub entry: &'static AgentEvent,
-    /// What is fired: mostly one event, one per part when a call has several.
+    /// The events to fire: usually one; one per part when a call has several.
     pub events: Vec<Event>,
     /// What was sent.
     pub(crate) sent: Fields,
@@ -45,11 +47,11 @@ pub struct Call {
     pub(crate) tool: Option<ToolCall>,
 }
 
-/// Reads what an agent sent. `word` is the event's name when the command line has it; what the payload says counts
-/// more.
+/// Reads what an agent sent. `word` is the event's name when the command line has it; a name in the payload takes
+/// precedence.
 ///
 /// # Errors
-/// When it is no event, and what is wrong with it.
+/// When it is not an event, and what is wrong with it.
 pub fn read(
     agent: &'static Agent,
     word: Option<&str>,
@@ -77,7 +79,7 @@ pub fn read(
     Call::new(agent, entry, &kind, sent).map(|call| Read::Call(Box::new(call))).map_err(unreadable)
 }
 
-/// The members of the one object that the bytes are. Marks of byte order in front of it say nothing.
+/// The members of the JSON object in these bytes. A byte order mark in front of it is skipped.
 fn object(bytes: &[u8]) -> Result<Fields, String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format!("it is not UTF-8: byte {} begins no character", error.valid_up_to()))?;
@@ -97,7 +99,7 @@ fn object(bytes: &[u8]) -> Result<Fields, String> {
     Ok(members)
 }
 
-/// Which event it is meant to be, when it cannot be read: what the line says, or a known name in its text.
+/// Which event was meant, when the payload cannot be read: what the command line says, or a known name in the text.
 fn guess(agent: &'static Agent, word: Option<&str>, bytes: &[u8]) -> Option<&'static AgentEvent> {
     let text = String::from_utf8_lossy(bytes);
     let told = word.and_then(|word| agent.event(word, &[]));
@@ -117,7 +119,7 @@ impl Agent {
         self.events.iter().find(|entry| entry.own.contains(&word) && entry.when.is_none_or(is_there))
     }
 
-    /// The event that has this name there or here.
+    /// The event that has this name in the agent or in Crosier.
     #[must_use]
     pub fn named(&'static self, word: &str) -> Option<&'static AgentEvent> {
         let own = self.event(word, &[]);
@@ -163,14 +165,14 @@ impl Call {
             if let Some(response) = self.tool.as_ref().and_then(|tool| tool.response_of(at - 1, &common)) {
                 more.push(("tool_response".to_owned(), response));
             }
-            // The last part takes what the others copied.
+            // The last part takes the original, the others a copy.
             let fields = if at == number { std::mem::take(&mut common) } else { common.clone() };
             events.push(make(fields, more, &part.also)?);
         }
         Ok(events)
     }
 
-    /// The agent's own words.
+    /// The payload in the agent's own terms, for the field `host`.
     fn host(&self, part: Option<(usize, usize)>) -> Json {
         let mut host = vec![("agent", Json::from(self.agent.name)), ("event", Json::from(self.entry.name()))];
         host.extend(json::at(&self.sent, self.agent.version_at).map(|version| ("version", version)));
@@ -208,9 +210,22 @@ impl Call {
         json::at(&self.sent, path)
     }
 
-    /// The project's folder, as the agent names it; `variable` gives variables of the environment.
+    /// The project's folder, as the agent names it; `variable` gives variables of the environment. An agent that names
+    /// none only says where it is: the folder of the event, which follows every `cd`.
     #[must_use]
     pub fn project(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+        self.named_project(variable).or_else(|| self.folder())
+    }
+
+    /// The folder of the event.
+    #[must_use]
+    pub fn folder(&self) -> Option<String> {
+        json::text(&self.sent, "cwd").filter(|folder| !folder.is_empty())
+    }
+
+    /// The folder that the agent names as its project.
+    #[must_use]
+    pub fn named_project(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let found = self.agent.project.iter().find_map(|place| match place {
             Place::Variable(name) => variable(name),
             Place::Field(path) => {
@@ -219,6 +234,6 @@ impl Call {
                 first.unwrap_or(value).as_str().map(|text| text.into_owned())
             }
         });
-        found.or_else(|| json::text(&self.sent, "cwd")).filter(|folder| !folder.is_empty())
+        found.filter(|folder| !folder.is_empty())
     }
 }

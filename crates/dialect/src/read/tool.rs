@@ -6,8 +6,8 @@ use super::super::patch::{self, Action, Change};
 use crate::json::{self, Fields};
 use crate::table::{Agent, Mcp, Parts, Tool};
 
-/// What tools cannot do without. Some agents put a new input over the old one: a field that it lacks would stay as it
-/// was.
+/// Fields that tools need. Some agents merge the new input into the old one, so a field that is missing from it would
+/// keep its old value.
 const NEEDED: [&str; 7] = ["command", "file_path", "content", "old_string", "new_string", "pattern", "url"];
 
 /// The call of a tool.
@@ -25,9 +25,9 @@ pub(crate) struct ToolCall {
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) input: Json,
-    /// What matchers may call it too.
+    /// Further names that matchers may use for it.
     pub(crate) also: Vec<String>,
-    /// Which change of a patch it shows.
+    /// The index of the change in the patch.
     change: usize,
 }
 
@@ -44,7 +44,7 @@ impl ToolCall {
         let own_name = take("tool_name")?;
         let own_input = take("tool_input")?;
         let own_name = own_name.as_str().ok_or("the tool's name is no text")?.into_owned();
-        // Some send the input as a text that is JSON.
+        // Some agents send the input as a string with JSON in it.
         let own_input = match own_input.as_str() {
             Some(text) if text.starts_with('{') => Json::parse(&text).unwrap_or(own_input.clone()),
             _ => own_input.clone(),
@@ -102,7 +102,7 @@ impl ToolCall {
         }
     }
 
-    /// An input of the agent with the names of the vocabulary.
+    /// An input of the agent, with Crosier's names.
     fn renamed(&self, input: &Json) -> Json {
         let names = self.tool.map_or(&[][..], |tool| tool.fields);
         let Some(mut members) = input.entries().filter(|_| !names.is_empty()) else { return input.clone() };
@@ -115,17 +115,17 @@ impl ToolCall {
         json::object(&members)
     }
 
-    /// What one part of a list gave back, when the response is a list of the same length.
+    /// The response of one part, when the response is a list of the same length.
     pub(super) fn response_of(&self, at: usize, fields: &[(String, Json)]) -> Option<Json> {
         let is_list = matches!(self.tool?.parts, Parts::Each { .. });
         let responses = json::elements(json::find(fields, "tool_response").filter(|_| is_list)?)?;
         if responses.len() == self.parts.len() { responses.into_iter().nth(at) } else { None }
     }
 
-    /// The whole input for the agent, when hooks changed these parts.
+    /// The whole input for the agent, after hooks changed these parts.
     ///
     /// # Errors
-    /// Why there is no such input.
+    /// Why the changes cannot be expressed as an input of the agent.
     pub(crate) fn restore(&self, rewritten: &[Option<Json>]) -> Result<Json, String> {
         match self.tool.map_or(Parts::One, |tool| tool.parts) {
             Parts::One => self.restore_one(rewritten),
@@ -145,7 +145,7 @@ impl ToolCall {
         }
     }
 
-    /// An input of the vocabulary with the names of the agent.
+    /// An input in Crosier's vocabulary, with the agent's names.
     fn own(&self, input: &Json) -> Result<Json, String> {
         let mut members = input.entries().ok_or("the new input is no object")?;
         for (own, here) in self.tool.map_or(&[][..], |tool| tool.fields) {
@@ -215,7 +215,7 @@ fn members_but(input: &Json, field: &str) -> Json {
     json::object(&members)
 }
 
-/// The text of a value of a list: itself, or what an object has inside, with the words that follow it.
+/// The text of a list's value: the string itself, or the field `inside` of an object, followed by its arguments.
 fn element_text(element: &Json, inside: &str) -> Json {
     let Some(value) = element.get(inside) else { return element.clone() };
     let words = element.get("args").and_then(|args| json::elements(&args)).unwrap_or_default();

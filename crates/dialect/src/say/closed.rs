@@ -1,15 +1,21 @@
-//! What is said when Crosier itself cannot judge: what acts is denied, the person is told, no loop is kept alive.
+//! The answer when Crosier itself cannot decide: actions are denied, the person is told, and no loop is kept going.
 
 use super::{Answer, Speaker};
 use crate::read::Call;
 use crate::table::{Agent, AgentEvent, Effect, Put, Way};
 
-/// The events at which something acts: without a judgement it must not.
+/// The events before an action: without a decision, the action must not happen.
 const ACTS: [&str; 4] = ["PreToolUse", "PermissionRequest", "PreGitWrite", "PreAgentSpawn"];
 /// The events at which the person is told.
 const TELLS: [&str; 2] = ["UserPromptSubmit", "SessionStart"];
 
-/// The answer when Crosier cannot judge. `event` is unknown when not even that could be read.
+/// Whether this event comes before an action, which is denied when Crosier cannot decide.
+#[must_use]
+pub fn acts(event: &str) -> bool {
+    ACTS.contains(&event)
+}
+
+/// The answer when Crosier cannot decide. `event` is none when not even the event's name could be read.
 #[must_use]
 pub fn closed(
     agent: &'static Agent,
@@ -20,7 +26,7 @@ pub fn closed(
     let entry = event.or_else(|| unmistakable(agent));
     let mut speaker = Speaker::new(agent, entry, call);
     match entry {
-        Some(entry) if ACTS.contains(&entry.event) => {
+        Some(entry) if acts(entry.event) => {
             speaker.say(Effect::Deny, reason);
         }
         Some(entry) if TELLS.contains(&entry.event) => {
@@ -32,7 +38,7 @@ pub fn closed(
     speaker.end()
 }
 
-/// The event to answer for when nobody knows which one it is: the one before a tool runs, unless the same words would
+/// The event to answer for when its name is unknown: the one before a tool runs, unless the same answer would
 /// keep the agent going at another event.
 fn unmistakable(agent: &'static Agent) -> Option<&'static AgentEvent> {
     let before = agent.events.iter().find(|entry| entry.event == "PreToolUse")?;

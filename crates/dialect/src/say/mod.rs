@@ -1,4 +1,4 @@
-//! Outcomes → exactly what the agent takes for them: stdout, stderr, exit status.
+//! Outcomes → the answer in the agent's own form: stdout, stderr, exit status.
 
 mod closed;
 mod shape;
@@ -11,11 +11,11 @@ use crate::json::readable;
 use crate::read::Call;
 use crate::table::{Agent, AgentEvent, Effect, Put, Val, Way};
 
-pub use closed::closed;
+pub use closed::{acts, closed};
 pub use verdict::{Told, Verdict};
 use write::Writer;
 
-/// What the agent gets, and what is left over.
+/// What the agent gets, and what could not be delivered to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// All of stdout.
@@ -24,11 +24,11 @@ pub struct Answer {
     pub stderr: String,
     /// The exit status.
     pub status: u8,
-    /// Context that the event does not take: it waits for one that does.
+    /// Context that this event cannot carry: it waits for an event that can.
     pub waits: Vec<String>,
-    /// Whether the person was told what they were to be told.
+    /// Whether the messages for the person were delivered.
     pub told: bool,
-    /// Whether the agent was told to go on.
+    /// Whether the agent was told to continue.
     pub resumed: bool,
     /// What could not be said, for the log.
     pub log: Vec<String>,
@@ -57,7 +57,7 @@ impl Call {
         speaker.end()
     }
 
-    /// What an agent takes as the input that hooks want, or none when they leave it as it is.
+    /// The rewritten input in the agent's form; none when no hook changed it.
     fn input(&self, verdict: &Verdict) -> Option<Result<Json, String>> {
         if verdict.inputs.iter().all(Option::is_none) {
             return None;
@@ -75,7 +75,7 @@ fn or(text: &str, otherwise: &str) -> String {
     if text.trim().is_empty() { otherwise.to_owned() } else { text.to_owned() }
 }
 
-/// Puts one answer together.
+/// Builds one answer.
 struct Speaker<'a> {
     agent: &'static Agent,
     entry: Option<&'static AgentEvent>,
@@ -85,7 +85,7 @@ struct Speaker<'a> {
     input: Option<Json>,
     output: Option<Json>,
     permissions: Option<Json>,
-    /// What stands alone, with its text; written at the end.
+    /// An effect that must be the only one in the answer, with its text; written at the end.
     alone: Option<(&'static [Put], String)>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// What is about to happen: not, after a question, with another input, or without one.
+    /// Says the decision: deny, ask, rewrite the input, or allow.
     fn decide(&mut self, verdict: &Verdict) {
         let reason = verdict.reason.as_str();
         let mut is_denied = verdict.decision == Some(Decision::Deny);
@@ -169,14 +169,14 @@ impl<'a> Speaker<'a> {
         self.entry.map_or(Way::Nowhere, |entry| entry.says.way(effect))
     }
 
-    /// Says an effect, or the one that takes its place. False when nobody will know of it.
+    /// Says an effect, or the one that takes its place. False when it is lost.
     fn say(&mut self, effect: Effect, text: &str) -> bool {
         self.go(effect, self.way(effect), text)
     }
 
     fn go(&mut self, effect: Effect, way: Way, text: &str) -> bool {
         match way {
-            // What stands alone has no room for a word to the person.
+            // An effect that must be the only one leaves no room for a message to the person.
             Way::Says(_) if self.alone.is_some() && effect == Effect::Tell => {
                 self.note(effect, "something else is said at this event", text);
                 false

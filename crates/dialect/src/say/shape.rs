@@ -1,4 +1,4 @@
-//! A new output, as the agent takes it: as text, or in the shape of the tool's own response.
+//! A new tool output in the agent's form: as text, or in the shape of the tool's own response.
 
 use crosier_protocol::Json;
 
@@ -25,8 +25,8 @@ pub(super) fn output(agent: &Agent, call: Option<&Call>, new: Option<&Json>, tex
     }
 }
 
-/// `new` in the shape of `old`. What the old one has and the new one lacks is there, but empty: a response of another
-/// shape would be dropped, and the old one be shown.
+/// `new` in the shape of `old`. Members that only `old` has are kept, but empty: the agent drops a response of another
+/// shape and shows the old one.
 fn shaped(old: &Json, new: &Json, place: Option<&str>) -> Json {
     if kind(old) == kind(new) {
         let (Some(old), Some(mut new)) = (old.entries(), new.entries()) else { return new.clone() };
@@ -45,7 +45,7 @@ fn shaped(old: &Json, new: &Json, place: Option<&str>) -> Json {
     let filled = filler.fill("", "", old);
     match (filler.text, filled) {
         (None, filled) => filled,
-        // There was no place for it: better something that is dropped than the old output.
+        // No place was found for the text: a response that the agent may drop is better than the old output.
         (Some(text), filled) => filled.entries().map_or_else(
             || json::list(&[Json::from(text.as_str())]),
             |mut members| {
@@ -92,7 +92,7 @@ impl Filler<'_> {
     }
 }
 
-/// A value of the same type that says nothing.
+/// An empty value of the same type.
 fn emptied(name: &str, old: &Json) -> Json {
     if let Some(members) = old.entries() {
         let inner = members.into_iter().map(|(name, value)| {
@@ -108,7 +108,7 @@ fn emptied(name: &str, old: &Json) -> Json {
     }
 }
 
-/// Words that say what a response is, not what it says.
+/// Names of members that describe a response and are not its content.
 fn is_fixed(name: &str) -> bool {
     matches!(name, "type" | "status" | "mode" | "filePath" | "agentId")
 }

@@ -1,11 +1,11 @@
-//! The outcomes of all parts of a call, as one.
+//! The outcomes of all parts of a call, combined.
 
 use crosier_protocol::{Decision, Event, Json, NoticeKind, Outcome, Phase};
 
 use crate::json;
 use crate::read::Call;
 
-/// What hooks want, all parts of a call together.
+/// What hooks want for a call, all its parts combined.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Verdict {
     /// The strictest decision.
@@ -37,7 +37,7 @@ pub struct Verdict {
 pub struct Told {
     /// The hook that it is about.
     pub hook: String,
-    /// Whether the hook failed; such a thing is told once in a session.
+    /// Whether the hook failed; a failure is reported once per session.
     pub failed: bool,
     /// What they are told.
     pub text: String,
@@ -59,7 +59,7 @@ impl Call {
     }
 
     /// The new output of the whole call. Parts of a list have their own responses; other parts share one, and what
-    /// each made of it stands one below the other.
+    /// each made of it is joined, one per line.
     fn output(&self, mut outputs: Vec<Option<Json>>) -> Option<Json> {
         if outputs.len() < 2 || outputs.iter().all(Option::is_none) {
             return outputs.pop().flatten();
@@ -119,7 +119,7 @@ impl Verdict {
         let failures = outcome.failures().filter(|(hook, _)| !has_denied(hook)).map(|(hook, failure)| Told {
             hook: hook.to_owned(),
             failed: true,
-            text: format!("crosier: hook {hook} failed and was passed over: {failure}"),
+            text: format!("crosier: hook {hook} failed and was ignored: {failure}"),
         });
         let would = outcome.reports.iter().filter_map(|report| {
             let would = report.would.filter(|would| *would != Decision::Allow)?;
@@ -135,7 +135,7 @@ impl Verdict {
     }
 }
 
-/// A rewritten field, unless it is what it was.
+/// A rewritten field, unless its value is unchanged.
 fn changed(event: &Event, phase: Phase, new: Option<&Json>) -> Option<Json> {
     let new = new?;
     let field = event.kind().rewritable(phase)?;

@@ -42,7 +42,7 @@ pub(super) fn agents(
                 }
             }
         }
-        // Somebody else's idea of agents.
+        // Another program's use of the key `agents`.
         _ => {}
     }
     found

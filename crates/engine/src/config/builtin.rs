@@ -31,7 +31,7 @@ pub trait Builtin: Send + Sync {
         false
     }
 
-    /// Makes the code of one hook. What is wrong with its options is reported to the request; then it returns none.
+    /// Makes the code of one hook. On a mistake in its options, reports it to the request and returns none.
     fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback>;
 }
 

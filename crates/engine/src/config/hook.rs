@@ -15,7 +15,7 @@ use super::value::{Reader, Unit};
 use super::{command, lint, python};
 use crate::registry::{DEFAULT_PRIORITY, Enforcement, Handler, Hook, Layer, Matcher, Mode, OnError, Origin};
 
-/// What a group says for each of its hooks.
+/// Settings of a group that apply to each of its hooks.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     pub(super) matcher: Option<(String, Span)>,
@@ -56,7 +56,7 @@ impl<'a> Keys<'a> {
         Some(Self { span: node.span, entries })
     }
 
-    /// The value of a key; nothing is the same as not being there.
+    /// The value of a key; an empty value counts as absent.
     pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
         let entry = self.entries.iter().find(|(other, _)| other == key)?.1;
         (!entry.value.is_null()).then_some(&entry.value)
@@ -124,7 +124,7 @@ fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
     CORE_TYPES.into_iter().chain(registered).collect()
 }
 
-/// What a hook takes from the place where it is written.
+/// What a hook inherits from where it is written.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) event: &'a Event,
@@ -199,6 +199,7 @@ pub(super) fn hook(
         system,
         enabled,
         description: description.map(Into::into),
+        sources: None,
         origin: Some(Origin {
             file: reader.source.name.as_str().into(),
             line: position.line,
@@ -227,7 +228,7 @@ fn matcher(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, group: &Grou
     compiled_matcher(reader, text, *span, event)
 }
 
-/// A matcher that the event can have.
+/// Compiles a matcher, if the event can have one.
 pub(super) fn compiled_matcher(
     reader: &mut Reader<'_>,
     text: &str,
@@ -268,7 +269,7 @@ fn on_error(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<OnError> {
     }
 }
 
-/// Whether the hook judges the final input. One that is not waited for, or that runs when all is decided, cannot.
+/// Whether the hook judges the final input. A background hook or an observer cannot.
 fn guard(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,

@@ -44,7 +44,7 @@ pub trait HookType: Send + Sync {
     /// The value of `type:`.
     fn name(&self) -> &'static str;
 
-    /// The keys that only hooks of this type have. Where one of them stands, `type:` may be left out.
+    /// The keys that only hooks of this type have. When one of them is present, `type:` may be left out.
     fn keys(&self) -> &'static [Key];
 
     /// Makes the code of one hook, or reports what is wrong with its keys to the request and returns none.

@@ -1,7 +1,7 @@
 //! The keys of a configuration: one table each, with what a key holds and what it means.
 //!
 //! The loader knows a key by these tables, an error names the nearest one from them, and the JSON Schema and
-//! the reference are written from them. Whoever adds a key adds a row here.
+//! the reference are generated from them. To add a key, add a row here.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Key {
     }
 }
 
-/// The keys of a configuration, by where they stand.
+/// The keys of a configuration, by section.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KeyTables {
@@ -212,8 +212,19 @@ const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
 /// The top-level keys that hold hooks or rules. A key that is nearly one of them is a mistake.
 pub(super) const FILE_SECTIONS: [&str; 5] = ["hooks", "agents", "scripts", "permissions", "extends"];
 /// All top-level keys.
-pub(super) const FILE: [&str; 9] =
-    ["hooks", "agents", "scripts", "permissions", "extends", "mode", "trust", "log", "daemon"];
+pub(super) const FILE: [&str; 11] = [
+    "hooks",
+    "agents",
+    "scripts",
+    "permissions",
+    "extends",
+    "mode",
+    "trust",
+    "log",
+    "daemon",
+    "self_guard",
+    "otlp",
+];
 pub(super) const SECTION: [&str; 4] = names(&SECTION_KEYS);
 pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
@@ -234,7 +245,7 @@ pub(super) fn canonical(key: &str) -> Cow<'_, str> {
     Cow::Owned(snake)
 }
 
-/// Whether a key is free for anybody's use.
+/// Whether a key is reserved for other programs and ignored here.
 pub(super) fn is_free(key: &str) -> bool {
     key.starts_with("x-")
 }
@@ -245,7 +256,7 @@ pub(super) fn json_comment(key: &str) -> Option<&'static str> {
     is_comment.then_some("leave it out, or write YAML, where `#` begins a comment")
 }
 
-/// What to do about a key that nobody knows here.
+/// What to do about an unknown key.
 pub(super) fn remedy(key: &str, known: &[&str]) -> String {
     if let Some(help) = json_comment(key) {
         return format!("JSON has no comments: {help}");

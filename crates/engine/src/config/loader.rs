@@ -35,7 +35,7 @@ pub struct Config {
     pub agents: Vec<AgentConfig>,
     /// The most hooks per event and scope.
     pub max_hooks_per_point: Option<usize>,
-    /// What the files say to the host beside their hooks.
+    /// Settings for the host, besides hooks.
     pub settings: HostSettings,
     /// The packs that the files extend: a later layer does not bring them in again.
     pub packs: Vec<String>,
@@ -43,6 +43,25 @@ pub struct Config {
     pub warnings: Problems,
     /// Every hook with the place where it is written, disabled ones included.
     pub declared: Vec<DeclaredHook>,
+}
+
+impl Config {
+    /// Switches off the hook of this name in this scope, unless it is a system hook. Returns whether there is one.
+    pub fn switch_off(&mut self, agent: Option<&str>, name: &str) -> bool {
+        let hooks: Vec<&mut Hook> = match agent {
+            None => self.hooks.iter_mut().collect(),
+            Some(id) => {
+                let agents = self.agents.iter_mut().filter(|agent| &*agent.id == id);
+                agents.flat_map(|agent| agent.hooks.iter_mut()).collect()
+            }
+        };
+        let mut found = false;
+        for hook in hooks.into_iter().filter(|hook| hook.name.as_deref() == Some(name) && !hook.system) {
+            hook.enabled = false;
+            found = true;
+        }
+        found
+    }
 }
 
 /// The hooks of one agent.
@@ -77,7 +96,7 @@ pub struct Loader {
 #[derive(Debug)]
 struct Input {
     source: Arc<Source>,
-    /// The part; none: the whole text.
+    /// The part; none for the whole text.
     part: Option<tree::Node>,
     folder: PathBuf,
 }
@@ -86,7 +105,7 @@ struct Input {
 pub(super) struct LoadContext<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) folder: &'a Path,
-    /// The hooks of this pack that the file behind it changes.
+    /// The hooks of this pack that the extending file changes.
     pub(super) changed: &'a [ChangedHook],
     pub(super) names: &'a mut Names,
     pub(super) commands: &'a Commands,
@@ -113,7 +132,7 @@ impl Loader {
         Self { catalog, ..Self::default() }
     }
 
-    /// Adds a file. What is wrong with reading it comes up in [`load`](Self::load).
+    /// Adds a file. An error in reading it is reported by [`load`](Self::load).
     pub fn file(mut self, path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -204,14 +223,15 @@ impl Loader {
         self
     }
 
-    /// Says where the programs of hooks are found, as `PATH` does, so that [`lint`](Self::lint) can miss one.
+    /// Sets where the programs of hooks are found, as `PATH` does, so that [`lint`](Self::lint) can report a missing
+    /// one.
     pub fn search_path(mut self, path: impl Into<OsString>) -> Self {
         self.search_path = Some(path.into());
         self
     }
 
-    /// Also looks for what is allowed but probably not meant, on disk too. Off by default: a host that loads its
-    /// configuration for every event has no time for it.
+    /// Also warns about what is allowed but probably not intended, and checks files on disk. Off by default: a host
+    /// that loads its configuration for every event has no time for it.
     pub fn lint(mut self) -> Self {
         self.lints = true;
         self

@@ -1,9 +1,9 @@
 //! `extends:`: packs of ready hooks, and the changes that a file makes to them.
 //!
-//! A pack is a configuration with a name: one that the host registered (`crosier:git`), or a file. Its hooks come before
-//! those of the file that extends it. An entry of that file under the same event with the name of a pack's hook changes
-//! it: without a handler key its keys replace the pack's (those of `options` one by one), with one the whole hook is
-//! replaced. A pack counts once, and only the file that brought it in can change it.
+//! A pack is a configuration with a name: one that the host registered (`crosier:git`), or a file. Its hooks come
+//! before those of the file that extends it. An entry of that file under the same event with the name of a pack's hook
+//! changes it: without a handler key its keys replace the pack's (those of `options` one by one), with one the whole
+//! hook is replaced. A pack counts once, and only the file that brought it in can change it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use crosier_protocol::nearest::nearest;
 
 use super::hook_type::HookTypes;
 use super::keys::canonical;
+use super::section::ENFORCEMENT;
 use super::tree::{MapEntry, Node, Source, Span, Value, parse_document, shorten};
 use super::value::Reader;
 
@@ -63,7 +64,7 @@ pub(super) struct ChangedHook {
     pub(super) source: Arc<Source>,
 }
 
-/// What packs are looked for in, and which were read already.
+/// Where packs are found, and which were already read.
 pub(super) struct Packs<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) types: &'a HookTypes,
@@ -74,8 +75,22 @@ pub(super) struct Packs<'a> {
     pub(super) in_force: &'a [String],
 }
 
+/// The mode of a file also applies to the hooks of its packs, unless a pack sets another.
+fn inherit_mode(file: &Node, pack: &mut Node) {
+    let is_known = |entry: &&MapEntry| {
+        let word = entry.value.as_text();
+        ENFORCEMENT.iter().any(|(known, _)| word == Some(known))
+    };
+    let Some(entry) = file.entry("mode").filter(is_known) else { return };
+    if let Value::Map(entries) = &mut pack.value
+        && !entries.iter().any(|other| other.key == "mode")
+    {
+        entries.push(entry.clone());
+    }
+}
+
 impl Packs<'_> {
-    /// A file behind the packs that it extends, each with its changes applied.
+    /// The packs that a file extends, with its changes applied, followed by the file itself.
     pub(super) fn expand(&mut self, reader: &mut Reader<'_>, mut node: Node, folder: &Path) -> Vec<Unit> {
         let mut units = Vec::new();
         for item in names(&node) {
@@ -95,6 +110,7 @@ impl Packs<'_> {
                     }
                     self.read.push((key, pack.clone()));
                     let changed = self.apply(reader.source, &mut pack, &mut node);
+                    inherit_mode(&node, &mut pack);
                     units.push(Unit { source, node: pack, folder, changed });
                 }
                 Err(found) => reader.problems.extend(found),
@@ -134,7 +150,7 @@ impl Packs<'_> {
             return None;
         }
         let path = folder.join(name);
-        // Opening a pipe would wait for whoever writes to it.
+        // Opening a named pipe would block until somebody writes to it.
         let text = match fs::metadata(&path) {
             Ok(meta) if !meta.is_file() => Err("it is not a file".to_owned()),
             Ok(_) => fs::read_to_string(&path).map_err(|error| error.to_string()),

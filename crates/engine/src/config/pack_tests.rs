@@ -32,6 +32,16 @@ fn the_hooks_of_a_pack_come_before_those_of_the_file() {
 }
 
 #[test]
+fn the_mode_of_a_file_holds_for_its_packs() {
+    let config =
+        load("extends: test:git\nmode: warn\nhooks: {PreToolUse: [{name: no-rm, mode: enforce}]}").unwrap();
+    let modes: Vec<_> = config.hooks.iter().map(|hook| hook.enforcement).collect();
+    assert_eq!(modes, [crate::Enforcement::Warn, crate::Enforcement::Enforce]);
+    let problems = load("extends: test:git\nmode: loud\n").unwrap_err().to_string();
+    assert_eq!(problems.matches("error").count(), 1, "{problems}");
+}
+
+#[test]
 fn an_entry_without_a_handler_changes_a_hook_and_one_with_a_handler_replaces_it() {
     let config = load(
         "extends: test:git

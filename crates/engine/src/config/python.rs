@@ -61,7 +61,7 @@ pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &
     Some(Handler::Python(Arc::new(spec)))
 }
 
-/// A module of this name that lies beside a package of the same name: whoever adds the package replaces the module.
+/// A module with the same name as a package beside it: adding the package would silently replace the module.
 fn twin(folder: &Path, module: &str) -> Option<PathBuf> {
     let mut path = folder.to_owned();
     for part in module.split('.') {

@@ -1,4 +1,4 @@
-//! What the code of a host gets to make one hook from: its event, its folder and its values.
+//! The input from which a host's code makes one hook: its event, its folder and its values.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ impl HookRequest<'_> {
         self.kind
     }
 
-    /// When the hook runs, seen from the event.
+    /// When the hook runs, relative to the event.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode

@@ -19,7 +19,7 @@ pub(super) enum Owner {
     Agent(Arc<str>),
 }
 
-/// What a section says for hooks that say nothing themselves.
+/// Defaults of a section for its hooks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
@@ -41,7 +41,7 @@ pub(super) const ENFORCEMENT: [(&str, Enforcement); 3] =
 pub(super) const ON_ERROR: [(&str, OnError); 3] =
     [("log", OnError::Log), ("skip", OnError::Skip), ("abort", OnError::Abort)];
 
-/// Reads a section. Settings come first, wherever they stand in it.
+/// Reads a section. Settings are read first, wherever they are in it.
 pub(super) fn section(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,

@@ -4,7 +4,7 @@ use super::tree::{Node, Value};
 use super::value::Reader;
 use crate::registry::Layer;
 
-/// What files say to the host beside their hooks. The library does nothing with it.
+/// Settings for the host, besides hooks. The library itself does not use them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostSettings {
@@ -14,10 +14,12 @@ pub struct HostSettings {
     pub log: Option<bool>,
     /// `daemon:`: whether a daemon may be started; none when no file says it.
     pub daemon: Option<bool>,
+    /// `self_guard:`: whether agents are kept from changing Crosier itself; none when no file says it.
+    pub self_guard: Option<bool>,
 }
 
 impl HostSettings {
-    /// Reads the settings of one file. An earlier file has the last word about `log` and `daemon`. Returns whether
+    /// Reads the settings of one file. For `log` and `daemon`, an earlier file takes precedence. Returns whether
     /// there are any.
     pub(super) fn read(&mut self, reader: &mut Reader<'_>, file: &Node, layer: Layer) -> bool {
         let present = |key: &str| file.get(key).filter(|node| !node.is_null());
@@ -25,7 +27,7 @@ impl HostSettings {
             self.trust.extend(reader.texts("trust", node));
         }
         if matches!(layer, Layer::Project(_) | Layer::Local) {
-            for entry in ["log", "daemon"].iter().filter_map(|key| file.entry(key)) {
+            for entry in ["log", "daemon", "self_guard", "otlp"].iter().filter_map(|key| file.entry(key)) {
                 let message =
                     format!("`{}` counts in the user's and the managed configuration only", entry.key);
                 reader.error_with_help(entry.key_span, message, "leave it out here");
@@ -38,11 +40,19 @@ impl HostSettings {
         if let Some(node) = present("daemon") {
             self.daemon = self.daemon.or(switch(reader, "daemon", node, &[("auto", true), ("off", false)]));
         }
-        ["trust", "log", "daemon"].iter().any(|key| present(key).is_some())
+        if let Some(node) = present("self_guard") {
+            self.self_guard =
+                self.self_guard.or(switch(reader, "self_guard", node, &[("on", true), ("off", false)]));
+        }
+        if let Some(entry) = file.entry("otlp").filter(|entry| !entry.value.is_null()) {
+            let message = "`otlp` has no effect: this version sends no traces";
+            reader.warn(entry.key_span, message, "leave it out; `crosier log` has what was decided");
+        }
+        ["trust", "log", "daemon", "self_guard", "otlp"].iter().any(|key| present(key).is_some())
     }
 }
 
-/// A word, or the truth value that some people write for it.
+/// A word such as `on`, or the boolean that some people write instead.
 fn switch(reader: &mut Reader<'_>, key: &str, node: &Node, words: &[(&'static str, bool)]) -> Option<bool> {
     match node.value {
         Value::Bool(value) => Some(value),

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::tree::{Node, Problem, Problems, Source, Span, Value};
 
-/// No hook may take longer; it also keeps times far from what a clock can add.
+/// The longest time of a hook; it also prevents overflow when a deadline is computed.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// One file that is being read, and what is wrong with it so far.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) problems: &'a mut Problems,
-    /// Whether what is allowed but suspicious is looked for.
+    /// Whether to warn about what is allowed but suspicious.
     pub(super) lints: bool,
 }
 
@@ -114,7 +114,7 @@ impl Reader<'_> {
         None
     }
 
-    /// `"1500ms"`, `"2s"`, `"1m"`, `"1h"`, or a number in this unit. Never nothing, never negative.
+    /// `"1500ms"`, `"2s"`, `"1m"`, `"1h"`, or a number in this unit. Always more than zero.
     pub(super) fn duration(&mut self, key: &str, node: &Node, unit: Unit) -> Option<Duration> {
         let (number, unit_seconds) = match &node.value {
             Value::Number(number) => (number.to_string(), if unit == Unit::Seconds { 1.0 } else { 0.001 }),
@@ -140,7 +140,7 @@ impl Reader<'_> {
             self.error(node.span, format!("`{key}` is more than 7 days"));
             return None;
         }
-        // A time that rounds to nothing is still more than nothing.
+        // A time that rounds to zero is still more than zero.
         Some(Duration::from_secs_f64(seconds).max(Duration::from_nanos(1)))
     }
 
@@ -156,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One of these words; the error names them and the nearest.
+    /// One of these words; the error lists them and suggests the nearest.
     pub(super) fn word<T: Copy>(&mut self, key: &str, node: &Node, words: &[(&'static str, T)]) -> Option<T> {
         let text = self.text(key, node)?;
         if let Some((_, found)) = words.iter().find(|(word, _)| *word == text) {

@@ -1,5 +1,6 @@
 //! What an engine is made of.
 
+use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -16,9 +17,11 @@ use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
 use crate::registry::{
-    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Layer, Limits, OnError, RegisterError, Registry,
+    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Layer, Limits, OnError, RegisterError, Registry, Sources,
 };
-use crate::run::{BackgroundJob, Launcher, Resources};
+#[cfg(feature = "python")]
+use crate::run::PythonRunner;
+use crate::run::{BackgroundJob, Launcher, ProcessGuard, Resources};
 
 /// The most hooks per event, layer and scope, when nothing else is set.
 const DEFAULT_MAX_HOOKS: usize = 50;
@@ -37,7 +40,11 @@ pub struct Builder {
     session_id: Option<String>,
     folder: PathBuf,
     environment: Option<Vec<(OsString, OsString)>>,
+    project: Option<PathBuf>,
     launcher: Option<Box<Launcher>>,
+    process_guard: Option<ProcessGuard>,
+    #[cfg(feature = "python")]
+    runner: Option<Arc<dyn PythonRunner>>,
 }
 
 impl fmt::Debug for Builder {
@@ -63,13 +70,17 @@ impl Default for Builder {
             session_id: None,
             folder: PathBuf::from("/"),
             environment: None,
+            project: None,
             launcher: None,
+            process_guard: None,
+            #[cfg(feature = "python")]
+            runner: None,
         }
     }
 }
 
 impl Builder {
-    /// Adds a row of the host's own to the event table, and gives it back to make hooks and events with.
+    /// Adds a row that the host defines to the event table, and returns it for making hooks and events.
     ///
     /// # Errors
     /// When its name is taken, or it names a field that it does not have.
@@ -77,7 +88,7 @@ impl Builder {
         self.catalog.add(row).map_err(|detail| RegisterError::Row { detail })
     }
 
-    /// Takes the events of this catalog instead of the built-in ones.
+    /// Uses the events of this catalog instead of the built-in ones.
     pub fn events(mut self, catalog: Catalog) -> Self {
         self.catalog = catalog;
         self
@@ -116,12 +127,25 @@ impl Builder {
     /// Adds everything that the configuration files of one layer say. A later layer only adds to the earlier ones,
     /// whatever the order of these calls.
     #[cfg(feature = "config")]
-    pub fn layer(mut self, layer: Layer, config: Config) -> Self {
+    pub fn layer(self, layer: Layer, config: Config) -> Self {
+        self.add_layer(layer, config, None)
+    }
+
+    /// [`layer`](Self::layer), whose commands and python functions run only while their files are as in this record.
+    #[cfg(feature = "config")]
+    pub fn layer_with(self, layer: Layer, config: Config, sources: Arc<dyn Sources>) -> Self {
+        self.add_layer(layer, config, Some(sources))
+    }
+
+    #[cfg(feature = "config")]
+    fn add_layer(mut self, layer: Layer, config: Config, sources: Option<Arc<dyn Sources>>) -> Self {
         let in_layer = |mut hooks: Vec<Hook>| {
-            hooks.iter_mut().for_each(|hook| hook.layer = layer);
+            for hook in &mut hooks {
+                (hook.layer, hook.sources) = (layer, sources.clone());
+            }
             hooks
         };
-        // Mostly these are all: a list of hooks is too long to be copied for nothing.
+        // Usually these are all hooks: a long list should not be copied needlessly.
         if self.hooks.is_empty() {
             self.hooks = in_layer(config.hooks);
         } else {
@@ -154,13 +178,13 @@ impl Builder {
         self
     }
 
-    /// Sets what the failure of a hook wait that says nothing about it (log and go on).
+    /// Sets what the failure of a hook means when the hook does not say (log and continue).
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
         self
     }
 
-    /// Takes the time of callbacks too. Costs two looks at a clock per hook.
+    /// Also measures the time of callbacks. Costs two clock reads per hook.
     pub fn timing(mut self) -> Self {
         self.timing = true;
         self
@@ -178,19 +202,46 @@ impl Builder {
         self
     }
 
-    /// Hands in the environment that hooks inherit, less credentials and loaders. Without it a hook has
+    /// Names the project's folder, which hooks find in `CROSIER_PROJECT_DIR`; without it, that of their configuration.
+    pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.project = Some(folder.into());
+        self
+    }
+
+    /// Sets the environment that hooks inherit, except credentials and loader variables. Without it a hook has
     /// `PATH=/usr/bin:/bin` and what it is told about the event.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.environment = Some(variables.into_iter().collect());
         self
     }
 
-    /// Hands background hooks to the host, which ends before they do.
+    /// Passes background hooks to the host: for hosts that exit before such hooks are done.
     pub fn launcher(
         mut self,
         launch: impl Fn(&BackgroundJob) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
         self.launcher = Some(Box::new(launch));
+        self
+    }
+
+    /// Calls this for every process that is started for a hook, right after its start, with its id; it leads a process
+    /// group of the same id. What it returns is dropped when the process has ended, before it is reaped: until then
+    /// nobody else can have that id.
+    ///
+    /// The program `crosier` uses it to have hooks killed by the kernel when it is killed itself. The library does
+    /// nothing of the kind by itself: hooks of a host that is killed run on to their end.
+    pub fn process_guard<T: Any + Send + Sync>(
+        mut self,
+        make: impl Fn(u32) -> T + Send + Sync + 'static,
+    ) -> Self {
+        self.process_guard = Some(ProcessGuard::new(move |process| Box::new(make(process))));
+        self
+    }
+
+    /// Offers every call of a python hook to this runner, before a worker of the engine's own is started.
+    #[cfg(feature = "python")]
+    pub fn python_runner(mut self, runner: Arc<dyn PythonRunner>) -> Self {
+        self.runner = Some(runner);
         self
     }
 
@@ -218,6 +269,9 @@ impl Builder {
             registry = scope.add_to(&registry, &limits)?.0;
         }
         let folder = self.folder.to_string_lossy().into_owned();
+        let resources = Resources::new(self.environment, self.project, self.process_guard);
+        #[cfg(feature = "python")]
+        let resources = resources.with_runner(self.runner);
         Ok(Engine::new(Shared {
             planner: ArcSwap::from_pointee(Planner::new(registry, events)),
             changing: Mutex::new(()),
@@ -225,7 +279,7 @@ impl Builder {
             defaults: ingest::defaults(self.session_id, folder),
             timing: self.timing,
             bus: Arc::default(),
-            resources: Arc::new(Resources::new(self.environment)),
+            resources: Arc::new(resources),
             deferred: Arc::default(),
             launcher: self.launcher,
         }))

@@ -1,13 +1,15 @@
 //! The engine as its host sees it: fire, register, listen.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Notice, NoticeKind, Outcome};
+use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Kind, Notice, NoticeKind, Outcome};
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
@@ -27,7 +29,7 @@ pub struct Engine(pub(super) Arc<Shared>);
 /// What all clones of an engine share.
 pub(super) struct Shared {
     pub(super) planner: ArcSwap<Planner>,
-    /// Held while a new moment is made from the one before it.
+    /// Held while a new planner is made from the current one.
     pub(super) changing: Mutex<()>,
     pub(super) limits: Limits,
     pub(super) defaults: Arc<Defaults>,
@@ -45,7 +47,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Drop for Shared {
-    /// The last clone is gone: nothing that it started runs on.
+    /// The last clone is dropped: everything that it started is stopped.
     fn drop(&mut self) {
         self.resources.shut_down();
     }
@@ -77,7 +79,7 @@ impl Shared {
         Ok(result)
     }
 
-    /// The plan for this event; none when nothing is to be run. Most events have no hook: that is seen at once.
+    /// The plan for this event; none when no hook runs. Most events have no hook, which is checked first.
     #[inline]
     fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let Limits { catalog, hooked, .. } = &self.limits;
@@ -90,18 +92,20 @@ impl Shared {
         self.planner.load().plan(event)
     }
 
-    /// The outcome of an event for which nothing is to be run. Made in one piece, where the caller wants it: it is
-    /// too large to be moved for nothing.
+    /// The outcome of an event for which no hook runs. Built in place: it is
+    /// too large to be moved needlessly.
     #[inline(always)]
     fn outcome_without_hooks(&self, event: Event) -> Outcome {
         let (context, notices) = match self.limits.catalog.contains(event.kind()) {
             true => (self.waiting_context(&event), Vec::new()),
             false => (Vec::new(), vec![foreign_event_notice(&event)]),
         };
-        Outcome { context, notices, ..Outcome::new(event.kind().clone()) }
+        let mut outcome = Outcome::new(event.kind().clone());
+        (outcome.context, outcome.notices) = (context, notices);
+        outcome
     }
 
-    /// What hooks in the background left for this event.
+    /// The context that background hooks left for this event.
     pub(super) fn waiting_context(&self, event: &Event) -> Vec<String> {
         match event.kind().capabilities.has(Capability::Context) {
             true => self.deferred.take(event).unwrap_or_default(),
@@ -118,7 +122,21 @@ fn foreign_event_notice(event: &Event) -> Notice {
         "no hook ran: the event `{}` belongs to another engine; add its row to this one's builder",
         event.name()
     );
-    Notice { kind: NoticeKind::Log, level: "warn".into(), text, hook: "".into() }
+    Notice::new(NoticeKind::Log, "warn", text)
+}
+
+/// Walks to the end, or until `stop` is ready. The second value tells which.
+async fn finish_until(mut walk: Walk<'_>, stop: impl Future<Output = ()>) -> (Outcome, bool) {
+    let mut stop = pin!(stop);
+    let done = poll_fn(|context| match stop.as_mut().poll(context) {
+        Poll::Ready(()) => Poll::Ready(false),
+        Poll::Pending => walk.poll(context).map(|()| true),
+    })
+    .await;
+    if !done {
+        walk.stop();
+    }
+    (walk.end(), done)
 }
 
 /// Walks to the end on this thread.
@@ -149,6 +167,34 @@ impl Engine {
         walk.end()
     }
 
+    /// Like [`fire`](Self::fire), until `stop` is ready: then hooks that run are stopped, and the outcome is what was
+    /// decided so far. The second value tells whether all hooks ran. Observers of a fire that was stopped do not.
+    ///
+    /// `stop` is polled with the fire, before it.
+    pub async fn fire_until(
+        &self,
+        event: impl Into<Event>,
+        stop: impl Future<Output = ()>,
+    ) -> (Outcome, bool) {
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
+        let Some(plan) = self.0.plan(&event) else { return (self.0.outcome_without_hooks(event), true) };
+        finish_until(Walk::new(&self.0, &plan, event, WaitMode::Async), stop).await
+    }
+
+    /// [`recheck`](Self::recheck), until `stop` is ready; see [`fire_until`](Self::fire_until).
+    pub async fn recheck_until(
+        &self,
+        event: impl Into<Event>,
+        stop: impl Future<Output = ()>,
+    ) -> (Outcome, bool) {
+        let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
+        let plan = self.0.plan(&event);
+        let Some(guards) = plan.as_ref().and_then(|plan| plan.guards()) else {
+            return (Outcome::new(event.kind().clone()), true);
+        };
+        finish_until(Walk::recheck(&self.0, guards, event, WaitMode::Async), stop).await
+    }
+
     /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
     /// also inside an async runtime, which it does not use.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
@@ -164,7 +210,7 @@ impl Engine {
     }
 
     /// Asks the guards about an event that was fired and that the host then changed: a person edited the input of a
-    /// tool, say. No other hook runs. Without a guard there is no opinion.
+    /// tool, say. No other hook runs. Without a guard, the outcome has no decision.
     ///
     /// As in the second pass of a fire, a guard that wants another input denies, where the event has a deny.
     pub async fn recheck(&self, event: impl Into<Event>) -> Outcome {
@@ -205,7 +251,7 @@ impl Engine {
         Event::from_json(kind, json)
     }
 
-    /// Registers a base hook and gives its name back.
+    /// Registers a base hook and returns its name.
     ///
     /// # Errors
     /// What is wrong with it, and what to do.
@@ -219,7 +265,7 @@ impl Engine {
         })
     }
 
-    /// Takes a hook out, by its name as shown. False when no hook has it, or it is managed.
+    /// Removes a hook, by its name as shown. False when no hook has this name, or it is managed.
     pub fn unregister(&self, name: &str) -> bool {
         let removed = self.0.try_change(|registry| {
             match registry.find(name).filter(|entry| entry.layer != Layer::Managed) {
@@ -268,7 +314,7 @@ impl Engine {
         self.add_scope(Scope::new(agent_id).hooks(hooks)).map(|_| ())
     }
 
-    /// Takes out all hooks of an agent.
+    /// Removes all hooks of an agent.
     pub fn unregister_scoped(&self, agent_id: &str) {
         let id: Arc<str> = agent_id.into();
         self.0.change(|registry| (registry.without_scope(&id), Changed::Scope(Arc::clone(&id))));
@@ -315,6 +361,12 @@ impl Engine {
         self.0.planner.load().registry.entries().cloned().collect()
     }
 
+    /// Whether a hook on this event was ever registered. When not, firing it runs nothing.
+    #[must_use]
+    pub fn may_have_hooks(&self, kind: &Kind) -> bool {
+        !self.catalog().contains(kind) || self.0.limits.hooked.may_have_hooks(kind.index())
+    }
+
     /// Whether any hook would run for this event.
     #[must_use]
     pub fn is_wanted(&self, event: &Event) -> bool {
@@ -331,7 +383,7 @@ impl Engine {
         self.0.planner.load().explain(event)
     }
 
-    /// Listens to what hooks do, with room for so many messages that are not read yet.
+    /// Listens to what hooks do, with a queue of this many unread messages.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Listener {
         self.0.bus.subscribe(capacity)
@@ -340,6 +392,13 @@ impl Engine {
     /// Kills every process that runs for this engine. Later command hooks fail.
     pub fn shut_down(&self) {
         self.0.resources.shut_down();
+    }
+
+    /// How many processes run hooks of this engine at this moment. After [`shut_down`](Self::shut_down) it falls to 0:
+    /// a host that is about to end can wait for that, so that none outlives it.
+    #[must_use]
+    pub fn running_processes(&self) -> usize {
+        self.0.resources.running_processes()
     }
 
     /// A descriptor for a signal handler: one byte written to it kills every process that runs for this

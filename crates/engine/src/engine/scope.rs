@@ -34,13 +34,13 @@ impl Scope {
         self
     }
 
-    /// Leaves out the base hooks of this event for this agent, but for system hooks.
+    /// Leaves out the base hooks of this event for this agent, except system hooks.
     pub fn overriding(self, event: Kind) -> Self {
         self.overriding_in(Layer::Host, event)
     }
 
     /// Leaves out the base hooks of this event for this agent, those of layers before this one excepted.
-    pub(super) fn overriding_in(mut self, layer: Layer, event: Kind) -> Self {
+    pub fn overriding_in(mut self, layer: Layer, event: Kind) -> Self {
         self.overrides.push((layer, event));
         self
     }
@@ -71,7 +71,7 @@ impl Scope {
     }
 }
 
-/// Keeps an agent's hooks registered. Dropping it takes them out again: its own, and no others of the scope.
+/// Keeps an agent's hooks registered. Dropping it removes these hooks, and no others of the scope.
 #[derive(Debug)]
 #[must_use = "the scope is unregistered when its handle is dropped"]
 pub struct ScopeHandle {

@@ -1,6 +1,6 @@
 //! One walk through a plan: for each stage run and fold, until the plan is done or a hook ends the walk. The only loop.
 //!
-//! In comes a frozen event and its plan; out goes the outcome. As long as no hook has to be waited for, the walk makes
+//! Input: a frozen event and its plan. Output: the outcome. As long as no hook has to be waited for, the walk makes
 //! no future: a fire of callbacks that answer at once allocates nothing for running them.
 
 use std::slice;
@@ -34,7 +34,7 @@ pub(super) struct Walk<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Stages,
-    /// Guards that let another value through than the final one are asked again.
+    /// Guards that judged a value other than the final one are asked again.
     Guards,
     Observers,
 }
@@ -121,7 +121,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The current stage behind those of the plan. The outcome is settled before the first observer sees it.
+    /// The current stage after those of the plan. The outcome is settled before the first observer sees it.
     fn later_stage(&mut self) -> Option<&'a [Arc<Entry>]> {
         let observers = self.plan.observers();
         match self.section {
@@ -145,7 +145,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next guards that let another value through than the present one. Nobody is asked when nobody rewrote.
+    /// The next guards that judged a value other than the current one. None when no hook rewrote the value.
     fn guards_to_ask_again(&mut self) -> Option<&'a [Arc<Entry>]> {
         let plan = self.plan;
         let guards = plan.guards().filter(|_| self.fold.is_rewritten())?;
@@ -157,6 +157,14 @@ impl<'a> Walk<'a> {
             self.at += 1;
         }
         None
+    }
+
+    /// Ends the walk early: running hooks are stopped, and the outcome is what was collected so far.
+    pub(super) fn stop(&mut self) {
+        self.waiting = None;
+        if self.section != Section::Observers {
+            self.fold.settle();
+        }
     }
 
     /// The outcome, at the end.
@@ -192,9 +200,9 @@ impl<'a> Walk<'a> {
         match started {
             Err(failure) => self.take(hook, RunResult { answer: failure.into(), duration: None }),
             Ok(()) => {
-                let ignored = launcher.as_ref().map(|_| Ignored {
-                    effect: Capability::Context.word().to_owned(),
-                    why: "the host ends before this hook does, so its context has nowhere to go".to_owned(),
+                let ignored = launcher.as_ref().map(|_| {
+                    let why = "the host ends before this hook does, so its context has nowhere to go";
+                    Ignored::new(Capability::Context.word(), why)
                 });
                 self.fold.report_background(hook, ignored);
             }

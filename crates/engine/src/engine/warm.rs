@@ -10,12 +10,12 @@ use crate::run::PythonInfo;
 
 impl Engine {
     /// Starts the workers of all python hooks and imports their modules, ahead of the first event. One result
-    /// per python hook: what the interpreter says of itself, or why the hook cannot be called.
+    /// per python hook: information about the interpreter, or why the hook cannot be called.
     #[must_use]
     pub fn warm(&self) -> Vec<(Arc<Entry>, Result<PythonInfo, Failure>)> {
         let warm = |entry: Arc<Entry>| match &entry.handler {
             Handler::Python(spec) => {
-                let result = self.0.resources.warm(spec, &entry.name, entry.timeout);
+                let result = self.0.resources.warm(spec, &entry);
                 Some((entry, result))
             }
             Handler::Callback(_) | Handler::Command(_) | Handler::Service(_) => None,

@@ -40,7 +40,7 @@ struct Given {
 }
 
 impl Rewritten {
-    /// Whether the value is another one than this. By its text: two texts of equal meaning may be read differently.
+    /// Whether the value differs from this one. Compares text: two programs may read equal JSON differently.
     fn differs_from(&self, value: Option<&Json>) -> bool {
         value.unwrap_or(&self.original).text() != self.value.text()
     }
@@ -87,7 +87,7 @@ impl Applied {
         }
     }
 
-    /// Takes permission updates, which are about the present value.
+    /// Takes permission updates, which are about the current value.
     pub(super) fn permit(&mut self, report: usize, permissions: Json) {
         self.permitted = Some((report, self.value()));
         self.outcome.updated_permissions = Some(permissions);
@@ -101,7 +101,7 @@ impl Applied {
         }
     }
 
-    /// Whether this guard let another value through than the present one.
+    /// Whether this guard judged a value other than the current one.
     pub(super) fn must_judge_again(&self, hook: usize) -> bool {
         self.rewritten.as_ref().is_some_and(|rewritten| {
             let mut notes = rewritten.let_through.iter().rev();
@@ -114,7 +114,8 @@ impl Applied {
         self.opinions.retain(|given| given.hook != hook);
     }
 
-    /// Makes the decision again from what still stands: an allow for another value than the final one is void.
+    /// Recomputes the decision from the opinions that are still valid: an allow for a value other than the final one is
+    /// not.
     pub(super) fn decide_about_the_final_value(&mut self, reports: &mut [Report]) {
         let Some(rewritten) = &self.rewritten else { return };
         if self.outcome.is_denied() {
@@ -125,7 +126,7 @@ impl Applied {
         let mut void = |report: usize, effect: &str| {
             if let Some(report) = reports.get_mut(report) {
                 let why = "a later hook changed what it was about".to_owned();
-                report.ignored.push(Ignored { effect: effect.to_owned(), why });
+                report.ignored.push(Ignored::new(effect, why));
             }
         };
         for given in self.opinions.iter().filter(|given| is_void(given)) {

@@ -1,4 +1,4 @@
-//! Effects → outcome: what a reply asks for, measured against what the event allows.
+//! Effects → outcome: applies what a reply asks for, as far as the event allows it.
 
 use std::sync::Arc;
 
@@ -32,11 +32,11 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         fold.outcome().context.extend(effects.context);
     }
     if !effects.inject.is_empty() && request.allows(Capability::Inject) && request.is_first_injection(fold) {
-        fold.outcome().inject.extend(effects.inject.into_iter().map(|injection| Injected {
-            strategy: injection.strategy,
-            content: injection.content,
-            hook: Arc::clone(&hook.name),
-        }));
+        fold.outcome().inject.extend(
+            effects.inject.into_iter().map(|injection| {
+                Injected::new(injection.strategy, injection.content, Arc::clone(&hook.name))
+            }),
+        );
     }
     if effects.suppress && request.allows(Capability::Suppress) {
         fold.outcome().suppress_output = true;
@@ -48,7 +48,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         fold.applied().permit(report, permissions);
     }
     for notice in effects.notices {
-        let notice = Notice { hook: Arc::clone(&hook.name), ..notice };
+        let notice = notice.of_hook(Arc::clone(&hook.name));
         let is_repeated = fold.pass == Pass::Second && fold.outcome().notices.contains(&notice);
         if !is_repeated {
             fold.outcome().notices.push(notice);
@@ -58,7 +58,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
     match (effects.proceed, request.role.why_powerless()) {
         (Some(false), Some(why)) => request.ignore("halt", why),
         (Some(false), None) => halt(fold, hook, effects.stop_reason),
-        // Everywhere else `continue: true` says what is so anyway.
+        // At other events, `continue: true` has no effect.
         (Some(true), _) if resumes && !denies => resume(fold, &mut request, effects.stop_reason),
         _ => {}
     }
@@ -84,8 +84,8 @@ pub(super) fn warn(fold: &mut Fold, hook: &Entry, decision: Decision, reason: &s
         "" => format!("would {}", decision.word()),
         reason => format!("would {}: {reason}", decision.word()),
     };
-    let (kind, level) = (NoticeKind::Notify, "warn".into());
-    let notice = Notice { kind, level, text, hook: Arc::clone(&hook.name) };
+    let (kind, level) = (NoticeKind::Notify, "warn");
+    let notice = Notice::new(kind, level, text).of_hook(Arc::clone(&hook.name));
     if !outcome.notices.contains(&notice) {
         outcome.notices.push(notice);
     }
@@ -101,7 +101,7 @@ struct Request<'a> {
 
 impl Request<'_> {
     fn ignore(&mut self, effect: &str, why: impl Into<String>) {
-        self.report.ignored.push(Ignored { effect: effect.to_owned(), why: why.into() });
+        self.report.ignored.push(Ignored::new(effect, why));
     }
 
     fn has(&self, capability: Capability) -> bool {
@@ -151,7 +151,7 @@ fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
         let reason = opinion.reason.unwrap_or_default();
         return warn(fold, request.hook, opinion.decision, &reason, request.report);
     }
-    // Allow where nothing can be allowed is no opinion: it is what happens anyway.
+    // An allow at an event that cannot be allowed has no effect.
     if opinion.decision == Decision::Allow && !could {
         return;
     }
@@ -209,11 +209,11 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     let present = fold.event.clone();
     let present = || present.get(field).unwrap_or_else(Json::null);
     if fold.pass == Pass::Second && request.has(Capability::Deny) {
-        // Nobody is left to judge another input, and this guard does not want the one that there is.
+        // In the second pass no hook would judge a new input, and this guard rejects the current one: deny.
         if rewrite.value != present() {
             let name = &request.hook.name;
             let reason = format!("hook {name} wants another input than the one that later hooks left");
-            let opinion = Opinion { decision: Decision::Deny, reason: Some(reason) };
+            let opinion = Opinion::new(Decision::Deny, Some(reason));
             decide(fold, request, opinion);
         }
         return;
@@ -228,7 +228,7 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
 fn resume(fold: &mut Fold, request: &mut Request<'_>, reason: Option<String>) {
     if request.allows(Capability::Resume) && fold.outcome().resume.is_none() {
         let by = Arc::clone(&request.hook.name);
-        fold.outcome().resume = Some(Directive { reason: reason.unwrap_or_default(), by });
+        fold.outcome().resume = Some(Directive::new(reason.unwrap_or_default(), by));
     }
 }
 
@@ -236,6 +236,6 @@ fn resume(fold: &mut Fold, request: &mut Request<'_>, reason: Option<String>) {
 fn halt(fold: &mut Fold, hook: &Entry, reason: Option<String>) {
     if fold.outcome().halt.is_none() {
         let reason = reason.unwrap_or_default();
-        fold.outcome().halt = Some(Directive { reason, by: Arc::clone(&hook.name) });
+        fold.outcome().halt = Some(Directive::new(reason, Arc::clone(&hook.name)));
     }
 }

@@ -1,6 +1,6 @@
 //! Reports folded into one answer. The only room that knows what a decision means.
 //!
-//! In come answers, one by one and in plan order; out goes an [`Outcome`]. Pure: no clock, no runtime, and
+//! Input: answers, one by one and in plan order. Output: an [`Outcome`]. Pure: no clock, no runtime, and
 //! the same answers in the same order give the same outcome. An effect that the event does not allow is
 //! never applied and never silent. Nothing undoes a deny.
 

@@ -7,7 +7,7 @@ use crate::registry::{Enforcement, Entry, Mode};
 pub(super) enum Role {
     /// Every effect that the event allows.
     Full,
-    /// The same, but for rewrites: other hooks may run at the same time.
+    /// All except rewrites: other hooks may run at the same time.
     NoRewrite,
     /// Nothing: the outcome is settled.
     Observer,

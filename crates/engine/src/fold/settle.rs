@@ -15,8 +15,8 @@ use crate::registry::{Entry, OnError, Pass};
 #[derive(Debug)]
 pub(crate) struct Fold {
     pub(super) event: Event,
-    /// What the hooks changed. An outcome is large, and most hooks have no effect: then none is made before the end,
-    /// where the caller wants it.
+    /// What the hooks changed. An outcome is large and most hooks have no effect, so it is made only when needed,
+    /// or at the end.
     applied: Option<Box<Applied>>,
     reports: Vec<Report>,
     /// How many reports are final.
@@ -40,7 +40,8 @@ impl Fold {
         let applied = match context.is_empty() {
             true => None,
             false => {
-                let outcome = Outcome { context, ..Outcome::new(event.kind().clone()) };
+                let mut outcome = Outcome::new(event.kind().clone());
+                outcome.context = context;
                 Some(Box::new(Applied::new(outcome)))
             }
         };
@@ -90,7 +91,7 @@ impl Fold {
         self.rewritten
     }
 
-    /// Whether the guard with this index in the plan let another value through than the present one.
+    /// Whether the guard with this index in the plan judged a value other than the current one.
     pub(crate) fn must_judge_again(&self, hook: usize) -> bool {
         !self.over && self.applied.as_ref().is_some_and(|applied| applied.must_judge_again(hook))
     }
@@ -117,7 +118,7 @@ impl Fold {
         answer: Answer,
         duration: Option<Duration>,
     ) {
-        // A failure is no answer: what the guard asked for before still stands.
+        // A failure is not an answer: the guard's first answer stays valid.
         if answer.failure.is_none() {
             self.applied().retract(index);
         }
@@ -127,7 +128,8 @@ impl Fold {
     #[inline(never)]
     fn take_effects(&mut self, hook: &Entry, index: usize, answer: Answer, duration: Option<Duration>) {
         let role = Role::of(hook);
-        let mut report = Report { duration, pass: self.pass.number(), ..report(hook, Status::Ok) };
+        let mut report = report(hook, Status::Ok);
+        (report.duration, report.pass) = (duration, self.pass.number());
         // A hook that failed is not trusted with more than a denial.
         let reply = match &answer.failure {
             Some(_) => answer.reply.denial_only().unwrap_or_default(),
@@ -142,7 +144,7 @@ impl Fold {
                 policy::apply(self, hook, &failure, &mut report);
             }
             log_failure(hook, &failure);
-            report.failure = Some(*failure);
+            report.failure = Some(failure);
         }
         log_ignored(hook, &report.ignored);
         if hook.guard
@@ -198,7 +200,7 @@ impl Fold {
         let Some(applied) = &mut self.applied else { return };
         applied.decide_about_the_final_value(&mut self.reports);
         let outcome = &mut applied.outcome;
-        // A halt beats a resume, and what is denied is not run with another input.
+        // A halt beats a resume, and a denied call has no rewritten input.
         if outcome.halt.is_some() {
             outcome.resume = None;
         }
@@ -211,13 +213,16 @@ impl Fold {
         }
     }
 
-    /// The outcome, once. Made in one piece, where the caller wants it: it is too large to be moved for nothing.
+    /// The outcome, once. Built in place: it is too large to be moved needlessly.
     #[inline(always)]
     pub(crate) fn end(&mut self) -> Outcome {
         let reports = mem::take(&mut self.reports);
         match self.applied.take() {
-            None => Outcome { reports, ..Outcome::new(self.event.kind().clone()) },
-            Some(applied) => Outcome { reports, ..applied.outcome },
+            None => Outcome::of_reports(self.event.kind().clone(), reports),
+            Some(mut applied) => {
+                applied.outcome.reports = reports;
+                applied.outcome
+            }
         }
     }
 }
@@ -228,7 +233,7 @@ fn report(hook: &Entry, status: Status) -> Report {
 }
 
 fn log_failure(hook: &Entry, failure: &Failure) {
-    // Only the kind: a detail may hold what the hook wrote, and logs carry no payload text.
+    // Only the kind: the detail may contain the hook's output, and logs must not contain payload text.
     match hook.on_error {
         OnError::Skip => tracing::debug!(hook = %hook.name, kind = %failure.kind, "hook failed"),
         OnError::Log | OnError::Abort => {

@@ -1,7 +1,7 @@
 //! Outcome → the enums that a host matches on.
 //!
-//! A gate can be asked of any outcome, and what is denied or halted is never read as "go on". The enums are exhaustive on
-//! purpose: a host that does not handle an answer must not compile.
+//! Any outcome can be read as a gate, and a denial or halt never becomes permission to continue. The enums are
+//! exhaustive on purpose: a host that does not handle an answer must not compile.
 
 mod pending;
 
@@ -29,16 +29,16 @@ pub enum ToolGate {
     Halt(Directive),
     /// Do not run it; tell the model why.
     Deny(Refusal),
-    /// Have a person decide; if they agree, with this input (none: the one it had).
+    /// Have a person decide; if they agree, with this input (none: the original one).
     Ask {
         /// Why a person should look at it.
         reason: Option<Arc<str>>,
         /// The input to run it with.
         input: Option<Json>,
     },
-    /// Run it without asking a person, with this input (none: the one it had).
+    /// Run it without asking a person, with this input (none: the original one).
     Allow(Option<Json>),
-    /// No hook minds; the host's own permissions decide, for this input (none: the one it had).
+    /// No hook decided; the host's own permissions decide, for this input (none: the original one).
     Proceed(Option<Json>),
 }
 
@@ -51,12 +51,12 @@ pub enum PermissionGate {
     Deny(Refusal),
     /// The tool runs without asking.
     Allow {
-        /// The input to run it with (none: the one it had).
+        /// The input to run it with (none: the original one).
         input: Option<Json>,
         /// Permission updates for the host.
         permissions: Option<Json>,
     },
-    /// Ask the person, about this input (none: the one it had).
+    /// Ask the person, about this input (none: the original one).
     Ask(Option<Json>),
 }
 
@@ -67,14 +67,14 @@ pub enum ActionGate {
     Halt(Directive),
     /// Do not do it.
     Deny(Refusal),
-    /// Do it, with this value (none: the one it had).
+    /// Do it, with this value (none: the original one).
     Go(Option<Json>),
 }
 
 /// What to do with something that came out: a tool result, the model's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultGate {
-    /// What becomes of the output.
+    /// What to do with the output.
     pub output: OutputGate,
     /// What is added to the result or sent after it, in order.
     pub inject: Vec<Injected>,
@@ -82,7 +82,7 @@ pub struct ResultGate {
     pub halt: Option<Directive>,
 }
 
-/// What becomes of an output.
+/// What to do with an output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutputGate {
     /// Show it as it is.
@@ -98,7 +98,7 @@ pub enum OutputGate {
 pub enum StopGate {
     /// Stop, and do not come back.
     Halt(Directive),
-    /// Go on; the reason is for the model.
+    /// Continue; the reason is for the model.
     Resume(Directive),
     /// Stop.
     Stop,

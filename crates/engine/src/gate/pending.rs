@@ -1,4 +1,4 @@
-//! Context on its way to the next model call.
+//! Context that waits for the next model call.
 
 use crosier_protocol::Outcome;
 
@@ -31,7 +31,7 @@ impl PendingContext {
         self.lines.append(&mut other.lines);
     }
 
-    /// The prompt with everything that waits behind it. Nothing waits afterwards.
+    /// The prompt, followed by everything that waits. Afterwards nothing waits.
     #[must_use]
     pub fn apply(&mut self, prompt: &str) -> String {
         if self.lines.is_empty() {

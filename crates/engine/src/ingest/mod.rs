@@ -1,6 +1,6 @@
-//! Freezes an event: from here on it does not change, and what the host left out is known.
+//! Freezes an event: from here on it does not change, and missing base fields are filled in.
 //!
-//! In comes what a host fired; out goes an [`Event`] that every room after this one reads. Its JSON is made
+//! Input: what a host fired. Output: an [`Event`] that every later module reads. Its JSON is made
 //! lazily, once, when the first hook asks for it, and again only after a rewrite. Nothing here looks into a
 //! payload.
 
@@ -13,14 +13,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub use clock::timestamp;
 use crosier_protocol::{Catalog, Defaults, Event};
 
-/// What the engine completes events with.
+/// The values for missing base fields.
 pub(crate) fn defaults(session_id: Option<String>, cwd: String) -> Arc<Defaults> {
     let session_id = session_id.unwrap_or_else(new_session_id);
-    Arc::new(Defaults { session_id, cwd, now: clock::now })
+    Arc::new(Defaults::new(session_id, cwd, clock::now))
 }
 
-/// A name that no other session has (UUID, version 7). It is no secret: the seeds of the standard library's hashers
-/// are random enough, and at hand without a visit to the system's own source.
+/// A name that no other session has (UUID, version 7). It is not a secret: the seeds of the standard library's hashers
+/// are random enough, and need no system call.
 fn new_session_id() -> String {
     let random = || RandomState::new().hash_one(()).to_le_bytes();
     let mut bytes = [0; 10];

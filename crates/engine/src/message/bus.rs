@@ -39,7 +39,7 @@ pub struct Listener {
     bus: Weak<Bus>,
 }
 
-/// A panic while the lock was held left nothing half done: every change here is one step.
+/// Ignores poisoning: every change under this lock is a single step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -103,7 +103,7 @@ impl Listener {
         lock(&self.queue.state).waiting.pop_front()
     }
 
-    /// Waits for what arrives next, at most so long. `None`: nothing came, or the engine is gone.
+    /// Waits for what arrives next, at most this long. `None`: nothing came, or the engine is gone.
     #[must_use]
     pub fn next_within(&self, limit: Duration) -> Option<Received> {
         // A limit beyond what the clock can represent is no limit.

@@ -1,6 +1,6 @@
-//! What hooks are doing, told to whoever listens.
+//! Messages about running hooks, for listeners.
 //!
-//! In come moments of a run; out go [`Message`]s to every [`Listener`]. Without a listener this costs one read of an
+//! Input: moments of a run. Output: [`Message`]s to every [`Listener`]. Without a listener this costs one read of an
 //! atomic number. A listener has a bounded queue: a slow one does not slow down a fire, and learns how many messages it
 //! missed.
 
@@ -17,7 +17,7 @@ pub use bus::Listener;
 /// One moment of a hook's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Joins the messages of one run. No other run has it, in this process or another one.
+    /// Identifies one run: unique in this process and across processes.
     pub hook_id: Arc<str>,
     /// The hook's name as shown.
     pub hook_name: Arc<str>,
@@ -71,7 +71,7 @@ pub enum Ended {
 pub enum Received {
     /// A message.
     Message(Message),
-    /// So many messages did not fit into the queue and are gone.
+    /// This many messages did not fit into the queue and were dropped.
     Missed(u64),
 }
 

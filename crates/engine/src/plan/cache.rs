@@ -13,7 +13,7 @@ use super::Plan;
 
 /// The most values that are remembered per event.
 const MAX_VALUES: usize = 256;
-/// Longer values are planned anew each time, so that the cache's memory is bounded too.
+/// Longer values are planned again each time, so that the cache's memory is bounded too.
 const MAX_VALUE_BYTES: usize = 256;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct PlanCache {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The plan of an event whose hooks do not care about the value.
+    /// The plan of an event whose hooks do not depend on the value.
     any: OnceLock<Arc<Plan>>,
     /// The plans of values, copied on write: reading takes no lock.
     values: ArcSwapOption<HashMap<Box<str>, Arc<Plan>>>,
@@ -71,7 +71,7 @@ impl PlanCache {
 
 /// The caches of the scopes, by agent, each made when its agent first fires an event.
 ///
-/// They belong to one moment of the engine: a plan that a base hook has left is not kept alive by a scope.
+/// They belong to one planner, so that a scope does not keep an outdated plan alive.
 #[derive(Debug)]
 pub(super) struct ScopeCaches(ArcSwap<CachesByAgent>);
 

@@ -1,6 +1,6 @@
 //! The ordered hooks for one event.
 //!
-//! In comes the registry and an event; out goes a [`Plan`], a value that execution, messages and `explain`
+//! Input: the registry and an event. Output: a [`Plan`], a value that execution, messages and `explain`
 //! all use. Pure: nothing here runs a hook, and the same registry and event give the same plan.
 
 mod cache;
@@ -23,7 +23,7 @@ pub struct Plan {
     hooks: Box<[Arc<Entry>]>,
     /// Where each stage ends in `hooks`.
     ends: Box<[usize]>,
-    /// The hooks that only look on, in order.
+    /// The observers, in order.
     observers: Box<[Arc<Entry>]>,
     /// The guards in their stages; none when there is no guard.
     guards: Option<Box<Guards>>,
@@ -112,7 +112,7 @@ impl Plan {
         &self.hooks
     }
 
-    /// The hooks that look on when all is settled, in order.
+    /// The observers, which run after the outcome is settled, in order.
     #[must_use]
     pub fn observers(&self) -> &[Arc<Entry>] {
         &self.observers

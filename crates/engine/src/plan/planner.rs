@@ -10,7 +10,7 @@ use super::explain::{Explained, explain};
 use super::select::View;
 use crate::registry::{Changed, Registry};
 
-/// The engine at one moment: what is registered, and the plans that were made so far.
+/// A snapshot of the engine: what is registered, and the plans that were made so far.
 ///
 /// There is a cache for the base, one per scope and one for events without an agent, so that no agent can get the plan
 /// of another. A change keeps the caches of everything that it does not touch.
@@ -29,7 +29,7 @@ impl Planner {
         Self { registry, base, scopes: ScopeCaches::new(), all, events }
     }
 
-    /// The next moment, after a change.
+    /// The next snapshot, after a change.
     pub(crate) fn next(&self, registry: Registry, changed: &Changed) -> Self {
         match changed {
             Changed::Base => Self::new(registry, self.events),
@@ -64,7 +64,7 @@ impl Planner {
             return (!plan.is_empty()).then(|| Arc::clone(plan));
         }
         let plan = match event.matcher_value() {
-            // Only hosts that pass on events of other agents have these: not worth a cache.
+            // Only hosts that relay events of other agents have these: not worth a cache.
             Some(value) if !event.other_names().is_empty() => {
                 let others = event.other_names().iter().map(String::as_str);
                 Arc::new(view().plan(&others.chain([value]).collect::<Vec<_>>()))

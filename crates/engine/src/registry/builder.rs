@@ -13,8 +13,9 @@ use super::hook::{DEFAULT_PRIORITY, Enforcement, Hook, Mode, OnError};
 use super::layer::Layer;
 use super::matcher::Matcher;
 use super::service::Service;
+use super::sources::Sources;
 
-/// A hook that lacks nothing but its code. `E` says what callbacks
+/// A hook without its code. `E` says what callbacks
 /// get: [`Typed`] or [`Untyped`].
 #[derive(Debug, Clone)]
 #[must_use = "a hook has an effect only when it gets its code and is registered"]
@@ -49,6 +50,12 @@ impl Hook {
     #[must_use]
     pub fn in_layer(self, layer: Layer) -> Self {
         Self { layer, ..self }
+    }
+
+    /// The same hook, which runs only while its files are as in this record.
+    #[must_use]
+    pub fn with_sources(self, sources: Arc<dyn Sources>) -> Self {
+        Self { sources: Some(sources), ..self }
     }
 
     /// The hook's name, if it was given one.
@@ -154,12 +161,12 @@ impl<E> HookBuilder<E> {
         self.with(Handler::Python(Arc::new(spec)))
     }
 
-    /// Runs a handler of the host's own kind.
+    /// Runs a handler kind that the host defines.
     pub fn service(self, service: impl Service + 'static) -> Hook {
         self.with(Handler::Service(Arc::new(service)))
     }
 
-    /// Finishes the hook with code that is ready made.
+    /// Finishes the hook with this handler.
     pub fn with(self, handler: Handler) -> Hook {
         let matcher = match &self.matcher {
             None => Ok(Matcher::all()),
@@ -180,6 +187,7 @@ impl<E> HookBuilder<E> {
             enabled: self.enabled,
             description: self.description,
             origin: None,
+            sources: None,
             handler,
         }
     }

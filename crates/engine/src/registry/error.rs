@@ -34,7 +34,7 @@ pub enum RegisterError {
         /// The limit.
         limit: usize,
     },
-    /// A hook of a scope cannot be one that nobody can override.
+    /// A hook of a scope cannot be a system hook.
     #[error("the hook `{name}` of scope `{scope}` cannot be `system`; only base hooks can")]
     SystemInScope {
         /// The hook.
@@ -48,7 +48,7 @@ pub enum RegisterError {
         /// The event.
         event: String,
     },
-    /// A guard that is not waited for, or that runs when all is decided, cannot decide.
+    /// A background hook or an observer cannot be a guard.
     #[error("the hook `{name}` is a guard and cannot decide with `{mode}`; leave one of the two out")]
     GuardCannotJudge {
         /// The hook.
@@ -71,7 +71,7 @@ pub enum RegisterError {
         /// The hook.
         name: String,
     },
-    /// A timeout of nothing.
+    /// A timeout of zero.
     #[error("the timeout of `{name}` is 0; every hook needs some time")]
     NoTime {
         /// The hook.

@@ -103,7 +103,7 @@ impl EventHooks {
         &mut self.counts[place].1
     }
 
-    /// Makes a change; the index is made anew when it is next needed.
+    /// Makes a change; the index is rebuilt when it is next needed.
     pub(super) fn change(&mut self) -> &mut Self {
         self.index = OnceLock::new();
         self

@@ -52,7 +52,7 @@ impl Glob {
 
     pub(crate) fn matches(&self, value: &str) -> bool {
         let (mut token, mut rest) = (0, value.chars());
-        // Where to try again: behind the last `*`, one character further.
+        // Where to try again: after the last `*`, one character further.
         let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
         loop {
             let next = rest.clone().next();
@@ -85,7 +85,7 @@ impl Glob {
     }
 }
 
-/// Reads a class from behind its `[`. A `]` that comes first is a member, as in `fnmatch`.
+/// Reads a class from after its `[`. A `]` that comes first is a member, as in `fnmatch`.
 fn class(chars: &[char], start: usize, pattern: &str) -> Result<(Token, usize), String> {
     let negated = chars.get(start) == Some(&'!');
     let first = start + usize::from(negated);

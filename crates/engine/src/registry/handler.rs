@@ -22,7 +22,7 @@ pub enum Handler {
     Command(Arc<CommandSpec>),
     /// A function in a python worker.
     Python(Arc<PythonSpec>),
-    /// A kind of the host's own.
+    /// A handler kind that the host defines.
     Service(Arc<dyn Service>),
 }
 
@@ -66,6 +66,7 @@ pub struct Call<'a> {
 
 /// Which time the hooks of an event are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Pass {
     /// As the event goes from hook to hook.
     #[default]
@@ -142,7 +143,7 @@ pub struct CommandSpec {
 }
 
 /// A python function to call for each event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PythonSpec {
     /// The interpreter: a path, or a name to look up in `PATH`.
     pub interpreter: String,
@@ -224,7 +225,7 @@ pub enum Program {
 }
 
 /// Where a command runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cwd {
     /// In this folder.

@@ -9,14 +9,15 @@ use crosier_protocol::Kind;
 use super::handler::Handler;
 use super::layer::Layer;
 use super::matcher::Matcher;
+use super::sources::Sources;
 
 /// What a failing hook means for the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnError {
-    /// Go on, with a warning in the log.
+    /// Continue, with a warning in the log.
     #[default]
     Log,
-    /// Go on quietly.
+    /// Continue silently.
     Skip,
     /// Deny; where the event has no deny: suppress if it can, else halt. The walk ends.
     Abort,
@@ -34,7 +35,7 @@ impl OnError {
     }
 }
 
-/// When a hook runs, seen from the event.
+/// When a hook runs, relative to the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
@@ -135,6 +136,8 @@ pub struct Hook {
     pub(crate) enabled: bool,
     pub(crate) description: Option<Arc<str>>,
     pub(crate) origin: Option<Origin>,
+    /// What its files are compared with.
+    pub(crate) sources: Option<Arc<dyn Sources>>,
     pub(crate) handler: Handler,
 }
 
@@ -158,7 +161,7 @@ pub struct Entry {
     pub timeout: Duration,
     /// What its failure means.
     pub on_error: OnError,
-    /// When it runs, seen from the event.
+    /// When it runs, relative to the event.
     pub mode: Mode,
     /// Whether its answer counts.
     pub enforcement: Enforcement,
@@ -172,6 +175,8 @@ pub struct Entry {
     pub description: Option<Arc<str>>,
     /// Where it was written.
     pub origin: Option<Origin>,
+    /// The record that its files are compared with, right before and right after it runs.
+    pub sources: Option<Arc<dyn Sources>>,
     /// What it runs.
     pub handler: Handler,
     /// The order of declaration; no two hooks of a process have the same.

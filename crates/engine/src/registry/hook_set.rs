@@ -24,7 +24,7 @@ pub(crate) struct HookSet {
     overrides: usize,
 }
 
-/// What a name as shown stands for.
+/// What a shown name refers to.
 #[derive(Debug, Clone, Copy)]
 enum Named {
     Hook(usize, Position),
@@ -32,7 +32,7 @@ enum Named {
     InSeveralLayers,
 }
 
-/// Something that was added to a set, to take it out again.
+/// Something that was added to a set, for removing it later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Registration {
     Hook { event: usize, position: Position },
@@ -90,7 +90,7 @@ impl HookSet {
     /// Adds a hook and returns it as registered.
     ///
     /// # Errors
-    /// What is wrong with it; then the set is of no more use.
+    /// What is wrong with it; the set must not be used afterwards.
     pub(crate) fn add(&mut self, mut hook: Hook, limits: &Limits) -> Result<Arc<Entry>, RegisterError> {
         hook.kind = bind(&hook.kind, limits)?;
         let event = hook.kind.index();
@@ -113,7 +113,7 @@ impl HookSet {
         Ok(entry)
     }
 
-    /// Takes out what was added, if it is still there.
+    /// Removes what was added, if it is still there.
     pub(crate) fn remove(&mut self, registration: Registration) {
         match registration {
             Registration::Hook { event, position } => {

@@ -1,11 +1,11 @@
-//! Where hooks come from, in the order of who decides.
+//! Where hooks come from, in order of precedence.
 
 use std::fmt;
 
 /// The configuration that a hook comes from.
 ///
 /// Hooks of an earlier layer run first. A later layer can only add to the earlier ones: it cannot disable, override or
-/// go before their hooks.
+/// run before their hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Layer {

@@ -1,4 +1,4 @@
-//! What holds for every hook of an engine, and which events have hooks at all.
+//! Defaults and limits for all hooks of an engine, and which events have hooks at all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crosier_protocol::Catalog;
 use super::hook::OnError;
 use super::layer::Layer;
 
-/// What holds for every hook that sets nothing else.
+/// Defaults for hooks that do not set these values.
 #[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,

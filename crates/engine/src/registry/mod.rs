@@ -1,8 +1,8 @@
-//! The hooks that there are: an immutable value.
+//! All registered hooks: an immutable value.
 //!
-//! In come hooks, from the host's code or from configuration; out goes a [`Registry`] that plans are made
+//! Input: hooks, from the host's code or from configuration. Output: a [`Registry`] that plans are made
 //! from. A change makes a new value and shares what did not change: registering a hook or a scope costs the same
-//! whatever the number of others. Handlers are data here; nothing in this room runs anything.
+//! whatever the number of others. Handlers are data here; nothing in this module runs anything.
 
 mod builder;
 mod error;
@@ -17,6 +17,7 @@ mod matcher;
 mod resolve;
 mod service;
 mod snapshot;
+mod sources;
 
 pub use builder::{CallbackInput, HookBuilder, Typed, Untyped};
 pub use error::{RegisterError, SwitchError};
@@ -27,6 +28,7 @@ pub use hook::{DEFAULT_PRIORITY, DEFAULT_TIMEOUT, Enforcement, Entry, Hook, Mode
 pub use layer::Layer;
 pub use matcher::Matcher;
 pub use service::{Service, ServiceCall};
+pub use sources::{PythonSources, Sources};
 
 pub(crate) use event_hooks::EventHooks;
 pub(crate) use hook_set::{HookSet, Registration};

@@ -68,6 +68,7 @@ pub(super) fn resolve(
         enabled: (hook.enabled && hook.enforcement != Enforcement::Off) || hook.system,
         description: hook.description,
         origin: hook.origin,
+        sources: hook.sources,
         handler: hook.handler,
         sequence: next_number(),
     })

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use super::handler::{BoxFuture, Call};
 
-/// A kind of handler of the host's own: an HTTP endpoint, a tool of an MCP server, a rule engine.
+/// A handler kind that the host defines: an HTTP endpoint, a tool of an MCP server, a rule engine.
 ///
-/// Like tower's `Service`, it turns a call into a future of an answer. One value is one configured hook: its settings are
-/// its fields. The engine keeps the deadline, catches panics, reports, and runs the second call that an answer may ask
-/// for.
+/// Like tower's `Service`, it turns a call into a future of an answer. One value is one configured hook: its settings
+/// are its fields. The engine keeps the deadline, catches panics, reports, and runs the second call that an answer may
+/// ask for.
 ///
 /// ```
 /// use crosier::{Answer, BoxFuture, Engine, Handler, Hook, Reply, Service, ServiceCall, payload::PreToolUse};
@@ -34,8 +34,8 @@ pub trait Service: Send + Sync {
     /// The word for this kind, in tables and messages.
     fn kind(&self) -> &'static str;
 
-    /// Begins a call. The future is polled inside a tokio runtime with timers and io, and dropped at the deadline or when
-    /// the fire is cancelled; what it has started must end with it.
+    /// Begins a call. The future is polled inside a tokio runtime with timers and io, and dropped at the deadline or
+    /// when the fire is cancelled; what it has started must end with it.
     fn call(&self, call: ServiceCall<'_>) -> BoxFuture;
 }
 

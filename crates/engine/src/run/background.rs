@@ -1,4 +1,4 @@
-//! Hooks that nobody waits for.
+//! Background hooks, which the event does not wait for.
 //!
 //! A background hook runs on a thread of the engine, or is handed to the host's [`Launcher`]. Only context is
 //! taken from its reply, and it is delivered with the next outcome of the same session and agent that takes
@@ -20,8 +20,9 @@ const MAX_RUNNING: usize = 32;
 const MAX_LINES: usize = 256;
 const MAX_AGENTS: usize = 1024;
 
-/// A hook that is to run on its own.
+/// A hook to run in the background.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct BackgroundJob {
     /// The hook's name as shown.
     pub hook: Arc<str>,

@@ -10,11 +10,11 @@ use crosier_protocol::{Answer, Event, Failure, FailureKind};
 use super::notifier::Notifier;
 use super::thread_cache::CancelPipe;
 use super::{Resources, RunContext, WaitMode, deadline_in};
-use crate::registry::{Call, Pass};
+use crate::registry::{Call, Entry, Pass};
 
 pub(super) struct BlockingRun {
     pub(super) event: Event,
-    pub(super) hook: Arc<str>,
+    pub(super) hook: Arc<Entry>,
     pub(super) second: bool,
     pub(super) pass: Pass,
     pub(super) resources: Arc<Resources>,
@@ -28,17 +28,42 @@ pub(super) struct BlockingRun {
 
 impl BlockingRun {
     pub(super) fn call(&self) -> Call<'_> {
-        Call { event: &self.event, hook: &self.hook, second: self.second, pass: self.pass }
+        Call { event: &self.event, hook: &self.hook.name, second: self.second, pass: self.pass }
     }
 
     pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {
         self.cancel.as_ref().map(AsFd::as_fd)
     }
+
+    /// The answer of a hook that ran, if its files are still as recorded; otherwise its answer is discarded.
+    fn check_after(&self, answer: Answer) -> Answer {
+        let is_refused = answer.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::Changed);
+        match check_sources(&self.hook) {
+            Err(failure) if !is_refused => Answer::failed(answer.reply, failure),
+            _ => answer,
+        }
+    }
+}
+
+/// Whether the files that this hook runs are as recorded.
+pub(super) fn check_sources(hook: &Entry) -> Result<(), Failure> {
+    match &hook.sources {
+        Some(sources) => sources
+            .check(hook)
+            .map_err(|detail| Failure::new(FailureKind::Changed, without_controls(&detail))),
+        None => Ok(()),
+    }
+}
+
+/// Replaces control characters: the text may come from a project, a hook's code or its interpreter.
+pub(super) fn without_controls(detail: &str) -> String {
+    detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Does the work on this thread or on another one. Dropping the future closes the cancel pipe; the work sees that and
 /// ends what it started.
 pub(super) async fn run(
+    hook: &Arc<Entry>,
     call: Call<'_>,
     timeout: Duration,
     context: RunContext<'_>,
@@ -47,7 +72,7 @@ pub(super) async fn run(
 ) -> Answer {
     let mut run = BlockingRun {
         event: call.event.clone(),
-        hook: Arc::clone(call.hook),
+        hook: Arc::clone(hook),
         second: call.second,
         pass: call.pass,
         resources: Arc::clone(context.resources),
@@ -56,9 +81,13 @@ pub(super) async fn run(
         notifier: notifier.take(),
         cancel: None,
     };
-    // A panic must become an answer: otherwise nobody would wake the fire that waits for this thread.
+    // A panic must become an answer: otherwise the fire that waits for this thread would never be woken.
     let work = |run: &mut BlockingRun| {
-        catch_unwind(AssertUnwindSafe(|| work(run))).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| {
+            let answer = work(run);
+            run.check_after(answer)
+        }))
+        .unwrap_or_else(|_| {
             Failure::new(FailureKind::Panic, "the engine panicked while it ran the hook").into()
         })
     };

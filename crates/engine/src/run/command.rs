@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crosier_protocol::reply::{Ending, Output, answer_of};
 use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 
-use super::blocking::BlockingRun;
+use super::blocking::{BlockingRun, check_sources};
 use super::notifier::ProcessOutput;
 use super::process::{self, Ended, Exit, ProcessRun, Start, Stop};
 use super::shell_error::shell_error;
@@ -49,6 +49,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
         return Err(Failure::new(FailureKind::Timeout, detail));
     };
     let start = start_of(spec, run)?;
+    check_sources(&run.hook)?;
     // A process is not started when a shutdown could not stop it.
     let shutdown = resources.shutdown_fd().map_err(|error| {
         Failure::new(FailureKind::Spawn, format!("no descriptors are left to watch over it: {error}"))
@@ -64,6 +65,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
         deadline: *deadline,
         grace: spec.grace,
         stop: Stop { cancel: run.cancel_fd(), shutdown: Some(shutdown) },
+        guard: resources.process_guard.as_ref(),
         progress: notifier.is_some().then_some(&progress),
     })
 }

@@ -15,6 +15,8 @@ use crate::registry::{Call, CommandSpec, Pass};
 const MAX_DEPTH: u32 = 4;
 /// A longer value is left out; the event on stdin has it.
 const MAX_VALUE_BYTES: usize = 32 * 1024;
+/// Set for a hook that may have begun before, in a worker that was lost.
+const ATTEMPT: &str = "CROSIER_ATTEMPT";
 const DEPTH: &str = "CROSIER_DEPTH";
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
@@ -24,17 +26,19 @@ pub(crate) struct Environment {
     all: Vec<(OsString, OsString)>,
     /// Indexes of the variables that every hook gets, found when the first process is started.
     passed: OnceLock<Vec<usize>>,
-    /// How many hooks the host itself runs inside of.
+    /// The project's folder; without it, each hook is told that of its configuration.
+    project: Option<PathBuf>,
+    /// How many levels of hooks the host itself runs in.
     depth: u32,
 }
 
 impl Environment {
     /// Takes the environment that the host hands in; without one, a hook has a plain `PATH`.
-    pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
+    pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>, project: Option<PathBuf>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
         let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
         let depth = all.iter().rfind(|(name, _)| name == DEPTH).map_or(0, |(_, value)| parse_depth(value));
-        Self { all, passed: OnceLock::new(), depth }
+        Self { all, passed: OnceLock::new(), project, depth }
     }
 
     /// Fails when hooks fire hooks too many levels deep. The failure denies: the guard would not see the event.
@@ -65,16 +69,22 @@ impl Environment {
     #[cfg(feature = "python")]
     pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
-        let folder = clean(&spec.project_dir);
+        env.retain(|(name, _)| name != ATTEMPT);
+        let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
         let depth = self.next_depth();
-        let ours = [("CROSIER_PROJECT_DIR", folder.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
+        let ours = [("CROSIER_PROJECT_DIR", project.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
         let own = spec.env.iter().map(|(name, value)| (name.as_str(), OsStr::new(value)));
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, folder.as_os_str());
+        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         for (name, value) in ours.into_iter().chain(own).chain([(DEPTH, depth.as_ref())]) {
             env.retain(|(other, _)| other != name);
             env.push((name.into(), value.into()));
         }
         env
+    }
+
+    /// The project's folder, for a hook whose configuration lies in this one.
+    fn project<'a>(&'a self, folder: &'a Path) -> Cow<'a, Path> {
+        clean(self.project.as_deref().unwrap_or(folder))
     }
 
     fn next_depth(&self) -> String {
@@ -85,9 +95,9 @@ impl Environment {
     pub(super) fn of_run(&self, spec: &CommandSpec, call: Call<'_>) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
         // A hook inside a hook must not find the outer hook's variables.
-        env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS");
-        let folder = clean(&spec.project_dir);
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, folder.as_os_str());
+        env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS" && name != ATTEMPT);
+        let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
+        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
             env.retain(|(other, _)| other != name);
             if value.len() <= MAX_VALUE_BYTES && is_carried(OsStr::new(name), value) {
@@ -114,7 +124,7 @@ impl Environment {
         tell("MASSGEN_HOOK_TYPE", event.name().as_ref());
         tell("CROSIER_HOOK", call.hook.as_ref().as_ref());
         tell("CROSIER_CWD", event.cwd().as_ref());
-        tell("CROSIER_PROJECT_DIR", folder.as_os_str());
+        tell("CROSIER_PROJECT_DIR", project.as_os_str());
         tell("CROSIER_CONFIG_DIR", folder.as_os_str());
         if call.second {
             tell("CROSIER_ASYNC_PHASE", "2".as_ref());
@@ -125,13 +135,13 @@ impl Environment {
         for (name, value) in &spec.env {
             tell(name, value.as_ref());
         }
-        // Last: no configuration can reset it.
+        // Set last, so that no configuration can reset it.
         tell(DEPTH, self.next_depth().as_ref());
         env
     }
 }
 
-/// What is not a number counts as too deep: nobody else sets this variable, and a reset would lift the limit.
+/// An invalid number counts as too deep: only Crosier sets this variable, and resetting it would lift the limit.
 fn parse_depth(value: &OsStr) -> u32 {
     let text = value.to_string_lossy();
     if text.trim().is_empty() { 0 } else { text.trim().parse().unwrap_or(MAX_DEPTH) }
@@ -144,7 +154,7 @@ fn keep_or_push(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) 
     }
 }
 
-/// The folder without `.` and `..`. A `..` behind a link leads elsewhere than its text says, so the file system is
+/// The folder without `.` and `..`. A `..` after a link cannot be resolved by its text alone, so the file system is
 /// asked first.
 fn clean(folder: &Path) -> Cow<'_, Path> {
     let is_odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
@@ -170,7 +180,7 @@ fn clean(folder: &Path) -> Cow<'_, Path> {
     Cow::Owned(cleaned)
 }
 
-/// Whether an environment can carry a variable at all.
+/// Whether a variable can be passed in an environment at all.
 fn is_carried(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)

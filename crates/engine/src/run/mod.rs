@@ -1,8 +1,8 @@
 //! Runs hooks. The only room that knows processes, threads and tokio.
 //!
-//! In comes a hook of a plan and the event; out goes a [`RunResult`]: what it answered, and how long it took.
-//! A hook can be late, loud, dead, hostile or wrong: this room always returns an answer in time. The only thing it
-//! reads in a reply is whether the hook asks for a second run.
+//! Input: a hook of a plan and the event. Output: a [`RunResult`]: what it answered, and how long it took.
+//! A hook can hang, flood its output, crash or be hostile: this module always returns an answer in time. The only thing
+//! it reads in a reply is whether the hook asks for a second run.
 //!
 //! [`start`] is the one way to run a hook. A callback that answers at once is done when `start` returns; everything
 //! else continues in a future ([`HookRun::finish`]).
@@ -43,9 +43,12 @@ pub use environment::is_secret_or_loader;
 pub(crate) use executor::block_on;
 use notifier::Notifier;
 pub use os::mechanism;
+pub(crate) use process::ProcessGuard;
 pub(crate) use resources::Resources;
 #[cfg(feature = "python")]
-pub use worker::PythonInfo;
+pub use worker::{
+    NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers, WorkerInfo,
+};
 
 /// How many hooks of one parallel stage run at once.
 const MAX_PARALLEL: usize = 8;
@@ -75,7 +78,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
     pub(crate) resources: &'a Arc<Resources>,
-    /// Whether no async runtime could be had: then async code of the host is not polled.
+    /// Whether no async runtime could be started: then async code of the host is not polled.
     lacks_runtime: bool,
 }
 
@@ -118,7 +121,7 @@ pub(crate) type StageFuture<'a> = Pin<Box<dyn Future<Output = Vec<RunResult>> + 
 /// costs more than the call itself.
 #[inline(always)]
 pub(crate) fn start<'a>(
-    hook: &'a Entry,
+    hook: &'a Arc<Entry>,
     event: &Event,
     run: RunContext<'a>,
     context: &mut Context<'_>,
@@ -152,7 +155,7 @@ pub(crate) fn start<'a>(
 }
 
 /// Runs a hook to its end.
-pub(crate) async fn run_to_end(hook: &Entry, event: &Event, run: RunContext<'_>) -> RunResult {
+pub(crate) async fn run_to_end(hook: &Arc<Entry>, event: &Event, run: RunContext<'_>) -> RunResult {
     match poll_fn(|context| Poll::Ready(start(hook, event, run, context))).await {
         Started::Done(result) => result,
         Started::Running(future) => future.await,
@@ -198,7 +201,7 @@ impl Attempt {
 
 /// A hook that did not answer at once.
 struct HookRun<'a> {
-    hook: &'a Entry,
+    hook: &'a Arc<Entry>,
     event: Event,
     run: RunContext<'a>,
     started: Option<Instant>,
@@ -237,6 +240,9 @@ impl HookRun<'_> {
             Handler::Callback(Callback::Inline(code)) => callback::inline(code, call),
             Handler::Callback(Callback::Async(code)) => callback::run(|| code(call), attempt.timeout).await,
             Handler::Service(service) => {
+                if let Err(failure) = self.run.resources.environment.check_depth() {
+                    return failure.into();
+                }
                 let request = ServiceCall::new(call, deadline_in(attempt.timeout));
                 callback::run(|| service.call(request), attempt.timeout).await
             }
@@ -246,7 +252,7 @@ impl HookRun<'_> {
             Handler::Command(spec) => {
                 let spec = Arc::clone(spec);
                 let work = move |run: &mut blocking::BlockingRun| command::run(&spec, run);
-                blocking::run(call, attempt.timeout, self.run, &mut self.notifier, work).await
+                blocking::run(self.hook, call, attempt.timeout, self.run, &mut self.notifier, work).await
             }
             #[cfg(not(feature = "python"))]
             Handler::Python(_) => {
@@ -258,7 +264,7 @@ impl HookRun<'_> {
             Handler::Python(spec) => {
                 let spec = Arc::clone(spec);
                 let work = move |run: &mut blocking::BlockingRun| worker::run(&spec, run);
-                blocking::run(call, attempt.timeout, self.run, &mut self.notifier, work).await
+                blocking::run(self.hook, call, attempt.timeout, self.run, &mut self.notifier, work).await
             }
         }
     }

@@ -5,15 +5,19 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+#[cfg(feature = "python")]
+use std::sync::Arc;
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::environment::Environment;
 use super::os;
+use super::process::ProcessGuard;
 use super::runtime::OwnRuntime;
 use super::thread_cache::ThreadCache;
 #[cfg(feature = "python")]
-use super::worker::Pools;
+use super::worker::{Pools, PythonRunner};
 
 /// How many processes one engine runs at once, over all fires.
 const MAX_PROCESSES: usize = 64;
@@ -21,8 +25,12 @@ const MAX_PROCESSES: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Resources {
     pub(super) environment: Environment,
+    pub(super) process_guard: Option<ProcessGuard>,
     #[cfg(feature = "python")]
     pub(super) workers: Pools,
+    /// The runner that is offered the calls of python hooks first.
+    #[cfg(feature = "python")]
+    pub(super) runner: Option<Arc<dyn PythonRunner>>,
     pub(super) threads: ThreadCache,
     pub(super) runtime: OwnRuntime,
     free_slots: Mutex<usize>,
@@ -48,11 +56,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Resources {
-    pub(crate) fn new(inherited: Option<Vec<(OsString, OsString)>>) -> Self {
+    pub(crate) fn new(
+        inherited: Option<Vec<(OsString, OsString)>>,
+        project: Option<PathBuf>,
+        process_guard: Option<ProcessGuard>,
+    ) -> Self {
         Self {
-            environment: Environment::new(inherited),
+            environment: Environment::new(inherited, project),
             #[cfg(feature = "python")]
-            workers: Pools::default(),
+            workers: Pools::new(process_guard.clone()),
+            process_guard,
+            #[cfg(feature = "python")]
+            runner: None,
             threads: ThreadCache::default(),
             runtime: OwnRuntime::default(),
             free_slots: Mutex::new(MAX_PROCESSES),
@@ -60,6 +75,12 @@ impl Resources {
             shutdown: Mutex::new(Shutdown::Running(None)),
             shutdown_reader: OnceLock::new(),
         }
+    }
+
+    /// Offers every call of a python hook to this one first.
+    #[cfg(feature = "python")]
+    pub(crate) fn with_runner(self, runner: Option<Arc<dyn PythonRunner>>) -> Self {
+        Self { runner, ..self }
     }
 
     /// Waits for a process slot, at most until the deadline or the shutdown of the engine.
@@ -104,19 +125,24 @@ impl Resources {
         }
     }
 
-    /// Kills what runs; nothing is started afterwards.
+    /// Kills running hooks; nothing is started afterwards.
     pub(crate) fn shut_down(&self) {
         let before = std::mem::replace(&mut *lock(&self.shutdown), Shutdown::Done);
         if let Shutdown::Running(Some(writer)) = before {
             // Closing it is not enough: a signal handler may hold another write end.
             let _ = File::from(writer).write(&[0]);
         }
-        // Whoever is between its look at `is_shut_down` and its wait holds this lock: it must wait first.
+        // A thread between its check of `is_shut_down` and its wait holds this lock: let it start to wait first.
         drop(lock(&self.free_slots));
         self.slot_freed.notify_all();
         #[cfg(feature = "python")]
         self.workers.clear();
         self.threads.close();
+    }
+
+    /// How many processes run at this moment, warm python workers that wait for work left out.
+    pub(crate) fn running_processes(&self) -> usize {
+        MAX_PROCESSES.saturating_sub(*lock(&self.free_slots))
     }
 
     /// Whether the engine was shut down, by a call or through the pipe.

@@ -1,7 +1,7 @@
 //! The tokio runtime that async code of the host is polled in.
 //!
-//! It always has timers and io: code that uses a socket must not panic only because of where it was fired. That is the
-//! runtime of whoever awaits the fire, if it has both, and else one of the engine's own. `fire_blocking` always uses the
+//! It always has timers and io: code that uses a socket must not panic because of where it was fired. It is the
+//! caller's runtime, if that has both, and otherwise the engine's own. `fire_blocking` always uses the
 //! engine's own, because it blocks the thread that might drive the caller's.
 
 use std::cell::Cell;
@@ -17,7 +17,8 @@ use super::thread::promise;
 /// How many runtimes of hosts are remembered.
 const MAX_PROBED: usize = 64;
 
-/// A thread that drives timers, io and spawned tasks. Callbacks themselves are polled by the thread that waits for them.
+/// A thread that drives timers, io and spawned tasks. Callbacks themselves are polled by the thread that waits for
+/// them.
 #[derive(Debug, Default)]
 pub(super) struct OwnRuntime {
     started: OnceLock<Started>,
@@ -105,7 +106,7 @@ fn probe(id: Id) -> bool {
         return *complete;
     }
     let has_time = || catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok();
-    // An error (no descriptors are left) is no panic: io is there.
+    // An error (no descriptors left) is not a panic: io is enabled.
     let has_io = || catch_unwind(|| drop(tokio::net::UnixStream::pair())).is_ok();
     let complete = has_time() && has_io();
     let excess = (probed.len() + 1).saturating_sub(MAX_PROBED);

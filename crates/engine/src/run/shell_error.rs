@@ -1,4 +1,4 @@
-//! A shell that cannot read its script exits with 2, as a hook does that denies. Its message tells the two apart.
+//! A shell that cannot parse its script exits with 2, like a hook that denies. Its message distinguishes the two.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::registry::{CommandSpec, Program};
 
 /// Shells that exit with 2 at a syntax error.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "busybox"];
-/// What they call it, in small letters.
+/// Their messages, in lowercase.
 const MESSAGES: [&str; 2] = ["syntax error", "unexpected eof while looking for matching"];
 
 /// The failure of a command whose shell could not read it. `import`, because the code of the hook could not be

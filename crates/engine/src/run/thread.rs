@@ -1,4 +1,4 @@
-//! A value that another thread is going to have: awaited, or waited for.
+//! A value that another thread will produce: awaited, or waited for.
 
 use std::future::Future;
 use std::io;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::executor::ThreadWaker;
 
-/// The result of work on a thread. Dropping it leaves the thread to itself.
+/// The result of work on a thread. Dropping it detaches the thread.
 #[derive(Debug)]
 pub(super) struct Pending<T>(Arc<Mutex<State<T>>>);
 

@@ -1,4 +1,4 @@
-//! The threads on which `fire` runs commands and workers: an idle one, else a new one.
+//! The threads on which `fire` runs commands and workers: an idle one, or a new one.
 //!
 //! Work never waits for a busy thread, so a run that hangs delays no other. An idle thread is kept for a moment,
 //! because starting one costs more than a call of a python worker. Callbacks of the host never run here: what they do
@@ -29,7 +29,7 @@ pub(super) struct ThreadCache {
 
 #[derive(Debug, Default)]
 struct Idle {
-    /// The last one is the warmest. A waiting thread is listed here, or has work, or the cache is closed.
+    /// The last one was used most recently. A waiting thread is listed here, or has work, or the cache is closed.
     threads: Vec<Arc<IdleThread>>,
     pipes: Vec<CancelPipe>,
     closed: bool,

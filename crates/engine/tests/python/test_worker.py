@@ -7,6 +7,7 @@ hook does and what is expected of it stand together."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,10 +19,11 @@ import tempfile
 import textwrap
 import time
 import unittest
+import zipfile
 from pathlib import Path
 
 PYTHON = os.environ.get("CROSIER_TEST_PYTHON", sys.executable)
-SOURCE = (Path(__file__).parents[2] / "src/run/worker/worker.py").read_text()
+SOURCE = "".join((Path(__file__).parents[2] / "src/run/worker" / name).read_text() for name in ("hook_module.py", "worker.py"))
 EVENT = {
     "session_id": "s1", "hook_event_name": "PreToolUse", "hook_type": "PreToolUse", "agent_id": None,
     "timestamp": "2026-11-15T20:35:00.123456789Z", "tool_name": "Bash", "tool_input": {"command": "ls"},
@@ -1388,6 +1390,287 @@ class Forked(Case):
         self.assertEqual(os.listdir(f"/proc/{self.worker.process.pid}/fd"), before)
         children = Path(f"/proc/{self.worker.process.pid}/task/{self.worker.process.pid}/children").read_text()
         self.assertEqual(children, "")
+
+
+class TheRecord(Case):
+    """What a worker loads from a project whose files a person trusted: recorded sources, and nothing else."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.project = self.folder / "project"
+
+    def trusted(self, text: str, files: dict[str, str] | None = None, units: tuple = (), **fields: object) -> dict:
+        """Write and record a hook and more files, then load it and call it."""
+        paths = [self.write(f"project/{name}", text) for name, text in {"guard.py": text, **(files or {})}.items()]
+        digests = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+        record = {"folders": [str(self.project)], "files": digests, "units": [str(self.project / u) for u in units]}
+        fields = {"paths": [str(self.project)], "cwd": str(self.project), "record": record, **fields}
+        loaded = self.load(**fields)
+        return self.call() if loaded["status"] == "ok" else loaded
+
+    def importing(self, statement: str, **more: object) -> dict:
+        return self.trusted(f"def check(event):\n    {statement}\n    return {DENIED}", **more)
+
+    def assertRefused(self, answer: dict, *parts: str) -> None:
+        """Refused while a hook was loaded or while it ran."""
+        self.assertEqual(answer["status"], "failed", answer)
+        self.assertIn(answer["kind"], ("import", "error"), answer)
+        for part in (*parts, "crosier trust"):
+            self.assertIn(part, answer["detail"])
+        self.assertNotIn("EVIL", self.worker.printed())
+
+    def compiled(self, name: str, to: str) -> Path:
+        source = self.write(f"elsewhere/{name}.py", "print('EVIL')\ndef check(event): return {}")
+        path = self.project / to
+        path.parent.mkdir(parents=True, exist_ok=True)
+        code = f"import py_compile; py_compile.compile({str(source)!r}, {str(path)!r}, doraise=True)"
+        subprocess.run([PYTHON, "-I", "-c", code], check=True)
+        return path
+
+    EVIL = "print('EVIL')\nx = 1\n"
+
+    def test_recorded_sources_are_loaded(self):
+        files = {"rules.py": "import pkg.deep\nx = pkg.deep.x", "pkg/__init__.py": "", "pkg/deep.py": "x = 'deep'"}
+        answer = self.trusted(f"import rules\ndef check(event): return {{**{DENIED}, 'reason': rules.x}}", files)
+        self.assertEqual(answer["reply"], {"decision": "deny", "reason": "deep"})
+
+    def test_a_module_that_changed_is_refused(self):
+        self.assertEqual(self.trusted(DENY)["reply"], DENIED)
+        self.write("project/guard.py", self.EVIL + DENY.replace("\n    ", "\n"))
+        self.assertRefused(self.call(), "guard.py changed since it was trusted")
+
+    def test_a_neighbour_that_changed_is_refused(self):
+        answer = self.trusted("import rules\ndef check(event): return {}", {"rules.py": "x = 1"})
+        self.assertEqual(answer["status"], "none")
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.call(), "rules.py changed since it was trusted")
+
+    def test_an_unrecorded_module_is_refused(self):
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.importing("import rules"), "rules.py is not in the record")
+
+    def test_an_unrecorded_hook_is_an_import_failure(self):
+        self.write("project/other.py", self.EVIL)
+        self.trusted(DENY)
+        loaded = self.load("other.check", paths=[str(self.project)])
+        self.assertFailed(loaded, "import", "other.py is not in the record")
+
+    def test_a_package_beside_the_module_is_refused(self):
+        self.write("project/guard/__init__.py", self.EVIL)
+        self.assertFailed(self.trusted(DENY), "import", "which of them is the guard")
+
+    def test_an_unrecorded_part_of_a_package_is_refused(self):
+        self.write("project/pkg/more.py", self.EVIL)
+        answer = self.importing("from pkg import more", files={"pkg/__init__.py": ""})
+        self.assertRefused(answer, "pkg/more.py is not in the record")
+
+    def test_a_pyc_is_refused(self):
+        self.compiled("rules", "rules.pyc")
+        self.assertRefused(self.importing("import rules"), "rules.pyc is no python source")
+
+    def test_a_cache_is_not_believed(self):
+        answer = self.trusted("import rules\ndef check(event): return {'reason': rules.x}", {"rules.py": "x = 'good'"})
+        self.assertEqual(answer["reply"], {"reason": "good"})
+        tag = subprocess.check_output([PYTHON, "-c", "import sys; print(sys.implementation.cache_tag)"], text=True)
+        self.compiled("rules", f"__pycache__/rules.{tag.strip()}.pyc")
+        self.worker = self.start()
+        self.assertEqual(self.trusted("import rules\ndef check(event): return {'reason': rules.x}",
+                                      {"rules.py": "x = 'good'"})["reply"], {"reason": "good"})
+        self.assertNotIn("EVIL", self.worker.printed())
+
+    def test_a_compiled_extension_is_refused(self):
+        ending = subprocess.check_output([PYTHON, "-c", "import _imp; print(_imp.extension_suffixes()[0])"], text=True)
+        self.write(f"project/rules{ending.strip()}", "")
+        self.assertRefused(self.importing("import rules"), "is no python source")
+
+    def test_the_loader_of_extensions_is_refused(self):
+        self.write("project/rules.so", "")
+        answer = self.importing(f"""import importlib.machinery as m
+    loader = m.ExtensionFileLoader("rules", {str(self.project / "rules.so")!r})
+    loader.create_module(m.ModuleSpec("rules", loader, origin=loader.path))""")
+        self.assertRefused(answer, "rules.so is compiled code")
+
+    def test_ctypes_is_refused(self):
+        self.write("project/rules.so", "")
+        answer = self.importing(f"import ctypes; ctypes.CDLL({str(self.project / 'rules.so')!r})")
+        self.assertRefused(answer, "rules.so is compiled code")
+
+    def test_a_namespace_package_is_refused(self):
+        self.write("project/space/rules.py", self.EVIL)
+        self.assertRefused(self.importing("import space"), "space is no python source")
+
+    def test_a_folder_that_a_hook_puts_on_the_path_is_refused(self):
+        self.write("project/lib/rules.py", self.EVIL)
+        answer = self.importing(f"import sys; sys.path.insert(0, {str(self.project / 'lib')!r}); import rules")
+        self.assertRefused(answer, "lib/rules.py is not in the record")
+
+    def test_the_current_folder_on_the_path_is_refused(self):
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.importing("import sys; sys.path.insert(0, ''); import rules"), "rules.py is not")
+        self.worker = self.start()
+        self.assertRefused(self.importing("import sys; sys.path.insert(0, '.'); import rules"), "rules.py is not")
+
+    def test_a_zip_file_is_refused(self):
+        self.project.mkdir()
+        with zipfile.ZipFile(self.project / "lib.zip", "w") as archive:
+            archive.writestr("rules.py", self.EVIL)
+        path = str(self.project / "lib.zip")
+        answer = self.importing(f"import sys; sys.path.insert(0, {path!r}); import rules")
+        self.assertEqual((answer["status"], self.worker.printed()), ("failed", ""), answer)
+        self.worker = self.start()
+        answer = self.importing(f"import zipimport; zipimport.zipimporter({path!r}).load_module('rules')")
+        self.assertRefused(answer, "lib.zip is no folder")
+
+    def test_a_file_by_its_path_is_refused_or_loaded_as_recorded(self):
+        text = """
+            import importlib.util
+            def check(event):
+                spec = importlib.util.spec_from_file_location("rules", {path!r})
+                module = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                return {{"reason": module.x}}
+        """.format(path=str(self.project / "rules.py"))
+        self.assertEqual(self.trusted(text, {"rules.py": "x = 'good'"})["reply"], {"reason": "good"})
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.call(), "rules.py changed since it was trusted")
+        (self.project / "rules.py").unlink()
+        self.worker = self.start()
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.trusted(text), "rules.py is not in the record")
+
+    def test_the_loaders_and_finders_of_importlib_are_refused(self):
+        self.write("project/rules.py", self.EVIL)
+        pyc, py = str(self.compiled("rules", "other.pyc")), str(self.project / "rules.py")
+        for statement, part in [
+            (f"m.SourcelessFileLoader('other', {pyc!r}).load_module('other')", "other.pyc is not in the record"),
+            (f"m.SourceFileLoader('rules', {py!r}).load_module('rules')", "rules.py is not in the record"),
+            (f"f = m.FileFinder({str(self.project)!r}, (m.SourceFileLoader, ['.py'])); "
+             "f.find_spec('rules').loader.load_module('rules')", "rules.py is not in the record"),
+            (f"import runpy; runpy.run_path({py!r})", "not loaded from a recorded source"),
+            ("import runpy; runpy.run_module('rules')", "rules.py is not in the record"),
+        ]:
+            with self.subTest(statement):
+                self.worker = self.start()
+                self.assertRefused(self.importing(f"import importlib.machinery as m; {statement}"), part)
+
+    def test_what_runs_as_main_is_refused(self):
+        self.write("project/tool/__main__.py", self.EVIL)
+        answer = self.importing("import runpy; runpy.run_module('tool')", files={"tool/__init__.py": ""})
+        self.assertRefused(answer, "tool/__main__.py is not in the record")
+
+    def test_links_do_not_go_around_it(self):
+        self.write("project/lib/rules.py", self.EVIL)
+        (self.folder / "outside").symlink_to(self.project / "lib")
+        answer = self.importing(f"import sys; sys.path.insert(0, {str(self.folder / 'outside')!r}); import rules")
+        self.assertRefused(answer, "rules.py is not in the record")
+        self.worker = self.start()
+        self.write("away/rules.py", self.EVIL)
+        (self.project / "in").symlink_to(self.folder / "away")
+        answer = self.importing(f"import sys; sys.path[0] = {str(self.project / 'in')!r}; import rules")
+        self.assertRefused(answer, "in/rules.py is not in the record")
+
+    def test_a_project_that_is_reached_by_a_link_is_the_same(self):
+        (self.folder / "link").symlink_to(self.project)
+        through = str(self.folder / "link")
+        self.assertEqual(self.trusted(DENY, paths=[through], cwd=through)["reply"], DENIED)
+        self.write("project/rules.py", self.EVIL)
+        self.worker = self.start()
+        answer = self.importing("import rules", paths=[through], cwd=through)
+        self.assertRefused(answer, "rules.py is not in the record")
+
+    def test_a_unit_is_trusted_as_a_whole(self):
+        self.write("project/.venv/lib/rules.py", "x = 'venv'")
+        text = f"import sys; sys.path.append({str(self.project / '.venv/lib')!r})\nimport rules\n"
+        text += "def check(event): return {'reason': rules.x}"
+        self.assertRefused(self.trusted(text), "rules.py is not in the record")
+        self.worker = self.start()
+        self.assertEqual(self.trusted(text, units=[".venv"])["reply"], {"reason": "venv"})
+
+    def test_folders_elsewhere_are_free(self):
+        self.write("elsewhere/rules.py", "x = 'free'")
+        text = "import json, dataclasses, collections, asyncio, rules\n"
+        text += "T = collections.namedtuple('T', 'a b')\n"
+        text += "def check(event): return {'reason': rules.x}"
+        paths = [str(self.project), str(self.folder / "elsewhere")]
+        self.assertEqual(self.trusted(text, paths=paths)["reply"], {"reason": "free"})
+
+    def test_an_isolated_call_keeps_it(self):
+        self.write("project/rules.py", self.EVIL)
+        self.assertRefused(self.importing("import rules", fork=True), "rules.py is not in the record")
+
+
+class LargeEvents(Case):
+    """Values of 64 KiB and more are read when the hook asks for them."""
+
+    def call_large(self, text: str, value: str = "", **fields: object) -> dict:
+        """Call a hook with an event whose `tool_input` is this JSON, and which the engine says is large."""
+        self.write("guard.py", text)
+        loaded = self.load(**fields)
+        self.assertEqual(loaded["status"], "ok", loaded)
+        value = value or json.dumps({"command": "ls \u00e4", "edits": [{"old": "a", "new": "b"}] * 3})
+        before = json.dumps({**EVENT, "tool_input": None}, ensure_ascii=False).replace("null}", "").encode()
+        event = before + value.encode() + b', "after": [1, "\xc3\xa4"]}'
+        places = struct.pack("<2Q", len(before), len(before) + len(value.encode()))
+        return self.worker.request("call", places + event, 1, 1 + (1 << 16), 5000)
+
+    def test_every_way_to_look_at_it_sees_the_value(self):
+        for look in [
+            "event['tool_input']", "event.tool_input", "event.args", "event.get('tool_input')", "dict(event)['tool_input']",
+            "{**event}['tool_input']", "(lambda **e: e)(**event)['tool_input']", "event.to_dict()['tool_input']",
+            "event.copy()['tool_input']", "copy.copy(event)['tool_input']", "copy.deepcopy(event)['tool_input']",
+            "pickle.loads(pickle.dumps(event))['tool_input']", "json.loads(json.dumps(event))['tool_input']",
+            "json.loads(event.to_json())['tool_input']", "dict(event.items())['tool_input']", "({} | event)['tool_input']",
+            "(event | {})['tool_input']", "[v for v in event.values() if isinstance(v, dict)][0]",
+            "event.pop('tool_input')", "event.setdefault('tool_input', 1)", "eval(repr(event))['tool_input']",
+            "next(v for k, v in event.items() if k == 'tool_input')", "operator.itemgetter('tool_input')(event)",
+            "crosier.HookEvent(event)['tool_input']", "{k: event[k] for k in event}['tool_input']",
+            "'{tool_input}'.format_map(event) and event['tool_input']",
+        ]:
+            with self.subTest(look):
+                answer = self.call_large(f"""
+                    import copy, crosier, json, operator, pickle
+                    def check(event):
+                        value = {look}
+                        assert value["edits"] == [{{"old": "a", "new": "b"}}] * 3, value
+                        assert event["after"] == [1, "\u00e4"] and event.tool_name == "Bash"
+                        return {{"reason": value["command"]}}
+                """)
+                self.assertEqual(answer.get("reply"), {"reason": "ls \u00e4"}, answer)
+
+    def test_it_is_a_dict_like_any_other(self):
+        self.assertEqual(self.call_large("""
+            import crosier
+            def check(event):
+                assert isinstance(event, crosier.HookEvent) and isinstance(event, dict)
+                assert "tool_input" in event and "nothing" not in event and len(event) == len(list(event))
+                assert event == dict(event) and not event != dict(event)
+                event["tool_input"] = 1
+                event.update(more=2)
+                assert event["tool_input"] == 1 and event["more"] == 2 and event.get("nothing", 3) == 3
+                del event["tool_input"]
+                assert "tool_input" not in event and event.tool_input is None
+                try:
+                    event["nothing"]
+                except KeyError:
+                    return {"reason": "fine"}
+        """).get("reply"), {"reason": "fine"})
+
+    def test_what_nobody_asks_for_is_not_read(self):
+        self.assertEqual(self.call_large(DENY, "[" * 100_000)["reply"], DENIED)
+
+    def test_a_value_that_cannot_be_read_is_a_delivery_failure_even_when_the_hook_catches_it(self):
+        for value in ("[" * 100_000 + "]" * 100_000, "[" + "9" * 30_000 + "]"):
+            self.assertFailed(self.call_large("def check(event): return event.tool_input and None", value),
+                              "delivery", "'tool_input'")
+            self.assertFailed(self.call_large("""
+                def check(event):
+                    try: event["tool_input"]
+                    except BaseException: return {"decision": "allow"}
+            """, value), "delivery", "'tool_input'")
+
+    def test_a_fork_and_a_context_have_it_too(self):
+        text = "def check(event, context): return {'reason': event.tool_input['command'] + str(context.pass_number)}"
+        self.assertEqual(self.call_large(text, fork=True)["reply"], {"reason": "ls \u00e41"})
 
 
 if __name__ == "__main__":

@@ -18,12 +18,12 @@ pub struct Catalog {
 pub struct ResolvedName<'a> {
     /// The row.
     pub kind: Kind,
-    /// The rest behind a point alias, as a matcher.
+    /// What follows a point alias (`shell` in `pre:tool:shell`), as a matcher.
     pub matcher: Option<&'a str>,
 }
 
 impl Catalog {
-    /// Adds a row of the host's own.
+    /// Adds a row that the host defines.
     ///
     /// # Errors
     /// When its name or alias is taken, or when it names a field that it does not have or cannot have.
@@ -43,7 +43,7 @@ impl Catalog {
                 ));
             }
         }
-        // The agent of the base may also be what the event is about, as in the built-in rows.
+        // `agent_id` is a base field, but the event may also be about that agent, as in some built-in rows.
         let of_the_base = |field: &&Field| field.name != "agent_id" && BASE_FIELDS.contains(&field.name);
         if let Some(field) = row.fields.iter().find(of_the_base) {
             return Err(format!(
@@ -110,7 +110,7 @@ impl Catalog {
         self.rows().find(|row| row.name == name || row.alias == Some(name))
     }
 
-    /// The row that a name in configuration means, with a matcher behind a point alias.
+    /// The row that a name in configuration means, with the matcher that may follow a point alias.
     #[must_use]
     pub fn resolve<'a>(&self, name: &'a str) -> Option<ResolvedName<'a>> {
         if let Some(kind) = self.find(name) {

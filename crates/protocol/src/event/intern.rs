@@ -1,4 +1,4 @@
-//! Rows from texts that are made at run time.
+//! Rows whose names are only known at run time.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use super::Field;
 static TEXTS: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
 static LISTS: LazyLock<Mutex<Vec<&'static [Field]>>> = LazyLock::new(Mutex::default);
 
-/// The same text for the life of the process: for rows whose names are not known when the host is compiled.
+/// A copy of the text that lives as long as the process: for rows whose names are not known at compile time.
 ///
 /// Each distinct text is kept once and is never freed. A host has a handful of rows; do not use it for anything that
 /// an event carries.

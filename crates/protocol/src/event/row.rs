@@ -124,7 +124,7 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// Whether a value of this JSON text fits.
+    /// Whether a field of this kind can hold this JSON value.
     #[must_use]
     pub fn fits(self, json: &str) -> bool {
         match self {
@@ -135,7 +135,7 @@ impl FieldKind {
         }
     }
 
-    /// What is wanted, in words.
+    /// What the field must hold, in words.
     #[must_use]
     pub const fn wanted(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ pub struct Field {
     pub required: bool,
     /// What is put on the wire when the host leaves it out, as JSON.
     pub default: Option<&'static str>,
-    /// The values that it can have, when there are only a few.
+    /// The allowed values; empty when any value of the kind is allowed.
     pub values: &'static [&'static str],
     /// What it means, in one line.
     pub about: &'static str,
@@ -210,7 +210,7 @@ pub struct EventRow {
     pub(crate) index: usize,
     /// The name on the wire and in configuration.
     pub name: &'static str,
-    /// The other name, a point like `pre:tool`.
+    /// The other name, such as `pre:tool` (a "point alias").
     pub alias: Option<&'static str>,
     /// When it fires, in one line.
     pub about: &'static str,
@@ -224,6 +224,18 @@ pub struct EventRow {
     pub rewrites: Option<(Phase, &'static str)>,
     /// A field that is always the text of another one: `(derived, source)`.
     pub derived: Option<(&'static str, &'static str)>,
+    /// An example for the documentation.
+    pub example: Option<Example>,
+}
+
+/// An example of an event, and of what a hook may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Example {
+    /// The payload, as JSON.
+    pub input: &'static str,
+    /// A hook's reply that has an effect there, as JSON.
+    pub reply: &'static str,
 }
 
 impl EventRow {
@@ -243,6 +255,7 @@ impl EventRow {
             capabilities: Capabilities::NONE,
             rewrites: None,
             derived: None,
+            example: None,
         }
     }
 
@@ -285,6 +298,13 @@ impl EventRow {
     #[must_use]
     pub const fn derives(mut self, derived: &'static str, source: &'static str) -> Self {
         self.derived = Some((derived, source));
+        self
+    }
+
+    /// Gives an example for the documentation: a payload, and a reply that has an effect, both as JSON.
+    #[must_use]
+    pub const fn example(mut self, input: &'static str, reply: &'static str) -> Self {
+        self.example = Some(Example { input, reply });
         self
     }
 

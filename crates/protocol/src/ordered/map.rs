@@ -15,7 +15,7 @@ impl Map {
         Self(Vec::new())
     }
 
-    /// The members in order; of two with one name the last value counts, at the first one's place.
+    /// The members in order. When a name occurs twice, the last value is kept, at the position of the first.
     pub(super) fn from_members(members: Vec<(String, Value)>) -> Self {
         const FEW: usize = 16;
         if members.len() <= FEW {
@@ -66,7 +66,7 @@ impl Map {
         self.get(key).is_some()
     }
 
-    /// Sets the member `key`: at its place, or at the end when it is new.
+    /// Sets the member `key`: where it is, or at the end when it is new.
     pub fn insert(&mut self, key: impl Into<String> + AsRef<str>, value: Value) {
         match self.0.iter_mut().find(|(name, _)| name == key.as_ref()) {
             Some((_, old)) => *old = value,
@@ -80,7 +80,7 @@ impl Map {
         self.0.insert(0, (key.into(), value));
     }
 
-    /// Takes the member `key` out; the others keep their order.
+    /// Removes the member `key`; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let place = self.0.iter().position(|(name, _)| name == key)?;
         Some(self.0.remove(place).1)

@@ -1,7 +1,7 @@
 //! JSON trees whose objects keep the order of their members.
 //!
 //! `serde_json` sorts the members of an object unless its feature `preserve_order` is on, and a library must not turn
-//! that on: features are shared by the whole build, so it would change the maps of every host. Whoever writes JSON
+//! that on: features are shared by the whole build, so it would change the maps of every host. Code that writes JSON
 //! for people to read uses [`Value`], [`Map`] and [`json!`](crate::json!) instead. The names are those of `serde_json`.
 
 mod macros;
@@ -38,7 +38,7 @@ pub enum Value {
 static NULL: Value = Value::Null;
 
 impl Value {
-    /// The JSON tree of anything that serde can write as JSON; `null` for what it cannot.
+    /// The JSON tree of anything that serde can write as JSON; `null` for anything else.
     pub fn of(value: &(impl Serialize + ?Sized)) -> Self {
         serde_json::to_string(value)
             .ok()
@@ -63,7 +63,7 @@ impl Value {
         if let Self::String(text) = self { Some(text) } else { None }
     }
 
-    /// The truth value, if it is one.
+    /// The boolean, if it is one.
     #[must_use]
     pub const fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self { Some(*value) } else { None }
@@ -131,7 +131,7 @@ impl Index<&str> for Value {
     }
 }
 
-/// The member `key`, added as `null` when there is none. What is not an object becomes one.
+/// The member `key`, added as `null` when there is none. A value that is not an object becomes one.
 impl IndexMut<&str> for Value {
     fn index_mut(&mut self, key: &str) -> &mut Self {
         if !matches!(self, Self::Object(_)) {

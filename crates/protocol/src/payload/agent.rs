@@ -1,97 +1,68 @@
 //! Payloads around agents: made, started, stopped, done; and the members of a team.
 
-use serde::{Deserialize, Serialize};
-
 use super::Base;
 use crate::json::Json;
 
-/// A subagent is about to start.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubagentStart {
-    /// The fields that every event has; its `agent_id` gives way to the one below.
-    #[serde(skip)]
-    pub base: Base,
-    /// The agent that this is about.
-    pub agent_id: String,
-    /// What kind of agent it is.
-    pub agent_type: String,
-}
+payloads! {
+    /// A subagent is about to start.
+    SubagentStart on agent_type of agent_id {
+        /// The agent that this is about.
+        required agent_id: String,
+        /// What kind of agent it is.
+        required agent_type: String,
+    }
 
-/// A subagent wants to stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SubagentStop {
-    /// The fields that every event has; its `agent_id` gives way to the one below.
-    #[serde(skip)]
-    pub base: Base,
-    /// The agent that this is about.
-    pub agent_id: String,
-    /// What kind of agent it is.
-    pub agent_type: String,
-    /// The subagent's own transcript.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_transcript_path: Option<String>,
-    /// True when a hook has resumed it already.
-    #[serde(default)]
-    pub stop_hook_active: bool,
-}
+    /// A subagent wants to stop.
+    SubagentStop on agent_type of agent_id {
+        /// The agent that this is about.
+        required agent_id: String,
+        /// What kind of agent it is.
+        required agent_type: String,
+        /// The subagent's own transcript.
+        optional agent_transcript_path: String,
+        /// True when a hook has resumed it already.
+        defaulted stop_hook_active: bool,
+    }
 
-/// An agent is about to be created.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PreAgentSpawn {
-    /// The fields that every event has; its `agent_id` gives way to the one below.
-    #[serde(skip)]
-    pub base: Base,
-    /// The agent that this is about.
-    pub agent_id: String,
-    /// What kind of agent it is.
-    pub agent_type: String,
-    /// What it will be made from.
-    pub config: Json,
-}
+    /// An agent is about to be created.
+    PreAgentSpawn on agent_type of agent_id {
+        /// The agent that this is about.
+        required agent_id: String,
+        /// What kind of agent it is.
+        required agent_type: String,
+        /// What it will be made from.
+        required config: Json,
+    }
 
-/// An agent is done.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct PostAgentComplete {
-    /// The fields that every event has; its `agent_id` gives way to the one below.
-    #[serde(skip)]
-    pub base: Base,
-    /// The agent that this is about.
-    pub agent_id: String,
-    /// What kind of agent it is.
-    pub agent_type: String,
-    /// What it came back with.
-    pub result: Json,
-}
+    /// An agent is done.
+    PostAgentComplete on agent_type of agent_id {
+        /// The agent that this is about.
+        required agent_id: String,
+        /// What kind of agent it is.
+        required agent_type: String,
+        /// Its result.
+        required result: Json,
+    }
 
-/// A team member has nothing to do.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TeammateIdle {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// Who is idle.
-    pub teammate_name: String,
-    /// The team.
-    pub team_name: String,
-}
+    /// A team member has nothing to do.
+    TeammateIdle on teammate_name {
+        /// Who is idle.
+        required teammate_name: String,
+        /// The team.
+        required team_name: String,
+    }
 
-/// A task of a team is about to be marked done.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCompleted {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// The task.
-    pub task_id: String,
-    /// What it was about.
-    pub task_subject: String,
-    /// The task in full.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_description: Option<String>,
-    /// Who did it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teammate_name: Option<String>,
-    /// The team.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub team_name: Option<String>,
+    /// A task of a team is about to be marked done.
+    TaskCompleted {
+        /// The task.
+        required task_id: String,
+        /// What it was about.
+        required task_subject: String,
+        /// The task in full.
+        optional task_description: String,
+        /// Who did it.
+        optional teammate_name: String,
+        /// The team.
+        optional team_name: String,
+    }
 }

@@ -1,6 +1,6 @@
 //! Serializes a payload field by field.
 //!
-//! In comes anything that serde writes as a struct or a map; out go names, and the JSON of values. Each value is
+//! Input: anything that serde writes as a struct or a map. Output: the name and the JSON of each field. Each value is
 //! written straight to its destination: serializing the whole struct and splitting the text again would delay every
 //! event that goes to a process.
 
@@ -18,7 +18,7 @@ pub(crate) trait FieldSink {
     fn end(&mut self, name: &str);
 }
 
-/// Gives the fields of a payload to `sink`, in order.
+/// Passes the fields of a payload to `sink`, in order.
 pub(crate) fn serialize_fields(payload: &impl Serialize, sink: &mut dyn FieldSink) -> Result<(), Error> {
     payload.serialize(FieldSerializer { sink, key: None })
 }
@@ -38,7 +38,7 @@ impl FieldSink for FieldList {
     }
 
     fn end(&mut self, name: &str) {
-        // What serde writes is JSON.
+        // serde wrote it, so it is valid JSON.
         let value = std::str::from_utf8(&self.value).ok().and_then(|text| Json::parse(text).ok());
         self.all.push((name.to_owned(), value.unwrap_or_default()));
     }

@@ -1,8 +1,12 @@
 //! One plain struct per event, with the names of the wire.
 //!
-//! A host fills one in and fires it; a typed callback gets a reference to it. Every struct has
-//! [`Base`] under `base` and can be made with `..Default::default()`. Beside each struct stands a
-//! constant of the same name, so that `Hook::on(PreToolUse)` names the event and its type at once.
+//! A host makes one and fires it; a typed callback gets a reference to it. `new` takes the required fields, and a
+//! method of its name sets each other field: `SubagentStop::new("a-1", "coder").stop_hook_active(true)`. Every struct
+//! has [`Base`] under `base`. Each struct comes with a constant of the same name, so that `Hook::on(PreToolUse)`
+//! names the event and its type at once.
+
+#[macro_use]
+mod declare;
 
 mod agent;
 mod fields;
@@ -26,25 +30,64 @@ pub use session::*;
 pub use tool::*;
 pub use work::*;
 
-use crate::event::{EventRow, Kind, TABLE};
+use crate::event::{EventRow, Kind};
 
-/// The fields that every event has. What the host leaves out is completed when the event is fired.
+/// The fields that every event has. Those that the host leaves out are filled in when the event is fired.
+///
+/// ```
+/// use crosier_protocol::Base;
+/// let base = Base::default().session_id("s-1".to_owned()).agent_id("coder".to_owned());
+/// assert_eq!(base.agent_id.as_deref(), Some("coder"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Base {
-    /// The session; completed with an id of the engine's own.
+    /// The session; by default an id that the engine makes.
     pub session_id: Option<String>,
-    /// The transcript's file; completed with an empty text.
+    /// The transcript's file; by default empty.
     pub transcript_path: Option<String>,
-    /// The folder in which the agent works; completed with the engine's folder.
+    /// The folder in which the agent works; by default the engine's folder.
     pub cwd: Option<String>,
     /// How the host asks for permissions; absent when the host has no such mode.
     pub permission_mode: Option<String>,
-    /// The agent that this happens in; none outside an agent.
+    /// The agent in which it happens; none outside an agent.
     pub agent_id: Option<String>,
-    /// Who runs the agents; completed with an empty text.
+    /// Who runs the agents; by default empty.
     pub orchestrator_id: Option<String>,
-    /// When it happened (RFC 3339, UTC); completed with the present.
+    /// When it happened (RFC 3339, UTC); by default now.
     pub timestamp: Option<String>,
+}
+
+macro_rules! base_setters {
+    ($($(#[$doc:meta])* $field:ident)*) => {
+        impl Base {
+            $(
+                $(#[$doc])*
+                #[must_use]
+                pub fn $field(mut self, value: impl Into<Option<String>>) -> Self {
+                    self.$field = value.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
+base_setters! {
+    /// Names the session.
+    session_id
+    /// Names the transcript's file.
+    transcript_path
+    /// Names the folder in which the agent works.
+    cwd
+    /// Says how the host asks for permissions.
+    permission_mode
+    /// Names the agent in which it happens.
+    agent_id
+    /// Names who runs the agents.
+    orchestrator_id
+    /// Says when it happened.
+    timestamp
 }
 
 /// A struct that can be fired as an event: of the built-in table, or of a row that a host added.
@@ -76,7 +119,7 @@ pub struct Base {
 /// The row is given to the engine's builder (`Builder::event`); from then on the struct is fired and hooked like a
 /// built-in one.
 pub trait Payload: Serialize + DeserializeOwned + Clone + Debug + Default + Send + Sync + 'static {
-    /// The event's row: one of [`TABLE`], or one that the host adds to its engine.
+    /// The event's row: one of [`TABLE`](crate::event::TABLE), or one that the host adds to its engine.
     fn row() -> &'static EventRow;
 
     /// The fields that every event has.
@@ -141,7 +184,7 @@ pub(crate) trait AnyPayload: Debug + Send + Sync {
     fn matcher_value(&self) -> Option<&str>;
     fn as_any(&self) -> &(dyn Any + Send + Sync);
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
-    /// Gives the payload fields to `sink`, in order.
+    /// Passes the payload fields to `sink`, in order.
     fn serialize_fields(&self, sink: &mut dyn FieldSink) -> Result<(), serde_json::Error>;
 }
 
@@ -164,57 +207,6 @@ impl<P: Payload> AnyPayload for P {
     fn serialize_fields(&self, sink: &mut dyn FieldSink) -> Result<(), serde_json::Error> {
         fields::serialize_fields(self, sink)
     }
-}
-
-/// Implements [`Payload`] for each struct. The order here is the order of the table.
-macro_rules! payloads {
-    ($($name:ident $(on $matcher:ident)? $(of $agent:ident)?;)*) => {
-        enum Index { $($name),* }
-        $(
-            impl Payload for $name {
-                #[inline]
-                fn row() -> &'static EventRow { &TABLE[Index::$name as usize] }
-                fn base(&self) -> &Base { &self.base }
-                fn base_mut(&mut self) -> &mut Base { &mut self.base }
-                fn matcher_value(&self) -> Option<&str> { payloads!(@matcher self $($matcher)?) }
-                $(fn agent_id(&self) -> Option<&str> { Some(&self.$agent) })?
-            }
-            #[expect(non_upper_case_globals, reason = "named like the struct, to stand for its event")]
-            #[doc = concat!("The event of [`", stringify!($name), "`](struct@", stringify!($name), ").")]
-            pub const $name: EventOf<$name> = EventOf(PhantomData);
-        )*
-        #[cfg(test)]
-        pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
-    };
-    (@matcher $self:ident) => { None };
-    (@matcher $self:ident $field:ident) => { Some(&$self.$field) };
-}
-
-payloads! {
-    Setup on trigger;
-    SessionStart on source;
-    SessionEnd on reason;
-    UserPromptSubmit;
-    PreMessage;
-    PostMessage;
-    PreToolUse on tool_name;
-    PermissionRequest on tool_name;
-    PostToolUse on tool_name;
-    PostToolUseFailure on tool_name;
-    PreCompact on trigger;
-    Stop;
-    SubagentStart on agent_type of agent_id;
-    SubagentStop on agent_type of agent_id;
-    PreAgentSpawn on agent_type of agent_id;
-    PostAgentComplete on agent_type of agent_id;
-    PreSessionPhase on to;
-    PostSessionPhase on to;
-    PreGitWrite on path;
-    PostGitWrite on path;
-    PreViewRender;
-    Notification on notification_type;
-    TeammateIdle on teammate_name;
-    TaskCompleted;
 }
 
 #[cfg(test)]

@@ -1,88 +1,57 @@
 //! Payloads around a session's life.
 
-use serde::{Deserialize, Serialize};
-
 use super::Base;
 
-/// The host prepares a session, or maintains itself.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Setup {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// `init` or `maintenance`.
-    pub trigger: String,
-}
+payloads! {
+    /// The host prepares a session, or does maintenance.
+    Setup on trigger {
+        /// `init` or `maintenance`.
+        required trigger: String,
+    }
 
-/// A session begins, goes on, was cleared or was compacted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionStart {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// `startup`, `resume`, `clear` or `compact`.
-    pub source: String,
-    /// What kind of agent it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agent_type: Option<String>,
-    /// The model's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-}
+    /// A session begins, is resumed, was cleared or was compacted.
+    SessionStart on source {
+        /// `startup`, `resume`, `clear` or `compact`.
+        required source: String,
+        /// What kind of agent it is.
+        optional agent_type: String,
+        /// The model's name.
+        optional model: String,
+    }
 
-/// The session is over.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionEnd {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// Why it ended.
-    pub reason: String,
-}
+    /// The session is over.
+    SessionEnd on reason {
+        /// Why it ended.
+        required reason: String,
+    }
 
-/// The conversation is about to be shortened.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreCompact {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// `manual` or `auto`.
-    pub trigger: String,
-    /// What to keep, in words.
-    pub custom_instructions: Option<String>,
-}
+    /// The conversation is about to be shortened.
+    PreCompact on trigger {
+        /// `manual` or `auto`.
+        required trigger: String,
+        /// What to keep, in words.
+        required custom_instructions: Option<String>,
+    }
 
-/// The model wants to stop.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stop {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// True when a hook has resumed the loop already.
-    #[serde(default)]
-    pub stop_hook_active: bool,
-}
+    /// The model wants to stop.
+    Stop {
+        /// True when a hook has resumed the loop already.
+        defaulted stop_hook_active: bool,
+    }
 
-/// The session is about to change its phase.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreSessionPhase {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// The phase that is left.
-    pub from: String,
-    /// The phase that is entered.
-    pub to: String,
-}
+    /// The session is about to change its phase.
+    PreSessionPhase on to {
+        /// The phase that is left.
+        required from: String,
+        /// The phase that is entered.
+        required to: String,
+    }
 
-/// The session has changed its phase.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PostSessionPhase {
-    /// The fields that every event has.
-    #[serde(skip)]
-    pub base: Base,
-    /// The phase that was left.
-    pub from: String,
-    /// The phase that was entered.
-    pub to: String,
+    /// The session has changed its phase.
+    PostSessionPhase on to {
+        /// The phase that was left.
+        required from: String,
+        /// The phase that was entered.
+        required to: String,
+    }
 }

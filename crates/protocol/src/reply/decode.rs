@@ -2,7 +2,7 @@
 //!
 //! Duplicate keys, deep nesting and numbers out of range are valid JSON, so a first pass over the text looks for
 //! them. A short reply of plain strings and booleans cannot contain any and skips that pass.
-//! Lone surrogates are accepted: a guard may quote what a model wrote, and its decision must not be lost for it.
+//! Lone surrogates are accepted: a guard may quote what a model wrote, and must not lose its decision by that.
 //! A `null` value is the same as an absent key: typed languages write empty fields that way.
 
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ use crate::json::{self, Entries, Json, JsonRef, Name};
 
 /// The deepest nesting of a reply.
 const MAX_DEPTH: usize = 128;
-/// The longest second run that a reply can ask for.
+/// The longest deadline that a reply can ask for when it asks to be run again.
 pub(super) const MAX_AGAIN: Duration = Duration::from_secs(600);
 /// The second run's deadline when the reply names none.
 const DEFAULT_AGAIN: Duration = Duration::from_secs(30);
@@ -72,11 +72,11 @@ fn not_an_object(text: &str) -> String {
     }
 }
 
-/// Reading one reply about an event of this row.
+/// Decodes one reply to an event of this row.
 struct Decoder<'a> {
     row: &'a EventRow,
     effects: Effects,
-    /// `modified_args` wins over `updated_input`, in any order.
+    /// `modified_args` wins over `updated_input`, whichever comes first.
     modified_args: Option<Json>,
     /// `decision`, `allowed` and `abort`, with `reason`.
     top: KeyFamily,
@@ -145,7 +145,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// A key of `hookSpecificOutput`, there or at the top level. False when it is not one of them.
+    /// Reads a key of `hookSpecificOutput`, there or at the top level. False when it is not one of those keys.
     fn specific(&mut self, key: &str, value: JsonRef<'_>, additional: &mut Vec<String>) -> Decoded<bool> {
         match key {
             "hookEventName" => {
@@ -189,7 +189,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The strictest decision wins; the first reason given for it stays.
+    /// The strictest decision wins; of several reasons for it, the first is kept.
     fn decide(&mut self, decision: Decision, reason: Option<String>) {
         let opinion = self.effects.opinion.get_or_insert(Opinion { decision, reason: None });
         if decision > opinion.decision {
@@ -301,7 +301,7 @@ impl Decoder<'_> {
         if effects.proceed.is_some() && effects.stop_reason.is_none() {
             effects.stop_reason = top.reason;
         }
-        // A second run could not undo a denial, so there is none.
+        // A second run could not undo a denial, so none is made.
         if effects.opinion.as_ref().is_some_and(|opinion| opinion.decision == Decision::Deny) {
             effects.again = None;
         }

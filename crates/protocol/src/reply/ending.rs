@@ -11,7 +11,7 @@ pub enum Output {
     /// As a reply.
     #[default]
     Reply,
-    /// As context, word for word.
+    /// As context, unchanged.
     Text,
 }
 
@@ -33,7 +33,7 @@ pub struct Ending<'a> {
 /// The exit code that denies.
 const DENY: i32 = 2;
 
-/// Reads the end of a command that was done before its deadline.
+/// Turns the end of a command that finished before its deadline into an answer.
 #[must_use]
 pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer {
     match (ending.code, ending.signal) {
@@ -55,7 +55,7 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
             }
         },
         (None, signal) => {
-            // Of a hook that was killed only a denial counts.
+            // When a hook was killed, only a denial in its reply counts.
             let reply = valid_reply(ending, output, row).and_then(Reply::denial_only).unwrap_or_default();
             let detail = match signal {
                 Some(signal) => format!("it was killed by signal {signal}{}", signal_name(signal)),

@@ -1,6 +1,6 @@
 //! What a hook answers.
 //!
-//! In comes what a hook wrote (`decode`) or how its process ended (`ending`); out goes one [`Reply`],
+//! Input: what a hook wrote (`decode`) or how its process ended (`ending`). Output: one [`Reply`],
 //! or a [`Failure`] when anything is ambiguous. The effect of a reply on an event is decided in the
 //! engine's fold room.
 
@@ -46,6 +46,7 @@ impl Decision {
 
 /// A decision and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Opinion {
     /// What the hook decided.
     pub decision: Decision,
@@ -53,11 +54,19 @@ pub struct Opinion {
     pub reason: Option<String>,
 }
 
+impl Opinion {
+    /// A decision, with or without a reason.
+    #[must_use]
+    pub fn new(decision: Decision, reason: Option<String>) -> Self {
+        Self { decision, reason }
+    }
+}
+
 /// Where an injected text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// Behind the tool result, after a newline.
+    /// At the end of the tool result, after a newline.
     ToolResult,
     /// A message of its own after the result.
     UserMessage,
@@ -76,11 +85,20 @@ impl Strategy {
 
 /// One text to inject.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Injection {
     /// Where it goes.
     pub strategy: Strategy,
     /// The text.
     pub content: String,
+}
+
+impl Injection {
+    /// A text, and where it goes.
+    #[must_use]
+    pub fn new(strategy: Strategy, content: impl Into<String>) -> Self {
+        Self { strategy, content: content.into() }
+    }
 }
 
 /// Which field a rewrite is meant for.
@@ -96,11 +114,20 @@ pub enum Target {
 
 /// One replaced value.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Rewrite {
     /// The field.
     pub target: Target,
     /// Its new value.
     pub value: Json,
+}
+
+impl Rewrite {
+    /// A new value of this field.
+    #[must_use]
+    pub fn new(target: Target, value: impl Into<Json>) -> Self {
+        Self { target, value: value.into() }
+    }
 }
 
 /// Everything that a reply can contain.
@@ -111,7 +138,7 @@ pub struct Effects {
     pub opinion: Option<Opinion>,
     /// `continue`: false halts the host's loop, true resumes it where it wants to stop.
     pub proceed: Option<bool>,
-    /// Why the loop is to stop or to go on.
+    /// Why the loop is to stop or to continue.
     pub stop_reason: Option<String>,
     /// Whether to hide the output.
     pub suppress: bool,
@@ -133,7 +160,7 @@ pub struct Effects {
     pub unknown: Vec<String>,
 }
 
-/// One hook's answer. No opinion costs nothing.
+/// One hook's answer. The usual case, no opinion, allocates nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reply(Option<Box<Effects>>);
 
@@ -167,7 +194,7 @@ impl Reply {
         })
     }
 
-    /// Keep the loop going although it wants to stop.
+    /// Keep the loop going although it was about to stop.
     pub fn resume(reason: impl Into<String>) -> Self {
         Self::none().with(|effects| {
             effects.proceed = Some(true);
@@ -184,13 +211,13 @@ impl Reply {
     /// Replaces the rewritable field of a *pre* event.
     #[must_use]
     pub fn rewrite_input(self, value: impl Into<Json>) -> Self {
-        self.with(|effects| effects.rewrites.push(Rewrite { target: Target::Input, value: value.into() }))
+        self.with(|effects| effects.rewrites.push(Rewrite::new(Target::Input, value)))
     }
 
     /// Replaces the rewritable field of a *post* event.
     #[must_use]
     pub fn rewrite_output(self, value: impl Into<Json>) -> Self {
-        self.with(|effects| effects.rewrites.push(Rewrite { target: Target::Output, value: value.into() }))
+        self.with(|effects| effects.rewrites.push(Rewrite::new(Target::Output, value)))
     }
 
     /// Adds text to the next model call.
@@ -199,10 +226,10 @@ impl Reply {
         self.with(|effects| effects.context.push(text.into()))
     }
 
-    /// Adds text behind the tool result, or a message after it.
+    /// Adds text to the tool result, or a message after it.
     #[must_use]
     pub fn inject(self, strategy: Strategy, content: impl Into<String>) -> Self {
-        self.with(|effects| effects.inject.push(Injection { strategy, content: content.into() }))
+        self.with(|effects| effects.inject.push(Injection::new(strategy, content)))
     }
 
     /// Hides the output.
@@ -231,7 +258,7 @@ impl Reply {
 
     fn notice(self, kind: NoticeKind, level: &str, text: String) -> Self {
         self.with(|effects| {
-            effects.notices.push(Notice { kind, level: level.into(), text, hook: "".into() });
+            effects.notices.push(Notice::new(kind, level, text));
         })
     }
 
@@ -252,7 +279,7 @@ impl Reply {
         self.0.as_deref()
     }
 
-    /// What the reply asks for, taken out of it.
+    /// The effects of the reply, by value.
     #[must_use]
     pub fn into_effects(self) -> Option<Effects> {
         self.0.map(|effects| *effects)

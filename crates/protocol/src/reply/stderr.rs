@@ -16,7 +16,7 @@ pub(super) fn cause(stderr: &[u8]) -> Option<String> {
         None => lines.iter().rposition(|line| !is_noise(line))?,
     };
     let mut cause = lines[at].trim().to_owned();
-    // `thread 'main' panicked at src/main.rs:1:5:` and its like introduce the line that follows.
+    // A line such as `thread 'main' panicked at src/main.rs:1:5:` introduces the one that follows.
     if let Some(before) = at.checked_sub(1).map(|before| lines[before].trim())
         && before.ends_with(':')
         && !is_noise(before)
@@ -39,7 +39,7 @@ fn is_exception(line: &str) -> bool {
     is_name && is_error && (rest.starts_with(':') || (rest.starts_with(" [") && rest.contains("]:")))
 }
 
-/// Lines that surround a cause and do not say it: stack frames, dumped objects, versions, hints.
+/// Lines around a cause that do not state it: stack frames, dumped objects, versions, hints.
 fn is_noise(line: &str) -> bool {
     const STARTS: [&str; 9] = [
         "at ",

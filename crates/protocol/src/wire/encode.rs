@@ -1,5 +1,7 @@
 //! Writes an event as the JSON object that hooks get.
 
+use std::ops::Range;
+
 use serde::ser::Error as _;
 use serde_json::Error;
 
@@ -9,8 +11,19 @@ use crate::event::{EventRow, Field};
 use crate::json::{self, Json};
 use crate::payload::FieldSink;
 
+/// A value of so many bytes is large: whoever reads the object may want to leave it alone.
+const LARGE: usize = 64 * 1024;
+
+/// An event as JSON.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) text: String,
+    /// Where the values of its large fields are, in order.
+    pub(super) large: Vec<Range<usize>>,
+}
+
 /// Writes the whole object. Fails only when the host's own payload cannot be written as JSON.
-pub(super) fn event(event: &Event) -> Result<String, Error> {
+pub(super) fn event(event: &Event) -> Result<Wire, Error> {
     let mut writer = Writer {
         object: Object::with_room_for(match event.body() {
             Body::Fields { fields, .. } => {
@@ -45,15 +58,15 @@ pub(super) fn event(event: &Event) -> Result<String, Error> {
     object.end()
 }
 
-/// Writes the fields of a payload behind the base.
+/// Writes the fields of a payload after the base.
 struct Writer<'a> {
     object: Object,
     row: &'a EventRow,
     /// Fields that the engine adds. They replace a host's field of the same name, so that no key is there twice.
     added: &'a [(&'static str, Json)],
-    /// Fields with a default that were not written yet.
+    /// Fields with a default that have not been written yet.
     missing: Vec<&'a Field>,
-    /// Where the value begins that is being written.
+    /// Where the value that is being written begins.
     value_at: usize,
 }
 
@@ -65,33 +78,37 @@ impl FieldSink for Writer<'_> {
             return None;
         }
         self.object.name(name);
-        self.value_at = self.object.0.len();
-        Some(&mut self.object.0)
+        self.value_at = self.object.text.len();
+        Some(&mut self.object.text)
     }
 
     fn end(&mut self, name: &str) {
+        self.object.end_value(self.value_at);
         if let Some((derived, source)) = self.row.derived
             && source == name
         {
-            let value = String::from_utf8_lossy(&self.object.0[self.value_at..]).into_owned();
+            let value = String::from_utf8_lossy(&self.object.text[self.value_at..]).into_owned();
             self.object.text(derived, &json::plain(&value));
         }
     }
 }
 
 /// A JSON object that is being written.
-struct Object(Vec<u8>);
+struct Object {
+    text: Vec<u8>,
+    large: Vec<Range<usize>>,
+}
 
 impl Object {
-    /// Room for the base fields, in bytes.
+    /// Bytes reserved for the base fields.
     const BASE: usize = 512;
-    /// Room for a payload of unknown size, in bytes.
+    /// Bytes reserved for a payload of unknown size.
     const PAYLOAD: usize = 1024;
 
     fn with_room_for(payload: usize) -> Self {
         let mut text = Vec::with_capacity(Self::BASE + payload);
         text.push(b'{');
-        Self(text)
+        Self { text, large: Vec::new() }
     }
 
     fn base(&mut self, event: &Event) {
@@ -111,17 +128,26 @@ impl Object {
         self.own("timestamp", event.timestamp());
     }
 
-    /// A field of the base: its name needs no quoting.
+    /// Writes a base field; its name needs no escaping.
     fn own(&mut self, name: &str, text: &str) {
-        self.0.extend_from_slice(if self.0.len() > 1 { b",\"" } else { b"\"" });
-        self.0.extend_from_slice(name.as_bytes());
-        self.0.extend_from_slice(b"\":");
+        self.text.extend_from_slice(if self.text.len() > 1 { b",\"" } else { b"\"" });
+        self.text.extend_from_slice(name.as_bytes());
+        self.text.extend_from_slice(b"\":");
         self.quoted(text);
     }
 
     fn raw(&mut self, name: &str, json: &str) {
         self.name(name);
-        self.0.extend_from_slice(json.as_bytes());
+        let start = self.text.len();
+        self.text.extend_from_slice(json.as_bytes());
+        self.end_value(start);
+    }
+
+    /// Notes a value that is large.
+    fn end_value(&mut self, start: usize) {
+        if self.text.len() - start >= LARGE {
+            self.large.push(start..self.text.len());
+        }
     }
 
     fn text(&mut self, name: &str, text: &str) {
@@ -130,11 +156,11 @@ impl Object {
     }
 
     fn name(&mut self, name: &str) {
-        if self.0.len() > 1 {
-            self.0.push(b',');
+        if self.text.len() > 1 {
+            self.text.push(b',');
         }
         self.quoted(name);
-        self.0.push(b':');
+        self.text.push(b':');
     }
 
     /// Quotes a text. Most need no escapes and are copied as they are.
@@ -143,16 +169,17 @@ impl Object {
         let is_special = |byte: u8| (byte < b' ') | (byte == b'"') | (byte == b'\\');
         if text.bytes().fold(false, |found, byte| found | is_special(byte)) {
             // Writing a string to a vector cannot fail.
-            let _ = serde_json::to_writer(&mut self.0, text);
+            let _ = serde_json::to_writer(&mut self.text, text);
             return;
         }
-        self.0.push(b'"');
-        self.0.extend_from_slice(text.as_bytes());
-        self.0.push(b'"');
+        self.text.push(b'"');
+        self.text.extend_from_slice(text.as_bytes());
+        self.text.push(b'"');
     }
 
-    fn end(mut self) -> Result<String, Error> {
-        self.0.push(b'}');
-        String::from_utf8(self.0).map_err(Error::custom)
+    fn end(mut self) -> Result<Wire, Error> {
+        self.text.push(b'}');
+        let text = String::from_utf8(self.text).map_err(Error::custom)?;
+        Ok(Wire { text, large: self.large })
     }
 }

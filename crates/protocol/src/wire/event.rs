@@ -1,23 +1,34 @@
 //! The event itself.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::encode;
+use super::held::Held;
 use crate::event::{Catalog, Kind};
 use crate::failure::{Failure, FailureKind};
 use crate::json::{self, Json};
 use crate::payload::{AnyPayload, Base, FieldList, Payload};
 
-/// What the engine completes an event with.
+/// The values with which the engine fills in missing base fields.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Defaults {
     /// The session of events that name none.
     pub session_id: String,
     /// The folder of events that name none.
     pub cwd: String,
-    /// The present, as RFC 3339 in UTC.
+    /// The current time, as RFC 3339 in UTC.
     pub now: fn() -> String,
+}
+
+impl Defaults {
+    /// A session, a folder, and the clock.
+    #[must_use]
+    pub fn new(session_id: impl Into<String>, cwd: impl Into<String>, now: fn() -> String) -> Self {
+        Self { session_id: session_id.into(), cwd: cwd.into(), now }
+    }
 }
 
 /// One event that is fired. Cheap to clone.
@@ -35,9 +46,11 @@ struct Inner {
     defaults: OnceLock<Arc<Defaults>>,
     /// Shared by all rewritten versions of the event, so that they have the same time.
     timestamp: Arc<OnceLock<String>>,
-    wire: OnceLock<Result<String, Failure>>,
+    wire: OnceLock<Result<encode::Wire, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
     views: Views,
+    /// The payload in the host's own form, as it was fired; rewritten versions of the event keep it.
+    held: Option<Arc<dyn Held>>,
 }
 
 /// The payload decoded into the types that callbacks asked for: a linked list, which mostly has one element.
@@ -60,6 +73,14 @@ pub(super) enum Body {
 
 impl Event {
     pub(super) fn new(kind: Kind, body: Body) -> Self {
+        Self::make(kind, body, None)
+    }
+
+    pub(super) fn with_held(kind: Kind, body: Body, held: Arc<dyn Held>) -> Self {
+        Self::make(kind, body, Some(held))
+    }
+
+    fn make(kind: Kind, body: Body, held: Option<Arc<dyn Held>>) -> Self {
         Self(Arc::new(Inner {
             kind,
             body,
@@ -70,7 +91,21 @@ impl Event {
             wire: OnceLock::new(),
             entries: OnceLock::new(),
             views: Views::default(),
+            held,
         }))
+    }
+
+    /// The payload in the host's own form, as it was fired. A rewritten event returns it unchanged: replaced values are
+    /// only in the event itself.
+    #[must_use]
+    pub fn held(&self) -> Option<&Arc<dyn Held>> {
+        self.0.held.as_ref()
+    }
+
+    /// Whether all of its payload is in the host's own form: nothing was replaced or added.
+    #[must_use]
+    pub fn is_wholly_held(&self) -> bool {
+        self.0.held.is_some() && matches!(self.0.body, Body::Typed(_)) && self.0.extra.is_empty()
     }
 
     /// A host's struct that does not say which value matchers run on.
@@ -96,7 +131,7 @@ impl Event {
     fn bind(self, catalog: &Catalog) -> Self {
         let Some(kind) = catalog.bind(&self.0.kind) else { return self };
         let mut event = self.with_body(self.0.body.clone(), self.0.extra.clone());
-        // Not shared yet.
+        // The `Arc` is not shared yet.
         if let Some(inner) = Arc::get_mut(&mut event.0) {
             inner.kind = kind;
             inner.views.clone_from(&self.0.views);
@@ -127,13 +162,13 @@ impl Event {
         }
     }
 
-    /// The same event, for which matchers may use these names too: a tool that has another name in its agent.
+    /// The same event, which matchers may also match by these names: a tool can have another name in its agent.
     #[must_use]
     pub fn also_matching(mut self, names: Vec<String>) -> Self {
         if Arc::get_mut(&mut self.0).is_none() {
             self = self.with_body(self.0.body.clone(), self.0.extra.clone());
         }
-        // Nobody else has it.
+        // The `Arc` is not shared yet.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.other_names = Some(names.into());
         }
@@ -147,7 +182,7 @@ impl Event {
         self.0.other_names.as_deref().unwrap_or_default()
     }
 
-    /// Sets what missing base fields are completed with. Only the first call has an effect.
+    /// Sets the values for missing base fields. Only the first call has an effect.
     #[inline]
     pub fn complete(&self, defaults: &Arc<Defaults>) {
         if self.0.defaults.get().is_none() {
@@ -155,7 +190,7 @@ impl Event {
         }
     }
 
-    /// The same event, completed with these. JSON that was written without them is written again.
+    /// The same event with these values for missing base fields. JSON that was written without them is discarded.
     #[inline]
     #[must_use]
     pub fn completed(self, defaults: &Arc<Defaults>) -> Self {
@@ -248,12 +283,23 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the host's own payload cannot be written as JSON.
     pub fn wire(&self) -> Result<&str, &Failure> {
+        self.made_wire().map(|wire| wire.text.as_str())
+    }
+
+    /// Where in [`wire`](Self::wire) the values of large fields are (64 KiB and more), in order. Empty when there is no
+    /// such field.
+    #[must_use]
+    pub fn large_values(&self) -> &[Range<usize>] {
+        self.made_wire().map_or(&[], |wire| &wire.large)
+    }
+
+    fn made_wire(&self) -> Result<&encode::Wire, &Failure> {
         let made = self.0.wire.get_or_init(|| {
             encode::event(self).map_err(|error| {
                 Failure::new(FailureKind::Delivery, format!("the event cannot be written as JSON: {error}"))
             })
         });
-        made.as_deref()
+        made.as_ref()
     }
 
     /// The payload as its struct.
@@ -368,6 +414,7 @@ impl Event {
             wire: OnceLock::new(),
             entries: OnceLock::new(),
             views: Views::default(),
+            held: self.0.held.clone(),
         }))
     }
 

@@ -56,7 +56,7 @@ pub enum EventError {
         /// What it holds.
         found: &'static str,
     },
-    /// The input says that it is another event.
+    /// The input names another event than the one that is fired.
     OtherEvent {
         /// The event that is fired.
         event: String,

@@ -1,14 +1,16 @@
 //! [`Event`]: one event, and its JSON for hooks.
 //!
-//! In comes a payload struct or a JSON object that a host wrote. Out goes, lazily and once, the JSON
+//! Input: a payload struct or a JSON object that a host wrote. Output, made lazily and once: the JSON
 //! object of the wire: base fields first, then the host's fields in their order. Cloning an
 //! event increments a reference count; a rewritten event shares all fields but the one that it replaces.
 
 mod encode;
 mod event;
+mod held;
 mod ingest;
 
 pub use event::{Defaults, Event};
+pub use held::Held;
 pub use ingest::EventError;
 
 /// The base fields in the order of the wire.

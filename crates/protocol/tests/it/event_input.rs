@@ -25,7 +25,7 @@ fn misfits(kind: FieldKind) -> &'static [&'static str] {
 
 #[test]
 fn a_full_object_of_every_row_is_accepted() {
-    for row in &TABLE {
+    for row in TABLE {
         let event = Event::from_json(Kind::Builtin(row), object(&fields(row)).as_bytes()).unwrap();
         assert_eq!(event.name(), row.name);
     }
@@ -34,7 +34,7 @@ fn a_full_object_of_every_row_is_accepted() {
 #[test]
 fn each_required_field_is_named_when_it_is_missing() {
     let mut tried = 0;
-    for row in &TABLE {
+    for row in TABLE {
         for field in row.fields.iter().filter(|field| field.required) {
             let mut members = fields(row);
             members.retain(|(name, _)| name != field.name);
@@ -55,7 +55,7 @@ fn each_required_field_is_named_when_it_is_missing() {
 
 #[test]
 fn each_optional_field_may_be_absent_or_null() {
-    for row in &TABLE {
+    for row in TABLE {
         for field in row.fields.iter().filter(|field| !field.required) {
             let mut members = fields(row);
             let place = members.iter().position(|(name, _)| name == field.name).unwrap();
@@ -78,7 +78,7 @@ fn each_optional_field_may_be_absent_or_null() {
 #[test]
 fn each_field_of_a_wrong_type_is_named() {
     let mut tried = 0;
-    for row in &TABLE {
+    for row in TABLE {
         for field in row.fields {
             for &misfit in misfits(field.kind) {
                 if misfit == "null" && (!field.required || field.name == "agent_id") {

@@ -7,7 +7,6 @@ mod ending;
 mod event_input;
 mod outcome;
 mod reply;
-mod round_trip;
 mod sample;
 mod surrogate;
 mod view;

@@ -31,28 +31,21 @@ fn a_full_outcome_is_written_as_the_design_has_it() {
     outcome.updated_output = Some(Json::from("out"));
     outcome.suppress_output = true;
     outcome.context = vec!["c".into()];
-    let hook = || "h".into();
-    outcome.inject = vec![Injected { strategy: Strategy::UserMessage, content: "i".into(), hook: hook() }];
-    outcome.resume = Some(Directive { reason: "r".into(), by: hook() });
-    outcome.halt = Some(Directive { reason: String::new(), by: hook() });
-    outcome.notices =
-        vec![Notice { kind: NoticeKind::Log, level: "debug".into(), text: "t".into(), hook: hook() }];
+    outcome.inject = vec![Injected::new(Strategy::UserMessage, "i", "h")];
+    outcome.resume = Some(Directive::new("r", "h"));
+    outcome.halt = Some(Directive::new("", "h"));
+    outcome.notices = vec![Notice::new(NoticeKind::Log, "debug", "t").of_hook("h")];
     outcome.updated_permissions = Some(Json::parse("[1]").unwrap());
-    outcome.reports = vec![
-        Report {
-            hook: "guard".into(),
-            pass: 2,
-            status: Status::Failed,
-            duration: Some(Duration::from_nanos(1_234_567)),
-            decision: Some(Decision::Ask),
-            would: Some(Decision::Deny),
-            rewrote: true,
-            context: vec!["c".into()],
-            failure: Some(Failure::new(FailureKind::BadOutput, "d")),
-            ignored: vec![Ignored { effect: "deny".into(), why: "w".into() }],
-        },
-        Report::new("next".into(), Status::Skipped),
-    ];
+    let mut report = Report::new("guard".into(), Status::Failed);
+    report.pass = 2;
+    report.duration = Some(Duration::from_nanos(1_234_567));
+    report.decision = Some(Decision::Ask);
+    report.would = Some(Decision::Deny);
+    report.rewrote = true;
+    report.context = vec!["c".into()];
+    report.failure = Some(Failure::new(FailureKind::BadOutput, "d").into());
+    report.ignored = vec![Ignored::new("deny", "w")];
+    outcome.reports = vec![report, Report::new("next".into(), Status::Skipped)];
     assert_eq!(
         outcome.to_json().text(),
         concat!(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crosier_protocol::event::TABLE;
 use crosier_protocol::payload::{PostToolUse, PreToolUse, Stop, SubagentStart};
-use crosier_protocol::{Base, Defaults, Event, Json, Kind};
+use crosier_protocol::{Defaults, Event, Json, Kind};
 
 use crate::sample::{base, tool_call};
 
@@ -13,11 +13,7 @@ fn kind(name: &str) -> Kind {
 }
 
 fn defaults() -> Arc<Defaults> {
-    Arc::new(Defaults {
-        session_id: "made".into(),
-        cwd: "/here".into(),
-        now: || "2000-01-01T00:00:00.000Z".into(),
-    })
+    Arc::new(Defaults::new("made", "/here", || "2000-01-01T00:00:00.000Z".into()))
 }
 
 fn wire(name: &str, json: &str) -> String {
@@ -93,7 +89,7 @@ fn an_event_that_was_looked_at_before_it_is_fired_is_still_completed() {
 fn completing_twice_keeps_the_first() {
     let event = Event::from(Stop::default()).completed(&defaults());
     let wire = event.wire().unwrap().as_ptr();
-    let other = Defaults { session_id: "other".into(), cwd: "/".into(), now: || "later".into() };
+    let other = Defaults::new("other", "/", || "later".into());
     let event = event.completed(&Arc::new(other));
     assert_eq!(wire, event.wire().unwrap().as_ptr());
 }
@@ -158,14 +154,14 @@ fn tool_output_is_always_derived_from_the_response() {
             );
         }
     }
-    let payload = PostToolUse { tool_response: Json::from("hi"), ..PostToolUse::default() };
+    let payload = PostToolUse::new("", "", "hi");
     assert_eq!(payload.tool_output(), "hi");
     assert_eq!(Event::from(payload).get("tool_output").unwrap().text(), "\"hi\"");
 }
 
 #[test]
 fn tool_output_follows_a_rewritten_response() {
-    let event = Event::from(PostToolUse { tool_response: Json::from("before"), ..PostToolUse::default() });
+    let event = Event::from(PostToolUse::new("", "", "before"));
     let after = event.rewritten("tool_response", Json::from("after"));
     assert_eq!(after.get("tool_output").unwrap().text(), "\"after\"");
     assert_eq!(event.get("tool_output").unwrap().text(), "\"before\"");
@@ -198,11 +194,7 @@ fn a_rewrite_keeps_everything_else() {
 
 #[test]
 fn the_agent_of_a_subagent_event_is_its_own_also_after_a_rewrite() {
-    let event = Event::from(SubagentStart {
-        base: Base { agent_id: Some("parent".into()), ..base(None) },
-        agent_id: "child".into(),
-        agent_type: "coder".into(),
-    });
+    let event = Event::from(SubagentStart::new("child", "coder").with_base(base(Some("parent"))));
     for event in
         [&event, &event.rewritten("agent_type", Json::from("x")), &event.with_extra("e", Json::null())]
     {

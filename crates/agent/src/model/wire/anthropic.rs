@@ -36,7 +36,7 @@ struct Offer<'a> {
     input_schema: &'a Json,
 }
 
-/// The request. Roles take turns, and no text is empty: the API insists on both.
+/// The request. Roles alternate, and no text is empty: the API requires both.
 pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>) -> Body<'a> {
     let mut messages: Vec<Said<'a>> = Vec::new();
     for message in request.messages {
@@ -57,7 +57,7 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>) -> Body<'a> {
     Body { model, max_tokens: request.max_tokens, stream: true, system: request.system, messages, tools }
 }
 
-/// An answer while it comes.
+/// An answer while it arrives.
 #[derive(Debug)]
 pub(super) struct Answering(Draft);
 
@@ -69,7 +69,7 @@ impl Answering {
     fn count(&mut self, usage: &Value) {
         let count = |key: &str| usage.get(key).and_then(Value::as_u64);
         let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-        // The count of the end is that of the whole answer; what was read is told with the beginning.
+        // The count at the end covers the whole answer; the input tokens come with its beginning.
         let read: u64 = read.into_iter().filter_map(count).sum();
         self.0.usage.input_tokens = self.0.usage.input_tokens.max(read);
         self.0.usage.output_tokens = count("output_tokens").unwrap_or(self.0.usage.output_tokens);
@@ -131,7 +131,7 @@ impl Answer for Answering {
             }
             "message_stop" => return Ok(Step::Over),
             "error" => return Err(gave_up(&data["error"])),
-            // Kinds that are new to us are not for us.
+            // Unknown kinds of events are skipped.
             _ => {}
         }
         Ok(Step::More)

@@ -1,4 +1,4 @@
-//! What both languages collect: words and calls, in the order in which they begin.
+//! The parts of an answer, shared by both wire formats: text and calls, in the order in which they begin.
 
 use crosier::Json;
 
@@ -27,7 +27,7 @@ pub(super) enum Part {
         name: String,
         arguments: String,
     },
-    /// Something that this program has no use for.
+    /// A part that this program does not use.
     Other,
 }
 
@@ -52,7 +52,7 @@ impl Draft {
         Ok(())
     }
 
-    /// More words of a part.
+    /// Adds text to a part.
     pub(super) fn say(&mut self, index: u64, more: &str, on_text: OnText<'_>) -> Result<(), ModelError> {
         self.grow(more.len())?;
         match self.part(index) {
@@ -67,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// More of the arguments of a call.
+    /// Adds a piece of a call's arguments.
     pub(super) fn argue(&mut self, index: u64, more: &str) -> Result<(), ModelError> {
         self.grow(more.len())?;
         match self.part(index) {
@@ -114,7 +114,7 @@ impl Draft {
     }
 }
 
-/// What a tool is called with. No arguments at all are none to give.
+/// The input of a tool call. Empty arguments are an empty object.
 fn input(arguments: &str) -> Result<Json, String> {
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     let input = Json::parse(arguments).map_err(|error| error.to_string())?;

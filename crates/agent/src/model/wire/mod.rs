@@ -1,7 +1,7 @@
-//! The languages that services speak: a request becomes JSON, server-sent events become an answer.
+//! The wire formats of model services: a request becomes JSON, server-sent events become an answer.
 //!
-//! Nothing here touches a network. What an answer holds that this program does not know is skipped, as the
-//! services ask their callers to do; what it holds that makes no sense is an error.
+//! Nothing here touches a network. Unknown parts of an answer are skipped, as the
+//! services ask their callers to do; invalid parts are an error.
 
 mod anthropic;
 mod draft;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::sse::Event;
 use super::{ModelError, ModelRequest, OnText, Turn};
 
-/// A language that services speak.
+/// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// The Messages API of Anthropic.
@@ -22,7 +22,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// The provider whose language it is.
+    /// The provider that defined it.
     #[must_use]
     pub fn provider(self) -> &'static str {
         match self {
@@ -49,17 +49,17 @@ impl Wire {
         }
     }
 
-    /// Where requests go, at a service that is there.
+    /// The URL for requests to a service at this address.
     pub(super) fn endpoint(self, base_url: &str) -> String {
         let base = base_url.trim_end_matches('/');
         match self {
-            // With and without the version: both are written.
+            // People write the address with and without the version.
             Self::Anthropic => format!("{}/v1/messages", base.trim_end_matches("/v1")),
             Self::OpenAi => format!("{base}/chat/completions"),
         }
     }
 
-    /// The header that carries the key, and what stands before the key in it.
+    /// The header that carries the key, and the prefix of its value.
     pub(super) fn key_header(self) -> (&'static str, &'static str) {
         match self {
             Self::Anthropic => ("x-api-key", ""),
@@ -112,15 +112,15 @@ pub(super) enum Step {
     Over,
 }
 
-/// An answer while it comes.
+/// An answer while it arrives.
 pub(super) trait Answer: Send {
     /// Takes one event.
     fn take(&mut self, event: &Event, on_text: OnText<'_>) -> Result<Step, ModelError>;
 
-    /// Whether part of the answer has come: then nobody may be asked again.
+    /// Whether part of the answer has arrived: then the request must not be retried.
     fn has_begun(&self) -> bool;
 
-    /// Whether the answer is whole even if the stream ends here without saying so.
+    /// Whether the answer is complete even if the stream ends here without an end marker.
     fn is_whole(&self) -> bool;
 
     /// The answer.

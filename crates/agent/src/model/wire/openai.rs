@@ -13,7 +13,7 @@ use crate::tool::ToolSpec;
 
 /// The event that ends an answer.
 const DONE: &str = "[DONE]";
-/// The index of the words, which have none; calls count from zero.
+/// The index used for text, which has none of its own; calls count from zero.
 const WORDS: u64 = u64::MAX;
 
 #[derive(Debug, Serialize)]
@@ -21,7 +21,7 @@ pub(super) struct Body<'a> {
     model: &'a str,
     stream: bool,
     stream_options: StreamOptions,
-    /// The newer name, which OpenAI insists on for newer models.
+    /// The newer name, which OpenAI requires for newer models.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
     /// The older name, which all others know.
@@ -119,7 +119,7 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>, home: Home) -
     }
 }
 
-/// Results of tools are messages of their own here, and come first: they answer what was said before.
+/// In this format, tool results are separate messages. They come first, right after the calls that they answer.
 fn user<'a>(message: &'a Message, messages: &mut Vec<Said<'a>>) {
     messages.extend(message.content.iter().filter_map(|block| match block {
         Block::ToolResult { tool_use_id, content, .. } => {
@@ -145,7 +145,7 @@ fn assistant(message: &Message) -> Option<Said<'_>> {
     (content.is_some() || !tool_calls.is_empty()).then_some(Said::Assistant { content, tool_calls })
 }
 
-/// An answer while it comes.
+/// An answer while it arrives.
 #[derive(Debug)]
 pub(super) struct Answering {
     draft: Draft,
@@ -180,7 +180,7 @@ impl Answering {
         self.current = Some(index);
         match self.draft.part(index) {
             None => {
-                // A call without an id could not be answered.
+                // A call needs an id for its result.
                 let id = if id.is_empty() { format!("call-{}", uuid::Uuid::now_v7().simple()) } else { id };
                 self.draft.begin(index, Part::Call { id, name, arguments: String::new() })?;
             }
@@ -203,7 +203,7 @@ impl Answer for Answering {
         let count = |key: &str| data["usage"][key].as_u64();
         self.draft.usage.input_tokens = count("prompt_tokens").unwrap_or(self.draft.usage.input_tokens);
         self.draft.usage.output_tokens = count("completion_tokens").unwrap_or(self.draft.usage.output_tokens);
-        // One answer is asked for, so there is one choice, or none where only the usage is told.
+        // One answer is requested, so there is one choice, or none in an event with only the usage.
         let choice = &data["choices"][0];
         let delta = &choice["delta"];
         for key in ["content", "refusal"] {

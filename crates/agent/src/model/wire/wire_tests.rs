@@ -5,7 +5,7 @@ use super::*;
 use crate::conversation::Block;
 use crate::model::refusal;
 
-/// Words that both languages know, and some that nobody does.
+/// Keys of both wire formats, and some unknown ones.
 const KEYS: [&str; 22] = [
     "type",
     "index",
@@ -81,7 +81,7 @@ fn read(wire: Wire, events: &[Value]) -> Result<Turn, ModelError> {
 }
 
 proptest! {
-    /// Whatever a service says is an answer or an error; and a call that is handed on has an object to be called with.
+    /// Whatever a service sends becomes an answer or an error, and every call has an object as its input.
     #[test]
     fn whatever_comes_is_an_answer_or_an_error(events in prop::collection::vec(value(), 0..8)) {
         for wire in [Wire::Anthropic, Wire::OpenAi] {

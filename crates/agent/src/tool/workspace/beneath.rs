@@ -1,4 +1,4 @@
-//! Opening something beneath a folder, whatever happens to the path meanwhile.
+//! Opens something beneath a folder, safe against concurrent changes of the path.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::{Refusal, Workspace, WorkspaceError};
 
-/// What is done with symlinks.
+/// How symlinks are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Links {
     /// Followed when they stay inside the workspace.
@@ -26,7 +26,7 @@ impl Workspace {
     ) -> Result<OwnedFd, WorkspaceError> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         match self.open_resolved(relative, flags, links) {
-            // An old kernel, or a sandbox that knows no such call: go step by step.
+            // An old kernel, or a sandbox without this system call: go step by step.
             Err(Errno::NOSYS | Errno::PERM) => {}
             Err(Errno::LOOP) => return Err(self.explain_link(relative)),
             opened => return opened.map_err(|errno| WorkspaceError::system(relative, errno)),
@@ -51,7 +51,7 @@ impl Workspace {
         }
     }
 
-    /// Opens it part by part. No symlink is followed: where it points could change before it is looked at.
+    /// Opens it part by part. No symlink is followed: its target could change before it is checked.
     pub(super) fn open_step_by_step(&self, relative: &str, flags: OFlags) -> Result<OwnedFd, WorkspaceError> {
         let (folder, name) = relative.rsplit_once('/').unwrap_or((".", relative));
         let folder = self.descend(folder, |_, _| Err(Errno::NOENT))?;
@@ -87,7 +87,7 @@ impl Workspace {
         Ok(at)
     }
 
-    /// The system has one word for a symlink and for something that is not a folder.
+    /// The system has one error code for a symlink and for something that is not a folder.
     fn explain_step(&self, relative: &str, errno: Errno) -> WorkspaceError {
         self.find_link(relative).unwrap_or_else(|| WorkspaceError::system(relative, errno))
     }
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    /// The way without `openat2` is stricter and no less safe.
+    /// The fallback without `openat2` is stricter and just as safe.
     #[test]
     fn step_by_step_no_symlink_is_followed() {
         let outer = tempfile::TempDir::new().unwrap();

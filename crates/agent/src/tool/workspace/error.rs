@@ -50,7 +50,7 @@ pub enum Refusal {
     /// It belongs to git.
     #[error("belongs to git; the agent does not write there")]
     Protected,
-    /// There is nothing.
+    /// It does not exist.
     #[error("does not exist")]
     Missing,
     /// It is a folder, a device, a pipe or a socket.
@@ -59,7 +59,7 @@ pub enum Refusal {
         /// What it is.
         what: &'static str,
     },
-    /// A part of it that should be a folder is none.
+    /// A part of it that should be a folder is not one.
     #[error("is not a folder, or goes through something that is not a folder")]
     NotAFolder,
     /// It is too large.
@@ -90,7 +90,7 @@ impl WorkspaceError {
         Self { path: path.to_owned(), refusal }
     }
 
-    /// What the system's answer means here.
+    /// Translates an error of the system.
     pub(super) fn system(path: &str, errno: Errno) -> Self {
         let refusal = match errno {
             Errno::NOENT => Refusal::Missing,

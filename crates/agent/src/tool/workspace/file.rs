@@ -13,13 +13,13 @@ use rustix::io::Errno;
 use super::beneath::Links;
 use super::{Refusal, Workspace, WorkspaceError};
 
-/// Who may read, write and execute; nothing else of a file's mode is carried over.
+/// The permission bits, the only part of a file's mode that is kept.
 const PERMISSION_BITS: RawMode = 0o777;
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
-    /// All that is in it.
+    /// Its content.
     pub bytes: Vec<u8>,
     /// Whether it may be executed.
     pub executable: bool,
@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     fn read_relative(&self, relative: &str, links: Links) -> Result<Content, WorkspaceError> {
-        // Opening a pipe must not wait for somebody who writes to it.
+        // Opening a named pipe must not block until somebody writes to it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.open_beneath(relative, flags, links)?;
         let stat = fstat(&file).map_err(|errno| WorkspaceError::system(relative, errno))?;
@@ -66,7 +66,7 @@ impl Workspace {
         Ok(Content { bytes, executable: stat.st_mode & 0o100 != 0 })
     }
 
-    /// Says whether [`Self::write`] would be refused, and changes nothing. The answer is the relative path.
+    /// Checks whether [`Self::write`] would be refused, without changing anything. Returns the relative path.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -84,7 +84,7 @@ impl Workspace {
         Ok(relative)
     }
 
-    /// Writes a whole file, and makes the folders that it needs. Whoever reads it meanwhile sees all of the old
+    /// Writes a whole file, and creates the folders that it needs. A concurrent reader sees all of the old
     /// content or all of the new. Its permissions stay.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Replacement<'_> {
     fn put(&self, folder: &OwnedFd, name: &str) -> io::Result<()> {
         let beside = format!(".crosier-{}.tmp", uuid::Uuid::now_v7().simple());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // A new file is as the process's umask has it; a replaced one may be private.
+        // A new file follows the process's umask; a replaced one may be private.
         let mode = Mode::from_raw_mode(if self.before.is_some() { 0o600 } else { 0o666 });
         let file = File::from(openat(folder, &*beside, flags, mode)?);
         let done = self.fill(file).and_then(|()| Ok(renameat(folder, &*beside, folder, name)?));

@@ -1,10 +1,10 @@
 //! The folder that an agent works in, and nothing outside it.
 //!
-//! In comes a path as a model wrote it; out comes a file of the workspace, or a refusal that says why. Every
+//! Input: a path as a model wrote it. Output: a file of the workspace, or a refusal with the reason. Every
 //! file is reached from the open folder downwards, so that a symlink swapped in between a check and its use
 //! leads nowhere: reading follows symlinks that stay inside (`openat2` with `RESOLVE_BENEATH`; where the
 //! system has none, no symlink at all), writing follows none. Files are replaced as a whole, never half written.
-//! Never: a path that leaves the workspace, a device, a file over the limit, a write into `.git`.
+//! Never allowed: a path that leaves the workspace, a device, a file over the limit, a write into `.git`.
 
 mod beneath;
 mod error;
@@ -50,7 +50,7 @@ impl Workspace {
         Ok(Self { given: root.to_owned(), root: canonical, folder, file_limit: FILE_LIMIT })
     }
 
-    /// With another limit of a file's size.
+    /// With another limit on the size of a file.
     #[must_use]
     pub fn with_file_limit(self, bytes: u64) -> Self {
         Self { file_limit: bytes, ..self }

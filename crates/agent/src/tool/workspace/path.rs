@@ -1,4 +1,4 @@
-//! A path as a model wrote it → a path relative to the workspace. Nothing but text is looked at here.
+//! A path as a model wrote it → a path relative to the workspace. Works on text only, without the file system.
 
 use std::path::{Component, Path};
 
@@ -9,7 +9,7 @@ impl Workspace {
     /// itself is `.`.
     ///
     /// # Errors
-    /// When it is no path, or leaves the workspace.
+    /// When it is not a path, or leaves the workspace.
     pub fn relative(&self, path: &str) -> Result<String, WorkspaceError> {
         let refuse = |refusal| WorkspaceError::new(path, refusal);
         if path.is_empty() {

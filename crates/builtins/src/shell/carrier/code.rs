@@ -1,4 +1,6 @@
-//! Code for a shell: in a word, in a here-document, through a pipe.
+//! Shell code that a command runs: in a word, in a here-document, through a pipe.
+
+use std::borrow::Cow;
 
 use super::MOST_LEVELS;
 use super::option::{takes_next, values};
@@ -10,7 +12,7 @@ use crate::shell::variables::{ARGUMENTS, Value};
 use crate::shell::word::{Origin, Word};
 
 impl Parser {
-    /// Reads words, joined, as code that the command at `at` runs.
+    /// Parses the joined words as code that the command at `at` runs.
     pub(super) fn code(&mut self, at: usize, words: &[Word]) {
         if words.is_empty() {
             return;
@@ -20,7 +22,7 @@ impl Parser {
             if !text.is_empty() {
                 text.push(' ');
             }
-            match self.spelled(word) {
+            match word.known().map(Cow::Borrowed).or_else(|| self.spelled(word).map(Cow::Owned)) {
                 Some(known) => text.push_str(&known),
                 None => {
                     text.push_str(&word.show());
@@ -31,7 +33,7 @@ impl Parser {
         self.code_text(at, text);
     }
 
-    /// Code that a command runs perhaps: enough to forbid it, not enough to ask for more.
+    /// Code that a command may run: used to forbid, but not a reason for doubts.
     pub(super) fn perhaps_code(&mut self, at: usize, word: &Word) {
         let certain = std::mem::replace(&mut self.script.commands[at].certain, false);
         let doubts = self.script.doubts.len();
@@ -40,7 +42,7 @@ impl Parser {
         self.script.commands[at].certain = certain;
     }
 
-    /// A file of commands that a shell reads: `<(…)` is one whose text may be plain to see.
+    /// A file of commands that a shell reads: the content of `<(…)` may be known.
     pub(super) fn file_code(&mut self, at: usize, file: &Word) {
         let process = file.unknowns().find_map(|unknown| match &unknown.from {
             Origin::Process(range) => Some(Input::Pipe(range.clone())),
@@ -85,7 +87,7 @@ impl Parser {
         }
     }
 
-    /// Reads the values of options that are code. Whether there was one.
+    /// Parses the values of options that are code. Returns whether there was one.
     pub(super) fn option_code(&mut self, at: usize, row: &Carrier, words: &[Word]) -> bool {
         let found = values(words, row.code, row.short);
         for word in &found {
@@ -126,7 +128,7 @@ impl Parser {
             Some(file) if file.known().is_none() => {
                 self.file_code(at, file);
                 if file.may_split() {
-                    // Perhaps it is an option, and the code comes behind it.
+                    // The unknown word may be an option, followed by the code.
                     let uncertain = rest.get(1).cloned();
                     uncertain.iter().for_each(|code| self.code(at, std::slice::from_ref(code)));
                 }
@@ -176,7 +178,7 @@ impl Parser {
     }
 }
 
-/// Where the first word stands behind the options of a shell, which begin with `-` or `+`.
+/// The index of the first word after the options of a shell, which begin with `-` or `+`.
 fn behind_options(words: &[Word], row: &Carrier) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -9,7 +9,7 @@ use crate::shell::word::Word;
 pub(in crate::shell) struct WrittenFile {
     /// The command that writes it.
     pub(in crate::shell) writer: usize,
-    /// Its text, when that is plain to see.
+    /// Its text, when that is known.
     pub(in crate::shell) text: Option<String>,
 }
 
@@ -24,7 +24,7 @@ const DOWNLOADS: [(&str, &[&str]); 4] = [
     ("http", &["-o", "--output"]),
 ];
 
-/// The name under which a file is kept.
+/// The key under which a file is stored.
 pub(in crate::shell) fn file_key(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
@@ -92,7 +92,7 @@ impl Parser {
         }
     }
 
-    /// Looks at the code of a file that the line wrote, when a command runs it.
+    /// Parses the code of a file that the line wrote and a command runs.
     pub(super) fn run_written(&mut self, at: usize, file: &str, arguments: &[Word]) {
         let Some(written) = self.files.get(file_key(file)).cloned() else { return };
         self.script.commands[at].runs_file_of = Some(written.writer);

@@ -1,4 +1,4 @@
-//! What `git` runs for others: aliases, pagers, `submodule foreach`, `bisect run`, `rebase --exec`.
+//! Commands that `git` runs: aliases, pagers, `submodule foreach`, `bisect run`, `rebase --exec`.
 
 use super::option::{first_operand, values};
 use crate::shell::parser::Parser;
@@ -24,7 +24,7 @@ const CODE: [&str; 13] = [
     "--setup",
 ];
 
-/// Ends of settings whose value git runs.
+/// Suffixes of settings whose value git runs.
 const RUNS: [&str; 17] = [
     ".sshcommand",
     ".editor",
@@ -45,7 +45,7 @@ const RUNS: [&str; 17] = [
     ".packobjectshook",
 ];
 
-/// Where the subcommand of git stands among its arguments.
+/// The index of git's subcommand among its arguments.
 pub(crate) fn subcommand(words: &[Word]) -> usize {
     first_operand(words, "Cc", &LONG)
 }

@@ -1,10 +1,14 @@
 //! Programs that run code in a language of their own, or commands after a mark: `python -c`, `psql -c '\\! …'`.
 
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::names::NameMap;
 use crate::shell::model::Input;
 use crate::shell::parser::Parser;
 use crate::shell::word::Word;
 
-/// Interpreters: their code is kept for who looks through it.
+/// Interpreters: their code is stored for hooks that inspect it.
 const INTERPRETERS: [&str; 38] = [
     "awk",
     "bun",
@@ -86,31 +90,59 @@ const READERS: [&str; 36] = [
     "expect",
 ];
 
-/// Programs in which a command follows a mark.
+/// Programs whose input can contain shell commands after a marker.
 const ESCAPES: [&str; 19] = [
     "psql", "mysql", "mariadb", "sqlite3", "vi", "vim", "nvim", "view", "ex", "ed", "gdb", "lldb", "less",
     "more", "man", "expect", "ftp", "sftp", "mail",
 ];
 
-/// Longer texts are not kept.
+/// Longer texts are not stored.
 const LONGEST: usize = 64 << 10;
+
+/// What a program does with code or commands of its own.
+#[derive(Debug, Clone, Copy, Default)]
+struct Traits {
+    interprets: bool,
+    reads: bool,
+    escapes: bool,
+}
+
+fn traits(name: &str) -> Traits {
+    static BY_NAME: LazyLock<NameMap<&'static str, Traits>> = LazyLock::new(|| {
+        let mut all: NameMap<&'static str, Traits> = NameMap::default();
+        INTERPRETERS.iter().for_each(|name| all.entry(name).or_default().interprets = true);
+        READERS.iter().for_each(|name| all.entry(name).or_default().reads = true);
+        ESCAPES.iter().for_each(|name| all.entry(name).or_default().escapes = true);
+        all
+    });
+    BY_NAME.get(name).copied().unwrap_or_default()
+}
 
 /// Whether a program runs code in a language of its own.
 pub(crate) fn is_interpreter(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    INTERPRETERS.contains(&name.as_str()) || INTERPRETERS.contains(&bare)
+    traits(name).interprets || is_other_spelling(name)
+}
+
+/// `Python3.12`
+fn is_other_spelling(name: &str) -> bool {
+    let small = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        true => Cow::Owned(name.to_ascii_lowercase()),
+        false => Cow::Borrowed(name),
+    };
+    let bare = small.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    (*small != *name && traits(&small).interprets) || (*bare != *small && traits(bare).interprets)
 }
 
 impl Parser {
-    /// Keeps the code that the command at `at` runs, and adds the commands after marks in it.
+    /// Stores the code that the command at `at` runs, and adds the commands after markers in it.
     pub(super) fn languages(&mut self, at: usize) {
-        let Some(name) = self.script.commands[at].name().map(str::to_owned) else { return };
-        let interprets = is_interpreter(&name);
-        let escapes = ESCAPES.contains(&name.as_str());
-        if !interprets && !escapes && !READERS.contains(&name.as_str()) {
+        let Some(name) = self.script.commands[at].name() else { return };
+        let Traits { interprets, reads, escapes } = traits(name);
+        let interprets = interprets || is_other_spelling(name);
+        if !interprets && !escapes && !reads {
             return;
         }
+        let name = name.to_owned();
         if !matches!(self.script.commands[at].input, Input::Inherited | Input::File) {
             let text =
                 self.stdin_text(at).filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
@@ -144,7 +176,7 @@ impl Parser {
             }
         }
         code.extend(command.stdin_text.clone());
-        // `python3 - <<E` with values that are not known still has its text.
+        // `python3 - <<E` with unknown values still has its unexpanded text.
         if let (None, Input::Here(body)) = (&command.stdin_text, &command.input) {
             code.extend(self.script.bodies.get(*body).map(|body| body.text.clone()));
         }

@@ -1,4 +1,4 @@
-//! Commands that run one for each thing they find or read: `find`, `fd`, `xargs`, `parallel`; and containers.
+//! Commands that run another one for each item they find or read: `find`, `fd`, `xargs`, `parallel`; and containers.
 
 use super::WORD;
 use super::code::names_shell;
@@ -38,7 +38,7 @@ impl Parser {
         }
     }
 
-    /// What deletes everything that `find` finds without a condition deletes the folders it looks in.
+    /// Deleting everything that `find` finds without a condition deletes the folders it searches.
     fn delete_found(&mut self, at: usize, program: Word, words: &[Word]) {
         const NO_CONDITIONS: [&str; 19] = [
             "-type",
@@ -66,7 +66,7 @@ impl Parser {
             match word.known() {
                 Some("-exec" | "-execdir" | "-ok" | "-okdir") => inside = true,
                 Some(";" | "+") => inside = false,
-                // A name that is everything is no condition.
+                // A name pattern that matches everything is not a condition.
                 Some("*") => return self.delete_roots(at, program, words),
                 Some(text)
                     if !inside
@@ -106,7 +106,7 @@ impl Parser {
         }
     }
 
-    /// `xargs -n1 rm -f`: what it reads comes behind.
+    /// `xargs -n1 rm -f`: what it reads is appended.
     pub(super) fn xargs(&mut self, at: usize, row: &Carrier, words: &[Word]) {
         let from = first_operand(words, row.short, row.long);
         let mark = replaced_mark(words.get(..from).unwrap_or_default());
@@ -127,7 +127,7 @@ impl Parser {
             let (program, words) = (inner[0].clone(), last.arguments().to_vec());
             self.delete_found(at, program, &words);
         }
-        // Each line is one run, so the whole text is not what stands there.
+        // Each input line is a separate run, so the placeholder is not the whole text.
         let piped = match &origin {
             Origin::Output(range) => Origin::Process(range.clone()),
             _ => Origin::Other,
@@ -139,8 +139,8 @@ impl Parser {
         self.carry(at, inner, Vec::new());
     }
 
-    /// What `xargs` runs when what it reads is plain to see: `echo / | xargs rm -rf`. Enough to forbid it; how it
-    /// splits its input depends on its options, so it is not enough to allow.
+    /// What `xargs` runs when its input is known: `echo / | xargs rm -rf`. Used to forbid; how it
+    /// splits its input depends on its options, so it is never used to allow.
     fn xargs_of_text(&mut self, at: usize, inner: &[Word], mark: Option<&str>) {
         const MOST_LINES: usize = 8;
         let Some(text) = self.stdin_text(at) else { return };
@@ -169,7 +169,7 @@ impl Parser {
         }
     }
 
-    /// `parallel rm ::: a b`; without a command each thing that it reads is one.
+    /// `parallel rm ::: a b`; without a command, each item that it reads is one.
     pub(super) fn parallel(&mut self, at: usize, row: &Carrier, words: &[Word]) {
         let from = first_operand(words, row.short, row.long);
         let rest = words.get(from..).unwrap_or_default();
@@ -223,7 +223,7 @@ fn is_remover(word: &Word) -> bool {
     word.known().is_some_and(|text| matches!(base_name(text), "rm" | "unlink" | "shred" | "srm" | "rmdir"))
 }
 
-/// The mark of `xargs -I MARK`.
+/// The placeholder of `xargs -I PLACEHOLDER`.
 fn replaced_mark(options: &[Word]) -> Option<String> {
     for (at, word) in options.iter().enumerate() {
         let text = word.known()?;

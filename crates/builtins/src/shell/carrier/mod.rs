@@ -1,7 +1,7 @@
 //! Commands that run other commands: `sudo rm`, `find -exec`, `xargs`, `sh -c '…'`, `eval`, `ssh host '…'`.
 //!
-//! In come the commands of a line; the commands that they run are added behind them. What such a command would
-//! run and cannot be known is a doubt: a variable as a program, code from a pipe.
+//! Input: the commands of a line. The commands that they run are added after them. When it cannot be known
+//! what such a command would run (a variable as a program, code from a pipe), that is a doubt.
 
 mod code;
 mod file;
@@ -25,13 +25,13 @@ use super::parser::Parser;
 use super::variables::as_value;
 use super::word::{Piece, Word, assignment};
 
-/// What copying a word costs, in bytes.
+/// The budget that copying a word costs, in bytes.
 const WORD: usize = 16;
 
-/// Where a command can begin among the words of a program that hides it.
+/// The most positions at which a command is assumed to begin, for programs with an unknown command line.
 const MOST_PLACES: usize = 16;
 
-/// Variables that programs run.
+/// Variables whose value programs run.
 const CODE_VARIABLES: [&str; 20] = [
     "BROWSER",
     "EDITOR",
@@ -59,7 +59,7 @@ const CODE_VARIABLES: [&str; 20] = [
 const MOST_LEVELS: u8 = 24;
 
 impl Parser {
-    /// Looks into every command, also into those that it adds.
+    /// Inspects every command, including those that it adds.
     pub(super) fn look_inside(&mut self) {
         let mut at = 0;
         while at < self.script.commands.len() {
@@ -108,7 +108,7 @@ impl Parser {
         self.languages(at);
     }
 
-    /// Variables whose value is code, and values that are code once they are expanded again.
+    /// Inspects variables whose value is code, and values that become code when they are expanded again.
     fn inspect_values(&mut self, at: usize) {
         let command = &self.script.commands[at];
         if command.level > MOST_LEVELS {
@@ -139,33 +139,41 @@ impl Parser {
         }
     }
 
-    /// A program that cannot be known; perhaps it is nothing, and the next word is the program.
+    /// An unknown program; it may expand to nothing, and then the next word is the program.
     fn inspect_unknown(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let program = &command.words[0];
         let why = format!("the program `{}` cannot be known", shown(&program.show()));
-        let (splits, level, cost) = (program.may_split(), command.level, command.words.len() * WORD);
+        let (splits, level, count) = (program.may_split(), command.level, command.words.len());
+        let cost = count * WORD;
         self.unknown(why);
-        if splits && cost > WORD && level <= MOST_LEVELS && self.spend(cost) {
+        if splits && count > 1 && level <= MOST_LEVELS && self.spend(cost) {
             let rest = self.script.commands[at].words[1..].to_vec();
             let words = Command { words: rest, carrier: Some(at), level: level + 1, ..Command::default() };
             self.script.commands.push(words);
         }
     }
 
-    /// Finds what a carrier runs.
+    /// Finds the commands that a carrier runs.
     fn open(&mut self, at: usize, row: &'static Carrier) {
-        if !self.spend(self.script.commands[at].words.len() * WORD) {
-            return;
+        let command = &mut self.script.commands[at];
+        let cost = command.words.len() * WORD;
+        // Its words are not needed there meanwhile, but the program is.
+        let words = command.words.split_off(1);
+        if self.spend(cost) {
+            self.open_words(at, row, &words);
         }
-        let words = self.script.commands[at].arguments().to_vec();
+        self.script.commands[at].words.extend(words);
+    }
+
+    fn open_words(&mut self, at: usize, row: &'static Carrier, words: &[Word]) {
         match row.style {
-            Style::Words(operands) => self.carry_rest(at, row, &words, operands),
+            Style::Words(operands) => self.carry_rest(at, row, words, operands),
             Style::Code(operands) => {
                 if !row.code.is_empty() {
-                    self.option_code(at, row, &words);
+                    self.option_code(at, row, words);
                 }
-                let mut from = first_operand(&words, row.short, row.long).saturating_add(operands);
+                let mut from = first_operand(words, row.short, row.long).saturating_add(operands);
                 // `ssh host -- cmd`
                 from += usize::from(
                     operands > 0 && words.get(from).is_some_and(|word| word.known() == Some("--")),
@@ -173,32 +181,32 @@ impl Parser {
                 self.code(at, words.get(from..).unwrap_or_default());
             }
             Style::Assigned => {
-                self.assigned(at, row, &words);
-                self.root_shell(at, &words);
+                self.assigned(at, row, words);
+                self.root_shell(at, words);
             }
-            Style::Shell => self.shell(at, row, &words),
+            Style::Shell => self.shell(at, row, words),
             Style::Options => {
-                self.option_code(at, row, &words);
+                self.option_code(at, row, words);
             }
             Style::OptionsOrWords(operands) => {
-                self.option_code(at, row, &words);
-                self.carry_rest(at, row, &words, operands);
+                self.option_code(at, row, words);
+                self.carry_rest(at, row, words, operands);
             }
             Style::Stdin => self.stdin_code(at),
             Style::Command => {
                 let asks = |word: &Word| matches!(word.known(), Some("-v" | "-V" | "-pv" | "-pV"));
                 if !words.first().is_some_and(asks) {
-                    self.carry_rest(at, row, &words, 0);
+                    self.carry_rest(at, row, words, 0);
                 }
             }
-            Style::Container => self.container(at, &words),
-            Style::Find => self.find(at, &words),
-            Style::Fd => self.fd(at, &words),
-            Style::Xargs => self.xargs(at, row, &words),
-            Style::Parallel => self.parallel(at, row, &words),
-            Style::Trap => self.trap(at, &words),
+            Style::Container => self.container(at, words),
+            Style::Find => self.find(at, words),
+            Style::Fd => self.fd(at, words),
+            Style::Xargs => self.xargs(at, row, words),
+            Style::Parallel => self.parallel(at, row, words),
+            Style::Trap => self.trap(at, words),
             Style::Alias => {
-                for word in &words {
+                for word in words {
                     if let Some(length) = assignment(word.head()) {
                         let name = word.head()[..length].trim_end_matches('=').to_owned();
                         let first = self.script.commands.len();
@@ -208,10 +216,10 @@ impl Parser {
                     }
                 }
             }
-            Style::Source => self.source(at, &words),
+            Style::Source => self.source(at, words),
             Style::Hash => {
                 // `hash -p /bin/rm ls`: from now on `ls` is rm.
-                if let [flag, path, name, ..] = words.as_slice()
+                if let [flag, path, name, ..] = words
                     && flag.known() == Some("-p")
                 {
                     self.names.insert(name.show().into_owned(), Meaning::Words(vec![path.clone()]));
@@ -220,8 +228,8 @@ impl Parser {
                 }
             }
             Style::Somewhere => {
-                self.option_values(at, row, &words);
-                self.somewhere(at, &words);
+                self.option_values(at, row, words);
+                self.somewhere(at, words);
             }
             Style::Verb => {
                 // `npm run x` runs a script of the project, and not a program x.
@@ -247,13 +255,13 @@ impl Parser {
                     _ => false,
                 };
                 if let Some(place) = words.iter().position(runs) {
-                    self.option_values(at, row, &words);
+                    self.option_values(at, row, words);
                     self.somewhere(at, &words[place + 1..]);
                 }
             }
             Style::First => {
-                self.option_values(at, row, &words);
-                let from = first_operand(&words, row.short, row.long);
+                self.option_values(at, row, words);
+                let from = first_operand(words, row.short, row.long);
                 let level = self.script.commands[at].level + 1;
                 let words = words.get(from..).unwrap_or_default().to_vec();
                 if !words.is_empty() {
@@ -265,11 +273,11 @@ impl Parser {
                     });
                 }
             }
-            Style::Git => self.git(at, &words),
+            Style::Git => self.git(at, words),
         }
     }
 
-    /// Somewhere among its words begins a command, or one of them is code: enough to forbid what it would run.
+    /// A command begins somewhere among its words, or one of them is code: used to forbid, never to allow.
     fn somewhere(&mut self, at: usize, words: &[Word]) {
         let level = self.script.commands[at].level + 1;
         for from in 0..words.len().min(MOST_PLACES) {
@@ -277,7 +285,7 @@ impl Parser {
             if text.contains([' ', ';']) {
                 self.perhaps_code(at, &words[from]);
             } else if self.spend((words.len() - from) * WORD) {
-                // `--exec /bin/rm -- -rf /`: the dashes are its own.
+                // `--exec /bin/rm -- -rf /`: the `--` belongs to the carrier.
                 let is_own = |word: &&Word| word.known() != Some("--");
                 let words = words[from..].iter().filter(is_own).cloned().collect();
                 self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
@@ -285,20 +293,20 @@ impl Parser {
         }
     }
 
-    /// Options whose value is code, perhaps.
+    /// Options whose value may be code.
     fn option_values(&mut self, at: usize, row: &Carrier, words: &[Word]) {
         for value in values(words, row.code, row.short) {
             self.perhaps_code(at, &value);
         }
     }
 
-    /// The words behind options and operands are a command.
+    /// Adds the words after options and operands as a command.
     fn carry_rest(&mut self, at: usize, row: &Carrier, words: &[Word], operands: usize) {
         let from = first_operand(words, row.short, row.long).saturating_add(operands);
         self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), Vec::new());
     }
 
-    /// `sudo` and `env`: assignments stand in front of the command.
+    /// `sudo` and `env`: assignments may precede the command.
     fn assigned(&mut self, at: usize, row: &Carrier, words: &[Word]) {
         if !row.code.is_empty() && self.option_code(at, row, words) {
             return;
@@ -379,7 +387,7 @@ fn text_is_file(command: &Command) -> bool {
     command.program().is_some_and(|program| program.contains('/'))
 }
 
-/// Whether a part of a word is text that would be a substitution if it were read again.
+/// Whether a part of a word is text that would be a substitution if it were expanded again.
 fn hides_code(piece: &Piece) -> bool {
     matches!(piece, Piece::Text(text) if text.contains("$(") || text.contains('`'))
 }

@@ -2,7 +2,7 @@
 
 use crate::shell::word::Word;
 
-/// Where the first word stands that is neither an option nor the value of one. `words` has no program in it.
+/// The index of the first word that is neither an option nor the value of one. `words` does not include the program.
 pub(in crate::shell) fn first_operand(words: &[Word], short: &str, long: &[&str]) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -22,7 +22,7 @@ pub(in crate::shell) fn first_operand(words: &[Word], short: &str, long: &[&str]
 pub(super) fn takes_next(word: &Word, short: &str, long: &[&str]) -> bool {
     let Some(text) = word.known() else { return false };
     if text.starts_with("--") {
-        // GNU programs take any beginning of a long option that is not ambiguous.
+        // GNU programs accept any unambiguous prefix of a long option.
         return !text.contains('=') && text.len() > 3 && long.iter().any(|option| option.starts_with(text));
     }
     let letters = text.trim_start_matches('-');
@@ -32,8 +32,8 @@ pub(super) fn takes_next(word: &Word, short: &str, long: &[&str]) -> bool {
         .is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
 }
 
-/// The values of these options, wherever they stand: `-c X`, `-cX`, `-lc X`, `--command X`, `--command=X`.
-/// `short` are the letters that take a value of their own.
+/// The values of these options in any form: `-c X`, `-cX`, `-lc X`, `--command X`, `--command=X`.
+/// `short` are the letters of all options that take a value.
 pub(super) fn values(words: &[Word], options: &[&str], short: &str) -> Vec<Word> {
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -56,7 +56,7 @@ pub(super) fn values(words: &[Word], options: &[&str], short: &str) -> Vec<Word>
     found
 }
 
-/// Where the value of a one-letter option begins that stands among others: `-lcX`.
+/// Where the value of a one-letter option in a cluster begins: `-lcX`.
 fn in_cluster(head: &str, option: &str, short: &str) -> Option<usize> {
     let letter = option.strip_prefix('-').filter(|letter| letter.len() == 1)?;
     let letters = head.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;

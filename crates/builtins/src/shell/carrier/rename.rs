@@ -1,7 +1,7 @@
 //! Names that a line gives to commands: `alias ls=rm`, `ls() { rm "$@"; }`, `hash -p /bin/rm ls`.
 //!
-//! A call under such a name is also looked at as what it stands for. That is enough to forbid it, and never what
-//! allows it: whether a shell follows the new name depends on its options.
+//! A call under such a name is also inspected as what it stands for. That is used to forbid it, never to
+//! allow it: whether a shell follows the new name depends on its options.
 
 use super::WORD;
 use crate::shell::model::Command;
@@ -12,18 +12,18 @@ use crate::shell::word::Word;
 /// What a new name stands for.
 #[derive(Debug, Clone)]
 pub(in crate::shell) enum Meaning {
-    /// These words, with the arguments behind them.
+    /// These words, with the arguments after them.
     Words(Vec<Word>),
     /// This code, which gets the arguments.
     Function {
         body: String,
-        /// The variables at its end.
+        /// The variables after it has run.
         after: Variables,
     },
 }
 
 impl Parser {
-    /// Looks at a call as what its name stands for.
+    /// Inspects a call as what its name stands for.
     pub(super) fn renamed(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let Some(name) = command.name() else { return };

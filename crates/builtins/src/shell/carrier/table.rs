@@ -1,32 +1,33 @@
 //! The programs that run other programs, and how their command lines are read.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// How a program says what it runs.
+use crate::names::NameMap;
+
+/// How a program's command line says what it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// The words behind its options (and so many operands) are a command.
+    /// The words after its options (and this many operands) are a command.
     Words(usize),
-    /// The words behind its options (and so many operands) are joined and are code for a shell.
+    /// The words after its options (and this many operands) are joined and are code for a shell.
     Code(usize),
     /// Like `Words`, with `NAME=value` in front of the command.
     Assigned,
     /// It is a shell: `-c CODE`, a file, or code on its standard input.
     Shell,
-    /// The value of one of its options is code; the rest is its own business.
+    /// The value of one of its options is code; its other words are not inspected.
     Options,
-    /// Like `Options`, and else like `Words`.
+    /// Like `Options` if it has such an option, otherwise like `Words`.
     OptionsOrWords(usize),
     /// It reads code from its standard input.
     Stdin,
-    /// Behind a container's name, or behind `--`, stands a command.
+    /// A command follows a container's name or `--`.
     Container,
     /// A command begins somewhere among its words.
     Somewhere,
-    /// A command begins somewhere behind `run`, `exec` and their like.
+    /// A command begins somewhere after `run`, `exec` or a similar verb.
     Verb,
-    /// Its first operand is a program, which may be one that it has to fetch.
+    /// Its first operand is a program, which it may download first.
     First,
     Hash,
     Command,
@@ -40,12 +41,12 @@ pub(super) enum Style {
     Git,
 }
 
-/// Whether the program changes what the other one may do.
+/// Whether the program matters by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// It only times, slows or detaches: what it runs says it all.
+    /// It only times, slows down or detaches the other program: only that one matters.
     Transparent,
-    /// It is a command in its own right.
+    /// It is judged as a command in its own right.
     Own,
 }
 
@@ -91,7 +92,7 @@ pub(super) const SHELLS: &[&str] = &[
     "tcsh", "posh", "lksh", "oksh", "loksh", "osh", "hush",
 ];
 
-/// Every program that is looked into.
+/// Every program whose command line is inspected.
 pub(super) static TABLE: &[Carrier] = &[
     row(SHELLS, Shell, Own, "oO").long(&["--rcfile", "--init-file"]),
     row(&["sudo"], Assigned, Own, "ugpCRTDhrtUcl").long(&[
@@ -358,7 +359,7 @@ pub(super) static TABLE: &[Carrier] = &[
 
 /// The row of a program.
 pub(super) fn find(name: &str) -> Option<&'static Carrier> {
-    static BY_NAME: LazyLock<HashMap<&'static str, &'static Carrier>> = LazyLock::new(|| {
+    static BY_NAME: LazyLock<NameMap<&'static str, &'static Carrier>> = LazyLock::new(|| {
         TABLE.iter().flat_map(|row| row.names.iter().map(move |name| (*name, row))).collect()
     });
     BY_NAME.get(name).copied()

@@ -1,4 +1,4 @@
-//! A row of the table against the words of a command.
+//! Applies a row of the table to the words of a command.
 
 use std::borrow::Cow;
 
@@ -62,12 +62,12 @@ fn unknown<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
 struct Reader<'a, 'u> {
     row: &'static Row,
     uses: &'u mut Vec<FileUse<'a>>,
-    /// Operands, and whether they stand behind `--`.
+    /// Operands, and whether they come after `--`.
     operands: Vec<(&'a Word, bool)>,
     all: Option<Role>,
     last: Option<Role>,
     has_pattern: bool,
-    /// Whether an option (`-t`) named the target: the last operand is like the others.
+    /// Whether an option (`-t`) named the target: then the last operand is like the others.
     has_target: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Reader<'a, '_> {
         self.finish();
     }
 
-    /// Reads an option; where the next word is, or none when the rest belongs to something else.
+    /// Reads an option; returns the index of the next word, or none when the rest belongs to something else.
     fn option(&mut self, word: &'a Word, words: &'a [Word], at: usize) -> Option<usize> {
         let head = word.head();
         let name = head.split('=').next().unwrap_or_default();
@@ -111,8 +111,11 @@ impl<'a> Reader<'a, '_> {
         let mut next = at;
         for (place, letter) in head.char_indices().skip(1) {
             let end = place + letter.len_utf8();
-            let option: String = ['-', letter].into_iter().collect();
-            let Some(meaning) = self.row.options.get(option.as_str()) else { continue };
+            // No option of the table has another letter.
+            let Ok(letter) = u8::try_from(letter) else { continue };
+            let option = [b'-', letter];
+            let option = std::str::from_utf8(&option).unwrap_or_default();
+            let Some(meaning) = self.row.options.get(option) else { continue };
             let glued = (end < head.len() || word.known().is_none()).then(|| word.after(end));
             let takes_value = !matches!(meaning, OptionRole::All(_) | OptionRole::Last(_) | OptionRole::Flag);
             next = self.meaning(*meaning, glued.filter(|_| takes_value), words, at)?;
@@ -137,7 +140,7 @@ impl<'a> Reader<'a, '_> {
             _ => None,
         };
         if let Some((all, last)) = flag(meaning) {
-            // Looking only wins over everything.
+            // `Stat` takes precedence over all other roles.
             if self.all != Some(Role::Stat) {
                 self.all = all.or(self.all);
             }
@@ -242,7 +245,7 @@ impl<'a> Reader<'a, '_> {
             }
             place += 1;
             if role == Some(Role::Checkout) && !behind_dashes {
-                // A branch, or a path.
+                // It is a branch or a path.
                 role = word.head().contains(['/', '.']).then_some(Role::Checkout);
             }
             let is_target = is_last && self.row.last.is_some() && !self.has_target;
@@ -332,7 +335,7 @@ fn tar<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
     let mut add = |word: Option<Cow<'a, Word>>, effect| {
         uses.extend(word.filter(|word| word.known() != Some("-")).map(|path| FileUse { path, effect }));
     };
-    // Letters that wait for a value, in order: `tar czfC a b`.
+    // Option letters that take their values from the next words, in order: `tar czfC a b`.
     let mut waiting: Vec<char> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let head = word.head();

@@ -2,10 +2,10 @@
 //!
 //! [`Command::files`] is the interface: every word of a command that names a file, with what happens to it, from
 //! its redirections and from one table, `programs.txt`, whose head says how its rows are written. Patterns,
-//! excludes, messages and other words that are no files are left out. So `jq .key f.json` reads `f.json` only,
+//! excludes, messages and other words that are not files are left out. So `jq .key f.json` reads `f.json` only,
 //! `sed -i s/a/b/ f` writes `f`, and `cp -t out a b` writes `out` and reads `a` and `b`.
 //!
-//! For a program that is not in the table nobody knows: its words are [`Effect::Unknown`]. What a command runs
+//! The words of a program that is not in the table are [`Effect::Unknown`]. A command that another one runs
 //! (`sudo rm x`, `find -exec`) is a command of its own in the [`Script`](super::Script), with its own files.
 
 mod apply;
@@ -19,11 +19,11 @@ use super::word::Word;
 /// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Effect {
-    /// Only its name, size or existence is looked at.
+    /// Only its name, size or existence is used.
     Stat,
     /// Its content is read.
     Read,
-    /// Nobody knows.
+    /// It is not known what happens to it.
     Unknown,
     /// It is created or changed.
     Write,
@@ -39,7 +39,7 @@ pub(crate) struct FileUse<'a> {
 }
 
 impl Command {
-    /// The files that the command names, and what it does to them. A file can be there twice: `sort -o x x`.
+    /// The files that the command names, and what it does to them. A file can be listed twice: `sort -o x x`.
     pub(crate) fn files(&self) -> Vec<FileUse<'_>> {
         let mut uses = Vec::new();
         for redirection in &self.redirections {

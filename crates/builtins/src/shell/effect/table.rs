@@ -1,8 +1,8 @@
 //! The table of programs: its rows, read once.
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
+use crate::names::NameMap;
 use crate::shell::model::Command;
 use crate::shell::word::Word;
 
@@ -16,15 +16,15 @@ pub(super) enum Role {
     Read,
     Write,
     Delete,
-    /// It is gone afterwards.
+    /// A file that is moved away.
     Move,
     Any,
     /// A path unless it is `host:path`.
     LocalRead,
     LocalWrite,
-    /// A pattern or program, unless an option gave it.
+    /// A pattern or program text, unless an option provides that.
     Code,
-    /// In `git checkout a -- b`, what is behind the dashes is written.
+    /// In `git checkout a -- b`, what is after the dashes is written.
     Checkout,
 }
 
@@ -33,11 +33,11 @@ pub(super) enum Role {
 pub(super) enum OptionRole {
     /// Its value is this.
     Value(Role),
-    /// Two values that are no files.
+    /// Two values that are not files.
     TwoTexts,
     /// A name and a file that is read.
     TextAndFile,
-    /// Its value gives what the first operand is otherwise.
+    /// Its value takes the role of the first operand.
     Pattern,
     PatternFile,
     /// In its value `@file` is read.
@@ -59,33 +59,47 @@ pub(super) enum OptionRole {
 /// One row.
 #[derive(Debug, Default)]
 pub(super) struct Row {
-    /// Roles by place; the last one holds for all that follow when `repeats`.
+    /// Roles by position; with `repeats`, the last one applies to all that follow.
     pub(super) operands: Vec<Role>,
     pub(super) repeats: bool,
     pub(super) last: Option<Role>,
-    pub(super) options: HashMap<&'static str, OptionRole>,
+    pub(super) options: NameMap<&'static str, OptionRole>,
     /// `if=` and `of=` of dd.
     pub(super) prefixes: Vec<(&'static str, Role)>,
     /// Whether its first operand is a subcommand with a row of its own.
     pub(super) has_subcommands: bool,
 }
 
-static ROWS: LazyLock<HashMap<&'static str, Row>> = LazyLock::new(|| read().unwrap_or_default());
+/// A row as it is written, and as it is read: when it is asked for, because one line of shell needs few of them.
+#[derive(Debug)]
+struct Line {
+    operands: &'static str,
+    options: &'static str,
+    row: OnceLock<Option<Row>>,
+}
+
+impl Line {
+    fn row(&self) -> Option<&Row> {
+        self.row.get_or_init(|| row(self.operands, self.options).ok()).as_ref()
+    }
+}
+
+static LINES: LazyLock<NameMap<&'static str, Line>> = LazyLock::new(|| lines().unwrap_or_default());
 
 /// The row of a command, and where its own words begin.
 pub(super) fn find(command: &Command) -> Option<(&'static Row, usize)> {
     let name = command.name()?;
-    let row = ROWS.get(name)?;
+    let row = LINES.get(name)?.row()?;
     if !row.has_subcommands {
         return Some((row, 1));
     }
     let words = command.arguments();
     let place = subcommand(row, words)?;
     let second = words.get(place)?.known()?;
-    ROWS.get(format!("{name} {second}").as_str()).map(|row| (row, place + 2))
+    Some((LINES.get(format!("{name} {second}").as_str())?.row()?, place + 2))
 }
 
-/// Where the subcommand stands behind options.
+/// The index of the subcommand after options.
 fn subcommand(row: &Row, words: &[Word]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -99,9 +113,9 @@ fn subcommand(row: &Row, words: &[Word]) -> Option<usize> {
     None
 }
 
-/// Reads the table; the error says which row is wrong.
-fn read() -> Result<HashMap<&'static str, Row>, String> {
-    let mut rows = HashMap::new();
+/// Takes the table apart; the error says which row is wrong.
+fn lines() -> Result<NameMap<&'static str, Line>, String> {
+    let mut lines = NameMap::default();
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let mut fields = line.split(" |");
         let (Some(names), Some(operands), Some(options), None) =
@@ -110,10 +124,10 @@ fn read() -> Result<HashMap<&'static str, Row>, String> {
             return Err(format!("three fields are wanted: {line}"));
         };
         for name in names.split(',') {
-            rows.insert(name, row(operands, options).map_err(|why| format!("{name}: {why}"))?);
+            lines.insert(name, Line { operands, options, row: OnceLock::new() });
         }
     }
-    Ok(rows)
+    Ok(lines)
 }
 
 fn row(operands: &'static str, options: &'static str) -> Result<Row, String> {
@@ -187,5 +201,9 @@ fn flag_role(text: &str) -> Result<OptionRole, String> {
 /// The number of programs in the table, when all of it can be read.
 #[cfg(test)]
 pub(super) fn check() -> Result<usize, String> {
-    read().map(|rows| rows.len())
+    let lines = lines()?;
+    for (name, line) in &lines {
+        row(line.operands, line.options).map_err(|why| format!("{name}: {why}"))?;
+    }
+    Ok(lines.len())
 }

@@ -9,32 +9,41 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Paragraph};
 
-use super::super::text::wrap;
+use super::browse::Pane;
+use super::panes;
 use super::state::State;
 use crate::print;
+use crate::text::wrap;
 
-const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
-const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
+pub(super) const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
+pub(super) const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(3), Constraint::Length(1)])
             .areas(frame.area());
-    let title = format!(" {} ", line(&state.view.title));
-    let phase = format!(" phase: {} ", line(&state.view.phase));
+    let title = format!(" {} ", line(&state.shown_view().title));
+    let phase = format!(" phase: {} ", line(&state.shown_view().phase));
     let title =
         Line::from(vec![Span::styled(title, STRONG.add_modifier(Modifier::REVERSED)), Span::raw(phase)]);
     frame.render_widget(title, head);
     let says = match (state.is_over, state.is_leaving) {
-        (false, false) => "q leaves",
-        (false, true) => "ending the session …",
-        (true, _) => "the session is over; q leaves",
+        _ if state.browse.is_paused => format!("paused, {} new; p goes on", state.waiting()),
+        (false, false) => "q leaves, ? helps".to_owned(),
+        (false, true) => "ending the session …".to_owned(),
+        (true, _) => "the session is over; q leaves, ? helps".to_owned(),
     };
     frame.render_widget(Line::styled(says, FAINT), foot);
     if let Some(asked) = &state.question {
         question(frame, &asked.text, body);
         return;
+    }
+    match state.browse.pane {
+        Pane::Session => {}
+        Pane::Events => return panes::events(frame, state, body),
+        Pane::Detail => return panes::detail(frame, state, body),
+        Pane::Help => return panes::help(frame, body),
     }
     // A narrow terminal has one column: what is said matters most.
     if body.width < 70 {
@@ -43,12 +52,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State) {
     }
     let [left, right] = Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
     transcript(frame, state, left);
-    let tasks = u16::try_from(state.view.tasks.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
+    let tasks = u16::try_from(state.shown_view().tasks.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
     let [top, middle, bottom] =
         Layout::vertical([Constraint::Fill(1), Constraint::Length(tasks), Constraint::Fill(1)]).areas(right);
     hooks(frame, state, top);
-    list(frame, "tasks", &state.view.tasks, middle);
-    list(frame, "decisions", &state.view.decisions, bottom);
+    list(frame, "tasks", &state.shown_view().tasks, middle);
+    list(frame, "decisions", &state.shown_view().decisions, bottom);
 }
 
 /// A question takes the place of all else: what would run must be seen whole, or as much of it as fits.
@@ -69,18 +78,25 @@ fn question(frame: &mut Frame<'_>, text: &str, area: Rect) {
     frame.render_widget(Paragraph::new(rows.into_iter().map(Line::raw).collect::<Vec<_>>()), inner);
 }
 
-/// The newest lines that fit, wrapped.
-fn transcript(frame: &mut Frame<'_>, state: &State, area: Rect) {
-    let block = Block::bordered().title("session");
+/// The lines that fit, wrapped: the newest, or those that the person scrolled back to.
+fn transcript(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
+    let block = Block::bordered();
     let inner = block.inner(area);
     let height = usize::from(inner.height);
+    let lines = &state.shown_view().lines;
     // No line needs less than one row: older ones cannot be seen.
-    let first = state.view.lines.len().saturating_sub(height);
-    let lines = state.view.lines.iter().skip(first).flat_map(|text| coloured(&line(text), inner.width));
-    let lines: Vec<Line<'_>> = lines.collect();
-    let hidden = lines.len().saturating_sub(height);
-    frame.render_widget(block, area);
-    frame.render_widget(Paragraph::new(lines.into_iter().skip(hidden).collect::<Vec<_>>()), inner);
+    let first = lines.len().saturating_sub(height.saturating_add(state.browse.back));
+    let rows = lines.iter().skip(first).flat_map(|text| coloured(&line(text), inner.width));
+    let rows: Vec<Line<'static>> = rows.collect();
+    let most = rows.len().saturating_sub(height);
+    state.browse.page = height;
+    state.browse.back = state.browse.back.min(most);
+    let back = state.browse.back;
+    let title =
+        if back == 0 { "session".to_owned() } else { format!("session, {back} rows back: End returns") };
+    frame.render_widget(block.title(title), area);
+    let rows: Vec<Line<'_>> = rows.into_iter().skip(most - back).take(height).collect();
+    frame.render_widget(Paragraph::new(rows), inner);
 }
 
 fn coloured(text: &str, width: u16) -> Vec<Line<'static>> {
@@ -89,6 +105,7 @@ fn coloured(text: &str, width: u16) -> Vec<Line<'static>> {
         Some("denied" | "not written" | "not spawned" | "phase denied" | "not compacted" | "halted") => {
             Style::new().fg(Color::Red)
         }
+        Some(what) if what.ends_with(" failed") => Style::new().fg(Color::Red),
         _ if text.starts_with('*') => Style::new().fg(Color::Yellow),
         _ => Style::new(),
     };
@@ -121,11 +138,11 @@ fn list(frame: &mut Frame<'_>, title: &'static str, lines: &[String], area: Rect
     frame.render_widget(Paragraph::new(lines).block(Block::bordered().title(title)), area);
 }
 
-fn line(text: &str) -> String {
-    print::one_line(text).replace('\u{fffd}', " ")
+pub(super) fn line(text: &str) -> String {
+    print::flat(text)
 }
 
-fn time(time: Duration) -> String {
+pub(super) fn time(time: Duration) -> String {
     if time < Duration::from_millis(100) {
         format!("{:.1} ms", time.as_secs_f64() * 1e3)
     } else {

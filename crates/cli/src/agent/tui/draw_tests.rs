@@ -8,7 +8,7 @@ use ratatui::backend::TestBackend;
 use super::super::state::{Finished, State};
 use super::*;
 
-fn screen(state: &State, width: u16, height: u16) -> String {
+fn screen(state: &mut State, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| draw(frame, state)).unwrap();
     terminal.backend().to_string()
@@ -47,13 +47,13 @@ fn everything_has_its_place() {
         took: Duration::from_micros(1_500),
         how: Ended::Success,
     });
-    let drawn = screen(&state, 90, 14);
+    let drawn = screen(&mut state, 90, 14);
     let wanted = r#"
 " crosier demo  phase: working                                                             "
 "┌session─────────────────────────────────────────────┐┌hooks─────────────────────────────┐"
 "│you: tidy up                                        ││  PreToolUse guard 1.5 ms         │"
 "│main: I am on it.                                   ││                                  │"
-"│denied: Bash: not  [2J here                         │└──────────────────────────────────┘"
+"│denied: Bash: not \u{1b}[2J here                    │└──────────────────────────────────┘"
 "│                                                    │┌tasks─────────────────────────────┐"
 "│                                                    ││[x] sort the photos (ann)         │"
 "│                                                    ││[ ] water the plants              │"
@@ -62,7 +62,7 @@ fn everything_has_its_place() {
 "│                                                    ││PreToolUse denied by guard        │"
 "│                                                    ││                                  │"
 "└────────────────────────────────────────────────────┘└──────────────────────────────────┘"
-"q leaves                                                                                  "
+"q leaves, ? helps                                                                         "
 "#;
     assert_eq!(drawn.trim(), wanted.trim(), "\n{drawn}");
 }
@@ -72,10 +72,10 @@ fn a_hook_is_shown_while_it_runs_and_how_it_ended() {
     let mut state = State::default();
     state.hear(&message("1", "slow", Moment::Started));
     state.hear(&message("2", "quick", Moment::Started));
-    let drawn = screen(&state, 90, 14);
+    let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("▶ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
     state.hear(&message("1", "slow", over(Ended::Cancelled)));
-    let drawn = screen(&state, 90, 14);
+    let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("✗ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
 }
 
@@ -87,18 +87,114 @@ fn the_newest_line_is_always_seen_and_a_narrow_screen_has_one_column() {
     }
     state.view.add("the newest".into());
     for (width, height) in [(90, 14), (60, 10), (24, 6), (200, 60)] {
-        let drawn = screen(&state, width, height);
+        let drawn = screen(&mut state, width, height);
         assert!(drawn.contains("the newest"), "{width}×{height}\n{drawn}");
         assert_eq!(drawn.contains("decisions"), width >= 70, "{drawn}");
     }
     // Too small for anything: no panic.
-    screen(&state, 3, 2);
+    screen(&mut state, 3, 2);
 }
 
 #[test]
 fn it_says_how_to_leave() {
     let mut state = State { is_leaving: true, ..State::default() };
-    assert!(screen(&state, 80, 10).contains("ending the session …"));
+    assert!(screen(&mut state, 80, 10).contains("ending the session …"));
     state.is_over = true;
-    assert!(screen(&state, 80, 10).contains("the session is over; q leaves"));
+    assert!(screen(&mut state, 80, 10).contains("the session is over; q leaves, ? helps"));
+}
+
+mod browsing {
+    use crosier::payload::PreToolUse;
+    use crosier::{Engine, Event, Hook, Reply};
+    use crosier_agent::agent::Fired;
+    use serde_json::json;
+
+    use super::super::super::browse::{Pane, Pressed};
+    use super::super::super::terminal::Key;
+    use super::*;
+
+    fn fired(command: &str) -> Fired {
+        let hook = Hook::on(PreToolUse).named("guard").callback(|event: &PreToolUse| {
+            match event.tool_input.text().contains("rm") {
+                true => Reply::deny("not here"),
+                false => Reply::ask("sure?"),
+            }
+        });
+        let engine = Engine::builder().hook(hook).timing().build().unwrap();
+        let event = Event::from(PreToolUse::new("Bash", json!({"command": command})));
+        let outcome = engine.fire_blocking(&event);
+        let input = crosier::Json::parse(event.wire().unwrap()).unwrap();
+        Fired { agent_id: "main".into(), event: "PreToolUse", input, outcome, took: Duration::from_millis(3) }
+    }
+
+    #[test]
+    fn one_event_is_chosen_and_seen_whole() {
+        let mut state = state();
+        for number in 0..60 {
+            state.witness(&fired(&format!("{} {number}", if number == 57 { "rm" } else { "ls" })));
+        }
+        for (width, height) in [(80, 20), (40, 20)] {
+            state.browse.chosen = 0;
+            assert_eq!(state.press(Key::Tab), Pressed::Done);
+            let drawn = screen(&mut state, width, height);
+            assert!(
+                drawn.contains("ask   PreToolUse Bash") && drawn.contains("deny  PreToolUse Bash"),
+                "{drawn}"
+            );
+            state.press(Key::Down);
+            state.press(Key::Letter('j'));
+            state.press(Key::Enter);
+            let drawn = screen(&mut state, width, height);
+            for wanted in ["rm 57", "deny: not here (guard)", "guard: ok", "3.0 ms", "input"] {
+                assert!(drawn.contains(wanted), "{wanted}: {drawn}");
+            }
+            state.press(Key::End);
+            assert!(screen(&mut state, width, height).contains('}'));
+            state.press(Key::Back);
+            assert_eq!(state.browse.pane, Pane::Events);
+            state.press(Key::Home);
+            assert_eq!(state.browse.chosen, 0);
+            state.press(Key::Back);
+            assert_eq!(state.press(Key::Back), Pressed::Leave);
+        }
+    }
+
+    #[test]
+    fn the_session_scrolls_and_pauses() {
+        let mut state = State::default();
+        for number in 0..100 {
+            state.view.add(format!("line {number}"));
+        }
+        assert!(screen(&mut state, 80, 12).contains("line 99"));
+        state.press(Key::PageUp);
+        let drawn = screen(&mut state, 80, 12);
+        assert!(
+            drawn.contains("8 rows back") && !drawn.contains("line 99") && drawn.contains("line 91"),
+            "{drawn}"
+        );
+        state.press(Key::Home);
+        assert!(screen(&mut state, 80, 12).contains("line 0"));
+        state.press(Key::End);
+        assert!(screen(&mut state, 80, 12).contains("line 99"));
+        state.press(Key::Letter('p'));
+        state.view.add("the newest".into());
+        let drawn = screen(&mut state, 80, 12);
+        assert!(!drawn.contains("the newest") && drawn.contains("paused, 1 new; p goes on"), "{drawn}");
+        state.press(Key::Letter('p'));
+        assert!(screen(&mut state, 80, 12).contains("the newest"));
+    }
+
+    #[test]
+    fn the_help_names_every_key_also_on_a_narrow_screen() {
+        let mut state = state();
+        state.press(Key::Letter('?'));
+        for width in [80, 40] {
+            let drawn = screen(&mut state, width, 24);
+            for wanted in ["PgUp", "pause", "list of events", "this help", "Ctrl-C"] {
+                assert!(drawn.contains(wanted), "{wanted}: {drawn}");
+            }
+        }
+        state.press(Key::Letter('?'));
+        assert_eq!(state.browse.pane, Pane::Session);
+    }
 }

@@ -3,7 +3,9 @@
 //! In come views (from the loop's renderer) and messages of the engine; out go frames. The terminal is given back
 //! as it was, whatever happens: at the end, on a signal, on a panic.
 
+mod browse;
 mod draw;
+mod panes;
 mod state;
 mod terminal;
 
@@ -11,12 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crosier::{Engine, Received};
-use crosier_agent::agent::Interrupt;
+use crosier_agent::agent::{Fired, Interrupt, Witness};
+use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
 use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failed};
 use crate::print;
+use browse::Pressed;
 use state::{Question, State};
 use terminal::{Key, Terminal};
 
@@ -29,7 +33,7 @@ const CAPACITY: usize = 4 * 1024;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Screen {
     state: Arc<Mutex<State>>,
-    /// So long each line stays the newest, so that it can be read.
+    /// How long each line stays the newest, so that it can be read.
     pace: Duration,
 }
 
@@ -42,14 +46,14 @@ impl Screen {
     pub(crate) fn listen(&self, engine: &Engine) {
         let listener = engine.subscribe(CAPACITY);
         let state = Arc::downgrade(&self.state);
-        // Heard at once, or the times on the screen would be those of its frames. Over when the screen is.
+        // A separate thread, so that times are exact and not rounded to frames. Ends with the screen.
         std::thread::spawn(move || {
             while state.strong_count() > 0 {
                 let Some(heard) = listener.next_within(FRAME) else { continue };
                 let Some(state) = state.upgrade() else { break };
                 match heard {
                     Received::Message(message) => lock(&state).hear(&message),
-                    // Who missed something does not know what still runs.
+                    // After missed messages it is unknown which hooks still run.
                     Received::Missed(_) => lock(&state).forget(),
                 }
             }
@@ -69,6 +73,14 @@ impl Screen {
     }
 }
 
+impl Witness for Screen {
+    fn said(&self, _: &str, _: &Message) {}
+
+    fn fired(&self, fired: &Fired) {
+        lock(&self.state).witness(fired);
+    }
+}
+
 impl Renderer for Screen {
     fn draw(&mut self, view: &View) {
         lock(&self.state).view = view.clone();
@@ -76,7 +88,24 @@ impl Renderer for Screen {
     }
 }
 
-/// Shows a session while `work` does it, and then until a key is pressed. `q`, Escape and Ctrl-C interrupt it.
+/// A key answers a question, if there is one; else it moves what is shown.
+fn press(screen: &Screen, key: Key) -> Pressed {
+    let mut state = lock(&screen.state);
+    match (key, state.question.is_some()) {
+        (Key::Letter(letter), true) => {
+            if let Some(asked) = state.question.take() {
+                // The caller may have given up.
+                let _ = asked.told.send(letter);
+            }
+            Pressed::Done
+        }
+        (Key::Quit | Key::Back, true) => Pressed::Leave,
+        (_, true) => Pressed::Done,
+        (key, false) => state.press(key),
+    }
+}
+
+/// Shows a session while `work` does it, and then until the person leaves: `q`, Escape and Ctrl-C interrupt it.
 ///
 /// # Errors
 /// When there is no terminal, or what came of the work.
@@ -88,7 +117,7 @@ pub(crate) fn show<T: Send>(
     let mut terminal = Terminal::open().map_err(|error| {
         Failed::new(Exit::Usage, format!("--tui needs a terminal: {error}; leave it out to get plain lines"))
     })?;
-    // What is said meanwhile would be written over the screen.
+    // Other output would be written over the screen.
     let _held = print::hold();
     let screen = Screen { pace, ..Screen::default() };
     std::thread::scope(|scope| {
@@ -100,19 +129,18 @@ pub(crate) fn show<T: Send>(
                 let mut state = lock(&screen.state);
                 state.is_over = is_over;
                 state.is_leaving = is_leaving;
-                terminal.draw(&state)
+                terminal.draw(&mut state)
             };
             let key = shown.and_then(|()| terminal.key(FRAME));
-            // A terminal that is gone is a person who has left.
-            if matches!(key, Ok(Some(Key::Leave)) | Err(_)) || interrupt.is_set() {
+            let wants_to_leave = match key {
+                Ok(None) => false,
+                Ok(Some(key)) => press(&screen, key) == Pressed::Leave,
+                // A closed terminal means that the person has left.
+                Err(_) => true,
+            };
+            if wants_to_leave || interrupt.is_set() {
                 is_leaving = true;
                 interrupt.set();
-            }
-            if let Ok(Some(Key::Letter(letter))) = key
-                && let Some(asked) = lock(&screen.state).question.take()
-            {
-                // Who asked may have given up.
-                let _ = asked.told.send(letter);
             }
             if is_leaving {
                 lock(&screen.state).question = None;

@@ -6,11 +6,18 @@ use std::time::{Duration, Instant};
 
 use crosier::payload::PreViewRender;
 use crosier::{Ended, Message, Moment};
+use crosier_agent::agent::Fired;
 use crosier_agent::view::View;
 use tokio::sync::oneshot;
 
+use super::super::effect::effects;
+use super::browse::{Browse, Pane};
+
 /// The hooks that are remembered after they ended.
 const REMEMBERED: usize = 40;
+
+/// The events that are remembered.
+const MOST_EVENTS: usize = 500;
 
 /// What is on the screen.
 #[derive(Debug, Default)]
@@ -23,6 +30,12 @@ pub(super) struct State {
     pub(super) question: Option<Question>,
     pub(super) is_over: bool,
     pub(super) is_leaving: bool,
+    /// What the person looks at.
+    pub(super) browse: Browse,
+    /// The events, oldest first.
+    pub(super) events: VecDeque<Fired>,
+    /// The session and its events as they were when the person paused.
+    pub(super) held: Option<(View, VecDeque<Fired>)>,
 }
 
 /// A question that waits for a key.
@@ -72,7 +85,7 @@ impl State {
                     return;
                 };
                 let Running { hook, event, since, .. } = self.running.remove(place);
-                // The screen is drawn all the time; that it went well is no news.
+                // The screen is drawn all the time; that it went well is not news.
                 if event == PreViewRender.kind().name && *outcome == Ended::Success {
                     return;
                 }
@@ -80,6 +93,52 @@ impl State {
                 self.ended.truncate(REMEMBERED);
             }
         }
+    }
+
+    /// An event was fired.
+    pub(super) fn witness(&mut self, fired: &Fired) {
+        let has_effect = !effects(&fired.outcome).is_empty()
+            || fired.outcome.reports.iter().any(|report| report.failure.is_some());
+        if fired.event == PreViewRender.kind().name && !has_effect {
+            return;
+        }
+        if self.events.len() == MOST_EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(fired.clone());
+        // The one that is chosen stays so.
+        if self.held.is_none() && self.browse.pane != Pane::Session {
+            self.browse.chosen = (self.browse.chosen + 1).min(self.events.len() - 1);
+        }
+    }
+
+    /// Holds everything as it is, or lets it go on.
+    pub(super) fn pause(&mut self) {
+        self.browse.is_paused = !self.browse.is_paused;
+        self.held = self.browse.is_paused.then(|| (self.view.clone(), self.events.clone()));
+        self.browse.chosen = self.browse.chosen.min(self.shown_events().len().saturating_sub(1));
+    }
+
+    /// The session as it is shown.
+    pub(super) fn shown_view(&self) -> &View {
+        self.held.as_ref().map_or(&self.view, |(view, _)| view)
+    }
+
+    /// The events as they are shown.
+    pub(super) fn shown_events(&self) -> &VecDeque<Fired> {
+        self.held.as_ref().map_or(&self.events, |(_, events)| events)
+    }
+
+    /// How many lines were added since the person paused.
+    pub(super) fn waiting(&self) -> usize {
+        let all = |view: &View| view.scrolled + view.lines.len();
+        self.held.as_ref().map_or(0, |(held, _)| all(&self.view).saturating_sub(all(held)))
+    }
+
+    /// The event that is chosen.
+    pub(super) fn chosen_event(&self) -> Option<&Fired> {
+        let events = self.shown_events();
+        events.len().checked_sub(self.browse.chosen + 1).and_then(|place| events.get(place))
     }
 
     /// Nothing is known of what runs.

@@ -26,7 +26,18 @@ pub(super) struct Terminal {
 /// What a person wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
-    Leave,
+    /// Ends the session, from any pane.
+    Quit,
+    /// Back to the previous pane; from the session, it ends the session.
+    Back,
+    Enter,
+    Tab,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
     /// An answer, when there is a question.
     Letter(char),
 }
@@ -42,7 +53,7 @@ impl Terminal {
         let inner = opened.inspect_err(|_| give_back())?;
         let hook: Arc<PanicHook> = Arc::new(std::panic::take_hook());
         let before = Arc::clone(&hook);
-        // What a panic says would be gone with the other screen.
+        // Restore the terminal first, so that the panic message stays visible.
         std::panic::set_hook(Box::new(move |info| {
             give_back();
             before(info);
@@ -50,21 +61,30 @@ impl Terminal {
         Ok(Self { inner, hook })
     }
 
-    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+    pub(super) fn draw(&mut self, state: &mut State) -> io::Result<()> {
         self.inner.draw(|frame| draw(frame, state)).map(drop)
     }
 
-    /// Waits for a key, at most so long.
+    /// Waits for a key, at most this long.
     pub(super) fn key(&self, limit: Duration) -> io::Result<Option<Key>> {
         if !event::poll(limit)? {
             return Ok(None);
         }
         let Event::Key(key) = event::read()? else { return Ok(None) };
         let control_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        let leaves = control_c || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc);
         Ok(match key.code {
             _ if key.kind != KeyEventKind::Press => None,
-            _ if leaves => Some(Key::Leave),
+            _ if control_c => Some(Key::Quit),
+            KeyCode::Char('q') => Some(Key::Quit),
+            KeyCode::Esc => Some(Key::Back),
+            KeyCode::Enter => Some(Key::Enter),
+            KeyCode::Tab => Some(Key::Tab),
+            KeyCode::Up => Some(Key::Up),
+            KeyCode::Down => Some(Key::Down),
+            KeyCode::PageUp => Some(Key::PageUp),
+            KeyCode::PageDown => Some(Key::PageDown),
+            KeyCode::Home => Some(Key::Home),
+            KeyCode::End => Some(Key::End),
             KeyCode::Char(letter) => Some(Key::Letter(letter)),
             _ => None,
         })
@@ -82,7 +102,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Nobody can be told when the terminal is gone.
+/// Errors are ignored: without a terminal there is nowhere to report them.
 fn give_back() {
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, ratatui::crossterm::cursor::Show);

@@ -3,6 +3,7 @@
 //! The hooks, the model's answers and the files to work on are embedded; they are written to a temporary folder
 //! that is removed at the end. Nothing else is touched, and nothing is sent anywhere.
 
+mod closed;
 mod play;
 mod stage;
 
@@ -13,7 +14,7 @@ use std::time::Duration;
 use clap::Args;
 use crosier::Json;
 use crosier::protocol::ordered::Value;
-use crosier_agent::agent::{Fired, Interrupt, Recording};
+use crosier_agent::agent::{Fired, Interrupt, Recording, Witness};
 use serde::Serialize;
 
 use super::Run;
@@ -34,6 +35,10 @@ const PACE: Duration = Duration::from_millis(60);
 function, script lines and built-ins deny, ask, allow, rewrite, inject, hide, resume and stop it. All 24
 events fire. Under each event stand the hooks that ran, how long they took, and what they did (→).
 
+The policy comes from the pack crosier:recommended. One hook is on trial (mode: warn), one guard looks
+again at what another hook made of a call, and at the end a project is closed: somebody edited its
+policy after a person had trusted it.
+
 No network, no key, no set-up; everything happens in a temporary folder. Without python3 or git on the
 PATH the demo runs too, and says what it left out.
 
@@ -44,7 +49,7 @@ Example:
   crosier demo --keep               # look at the hooks afterwards: the folder stays"
 )]
 pub(crate) struct DemoArgs {
-    /// Print one JSON object: every fire with its input and outcome, the transcript, a summary by event
+    /// Print one JSON object: every fire with its input and outcome, the transcript, the closed project, a summary by event
     #[arg(long, conflicts_with = "tui")]
     json: bool,
     /// Show the session on a full screen while it goes, a little slower
@@ -79,6 +84,8 @@ impl Run for DemoArgs {
 struct DemoReport {
     fires: Vec<Fire>,
     transcript: Vec<Value>,
+    /// A call in a trusted project, and again after its policy was edited.
+    closed: Vec<Fire>,
     summary: Value,
 }
 
@@ -103,11 +110,18 @@ fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
         tally.add(&outcome);
         fires.push(Fire { event, input, outcome: outcome.to_json() });
     }
-    let whole = DemoReport { fires, transcript: played.transcript, summary: tally.to_json() };
+    let (closed, left_out) = match closed::play(stage) {
+        Ok(fired) => (fired, None),
+        Err(why) => (Vec::new(), Some(without_closed(&why))),
+    };
+    let fire =
+        |fired: Fired| Fire { event: fired.event, input: fired.input, outcome: fired.outcome.to_json() };
+    let closed = closed.into_iter().map(fire).collect();
+    let whole = DemoReport { closed, fires, transcript: played.transcript, summary: tally.to_json() };
     let whole = serde_json::to_string_pretty(&whole)
         .map_err(|error| Failed::new(Exit::Bug, format!("the demo cannot be written as JSON: {error}")))?;
     print::data(&whole)?;
-    for missing in stage.left_out() {
+    for missing in stage.left_out().into_iter().chain(left_out) {
         print::note(&format!("crosier: {missing}"));
     }
     Ok(Exit::Done)
@@ -118,6 +132,7 @@ fn full_screen(stage: &Stage, interrupt: &Interrupt) -> Result {
         stop::interruptible(interrupt, || {
             play::play(stage, interrupt, |parts| {
                 screen.listen(&parts.engine);
+                parts.witness = Some(Arc::new(screen.clone()));
                 parts.set_screen(play::view(), screen.renderer());
             })
         })?
@@ -126,6 +141,25 @@ fn full_screen(stage: &Stage, interrupt: &Interrupt) -> Result {
         print::note(&missing);
     }
     Ok(Exit::Done)
+}
+
+/// What cannot be shown on this machine, and why.
+fn without_closed(why: &str) -> String {
+    format!("left out: a project that changed after it was trusted, because {}", print::one_line(why))
+}
+
+fn show_closed(stage: &Stage, timeline: &Timeline) {
+    timeline.say(Tone::Strong, "");
+    timeline.say(Tone::Strong, "Another project, whose policy a person has trusted:");
+    match closed::play(stage) {
+        Ok(fired) => {
+            let mut fired = fired.iter();
+            fired.by_ref().take(1).for_each(|before| timeline.fired(before));
+            timeline.say(Tone::Strong, "Somebody edits the policy, so that it lets everything through:");
+            fired.for_each(|after| timeline.fired(after));
+        }
+        Err(why) => timeline.say(Tone::Warning, &without_closed(&why)),
+    }
 }
 
 fn timeline(stage: &Stage, interrupt: &Interrupt) -> Result {
@@ -148,6 +182,9 @@ fn timeline(stage: &Stage, interrupt: &Interrupt) -> Result {
     // The reader has closed the pipe, so no message can reach it.
     if !timeline.is_read() {
         return Err(Failed::new(Exit::Failed, ""));
+    }
+    if matches!(played, Ok(Ok(_))) {
+        show_closed(stage, &timeline);
     }
     timeline.summarise();
     for missing in stage.left_out() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crosier::Layer;
 use crosier::protocol::ordered::Value;
 use crosier_agent::agent::{Actor, End, Interrupt, Member, Parts, Settings, Task};
 use crosier_agent::history::{HistoryConfig, ShadowGit};
@@ -57,8 +58,9 @@ pub(crate) fn play(
 }
 
 async fn parts(stage: &Stage) -> Result<Parts, Failed> {
-    let mut config = setup::load(&stage.configs())?;
-    let agent_hooks = scopes::take(&mut config);
+    let mut layers = [(Layer::Host, setup::load(&stage.configs())?)];
+    let agent_hooks = scopes::take(&mut layers, |_| None);
+    let [(_, config)] = layers;
     let engine = setup::build(setup::builder(config).folder(stage.workspace()))?;
     let model = Scripted::parse("model.yaml", MODEL).map_err(|problems| setup::bad("script", &problems))?;
     let session = Session::begin(&stage.path("sessions")).map_err(|error| failed("a session", &error))?;

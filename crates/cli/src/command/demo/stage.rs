@@ -1,4 +1,4 @@
-//! The temporary folder of a demo, and what could not be put on stage.
+//! The temporary folder of a demo, and what the demo cannot show on this machine.
 
 use std::fs;
 use std::io;
@@ -18,11 +18,12 @@ const HOOKS: &[(&str, &str)] = &[
     ("RULES.md", include_str!("files/RULES.md")),
 ];
 
-/// What the agent works on. The secrets are nobody's.
+/// What the agent works on. The secrets are fake.
 const WORKSPACE: &[(&str, &str)] = &[
     ("notes.md", "water the plants"),
     ("secrets.txt", "token = ghp_8Zq2Lk7TfW0sXcV9bN4mJ6hG3dR1yP5aE2uI\n"),
     (".env", "API_KEY=demo\n"),
+    ("diary.md", "dear diary\n"),
     ("greet.sh", "echo \"hello ${1:-there}\"\n"),
     ("count.tally", "IIIII\n"),
 ];
@@ -30,7 +31,7 @@ const WORKSPACE: &[(&str, &str)] = &[
 /// What the model says.
 pub(super) const MODEL: &str = include_str!("files/model.yaml");
 
-/// The folder of a demo; gone when this is.
+/// The folder of a demo; removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Stage {
     folder: TempDir,
@@ -88,7 +89,7 @@ impl Stage {
         self.folder.path().join(name)
     }
 
-    /// Leaves the folder behind.
+    /// Keeps the folder.
     pub(super) fn keep(&mut self) -> &Path {
         self.folder.disable_cleanup(true);
         self.folder.path()

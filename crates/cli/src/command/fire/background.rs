@@ -1,8 +1,8 @@
 //! Background hooks outlive `fire`: a copy of the program owns each of them and keeps its deadline.
 //!
-//! The copy gets the event on stdin, reads the same configuration, and runs the one hook that it is told. It
+//! The copy gets the event on stdin, reads the same configuration, and runs the one hook that it is given. It
 //! has a session of its own, so that no terminal and no shell ends it with us, and holds none of our pipes,
-//! so that nobody who reads them waits for it.
+//! so that their readers do not wait for it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use clap::Args;
 use crosier::{BackgroundJob, Event, Failure, FailureKind, Message, Moment, Received};
+use crosier_policy::Request;
 
 use super::super::Run;
 use crate::args::ConfigArgs;
@@ -34,13 +35,16 @@ pub(crate) struct BackgroundArgs {
     hook: String,
     #[command(flatten)]
     config: ConfigArgs,
+    /// The project folder
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<PathBuf>,
 }
 
-/// Hands a hook to a copy of ourselves.
+/// Passes a hook to a copy of this program.
 pub(crate) fn launcher(
-    files: &[PathBuf],
+    request: &Request,
 ) -> impl Fn(&BackgroundJob) -> std::result::Result<(), Failure> + use<> {
-    let files = files.to_vec();
+    let request = request.clone();
     move |job| {
         let event = job.event.wire().map_err(Clone::clone)?;
         let myself =
@@ -48,9 +52,14 @@ pub(crate) fn launcher(
         let start = myself.and_then(|myself| {
             let mut command = Command::new(myself);
             command.arg0("crosier").args(["background", job.event.name()]);
-            // Joined by `=`: a name or a path that begins with `-` is no option.
+            // Joined by `=`: a name or a path that begins with `-` is not an option.
             command.arg(joined("--hook=", OsStr::new(&*job.hook)));
-            command.args(files.iter().map(|file| joined("--config=", file.as_os_str())));
+            command.args(request.named.iter().map(|file| joined("--config=", file.as_os_str())));
+            command.arg(joined("--project=", request.project.as_os_str()));
+            let homes = &request.homes;
+            command.args(homes.config.iter().map(|folder| joined("--config-home=", folder.as_os_str())));
+            command.args(request.trust.iter().map(|digest| joined("--trust=", OsStr::new(digest))));
+            command.args(homes.state.iter().map(|folder| joined("--state-home=", folder.as_os_str())));
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         let cannot = |what: &str, error: std::io::Error| {
@@ -83,8 +92,9 @@ impl Run for BackgroundArgs {
         let input = super::read_all().map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
         let event =
             Event::from_json(kind, &input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
-        let config = setup::load(&setup::files(&self.config.config)?)?;
-        let engine = setup::build(setup::builder(config))?;
+        let mut request = self.config.request();
+        request.project = self.project.clone().unwrap_or(request.project);
+        let engine = setup::hooks(&request, |builder| builder)?.engine;
         for other in engine.entries().iter().filter(|entry| *entry.name != *self.hook) {
             engine.unregister(&other.name);
         }

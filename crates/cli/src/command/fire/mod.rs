@@ -44,19 +44,19 @@ pub(crate) struct FireArgs {
     /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong
     #[arg(long)]
     exit_code: bool,
-    /// Print the journey of the event on stderr, room by room, payload included
+    /// Print on stderr what happens to the event, step by step, payload included
     #[arg(long)]
     trace: bool,
 }
 
 impl Run for FireArgs {
     fn run(&self) -> Result {
-        // Only where a signal must not look like "no objection" is it worth watching from the start.
+        // With --exit-code a signal must not look like "no objection", so watch for signals from the start.
         let early = if self.exit_code { Some(Signals::watch_and_wake()?) } else { None };
         let kind = find(&self.event)?;
-        let files = setup::files(&self.config.config)?;
-        let launch = background::launcher(&files);
-        let hooks = setup::hooks(&files, |builder| builder.launcher(launch))?;
+        let request = self.config.request();
+        let launch = background::launcher(&request);
+        let hooks = setup::hooks(&request, |builder| builder.launcher(launch))?;
         let input = match &early {
             None => read_all(),
             Some(signals) => signals.during("there is no decision", || read_until_signal(signals))?,
@@ -76,11 +76,11 @@ impl Run for FireArgs {
         }
         warn_of_failures(&hooks.engine, &outcome);
         print::data(outcome.to_json().text()).map_err(|failed| match failed.message.as_str() {
-            "" => Failed::new(failed.exit, "nobody reads the outcome: stdout is closed"),
+            "" => Failed::new(failed.exit, "the outcome cannot be written: stdout is closed"),
             _ => failed,
         })?;
         let exit = if self.exit_code { verdict(&outcome) } else { Exit::Done };
-        // The process ends here: what is in memory need not be taken apart, but no worker may stay.
+        // The process ends here: memory need not be freed, but workers must end.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
         Ok(exit)
@@ -107,7 +107,7 @@ impl FireArgs {
             signals.kill(engine);
             signals.during("the hooks that ran were killed", fire)??
         } else {
-            // Nothing will run that a signal could leave behind.
+            // No process will be started that a signal could leave behind.
             fire()?
         };
         if self.trace {
@@ -149,7 +149,7 @@ fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
     Ok(input)
 }
 
-/// A hook that failed and was passed over is told to people too: a host that only looks at the exit code would
+/// A hook that failed and was ignored is told to people too: a host that only looks at the exit code would
 /// never know. The detail is in the outcome alone; it can quote what the hook printed.
 fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
     for report in &outcome.reports {
@@ -157,19 +157,19 @@ fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
         let is_told = engine.entry(&report.hook).is_none_or(|entry| entry.on_error == OnError::Log);
         let has_denied = outcome.by_failure && outcome.by.as_deref() == Some(&*report.hook);
         if failure.kind == FailureKind::Import {
-            // The code of a guard that is not there is for the person to mend, whatever the host does with the denial.
+            // A guard whose code is missing must be fixed by the person, whatever the host does with the denial.
             let (name, detail) = (print::one_line(&report.hook), print::one_line(&failure.detail));
             print::note(&format!("error: hook {name} could not be loaded: {detail}"));
             continue;
         }
         if is_told && !has_denied && report.decision.is_none() {
             let name = print::one_line(&report.hook);
-            print::note(&format!("warn: hook {name} failed ({}) and was passed over", failure.kind));
+            print::note(&format!("warn: hook {name} failed ({}) and was ignored", failure.kind));
         }
     }
 }
 
-/// What a host that knows nothing but exit codes is told: 2 when what was about to happen must not happen.
+/// The exit code for hosts that only look at that: 2 when what was about to happen must not happen.
 fn verdict(outcome: &Outcome) -> Exit {
     let text = |reason: &str, by: &str, what: &str| match reason {
         "" => format!("{what} by hook {by}, without a reason"),
@@ -180,7 +180,7 @@ fn verdict(outcome: &Outcome) -> Exit {
     let stops = outcome.event.capabilities.has(Capability::Resume);
     let said = match (&outcome.halt, outcome.decision) {
         (_, Some(Decision::Deny)) => text(reason, by, "denied"),
-        // The loop wants to stop and a hook wants it to: 2 would keep it going.
+        // At a stop event, a halt agrees with the loop: exit code 2 would keep it going.
         (Some(halt), _) if stops => {
             print::note(&print::plain(&format!("halted by hook {}: {}", halt.by, halt.reason)));
             return Exit::Done;

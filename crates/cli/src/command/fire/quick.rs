@@ -9,14 +9,14 @@ use std::path::PathBuf;
 use super::FireArgs;
 use crate::args::ConfigArgs;
 
-/// The arguments, when these words are `fire` and everything behind it is as usual.
+/// The arguments, when these words are `fire` and everything after it is as usual.
 pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArgs> {
     let mut words = words.into_iter();
     words.next().filter(|command| command == "fire")?;
     let mut event = None;
     let mut args = FireArgs {
         event: String::new(),
-        config: ConfigArgs { config: Vec::new() },
+        config: ConfigArgs::default(),
         agent: None,
         messages: None,
         exit_code: false,
@@ -27,6 +27,9 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArg
             "-c" | "--config" => args.config.config.push(PathBuf::from(value(&mut words)?)),
             "--agent" => set(&mut args.agent, value(&mut words)?.into_string().ok()?)?,
             "--messages" => set(&mut args.messages, PathBuf::from(value(&mut words)?))?,
+            "--config-home" => set(&mut args.config.homes.config_home, PathBuf::from(value(&mut words)?))?,
+            "--state-home" => set(&mut args.config.homes.state_home, PathBuf::from(value(&mut words)?))?,
+            "--trust" => set(&mut args.config.trust, value(&mut words)?.into_string().ok()?)?,
             "--exit-code" if !args.exit_code => args.exit_code = true,
             "--trace" if !args.trace => args.trace = true,
             other if is_plain(other) => set(&mut event, other.to_owned())?,
@@ -46,7 +49,7 @@ fn value(words: &mut impl Iterator<Item = OsString>) -> Option<OsString> {
     words.next().filter(|word| word.to_str().is_some_and(is_plain))
 }
 
-/// Nothing is said twice.
+/// Sets an option that must not be repeated.
 fn set<T>(place: &mut Option<T>, value: T) -> Option<()> {
     place.is_none().then(|| *place = Some(value))
 }
@@ -72,6 +75,7 @@ mod tests {
             &["fire", "Stop"][..],
             &["fire", "pre:tool", "-c", "a.yaml"],
             &["fire", "-c", "a.yaml", "Stop", "--config", "b.yaml", "--trace"],
+            &["fire", "Stop", "--config-home", "/a", "--state-home", "/b"],
             &["fire", "--exit-code", "Stop", "--agent", "a 1", "--messages", "out"],
         ] {
             let (quick, parsed) = (quickly(words), parsed(words));
@@ -101,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Whatever words come, the quick way never reads more into them than the parser does.
+    /// For any words, the quick reader agrees with the parser, or leaves them to it.
     #[test]
     fn the_quick_way_never_knows_better() {
         let words =

@@ -1,4 +1,4 @@
-//! The journey of an event, room by room, for a person.
+//! What happens to an event, step by step, for a person.
 
 use crosier::{
     ActionGate, Capability, Decision, Entry, Event, Gates, Json, Outcome, OutputGate, PermissionGate, Phase,
@@ -29,7 +29,7 @@ pub(super) fn before(hooks: &Hooks, event: &Event) {
         let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_state);
         rows.add_row(["out".to_owned(), describe::name(hook), why]);
     }
-    room("plan", &rows, "no hook is there for this event");
+    room("plan", &rows, "no hook for this event");
 }
 
 fn planned(stage: &str, hook: &Entry, event: &Event) -> [String; 6] {
@@ -66,7 +66,7 @@ pub(super) fn after(outcome: &Outcome) {
 
 /// The lines of one room, in columns.
 fn room(name: &str, rows: &comfy_table::Table, nothing: &str) {
-    let text = if rows.is_empty() { nothing.to_owned() } else { table::text(rows) };
+    let text = if rows.is_empty() { nothing.to_owned() } else { table::text_beside(rows, 8) };
     for line in text.lines() {
         note(&format!("{name:<8}{line}"));
     }

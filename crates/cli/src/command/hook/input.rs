@@ -12,7 +12,7 @@ const SILENCE: Duration = Duration::from_millis(100);
 /// The most that one event may have.
 const MOST: usize = 256 << 20;
 
-/// All of stdin: to its end, or to the end of one object behind which nothing comes.
+/// All of stdin: to its end, or to the end of one object after which nothing comes.
 pub(super) fn read() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::with_capacity(16 * 1024);

@@ -1,63 +1,107 @@
 //! One event of an agent: read, fired, answered.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use crosier::{Engine, Outcome};
-use crosier_dialect::table::Agent;
-use crosier_dialect::{Answer, Call, Read, closed, read};
+use crosier::{Decision, Engine, Event, Outcome};
+use crosier_dialect::table::{Agent, AgentEvent};
+use crosier_dialect::{Answer, Call, Read, Told, Verdict, acts, closed, read};
+use crosier_policy::{Notices, SelfGuard};
 
 use super::policy::{self, Policy};
-use super::{HookArgs, closed_nowhere, session};
-use crate::environment;
+use super::{HookArgs, closed_nowhere, project, session, wiring};
+use crate::logbook::Entry;
+use crate::person;
 use crate::signals::Signals;
 
+/// The name of the guard that protects the line that calls Crosier.
+const WIRING: &str = "self-guard";
+
 impl HookArgs {
-    pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8]) -> Answer {
+    pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8], entry: &mut Entry) -> Answer {
         let call = match read(agent, self.event.as_deref(), bytes, &crosier_dialect::catalog()) {
             Ok(Read::Call(call)) => call,
             Ok(Read::Repeated) => return closed_nowhere(agent),
             Ok(Read::Unknown(name)) => {
+                entry.record.set_unknown(&name);
                 let log = vec![format!("{}: no opinion about the unknown event {name}", agent.title)];
                 return Answer { log, ..closed_nowhere(agent) };
             }
             Err(unreadable) => {
                 let why = format!("crosier cannot read this event: {}", unreadable.why);
+                record_closed(entry, unreadable.event, &why);
                 return closed(agent, unreadable.event, None, &why);
             }
         };
-        let shut = |why: &str| {
+        let mut request = self.config.request();
+        project::find(&call, &mut request);
+        entry.set_project(&request.project);
+        call.events.first().into_iter().for_each(|event| entry.set_event(event));
+        let shut = |entry: &mut Entry, why: &str| {
             let reason = format!("crosier cannot judge this: {why}");
+            record_closed(entry, Some(call.entry), &reason);
             closed(agent, Some(call.entry), Some(&call), &reason)
         };
         if let Some(mistake) = &self.mistake {
-            return shut(&format!("{mistake}, in the line that calls `crosier hook {}`", agent.name));
+            return shut(entry, &format!("{mistake}, in the line that calls `crosier hook {}`", agent.name));
         }
-        let hooks = match policy::in_force(&self.config.config, &project(&call)) {
-            Policy::Loaded(hooks) => hooks,
-            Policy::None => return session::answer(&call, call.verdict(&[])),
-            Policy::Closed(why) => return shut(&why),
+        // The self-guard has no effect at other events, and costs time.
+        let is_guarded = |event: &Event| crosier_builtins::self_guard::CONFIG.contains(event.name());
+        if call.events.iter().any(is_guarded) {
+            request.self_guard = SelfGuard::On;
+        }
+        // A repository's settings can set variables for its agent: below one, only the installed line counts.
+        if self.config.trust.is_none() && request.trust.is_some() && person::agent_above().is_some() {
+            request.trust = None;
+        }
+        let state = request.homes.state.clone();
+        let answer = |mut verdict: Verdict, notices: &Notices| {
+            verdict.told.extend(notices.iter().map(|notice| Told {
+                hook: notice.subject.clone(),
+                failed: true,
+                text: notice.text.clone(),
+            }));
+            session::answer(state.as_deref(), &call, verdict)
         };
+        if let Some(reason) = wiring::objection(&call, state.as_deref()) {
+            entry.record.decision = Some("deny".to_owned());
+            (entry.record.by, entry.record.reason) = (Some(WIRING.to_owned()), Some(reason.clone()));
+            let (decision, by) = (Some(Decision::Deny), WIRING.to_owned());
+            return answer(Verdict { decision, reason, by, ..Verdict::default() }, &Notices::new());
+        }
+        let (hooks, notices) = match policy::in_force(&request) {
+            Policy::Loaded(hooks, notices) => (hooks, notices),
+            Policy::None(notices) => return answer(call.verdict(&[]), &notices),
+            Policy::Closed(why) => return shut(entry, &why),
+        };
+        entry.set_policy(&hooks.files, hooks.is_logged);
         let answer = match fire(&hooks.engine, &call, self.deadline(agent)) {
-            Ok(outcomes) => session::answer(&call, call.verdict(&outcomes)),
-            Err(why) => shut(&why),
+            Ok(outcomes) => {
+                call.events.iter().zip(&outcomes).for_each(|(event, outcome)| entry.add(event, outcome));
+                answer(call.verdict(&outcomes), &notices)
+            }
+            Err(why) => shut(entry, &why),
         };
-        // The process ends soon: what is in memory need not be taken apart, but no worker may stay.
+        // The process ends soon: memory need not be freed, but workers must end.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
         answer
     }
 }
 
-/// The project's folder: what the agent names, or the folder that we are in.
-fn project(call: &Call) -> PathBuf {
-    let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
-    let named = call.project(environment::text).map(PathBuf::from);
-    named.filter(|folder| folder.is_absolute() && folder.is_dir()).unwrap_or_else(here)
+/// Records that no decision could be made, so actions are denied.
+pub(super) fn record_closed(entry: &mut Entry, event: Option<&AgentEvent>, reason: &str) {
+    entry.record.set_closed(reason);
+    // An unknown event is answered like one before an action.
+    if event.is_none_or(|event| acts(event.event)) {
+        entry.record.decision = Some("deny".to_owned());
+    }
+    if let Some(event) = event.filter(|_| entry.record.event.is_empty()) {
+        event.event.clone_into(&mut entry.record.event);
+    }
 }
 
 /// Fires every event of a call, within the time that there is.
@@ -79,7 +123,7 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
     outcomes.map_err(|failed| failed.message)
 }
 
-/// Whether the hooks can take longer than this, all one after another. Mostly they cannot, and nobody has to watch.
+/// Whether the hooks together can take longer than this. Usually they cannot, and no watcher is needed.
 fn may_be_late(engine: &Engine, call: &Call, time: Duration) -> bool {
     let mut all = Duration::ZERO;
     for event in &call.events {

@@ -1,34 +1,38 @@
-//! `crosier hook AGENT [EVENT]`: the line in an agent's own configuration that hands its events to Crosier.
+//! `crosier hook AGENT [EVENT]`: the line in an agent's own configuration that passes its events to Crosier.
 //!
-//! In comes what the agent sends; out goes exactly what it takes: nothing else on stdout, and no exit status by
-//! accident. Whatever goes wrong here, a word that nobody knows included, is *closed*: what acts is denied in the way
-//! that this agent takes, the person is told, and elsewhere there is no opinion, so that no fault of ours keeps an
-//! agent going.
+//! Input: the agent's event. Output: the reply in the agent's format, nothing else on stdout, and no exit status by
+//! accident. On any error, including an unknown argument, it fails *closed*: actions are denied in the way
+//! that this agent understands, the person is told, and other events get no opinion, so that a bug in Crosier cannot
+//! keep an agent going.
 
 mod input;
 mod judge;
 mod policy;
+mod project;
 mod quick;
 mod session;
+mod wiring;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use crosier_dialect::table::Agent;
-use crosier_dialect::{ALL, Answer, closed, find};
+use crosier_dialect::{ALL, Answer, Read, closed, find};
 
 use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
+use crate::logbook::Entry;
 use crate::print;
 
 pub(crate) use quick::quick;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
-    after_help = "The agent's JSON comes in on stdin. Without -c, every crosier.yaml from the project's folder
-up to the root of its repository counts; with none there is no opinion.
+    after_help = "The agent's JSON is read from stdin. Without -c, the layers in force are used (see `crosier
+config`), a project's files only when a person trusts them; without any, there is no opinion.
 
 Example:
   crosier hook claude < event.json"
@@ -36,7 +40,7 @@ Example:
 pub(crate) struct HookArgs {
     /// The agent: claude, codex, gemini, …
     agent: String,
-    /// The event, as the agent calls it, where what it sends does not say so
+    /// The event, by the agent's name for it, when its JSON does not name it
     event: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
@@ -60,18 +64,22 @@ impl Run for HookArgs {
         let bytes = sent.as_deref().unwrap_or_default();
         let known = find(&self.agent);
         let agent = known.or_else(|| input::guess(bytes)).unwrap_or(ALL[0]);
+        let mut entry = Entry::new(agent.name);
         let answer = match (known, &sent) {
-            (None, _) => self.closed(agent, bytes, &self.unknown_agent()),
+            (None, _) => self.closed(agent, bytes, &self.unknown_agent(), &mut entry),
             (Some(_), Err(error)) => {
                 let why = format!("the event could not be read from stdin: {error}");
-                self.closed(agent, bytes, &why)
+                self.closed(agent, bytes, &why, &mut entry)
             }
             (Some(_), Ok(bytes)) => {
-                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes)));
-                judged.unwrap_or_else(|_| self.closed(agent, bytes, "this is a bug in crosier"))
+                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes, &mut entry)));
+                judged.unwrap_or_else(|_| self.closed(agent, bytes, "this is a bug in crosier", &mut entry))
             }
         };
-        say(&answer)
+        let said = say(&answer);
+        answer.log.iter().for_each(|line| entry.record.note(line));
+        entry.write(self.config.homes.find().state.as_deref());
+        said
     }
 }
 
@@ -99,21 +107,47 @@ impl HookArgs {
         Duration::from_secs(self.deadline.unwrap_or(usual).into())
     }
 
-    /// The answer when nothing can be judged.
-    fn closed(&self, agent: &'static Agent, bytes: &[u8], why: &str) -> Answer {
+    /// The answer when no decision can be made.
+    fn closed(&self, agent: &'static Agent, bytes: &[u8], why: &str, entry: &mut Entry) -> Answer {
         let reason = format!("crosier cannot judge this: {}", print::plain(why));
         let word = self.event.as_deref();
-        let said = catch_unwind(|| {
-            match crosier_dialect::read(agent, word, bytes, &crosier_dialect::catalog()) {
-                Ok(crosier_dialect::Read::Call(call)) => {
-                    closed(agent, Some(call.entry), Some(&call), &reason)
-                }
-                // There is no opinion about these, and nothing to judge.
-                Ok(_) => Answer { log: vec![reason.clone()], ..closed_nowhere(agent) },
-                Err(unreadable) => closed(agent, unreadable.event, None, &reason),
+        let read = catch_unwind(|| crosier_dialect::read(agent, word, bytes, &crosier_dialect::catalog()));
+        let (event, call) = match read {
+            Ok(Ok(Read::Call(call))) => (Some(call.entry), Some(call)),
+            // Unknown and repeated events get no opinion.
+            Ok(Ok(_)) => {
+                entry.record.set_closed(&reason);
+                return Answer { log: vec![reason], ..closed_nowhere(agent) };
             }
-        });
-        said.unwrap_or_else(|_| closed(agent, word.and_then(|word| agent.named(word)), None, &reason))
+            Ok(Err(unreadable)) => (unreadable.event, None),
+            Err(_) => (word.and_then(|word| agent.named(word)), None),
+        };
+        if let Some(event) = call.as_ref().and_then(|call| call.events.first()) {
+            entry.set_event(event);
+        }
+        judge::record_closed(entry, event, &reason);
+        closed(agent, event, call.as_deref(), &reason)
+    }
+}
+
+/// What an agent is told when nothing can be judged, as a body that it takes.
+pub(crate) fn refusal(
+    agent: &str,
+    event: Option<&str>,
+    body: &[u8],
+    why: &str,
+    state: Option<&Path>,
+) -> String {
+    let known = find(agent).or_else(|| input::guess(body)).unwrap_or(ALL[0]);
+    let event = event.map(str::to_owned);
+    let args = HookArgs { agent: agent.to_owned(), event, ..HookArgs::default() };
+    let mut entry = Entry::new(known.name);
+    let answer = args.closed(known, body, why, &mut entry);
+    entry.write(state);
+    match (answer.stdout.trim(), answer.stderr.trim()) {
+        ("", "") => "{}".to_owned(),
+        ("", stderr) => crosier::protocol::json!({"decision": "block", "reason": stderr}).to_string(),
+        (stdout, _) => stdout.to_owned(),
     }
 }
 
@@ -122,7 +156,7 @@ fn closed_nowhere(agent: &Agent) -> Answer {
     Answer { stdout: agent.nothing.to_owned(), ..Answer::default() }
 }
 
-/// Writes an answer. What cannot be said to the agent is for whoever looks at stderr.
+/// Writes an answer. What cannot be passed on to the agent goes to stderr.
 fn say(answer: &Answer) -> Result {
     if answer.status == 0 {
         answer.log.iter().for_each(|line| print::note(&print::plain(line)));
@@ -131,7 +165,7 @@ fn say(answer: &Answer) -> Result {
         print::note(answer.stderr.trim_end());
     }
     if !answer.stdout.is_empty() {
-        // Who does not read the answer is not told that it was not read.
+        // If stdout is closed, there is nobody to report it to.
         let _ = print::data(&answer.stdout);
     }
     Ok(if answer.status == Exit::DENIED { Exit::Denied } else { Exit::Done })

@@ -1,8 +1,8 @@
-//! The words behind `crosier hook`, read here and never refused: a mistake in an agent's configuration must deny, not
+//! The words after `crosier hook`, read here and never refused: a mistake in an agent's configuration must deny, not
 //! end with a status that the agent takes for something else.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::HookArgs;
 use crate::args::ConfigArgs;
@@ -14,7 +14,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
     let mut args = HookArgs {
         agent: String::new(),
         event: None,
-        config: ConfigArgs { config: Vec::new() },
+        config: ConfigArgs::default(),
         deadline: None,
         plugin: false,
         mistake: None,
@@ -41,9 +41,24 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
                     None => args.mistake("--deadline needs a number of seconds"),
                 }
             }
+            "--config-home" | "--state-home" => match value() {
+                Some(folder) if Path::new(&folder).is_absolute() => {
+                    let homes = &mut args.config.homes;
+                    let place = match name.as_str() {
+                        "--config-home" => &mut homes.config_home,
+                        _ => &mut homes.state_home,
+                    };
+                    *place = Some(PathBuf::from(folder));
+                }
+                _ => args.mistake(&format!("{name} needs an absolute folder")),
+            },
+            "--trust" => match value().and_then(|value| value.into_string().ok()) {
+                Some(digest) if !digest.is_empty() => args.config.trust = Some(digest),
+                _ => args.mistake("--trust needs a digest"),
+            },
             "--plugin" => args.plugin = true,
             other if other.starts_with('-') => {
-                args.mistake(&format!("`{other}` is no option of `crosier hook`"))
+                args.mistake(&format!("`{other}` is not an option of `crosier hook`"))
             }
             _ => plain.push(name),
         }
@@ -52,12 +67,12 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
     args.agent = plain.next().unwrap_or_default();
     args.event = plain.next();
     if let Some(more) = plain.next() {
-        args.mistake(&format!("`{more}` is a word too many"));
+        args.mistake(&format!("`{more}` is one argument too many"));
     }
     Some(args)
 }
 
-/// What stands behind an option and its `=`, byte for byte.
+/// What stands after an option and its `=`, byte for byte.
 fn tail(word: &OsString, from: usize) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     OsString::from_vec(word.as_bytes().get(from..).unwrap_or_default().to_vec())

@@ -2,7 +2,7 @@
 //! often hooks resumed the agent in a row, and what the person was told already.
 //!
 //! One small file per agent and session in the state folder, readable by its owner only, bounded, forgotten with the
-//! session. A session that cannot remember anything still decides: nothing here can turn into an allow.
+//! session. If nothing can be stored, decisions are still made: an error here never becomes an allow.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -13,8 +13,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crosier_dialect::{Answer, Call, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-
-use crate::environment;
 
 /// How often in a row hooks may keep an agent going that has no limit of its own.
 const MOST_RESUMES: u32 = 8;
@@ -43,8 +41,8 @@ struct Memory {
 }
 
 /// The answer to a call, with what the session remembers.
-pub(super) fn answer(call: &Call, verdict: Verdict) -> Answer {
-    let Some(path) = path_of(call) else { return without(call, verdict) };
+pub(super) fn answer(state: Option<&Path>, call: &Call, verdict: Verdict) -> Answer {
+    let Some(path) = state.and_then(|state| path_of(state, call)) else { return without(call, verdict) };
     let (empty, now) = (Memory::default(), now());
     if !path.exists() {
         let (answer, memory) = decide(call, verdict.clone(), empty.clone(), now);
@@ -123,7 +121,7 @@ fn is_resume(call: &Call, resumed: Option<&str>) -> bool {
     resumed.is_some_and(|reason| prompt.is_some_and(|prompt| prompt.contains(reason)))
 }
 
-/// Reads what is remembered, lets `change` decide, and writes what is left. Nobody else does so meanwhile.
+/// Reads the memory, lets `change` update it, and writes it back, under a lock.
 fn remember(path: &Path, change: impl FnOnce(Memory) -> (Answer, Memory)) -> io::Result<Answer> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -148,7 +146,7 @@ fn remember(path: &Path, change: impl FnOnce(Memory) -> (Answer, Memory)) -> io:
     Ok(answer)
 }
 
-/// All of it or nothing.
+/// Writes atomically.
 fn write(path: &Path, memory: &Memory) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     let mut file: File =
@@ -157,7 +155,7 @@ fn write(path: &Path, memory: &Memory) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// Forgets sessions that nobody ended.
+/// Forgets sessions without an end event.
 fn sweep(folder: &Path) {
     let old = |entry: &fs::DirEntry| {
         let age =
@@ -169,17 +167,20 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The file of a call's session; none when there is no session or no folder to keep it in.
-fn path_of(call: &Call) -> Option<PathBuf> {
+/// The file of a call's session; none when there is no session.
+fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
+    Some(state.join("hook").join(name_of(call)?).with_extension("json"))
+}
+
+/// The name of a call's session, for files; none when there is no session.
+pub(super) fn name_of(call: &Call) -> Option<String> {
     use std::fmt::Write as _;
     let session = Some(call.session()).filter(|session| !session.is_empty())?;
-    let state = environment::folder("XDG_STATE_HOME");
-    let state = state.or_else(|| Some(environment::folder("HOME")?.join(".local/state")))?;
     let mut name = format!("{}-", call.agent.name);
     for byte in &Sha256::digest(session.as_bytes())[..12] {
         let _ = write!(name, "{byte:02x}");
     }
-    Some(state.join("crosier/hook").join(name).with_extension("json"))
+    Some(name)
 }
 
 fn now() -> u64 {

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one stops the agent in good order, the second one leaves at once.
+//! Ctrl-C: the first one stops the agent in good order, the second one exits at once.
 
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failed};
 use crate::print;
 
 const ALL: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
-/// So long may hooks take to be killed before the process leaves without them.
+/// How long to wait for hooks to be killed before the process exits.
 const LAST_MOMENT: Duration = Duration::from_millis(200);
 
 /// Which signal came.
@@ -38,7 +38,7 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
     let writer = OwnedFd::from(writer);
     for signal in ALL {
         let number = usize::try_from(signal).unwrap_or_default();
-        // Stored before anybody wakes up, so that the number is there to be found.
+        // Registered first, so that the number is stored before a waiting thread wakes up.
         signal_hook::flag::register_usize(signal, Arc::clone(&seen), number).map_err(cannot)?;
         let writer = writer.try_clone().map_err(cannot)?;
         signal_hook::low_level::pipe::register(signal, writer).map_err(cannot)?;
@@ -50,7 +50,7 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
             return;
         }
         interrupt.set();
-        print::note("stopping; Ctrl-C again leaves at once");
+        print::note("stopping; Ctrl-C again exits at once");
         if wait() {
             engine.shut_down();
             std::thread::sleep(LAST_MOMENT);

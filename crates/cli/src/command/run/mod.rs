@@ -10,6 +10,7 @@ mod person;
 mod play;
 mod report;
 mod session;
+mod team;
 mod toolbox;
 
 use std::io::{IsTerminal, Read};
@@ -22,6 +23,7 @@ use super::Run;
 use crate::agent::tui;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
+use crate::logbook::Journal;
 use crate::{print, setup, state_folder};
 use play::{Output, Prepared};
 use report::Display;
@@ -33,17 +35,18 @@ const SYSTEM: &str = "You are an agent that works in a folder of files with the 
 #[derive(Debug, Args)]
 #[command(
     after_help = "The model's last answer goes to stdout, what happens meanwhile to stderr. Without a terminal, what
-needs a permission that no rule or hook gives is denied. Ctrl-C stops the agent in good order; a
-second one leaves at once.
+needs a permission that no rule or hook gives is denied. Ctrl-C stops the agent cleanly; a
+second one exits at once.
 
 The environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL.
 
 Example:
-  crosier run \"Why does the test fail?\" --allow 'Bash(cargo *)' --permission-mode acceptEdits"
+  crosier run \"Why does the test fail?\" --allow 'Bash(cargo *)' --permission-mode acceptEdits
+  crosier run --task 'Write the tests' --task 'Write the docs' --member ann --member bob"
 )]
 pub(crate) struct RunArgs {
-    /// What to do; - reads it from stdin
-    #[arg(required_unless_present = "maintenance")]
+    /// What to do; - reads it from stdin; /compact shortens the conversation of a session that is resumed
+    #[arg(required_unless_present_any = ["maintenance", "task"])]
     prompt: Option<String>,
     #[command(flatten)]
     model: model::ModelArgs,
@@ -55,6 +58,8 @@ pub(crate) struct RunArgs {
     tools: toolbox::ToolArgs,
     #[command(flatten)]
     session: session::SessionArgs,
+    #[command(flatten)]
+    team: team::TeamArgs,
     /// The instructions of the model
     #[arg(long, value_name = "TEXT", default_value = SYSTEM, hide_default_value = true)]
     system: String,
@@ -74,18 +79,22 @@ impl Run for RunArgs {
         // Everything that can be wrong is found before anything is begun.
         let permissions = self.permission.read()?;
         let servers = self.tools.servers()?;
+        let members = self.team.members()?;
         let prompt = self.prompt.as_deref().map(read_prompt).transpose()?;
         let model = self.model.choose()?;
-        let (engine, agent_hooks) = setup::session(&setup::files_if_any(&self.config.config))?;
+        let request = self.config.request();
+        let (hooks, agent_hooks) = setup::session(&request)?;
         let (folder, workspace) = (self.session.folder.find()?, state_folder::workspace()?);
         let opened = self.session.open(&folder.sessions())?;
         let prepared = Prepared {
             prompt,
             model,
-            engine,
+            journal: Journal::new(request.homes.state.as_deref(), &hooks, &workspace),
+            engine: hooks.engine,
             agent_hooks,
             permissions,
             servers,
+            members,
             opened,
             folder,
             workspace,

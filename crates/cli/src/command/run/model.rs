@@ -22,13 +22,13 @@ pub(crate) struct ModelArgs {
     /// anthropic:NAME, openai:NAME or scripted:FILE (default: by the key that is set)
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// Where the model's service is; any that speaks as Anthropic or OpenAI do
+    /// The address of the model's service; any that is compatible with Anthropic or OpenAI
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
     /// The most tokens of one answer
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) max_tokens: u32,
-    /// Give up when the service says nothing for so long
+    /// Give up when the service is silent for this long
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     model_timeout: u64,
 }
@@ -46,7 +46,7 @@ impl ModelArgs {
             Some(("scripted", file)) if !file.is_empty() => scripted(Path::new(file)),
             other => {
                 let near = other.and_then(|(kind, _)| nearest(kind, KINDS)).filter(|near| {
-                    // The right word with nothing behind it is another mistake.
+                    // The right word with nothing after it is another mistake.
                     other.is_some_and(|(kind, _)| kind != *near)
                 });
                 let near = near.map(|near| format!(", did you mean `{near}:`?")).unwrap_or_default();

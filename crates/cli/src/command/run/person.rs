@@ -15,10 +15,11 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::agent::tui::Screen;
+use crate::print::one_line;
 
-/// The tool of which every use is another.
+/// The tool for which every call is a separate permission.
 const BASH: &str = "Bash";
-/// So many lines of something that is written are shown; commands are shown whole.
+/// How many lines of a written text are shown; commands are shown whole.
 const LINES: usize = 40;
 
 /// A person who can be asked.
@@ -67,7 +68,7 @@ impl Person for TerminalPerson {
         Box::pin(async move {
             let _turn = self.turn.lock().await;
             let mut text = shown(question);
-            let always = if question.tool == BASH { "this command" } else { &escaped(&question.tool) };
+            let always = if question.tool == BASH { "this command" } else { &one_line(&question.tool) };
             loop {
                 let prompt = format!("{text}Allow it? [y]es, [n]o, [a]lways {always}: ");
                 let answer = match &self.prompt_at {
@@ -101,9 +102,9 @@ fn shown(question: &Question) -> String {
     let _ = writeln!(
         text,
         "\n{} wants to run {}: {}",
-        escaped(&question.agent_id),
-        escaped(&question.tool),
-        escaped(&question.why)
+        one_line(&question.agent_id),
+        one_line(&question.tool),
+        one_line(&question.why)
     );
     match (&question.tool[..], input.as_object()) {
         (BASH, Some(entries)) => {
@@ -123,33 +124,18 @@ fn shown(question: &Question) -> String {
 
 fn lines(text: &mut String, key: &str, value: &Value, most: usize) {
     let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let (count, key) = (value.split('\n').count(), escaped(key));
+    let (count, key) = (value.split('\n').count(), one_line(key));
     if count == 1 {
-        let _ = writeln!(text, "  {key}: {}", escaped(&value));
+        let _ = writeln!(text, "  {key}: {}", one_line(&value));
         return;
     }
     let _ = writeln!(text, "  {key}:");
     for line in value.split('\n').take(most) {
-        let _ = writeln!(text, "    {}", escaped(line));
+        let _ = writeln!(text, "    {}", one_line(line));
     }
     if count > most {
         let _ = writeln!(text, "    … {} more lines", count - most);
     }
-}
-
-/// Text on one line in which everything is seen that is there.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        let hidden = c.is_control()
-            || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-            || matches!(c, '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        match hidden {
-            true => out.extend(c.escape_default()),
-            false => out.push(c),
-        }
-    }
-    out
 }
 
 /// A line of the person; none when there will be none. The thread that reads is not waited for: a read cannot be
@@ -181,7 +167,7 @@ mod tests {
     fn nothing_is_hidden_and_nothing_steers_the_terminal() {
         let input = r#"{"command": "ls\u001b[2K\rrm -rf / \u202e #\u200b"}"#;
         let text = shown(&question("Bash", input));
-        assert!(text.contains(r"command: ls\u{1b}[2K\rrm -rf / \u{202e} #\u{200b}"), "{text}");
+        assert!(text.contains(r"command: ls\u{1b}[2K\u{d}rm -rf / \u{202e} #\u{200b}"), "{text}");
         assert!(!text.contains(['\u{1b}', '\r', '\u{202e}', '\u{200b}']));
         let text = shown(&question("evil\u{7}", "no json \u{1b}"));
         assert!(text.contains(r"evil\u{7}") && text.contains(r"no json \u{1b}"), "{text}");

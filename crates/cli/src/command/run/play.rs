@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crosier::Engine;
-use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Parts, Settings};
+use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Member, Parts, Settings};
 use crosier_agent::conversation::Message;
 use crosier_agent::history::ShadowGit;
 use crosier_agent::mcp::McpServerConfig;
@@ -16,10 +16,13 @@ use crosier_agent::view::View;
 use super::{RunArgs, interrupt, permission, person, report, session, toolbox};
 use crate::agent::tui::Screen;
 use crate::exit::{Exit, Failed};
+use crate::logbook::Journal;
 use crate::{print, state_folder};
 
 /// The size of a conversation, in characters, over which it is compacted: about 100,000 tokens.
 const COMPACT_OVER: usize = 400_000;
+/// What a person types to have the conversation shortened now.
+const COMPACT: &str = "/compact";
 /// The most time that a tool may take.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -28,9 +31,13 @@ pub(super) struct Prepared {
     pub(super) prompt: Option<String>,
     pub(super) model: Arc<dyn Model>,
     pub(super) engine: Engine,
+    /// Where every fire is written down.
+    pub(super) journal: Journal,
     pub(super) agent_hooks: Box<AgentHooks>,
     pub(super) permissions: Permissions,
     pub(super) servers: Vec<McpServerConfig>,
+    /// Who works on the tasks of a team.
+    pub(super) members: Vec<Member>,
     pub(super) opened: session::Opened,
     pub(super) folder: state_folder::StateFolder,
     pub(super) workspace: PathBuf,
@@ -65,7 +72,7 @@ impl RunArgs {
         let runtime =
             runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
         let played = runtime.block_on(self.go(prepared, output));
-        // Nobody waits for what could not be stopped.
+        // Threads that could not be stopped are not awaited.
         runtime.shutdown_background();
         played
     }
@@ -99,10 +106,11 @@ impl RunArgs {
         parts.agent_hooks = Some(prepared.agent_hooks);
         parts.interrupt = interrupt.clone();
         show(&mut parts, output, View { title, ..View::default() });
+        parts.witness = Some(Arc::new(prepared.journal.before(parts.witness.take())));
         let actor = Actor::main(Arc::new(parts), messages);
         let mut actor = actor.map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
-        let end = self.work(&mut actor, source, prompt.as_deref()).await;
-        // In good order, unless somebody is in a hurry.
+        let end = self.work(&mut actor, source, prompt.as_deref(), &prepared.members).await;
+        // Close cleanly, unless the person interrupted.
         if end != End::Interrupted {
             if let Some(history) = history {
                 // Nothing depends on it.
@@ -113,15 +121,23 @@ impl RunArgs {
         Ok(Played { end, session_id, messages: actor.messages().to_vec(), signal: signals.number() })
     }
 
-    async fn work(&self, actor: &mut Actor, source: &str, prompt: Option<&str>) -> End {
+    async fn work(&self, actor: &mut Actor, source: &str, prompt: Option<&str>, members: &[Member]) -> End {
         let trigger = if self.session.maintenance { "maintenance" } else { "init" };
         actor.begin(source, trigger).await;
         if self.session.clear {
             actor.clear().await;
         }
-        let end = match prompt {
-            Some(prompt) => actor.prompt(prompt).await,
-            None => End::Done,
+        let mut end = End::Done;
+        if self.team.is_wanted() {
+            end = self.team.work(actor, members).await;
+        }
+        end = match (end, prompt.map(str::trim)) {
+            (End::Done, Some(COMPACT)) if actor.messages().is_empty() => End::Failed(
+                "there is no conversation to compact: name its session with --resume ID".to_owned(),
+            ),
+            (End::Done, Some(COMPACT)) => actor.compact("manual").await.err().unwrap_or(End::Done),
+            (End::Done, Some(_)) => actor.prompt(prompt.unwrap_or_default()).await,
+            (end, _) => end,
         };
         actor.finish(&end).await;
         end
@@ -139,6 +155,7 @@ fn show(parts: &mut Parts, output: Output<'_>, view: View) {
         }
         Output::Screen(screen) => {
             screen.listen(&parts.engine);
+            parts.witness = Some(Arc::new(screen.clone()));
             parts.set_screen(view, screen.renderer());
         }
     }

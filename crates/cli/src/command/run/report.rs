@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failed, Result};
 use crate::paint::Paint;
 use crate::{environment, print};
 
-/// Display a session was shown.
+/// How a session was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Display {
     Json,
@@ -27,8 +27,8 @@ pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
     Timeline::new(Box::new(stderr), look, interrupt.clone())
 }
 
-/// Every message and every event, on stdout, a line of JSON each. A reader that went away ends the session: nobody
-/// would see what the agent does.
+/// Every message and every event, on stdout, a line of JSON each. A reader that closes the pipe ends the session:
+/// nobody would see what the agent does.
 #[derive(Debug)]
 pub(super) struct Lines(pub(super) Interrupt);
 
@@ -76,7 +76,7 @@ pub(super) fn finish(how: Display, played: &Played) -> std::result::Result<(), F
     Ok(())
 }
 
-/// Display the process ends.
+/// How the process ends.
 pub(super) fn exit(end: &End) -> Result {
     let failed = |message: String| Err(Failed::new(Exit::Failed, print::plain(&message)));
     match end {
@@ -84,7 +84,9 @@ pub(super) fn exit(end: &End) -> Result {
         End::Denied(reason) => failed(format!("a hook denied it: {reason}")),
         End::Halted(reason) => failed(format!("a hook stopped the agent: {reason}")),
         End::Failed(reason) => failed(reason.clone()),
-        End::OutOfTurns => failed("the agent had its turns and was not done; see --max-turns".to_owned()),
+        End::OutOfTurns => {
+            failed("the agent used up its turns before it was done; see --max-turns".to_owned())
+        }
         End::Interrupted => failed("interrupted".to_owned()),
     }
 }

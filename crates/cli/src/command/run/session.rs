@@ -11,16 +11,16 @@ use crate::exit::{Exit, Failed};
 use crate::print;
 use crate::state_folder::StateFolderArgs;
 
-/// So many sessions are shown to somebody who looks for one.
+/// How many sessions are suggested when an id is unknown.
 const SHOWN: usize = 5;
 
 // The session, as typed. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
-    /// Go on with a session, by its id
+    /// Resume a session, by its id
     #[arg(long, value_name = "ID")]
     resume: Option<String>,
-    /// Forget what was said in the session before
+    /// Forget the earlier conversation of the session
     #[arg(long, requires = "resume")]
     pub(crate) clear: bool,
     /// Fire Setup with the trigger `maintenance`; then the prompt may be left out

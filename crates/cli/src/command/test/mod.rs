@@ -1,6 +1,7 @@
 //! `crosier test`: runs cases against hooks, or records one.
 
 mod junit;
+mod logged;
 mod progress;
 mod record;
 mod yaml;
@@ -28,19 +29,20 @@ use progress::Progress;
     input: {tool_name: Bash, tool_input: {command: rm -rf /}}
     expect: {decision: deny, by: no-rm, reason: /never/}
 
-What was switched off with `crosier disable` is on here: a test says the same on every machine.
+What was switched off with `crosier disable` is on here, so that a test gives the same result on every machine.
 
 Example:
   crosier test hooks.test.yaml
-  crosier test --record hooks.test.yaml --event PreToolUse -c hooks.yaml < event.json")]
+  crosier test --record hooks.test.yaml --event PreToolUse -c hooks.yaml < event.json
+  crosier test --record LAST                  the last denial here, into crosier.test.yaml")]
 pub(crate) struct TestArgs {
     /// Case files, or folders with case files (*.yaml, *.yml, *.json)
-    #[arg(required_unless_present = "record", conflicts_with = "record", value_name = "PATH")]
+    #[arg(required_unless_present = "record", value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Run only the cases whose name holds this text (or matches it, written as /regex/)
     #[arg(long, value_name = "TEXT", conflicts_with = "record")]
     filter: Option<String>,
-    /// Run so many cases at a time (default: twice the cores)
+    /// Run this many cases at a time (default: twice the cores)
     #[arg(long, value_name = "N", conflicts_with = "record")]
     jobs: Option<NonZeroUsize>,
     /// Print JSON
@@ -49,8 +51,9 @@ pub(crate) struct TestArgs {
     /// Also write the results to this file, as JUnit XML
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     junit: Option<PathBuf>,
-    /// Fire the event on stdin and append it to this file, as a case with its outcome
-    #[arg(long, value_name = "FILE", requires = "event")]
+    /// Fire the event on stdin and append it to this file, as a case with its outcome; or fire an event of the log:
+    /// LAST (the last denial here) or an id that `crosier log` shows, appended to PATH (default: crosier.test.yaml)
+    #[arg(long, value_name = "FILE|LAST|ID")]
     record: Option<PathBuf>,
     /// The event to record, by its name or point alias
     #[arg(long, value_name = "EVENT", requires = "record")]
@@ -68,7 +71,23 @@ pub(crate) struct TestArgs {
 
 impl Run for TestArgs {
     fn run(&self) -> Result {
+        let usage = |message: &str| Err(Failed::new(Exit::Usage, message));
         match (&self.record, &self.event) {
+            (Some(what), None) if logged::is_meant(what) => match &self.paths[..] {
+                [_, _, ..] => usage("--record appends to one file"),
+                paths => logged::run(&logged::Wish {
+                    what: what.to_str().unwrap_or_default(),
+                    file: paths.first().map(PathBuf::as_path),
+                    name: self.name.as_deref(),
+                    config: &self.config,
+                }),
+            },
+            (Some(_), None) => usage(
+                "--record FILE needs --event EVENT; an event of the log is LAST or an id of `crosier log`",
+            ),
+            (Some(_), Some(_)) if !self.paths.is_empty() => {
+                usage("with --event, --record names the file itself: leave the path out")
+            }
             (Some(file), Some(event)) => record::run(&record::Order {
                 file,
                 event,

@@ -12,7 +12,7 @@ const PACE: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(super) struct Progress {
     all: usize,
-    /// When it was shown last; none when nobody looks.
+    /// When it was last shown; none without a terminal.
     shown: Option<Mutex<Instant>>,
 }
 
@@ -23,7 +23,7 @@ impl Progress {
     }
 
     pub(super) fn tell(&self, done: usize, name: &str) {
-        // Whoever comes while another one writes has nothing newer to say.
+        // Another thread is writing, and its progress is just as recent.
         let Some(Ok(mut shown)) = self.shown.as_ref().map(Mutex::try_lock) else { return };
         if shown.elapsed() < PACE {
             return;
@@ -34,7 +34,7 @@ impl Progress {
         write(&format!("\r\u{1b}[K[{bar:<20}] {done}/{} {name}", self.all));
     }
 
-    /// Leaves the line as if nothing had been there.
+    /// Clears the line.
     pub(super) fn end(&self) {
         if self.shown.is_some() {
             write("\r\u{1b}[K");

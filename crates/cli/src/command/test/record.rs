@@ -20,7 +20,7 @@ use crate::{print, setup};
 
 /// Parts of an outcome that say nothing when they are empty, and when that is.
 const QUIET: [&str; 7] = ["null", "[]", "{}", "false", "\"\"", "0", "[ ]"];
-/// Parts of an outcome that a case does not keep: the event stands in the case, the reports hold times.
+/// Parts of an outcome that a case leaves out: the event is already in the case, and reports contain times.
 const LEFT_OUT: [&str; 2] = ["event", "reports"];
 
 /// What is to be recorded.
@@ -33,13 +33,27 @@ pub(super) struct Order<'a> {
     pub(super) config: &'a [PathBuf],
 }
 
+/// Records the event on stdin.
 pub(super) fn run(order: &Order<'_>) -> Result {
-    let kind = fire::find(order.event)?;
-    let files = setup::files(order.config)?;
-    let engine = setup::build(setup::builder(setup::load(&files)?))?;
+    let files = match order.config {
+        [] => setup::trusted_file()?,
+        named => named.to_vec(),
+    };
     let input = fire::read_all().map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
+    record(order, &files, &input)?;
+    Ok(Exit::Done)
+}
+
+/// Records an event by these files; its outcome today.
+pub(super) fn record(
+    order: &Order<'_>,
+    files: &[PathBuf],
+    input: &[u8],
+) -> std::result::Result<Outcome, Failed> {
+    let kind = fire::find(order.event)?;
+    let engine = setup::build(setup::builder(setup::load(files)?))?;
     let event =
-        Event::from_json(kind, &input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
+        Event::from_json(kind, input).map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
     let event = match order.agent {
         Some(agent) => event.in_agent(agent),
         None => event,
@@ -49,12 +63,12 @@ pub(super) fn run(order: &Order<'_>) -> Result {
     let outcome = signals
         .during("the hooks that ran were killed; nothing was recorded", || engine.fire_blocking(&event))?;
     let name = order.name.map_or_else(|| default_name(&event, &outcome), str::to_owned);
-    let input = String::from_utf8_lossy(&input).into_owned();
-    let case = written(order, &files, &name, &input, &outcome)?;
+    let input = String::from_utf8_lossy(input).into_owned();
+    let case = written(order, files, &name, &input, &outcome)?;
     append(order.file, &case, &outcome)?;
     let decision = outcome.decision.map_or("no opinion", crosier::Decision::word);
     print::data(&format!("recorded in {}: {name} ({decision})", order.file.display()))?;
-    Ok(Exit::Done)
+    Ok(outcome)
 }
 
 fn default_name(event: &Event, outcome: &Outcome) -> String {
@@ -89,7 +103,7 @@ fn written(
     Ok(format!("{}\n", lines.join("\n")))
 }
 
-/// What the outcome is, as far as it will be the same tomorrow.
+/// The parts of the outcome that do not change from run to run.
 fn expectations(outcome: &Outcome) -> Vec<(String, String)> {
     let entries = outcome.to_json().entries().unwrap_or_default();
     let parts = entries.into_iter().filter(|(key, value)| {

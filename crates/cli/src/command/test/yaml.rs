@@ -14,7 +14,7 @@ pub(super) fn json(json: &str) -> String {
         match c {
             // White space between values is ours to write; inside a string it is escaped in JSON already.
             ' ' | '\n' | '\r' | '\t' if !inside => continue,
-            // Without a space behind them `{"a":1}` is one key to some parsers.
+            // Without a space after them `{"a":1}` is one key to some parsers.
             ':' | ',' if !inside => out.extend([c, ' ']),
             c if is_printable(c) => out.push(c),
             c => escape(c, &mut out),

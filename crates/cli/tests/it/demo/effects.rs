@@ -1,10 +1,9 @@
 //! Each effect that the event table allows has had its effect: in a transcript, or in what fired later.
 
 use crosier::Capability;
-use crosier::protocol::event::TABLE;
 use serde_json::{Value, json};
 
-use super::{DEMO, Demo};
+use super::{DEMO, Demo, rows};
 use crate::lab::Lab;
 
 /// The token of the demo's secrets, which only the model may see.
@@ -13,7 +12,7 @@ const TOKEN: &str = "ghp_8Zq2Lk7TfW0sXcV9bN4mJ6hG3dR1yP5aE2uI";
 #[test]
 fn every_allowed_effect_takes_effect() {
     let mut missing = Vec::new();
-    for row in &TABLE {
+    for row in rows() {
         for capability in row.capabilities.iter() {
             if !DEMO.fires_of(row.name).any(|(place, fire)| DEMO.shows(place, fire, capability)) {
                 missing.push(format!("{} {}", row.name, capability.word()));

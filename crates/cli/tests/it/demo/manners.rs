@@ -78,12 +78,32 @@ fn no_line_is_too_wide_and_a_pipe_gets_no_colour() {
     let ran = finish(demo(&lab, &[]).stdin(Stdio::null()).spawn().unwrap(), Instant::now()).exits(0);
     assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100));
     assert!(!ran.stdout.contains('\u{1b}'));
-    for line in
-        ["prompt 1", "turn 1.1", "→ deny:", "→ rewrite:", "→ inject:", "failed (timeout)", "24 of 24 events"]
-    {
+    for line in [
+        "prompt 1",
+        "turn 1.1",
+        "→ deny:",
+        "→ rewrite:",
+        "→ inject:",
+        "failed (timeout)",
+        "24 of 24 events",
+        "→ would deny: by no-scripts-on-trial",
+        "↻ block-commands judged again what too-helpful made of it",
+        "changed since you trusted it",
+    ] {
         ran.says(line);
     }
     leaves_nothing(&lab);
+}
+
+#[test]
+fn a_small_terminal_gets_the_whole_table() {
+    let lab = Lab::new();
+    let mut narrow = demo(&lab, &[]);
+    let ran = finish(narrow.env("COLUMNS", "40").spawn().unwrap(), Instant::now()).exits(0);
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 40), "{}", ran.stdout);
+    let table = ran.stdout.rsplit_once("event ").unwrap().1;
+    assert!(!table.contains('…'), "nothing is cut off: {table}");
+    assert!(table.contains("\nPostToolUseFailure") && table.contains("would deny"), "{table}");
 }
 
 #[test]
@@ -101,7 +121,7 @@ fn its_folder_can_be_kept_to_look_at() {
     let folder = fs::read_dir(lab.path("tmp")).unwrap().next().unwrap().unwrap().path();
     let notes = fs::read_to_string(folder.join("workspace/notes.md")).unwrap();
     assert_eq!(notes, "# Notes\n\n- water the plants\n", "a hook changed what was written");
-    assert!(!folder.join("workspace/key.pem").exists(), "a hook did not let it be written");
+    assert!(!folder.join("workspace/notes.bak").exists(), "a hook did not let it be written");
     let config = folder.join("hooks/hooks.yaml");
     lab.run(&["check", "-c", config.to_str().unwrap()]).exits(0);
 }

@@ -7,8 +7,9 @@ mod manners;
 
 use std::sync::LazyLock;
 
-use crosier::protocol::event::TABLE;
-use serde_json::Value;
+use crosier::protocol::event::{EventRow, TABLE};
+use crosier_agent::agent::EVENTS;
+use serde_json::{Value, json};
 
 use crate::lab::Lab;
 
@@ -16,6 +17,7 @@ use crate::lab::Lab;
 pub(super) struct Demo {
     fires: Vec<Value>,
     transcript: Vec<Value>,
+    closed: Vec<Value>,
     summary: Vec<Value>,
 }
 
@@ -26,11 +28,21 @@ static DEMO: LazyLock<Demo> = LazyLock::new(|| {
     let whole = ran.json();
     let ordered: crosier::protocol::ordered::Value = serde_json::from_str(&ran.stdout).unwrap();
     let keys: Vec<&String> = ordered.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["fires", "transcript", "summary"]);
+    assert_eq!(keys, ["fires", "transcript", "closed", "summary"]);
     let list = |key: &str| whole[key].as_array().unwrap().clone();
     assert_eq!(ran.stderr, "", "python3 and git are needed to prove everything");
-    Demo { fires: list("fires"), transcript: list("transcript"), summary: list("summary") }
+    Demo {
+        fires: list("fires"),
+        transcript: list("transcript"),
+        closed: list("closed"),
+        summary: list("summary"),
+    }
 });
+
+/// The rows of the events that the agent fires.
+fn rows() -> impl Iterator<Item = &'static EventRow> {
+    EVENTS.into_iter().map(|name| TABLE.iter().find(|row| row.name == name).unwrap())
+}
 
 impl Demo {
     /// The fires of an event, each with its place.
@@ -41,7 +53,7 @@ impl Demo {
 
 #[test]
 fn all_events_fire_with_every_required_field() {
-    for row in &TABLE {
+    for row in rows() {
         let fires: Vec<&Value> = DEMO.fires_of(row.name).map(|(_, fire)| fire).collect();
         assert!(!fires.is_empty(), "{} does not fire", row.name);
         for fire in fires {
@@ -65,8 +77,8 @@ fn all_events_fire_with_every_required_field() {
 
 #[test]
 fn the_summary_counts_what_fired() {
-    assert_eq!(DEMO.summary.len(), TABLE.len());
-    for (row, line) in TABLE.iter().zip(&DEMO.summary) {
+    assert_eq!(DEMO.summary.len(), rows().count());
+    for (row, line) in rows().zip(&DEMO.summary) {
         assert_eq!(line["event"], row.name);
         assert_eq!(line["fired"], DEMO.fires_of(row.name).count());
         let reports =
@@ -88,6 +100,7 @@ fn every_kind_of_hook_has_its_part() {
     let of = |hook: &str| reports.iter().filter(|report| report["hook"] == hook).collect::<Vec<_>>();
     let denies = |hook: &str| of(hook).iter().any(|report| report["decision"] == "deny");
     assert!(denies("private-files"), "a python hook denies");
+    assert!(denies("protect-paths"), "a hook of a pack denies");
     assert!(denies("no-passwords"), "a command denies");
     assert!(denies("block-commands"), "a built-in denies");
     assert!(of("saved").iter().all(|report| report["status"] == "ok"), "a script line runs");
@@ -102,4 +115,44 @@ fn every_kind_of_hook_has_its_part() {
     assert!(
         DEMO.fires_of("PostGitWrite").any(|(later, fire)| later > place && fire["input"]["path"] == *path)
     );
+}
+
+#[test]
+fn a_guard_judges_again_what_a_later_hook_made_of_the_call() {
+    let (_, fire) = DEMO
+        .fires_of("PreToolUse")
+        .find(|(_, fire)| fire["input"]["tool_input"]["command"] == "make room")
+        .unwrap();
+    let outcome = &fire["outcome"];
+    assert_eq!((&outcome["decision"], &outcome["by"]), (&json!("deny"), &json!("block-commands")));
+    let reports = outcome["reports"].as_array().unwrap();
+    let passes: Vec<_> = reports
+        .iter()
+        .filter(|report| report["hook"] == "block-commands")
+        .map(|report| (&report["pass"], &report["decision"]))
+        .collect();
+    assert_eq!(passes, [(&json!(1), &Value::Null), (&json!(2), &json!("deny"))]);
+    assert!(reports.iter().any(|report| report["hook"] == "too-helpful" && report["rewrote"] == true));
+}
+
+#[test]
+fn a_hook_on_trial_says_what_it_would_do_and_does_nothing() {
+    let (place, fire) =
+        DEMO.fires_of("PreToolUse").find(|(_, fire)| fire["outcome"]["would"] == "deny").unwrap();
+    assert_ne!(fire["outcome"]["decision"], "deny");
+    let call = &fire["input"]["tool_use_id"];
+    assert!(
+        DEMO.fires_of("PostToolUse")
+            .any(|(later, fire)| later > place && fire["input"]["tool_use_id"] == *call),
+        "the call ran"
+    );
+}
+
+#[test]
+fn a_project_that_changed_after_it_was_trusted_is_closed() {
+    let [before, after] = DEMO.closed.as_slice() else { panic!("{:?}", DEMO.closed) };
+    assert_eq!(before["outcome"]["reason"], "only people publish");
+    let reason = after["outcome"]["reason"].as_str().unwrap();
+    assert_eq!(after["outcome"]["decision"], "deny");
+    assert!(reason.contains("policy.sh") && reason.contains("changed since you trusted it"), "{reason}");
 }

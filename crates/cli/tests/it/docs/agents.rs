@@ -2,7 +2,7 @@
 
 use crosier_dialect::ALL;
 use crosier_dialect::page::markdown;
-use crosier_dialect::table::Proof;
+use crosier_dialect::table::{Agent, Proof};
 
 use super::is_up_to_date;
 
@@ -15,7 +15,7 @@ all of them: tools and their fields have one vocabulary (`Bash`, `Read`, `Write`
 and a matcher may use the agent's own name as well. A hook finds the agent's own words under `host`.
 
 What an agent cannot do is not lost in silence: its page says what becomes of each effect, and `crosier events --agent
-AGENT` prints it. When Crosier itself fails (a bad configuration, a mistake in the line, a late hook), what acts is denied,
+AGENT` prints it. When Crosier itself fails (a bad configuration, a mistake in the line, a late hook), actions are denied,
 the person is told at the next prompt, and nothing keeps the agent going.
 
 A call with several parts (a patch with its files, a list of commands) is fired once per part, and the strictest answer
@@ -40,5 +40,50 @@ fn the_page_of_every_agent_is_as_its_table_has_it() {
         ));
         is_up_to_date(&format!("docs/agents/{}.md", agent.name), &markdown(agent));
     }
+    index.push_str("\n[What fires when](events.md) compares them, event by event.\n");
     is_up_to_date("docs/agents/README.md", &index);
+}
+
+const EVENTS_HEAD: &str = "\
+# What fires when
+
+<!-- Generated from the tables of the agents. -->
+
+Which agent fires which event, and what it calls it. A dash: the agent has no such moment, or tells nobody. What a hook
+can do there is on the page of each agent.
+";
+
+#[test]
+fn the_events_of_all_agents_are_in_one_matrix() {
+    let mut page = EVENTS_HEAD.to_owned();
+    let (seen, from_sources): (Vec<_>, Vec<_>) =
+        ALL.iter().copied().partition(|agent| matches!(agent.proof, Proof::Run(_)));
+    for (title, agents) in
+        [("Seen in the real programs", seen), ("From sources and documentation", from_sources)]
+    {
+        page.push_str(&format!("\n## {title}\n\n| event |"));
+        for agent in &agents {
+            page.push_str(&format!(" [{}]({}.md) |", agent.title, agent.name));
+        }
+        page.push_str(&format!("\n|---|{}\n", "---|".repeat(agents.len())));
+        for row in crosier_dialect::catalog().rows() {
+            let cells: Vec<String> = agents.iter().map(|agent| own_names(agent, row.name)).collect();
+            if cells.iter().any(|cell| cell != "–") {
+                page.push_str(&format!("| {} | {} |\n", row.name, cells.join(" | ")));
+            }
+        }
+    }
+    is_up_to_date("docs/agents/events.md", &page);
+}
+
+/// What an agent calls an event.
+fn own_names(agent: &Agent, event: &str) -> String {
+    let mut names: Vec<&str> =
+        agent.events.iter().filter(|entry| entry.event == event).map(|entry| entry.name()).collect();
+    names.dedup();
+    match names.as_slice() {
+        [] => "–".to_owned(),
+        [same] if *same == event => "yes".to_owned(),
+        others => others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+    }
 }

@@ -61,7 +61,17 @@ permissions: {shellExec: ask}      # what /perms check looks up
 - Outside `hooks`, keys that Crosier does not know may belong to other programs, in a file that has something for
   Crosier. Those it knows are `hooks`, `agents` (each with `id` and `hooks`, or `backend: {hooks}`), `scripts` (a list of
   `.arma` files), `permissions` (`NAME: allow | ask | deny`; of several files the strictest counts), `extends`, and for
-  the program `trust` (globs), `log` (`on`, `off`) and `daemon` (`auto`, `off`).
+  the program `trust` (globs of more files that are [trusted](trust.md) with it) and, in the user's and the managed file
+  only, `log` (`on`, `off`), `daemon` (`auto`, `off`), `self_guard` (`on`, `off`) and `otlp` (kept for later: it has no
+  effect yet, and `crosier check` says so).
+- Files come in **layers**, and hooks run in their order: *managed* (`/etc/crosier/crosier.yaml` and `conf.d/*.yaml` beside
+  it), *user* (`~/.config/crosier/crosier.yaml`), *project* (every `crosier.yaml` from the root of the repository down to
+  the project folder), *local* (`crosier.local.yaml` beside it). `-c FILE` takes the place of all but the managed layer.
+  A later layer only adds: it cannot disable, override, weaken or go before a hook of an earlier one, and the same name in
+  two layers is two hooks. Managed and user files that somebody else can write are refused, and actions are denied.
+  `crosier config` shows which files are in force.
+- `mode: enforce | warn | off`, of a file, a `hooks` section or a hook (the nearest counts): `warn` runs a hook without an
+  effect and reports what it would have done.
 - A file in which nothing is found for Crosier, an event beside `hooks:` and a key that is nearly one of ours are errors:
   a guard that is silently not there would be worse.
 - `extends: NAME` or a list brings in packs of ready hooks, before those of the file; a path names a file as a pack. An

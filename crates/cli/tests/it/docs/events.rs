@@ -6,122 +6,6 @@ use crosier::protocol::event::{EventRow, TABLE};
 use crosier::protocol::ordered::Value;
 use crosier::{Capability, Catalog, Engine, FieldKind, Hook, Phase, Reply};
 
-/// An event, its payload, and a reply that makes sense there.
-const EXAMPLES: [(&str, &str, &str); 24] = [
-    (
-        "Setup",
-        r#"{"trigger": "init"}"#,
-        r#"{"systemMessage": "The database of this project is called shop."}"#,
-    ),
-    (
-        "SessionStart",
-        r#"{"source": "startup", "model": "opus"}"#,
-        r#"{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "Today is release day."}}"#,
-    ),
-    (
-        "SessionEnd",
-        r#"{"reason": "logout"}"#,
-        r#"{"continue": false, "stopReason": "the machine goes down"}"#,
-    ),
-    (
-        "UserPromptSubmit",
-        r#"{"prompt": "deploy it"}"#,
-        r#"{"decision": "block", "reason": "Nobody deploys on a Friday."}"#,
-    ),
-    (
-        "PreMessage",
-        r#"{"prompt": "Fix the bug."}"#,
-        r#"{"modify": {"prompt": "[Project: shop]\nFix the bug."}}"#,
-    ),
-    ("PostMessage", r#"{"output": "The key is abc123."}"#, r#"{"modify": {"output": "The key is ******."}}"#),
-    (
-        "PreToolUse",
-        r#"{"tool_name": "Bash", "tool_input": {"command": "rm -r build"}}"#,
-        r#"{"updated_input": {"command": "mv build /tmp/trash"}, "systemMessage": "Files are moved to the trash here."}"#,
-    ),
-    (
-        "PermissionRequest",
-        r#"{"tool_name": "Bash", "tool_input": {"command": "git status"}}"#,
-        r#"{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}"#,
-    ),
-    (
-        "PostToolUse",
-        r#"{"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "3 warnings"}"#,
-        r#"{"inject": {"content": "Warnings count as errors in CI.", "strategy": "tool_result"}}"#,
-    ),
-    (
-        "PostToolUseFailure",
-        r#"{"tool_name": "WebFetch", "tool_input": {"url": "http://x.test"}, "error": "no route to host"}"#,
-        r#"{"systemMessage": "This machine has no network; use the files in vendor/."}"#,
-    ),
-    (
-        "PreCompact",
-        r#"{"trigger": "auto", "custom_instructions": null}"#,
-        r#"{"modify": {"custom_instructions": "Keep every file name."}}"#,
-    ),
-    ("Stop", r#"{"stop_hook_active": false}"#, r#"{"decision": "block", "reason": "Two tests still fail."}"#),
-    (
-        "SubagentStart",
-        r#"{"agent_id": "a1", "agent_type": "reviewer"}"#,
-        r#"{"systemMessage": "Write the review to REVIEW.md."}"#,
-    ),
-    (
-        "SubagentStop",
-        r#"{"agent_id": "a1", "agent_type": "reviewer"}"#,
-        r#"{"decision": "block", "reason": "There is no REVIEW.md yet."}"#,
-    ),
-    (
-        "PreAgentSpawn",
-        r#"{"agent_id": "a2", "agent_type": "coder", "config": {"model": "opus", "turns": 500}}"#,
-        r#"{"modify": {"config": {"model": "opus", "turns": 50}}}"#,
-    ),
-    (
-        "PostAgentComplete",
-        r#"{"agent_id": "a2", "agent_type": "coder", "result": "done"}"#,
-        r#"{"continue": false, "stopReason": "one agent was enough"}"#,
-    ),
-    (
-        "PreSessionPhase",
-        r#"{"from": "plan", "to": "build"}"#,
-        r#"{"abort": true, "reason": "The plan has no tests in it."}"#,
-    ),
-    (
-        "PostSessionPhase",
-        r#"{"from": "plan", "to": "build"}"#,
-        r#"{"continue": false, "stopReason": "only a plan was wanted"}"#,
-    ),
-    (
-        "PreGitWrite",
-        r#"{"path": "src/a.rs", "content": "fn a() {}"}"#,
-        r#"{"modify": {"content": "// Licensed under MIT.\nfn a() {}"}}"#,
-    ),
-    (
-        "PostGitWrite",
-        r#"{"path": "src/a.rs", "commit": "4f2a9c1"}"#,
-        r#"{"continue": false, "stopReason": "the change that was waited for is there"}"#,
-    ),
-    (
-        "PreViewRender",
-        r#"{"view": {"title": "shop", "status": "working"}}"#,
-        r#"{"modify": {"view": {"title": "shop (staging)", "status": "working"}}}"#,
-    ),
-    (
-        "Notification",
-        r#"{"message": "Waiting for you", "notification_type": "idle_prompt"}"#,
-        r#"{"systemMessage": "The person was told that you wait."}"#,
-    ),
-    (
-        "TeammateIdle",
-        r#"{"teammate_name": "ada", "team_name": "backend"}"#,
-        r#"{"decision": "block", "reason": "Task 7 is open: take it."}"#,
-    ),
-    (
-        "TaskCompleted",
-        r#"{"task_id": "7", "task_subject": "Add the index", "teammate_name": "ada"}"#,
-        r#"{"decision": "block", "reason": "The migration has no test."}"#,
-    ),
-];
-
 const HEAD: &str = "# Events
 
 <!-- Generated from the event table by a test; `CROSIER_GENERATE=1 cargo test -p crosier-cli docs` writes it. -->
@@ -187,7 +71,7 @@ fn may(row: &EventRow) -> String {
     if words.is_empty() { "–".to_owned() } else { words.join(", ") }
 }
 
-fn section(page: &mut String, row: &EventRow, input: &str, reply: &str) {
+fn section(page: &mut String, row: &EventRow) {
     let alias = row.alias.map(|alias| format!(" (`{alias}`)")).unwrap_or_default();
     writeln!(page, "\n### {}{alias}\n\n{}{}.\n", row.name, row.about[..1].to_uppercase(), &row.about[1..])
         .unwrap();
@@ -223,6 +107,8 @@ fn section(page: &mut String, row: &EventRow, input: &str, reply: &str) {
         may => may,
     };
     writeln!(page, "\n{matcher} A hook may: {may}.{answer}\n").unwrap();
+    let example = row.example.unwrap_or_else(|| panic!("the row of {} has no example", row.name));
+    let (input, reply) = (example.input, example.reply);
     let outcome = fired(row, input, reply);
     writeln!(page, "```text\ninput    {input}\nreply    {reply}\noutcome  {outcome}\n```").unwrap();
 }
@@ -275,7 +161,7 @@ fn page() -> String {
     page.push_str(EFFECTS);
     page.push_str("\n## The table\n\n| event | point alias | matcher | a hook may |\n|---|---|---|---|\n");
     let code = |text: Option<&str>| text.map(|text| format!("`{text}`")).unwrap_or_default();
-    for row in &TABLE {
+    for row in TABLE {
         let link = row.name.to_lowercase()
             + &row.alias.map(|alias| format!("-{}", alias.replace(':', ""))).unwrap_or_default();
         writeln!(
@@ -294,9 +180,8 @@ fn page() -> String {
         writeln!(page, "| {} | {} | {matcher} | {} |", row.name, row.about, may(row)).unwrap();
     }
     page.push_str("\n## One by one\n");
-    for (row, (name, input, reply)) in TABLE.iter().zip(EXAMPLES) {
-        assert_eq!(row.name, name, "the examples are in the order of the table");
-        section(&mut page, row, input, reply);
+    for row in TABLE {
+        section(&mut page, row);
     }
     page
 }

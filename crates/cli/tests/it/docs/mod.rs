@@ -30,7 +30,8 @@ fn documents() -> Vec<(String, String)> {
     let mut names = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "ARCHITECTURE.md".to_owned()];
     for entry in fs::read_dir(repository().join("docs")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if Path::new(&name).extension().is_some_and(|end| end == "md") {
+        // The table of contents of the site is no page.
+        if Path::new(&name).extension().is_some_and(|end| end == "md") && name != "SUMMARY.md" {
             names.push(format!("docs/{name}"));
         }
     }
@@ -114,14 +115,36 @@ fn the_index_names_every_page() {
     }
 }
 
+/// Every page below `docs/`, with its name from there.
+fn pages_of_the_site(folder: &Path, below: &str, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = format!("{below}{}", entry.file_name().into_string().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            pages_of_the_site(&entry.path(), &format!("{name}/"), names);
+        } else if Path::new(&name).extension().is_some_and(|end| end == "md") && name != "SUMMARY.md" {
+            names.push(name);
+        }
+    }
+}
+
+#[test]
+fn the_site_has_every_page() {
+    let docs = repository().join("docs");
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let mut names = Vec::new();
+    pages_of_the_site(&docs, "", &mut names);
+    for name in names {
+        assert!(summary.contains(&format!("]({name})")), "docs/SUMMARY.md does not name {name}");
+    }
+}
+
 #[test]
 fn the_page_of_the_command_line_has_every_command() {
     let page = fs::read_to_string(repository().join("docs/command-line.md")).unwrap();
     let help = crate::lab::Lab::new().run(&["--help"]).exits(0).stdout;
-    let (_, list) = help.split_once("Commands:\n").unwrap();
-    for line in list.lines().take_while(|line| !line.is_empty()) {
-        let name = line.split_whitespace().next().unwrap();
-        let is_there = name == "help" || page.contains(&format!("`crosier {name}"));
+    for name in crate::help::commands(&help) {
+        let is_there = page.contains(&format!("`crosier {name}"));
         assert!(is_there, "docs/command-line.md has no row for `crosier {name}`");
     }
 }

@@ -37,7 +37,7 @@ fn fits(validator: &Validator, value: &Value, what: &str) {
 
 #[test]
 fn the_files_in_the_repository_are_what_the_program_prints() {
-    for of in ["config", "event", "reply", "outcome"] {
+    for of in ["config", "event", "reply", "outcome", "rpc"] {
         let path = repository().join("schema").join(format!("{of}.json"));
         let printed = Lab::new().run(&["schema", of]).exits(0).stdout;
         if std::env::var_os("CROSIER_GENERATE").is_some() {
@@ -194,7 +194,7 @@ fn the_reply_schema_has_the_keys_of_the_grammar_and_no_others() {
 #[test]
 fn outcomes_fit_and_their_keys_are_all_there() {
     let validator = validator("outcome");
-    for row in &TABLE {
+    for row in TABLE {
         let empty = Outcome::new(Kind::Builtin(row)).to_json();
         fits(&validator, &empty.to_value().unwrap(), row.name);
     }

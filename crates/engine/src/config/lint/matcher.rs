@@ -1,4 +1,4 @@
-//! Matchers that can never match, or not what was meant.
+//! Matchers that can never match, or that match something else than intended.
 
 use super::super::section::Event;
 use super::super::tree::{Span, shorten};
@@ -45,7 +45,7 @@ fn tool(matcher: &Matcher) -> Option<Warning> {
     let text = matcher.text();
     let shown = shorten(text);
     if let Some(expression) = text.strip_prefix("re:") {
-        // A name with two underscores is one of an MCP server, of which nobody knows all.
+        // A name with two underscores is a tool of an MCP server; these are not known.
         if expression.contains("__") || TOOLS.iter().any(|tool| matcher.matches(tool)) {
             return None;
         }
@@ -109,7 +109,7 @@ fn value(matcher: &Matcher, event: &Event) -> Option<Warning> {
     Some((message, format!("it is one of {}", field.values.join(", "))))
 }
 
-/// An expression that is written as a glob.
+/// A regular expression that is written as a glob.
 fn expression(matcher: &Matcher) -> Option<Warning> {
     let text = matcher.text();
     let looks_like_one = [".*", ".+", "^", "$", "\\"].iter().any(|part| text.contains(part));

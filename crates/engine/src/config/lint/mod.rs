@@ -1,4 +1,4 @@
-//! What is allowed but probably not meant: warnings.
+//! Warnings about what is allowed but probably not intended.
 
 mod matcher;
 mod program;

@@ -1,6 +1,6 @@
 //! Slash commands: what a script line does.
 //!
-//! The standard ones and those of the host are the same kind of thing: a name, a look at the arguments when
+//! The standard ones and those of the host work the same way: a name, a check of the arguments when
 //! a file is loaded, and code that runs when an event is fired. A command that cannot do its work with the
 //! arguments it is given must say so in [`SlashCommand::check`], not when it is run.
 
@@ -44,13 +44,13 @@ pub trait SlashCommand: Send + Sync {
     /// The name that lines call it by, without the slash.
     fn name(&self) -> &str;
 
-    /// Looks at the arguments when a file is loaded. What comes back is an error with its place.
+    /// Checks the arguments when a file is loaded. What it returns is reported as an error with its place.
     ///
     /// # Errors
     /// What is wrong with the arguments.
     fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem>;
 
-    /// Says what is allowed but probably not meant at this event. What comes back are warnings.
+    /// Returns warnings about what is allowed but probably not intended at this event.
     fn lint(&self, args: &[Argument], event: &EventRow) -> Vec<ArgumentProblem> {
         let _ = (args, event);
         Vec::new()
@@ -60,7 +60,7 @@ pub trait SlashCommand: Send + Sync {
     fn run(&self, args: &[String], call: Call<'_>) -> Answer;
 }
 
-/// What a command has against its arguments.
+/// A mistake in the arguments of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentProblem {
     pub(super) argument: Option<usize>,
@@ -81,7 +81,7 @@ impl ArgumentProblem {
         self
     }
 
-    /// Adds how to mend it.
+    /// Adds how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
@@ -169,8 +169,8 @@ impl Commands {
         self.0.push(command);
     }
 
-    /// The standard commands and these of the host. A name that nobody could call, or that is taken, is a
-    /// problem: a guard must not be replaced in silence.
+    /// The standard commands and those of the host. A name that cannot be called, or that is taken, is a
+    /// problem: a guard must not be replaced silently.
     pub(in super::super) fn complete(&self, permissions: Permissions, problems: &mut Problems) -> Self {
         let mut all = Self(standard::all(permissions));
         for command in &self.0 {

@@ -1,6 +1,6 @@
 //! `.arma` files: each line → a hook.
 //!
-//! In comes the `scripts:` of a configuration; out go the hooks of the files that it names, in order. A file
+//! Input: the `scripts:` of a configuration. Output: the hooks of the files that it names, in order. A file
 //! that cannot be read is a problem at its path. What is in a file can take neither much time nor much
 //! memory: its size and the number of problems that are shown are limited.
 
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<String, String> {
         std::io::ErrorKind::NotFound => format!("the script does not exist: {shown}"),
         _ => format!("the script cannot be read: {shown}: {error}"),
     };
-    // Opening a pipe would wait for who writes to it.
+    // Opening a named pipe would block until somebody writes to it.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(format!("the script is not a file: {shown}"));
     }
@@ -213,6 +213,7 @@ fn hook(
         system: false,
         enabled: true,
         description: None,
+        sources: None,
         origin: Some(Origin { file: Arc::clone(file), line: written.number, column, type_word: "script" }),
         handler: handler?,
     })

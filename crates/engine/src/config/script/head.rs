@@ -1,4 +1,4 @@
-//! What stands before the command in a line of a script: `hook`, the event, the options.
+//! The part of a script line before the command: `hook`, the event, the options.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::place::Places;
 
 /// A line up to its command.
 pub(super) struct Head {
-    /// None when no event has this name: the rest of the line is looked at all the same.
+    /// None when no event has this name; the rest of the line is still checked.
     pub(super) event: Option<Event>,
     pub(super) options: Options,
-    /// The word behind, which should be a command.
+    /// The next word, which should be a command.
     pub(super) word: Option<Word>,
 }
 
@@ -62,12 +62,12 @@ fn not_a_hook(line: &mut Lexer<'_>, first: &Word) {
     line.error(first.span, message, help);
 }
 
-/// The event that a word names, and the matcher behind it.
+/// The event that a word names, and the matcher after it.
 fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &Places) -> Option<Event> {
     let text = word.text();
     let (kind, matcher) = match catalog.resolve(&text) {
         Some(named) => (named.kind, named.matcher),
-        // A name takes a matcher as a point does.
+        // An event name can be followed by a matcher, as a point alias can.
         None => match text.split_once(':').and_then(|(name, rest)| Some((catalog.find(name)?, rest))) {
             Some((kind, rest)) if !rest.is_empty() => (kind, Some(rest)),
             _ => {
@@ -94,14 +94,14 @@ fn unknown(line: &mut Lexer<'_>, text: &str, span: Span, catalog: &Catalog) {
         let names = rows.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
         nearest(text, names).map(|near| format!("did you mean `{near}`?"))
     };
-    // Perhaps the end is a matcher.
+    // The end may be a matcher.
     let shorter = text.rmatch_indices(':').filter_map(|(at, _)| text.get(..at)).take(3);
     let help = near(text).or_else(|| shorter.filter_map(near).next());
     let help = help.unwrap_or_else(|| "`crosier events` lists the events".to_owned());
     line.error(span, format!("unknown event `{}`", shorten(text)), help);
 }
 
-/// `--name` and `--priority`, and the word behind them.
+/// `--name` and `--priority`, and the word after them.
 fn options(line: &mut Lexer<'_>) -> (Options, Option<Word>) {
     let mut options = Options::default();
     let mut seen: Vec<String> = Vec::new();
@@ -160,7 +160,7 @@ fn name(line: &mut Lexer<'_>, word: &Word) -> Option<(Arc<str>, Span)> {
         line.error(word.span, "the name is empty", "leave `--name` out, and the hook gets a name by itself");
         return None;
     }
-    // Somebody who writes `log-$tool` wants a value there, and there is none yet.
+    // `log-$tool` asks for a value that is not known when the file is loaded.
     if text.contains('$') {
         line.error(word.span, "a name cannot hold a variable", "it is fixed when the file is loaded");
         return None;

@@ -1,8 +1,8 @@
 //! One line → words, with the place of each.
 //!
-//! In comes a line without its line break; out come words, one at a time, and a list of what is wrong with
-//! them. Places are bytes of the line: [`Places`](super::place::Places) knows where those stand in a file.
-//! The lexer reads on after a mistake, so that one look at a line finds all of them.
+//! Input: a line without its line break. Output: words, one at a time, and a list of what is wrong with
+//! them. Positions are bytes of the line: [`Places`](super::place::Places) maps them to the file.
+//! The lexer continues after a mistake, so that one pass finds all of them.
 
 use super::super::tree::{Severity, Span, shorten};
 use super::variable::{Reference, path};
@@ -68,7 +68,7 @@ pub(super) struct Lexer<'a> {
     pub(super) faults: Vec<Fault>,
     /// Where a comment begins, once it was met.
     pub(super) comment: Option<usize>,
-    /// Whether a quote was never closed, so that nobody knows where words end.
+    /// Whether a quote was never closed, so that the ends of words are unknown.
     pub(super) unclosed: bool,
 }
 

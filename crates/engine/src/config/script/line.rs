@@ -49,7 +49,7 @@ pub(in super::super) fn run_line(
     handler
 }
 
-/// Hands what is wrong with a line to whoever collects it.
+/// Reports the mistakes of a line.
 pub(super) fn report(reader: &mut Reader<'_>, places: &Places, faults: Vec<Fault>) {
     for fault in faults {
         let span = places.span(fault.span);
@@ -83,7 +83,7 @@ pub(super) fn command(
         spans.push(word.span);
     }
     let command = command?;
-    // Behind a quote that was never closed nobody knows what is an argument.
+    // After an unclosed quote, arguments cannot be told apart.
     if !line.unclosed {
         match command.check(&arguments) {
             Err(complaint) => complain(line, Severity::Error, &word, &spans, complaint),
@@ -140,7 +140,7 @@ fn complain(
     line.faults.push(Fault { severity, span, message, help });
 }
 
-/// Everything about the line is settled here; a fire only fills in values.
+/// Compiles the line; a fire only fills in values.
 fn handler(command: Arc<dyn SlashCommand>, arguments: Vec<Argument>) -> Handler {
     let fixed: Option<Vec<String>> =
         arguments.iter().map(|argument| argument.literal().map(str::to_owned)).collect();

@@ -1,9 +1,9 @@
 //! `.arma` scripts and `run:` lines: one line → one hook.
 //!
-//! In come the text of a line, the event it stands for and the commands there are; out goes a callback that
-//! was compiled once, or *all* that is wrong with the line, each thing with its place and a remedy. Nothing
+//! Input: the text of a line, its event and the known commands. Output: a callback that
+//! was compiled once, or *all* mistakes in the line, each with its place and a remedy. Nothing
 //! is parsed when an event is fired, and the event's JSON is touched only by a line that names a field.
-//! A line must never do something else than it says: what is unclear is an error when the file is loaded,
+//! A line must never do anything other than what it says: what is unclear is an error when the file is loaded,
 //! and the text of an event is never taken for a word, a quote or a variable of the line.
 //!
 //! # Grammar
@@ -15,7 +15,7 @@
 //! argument = a word in which variables are replaced by values of the event
 //! comment  = "#" at the beginning of a word, up to the end of the line
 //! ```
-//! A `run:` line of a YAML hook is `command { argument } [ comment ]`; the rest stands in the hook's keys.
+//! A `run:` line of a YAML hook is `command { argument } [ comment ]`; the rest is in the hook's keys.
 //!
 //! - **Words** end at white space. `'…'` holds anything but `'`, as it is. `"…"` knows `\"`, `\\`, `\n`, `\t`
 //!   and `\$`; any other backslash in it is an error. Outside quotes a backslash is an ordinary character,
@@ -51,5 +51,5 @@ pub(super) use file::scripts;
 pub(super) use line::run_line;
 pub(super) use permission::Permissions;
 
-/// The place in the order of script lines that name none.
+/// The priority of script lines that do not set one.
 pub(super) const SCRIPT_PRIORITY: i32 = 50;

@@ -1,6 +1,6 @@
 //! `permissions:`: what `/perms check` looks up.
 //!
-//! In comes the mapping of a file, out goes a word per capability. What no file names is denied. Where
+//! Input: the mapping of a file. Output: a decision per capability. A capability that no file names is denied. Where
 //! several files name one, the strictest answer counts.
 
 use std::collections::HashMap;

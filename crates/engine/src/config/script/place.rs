@@ -1,15 +1,15 @@
-//! Where the bytes of a line stand in its file.
+//! Maps the bytes of a line to positions in its file.
 //!
-//! A line of a script is a part of the file to the letter. A `run:` line is what YAML made of it: without
-//! quotes, with escapes undone, perhaps folded. A place that cannot be told exactly is the whole value,
-//! never a wrong one.
+//! A line of a script is an exact part of the file. A `run:` line is what YAML made of it: without
+//! quotes, with escapes decoded, perhaps folded. When a position is not known exactly, the whole value is used,
+//! never a wrong position.
 
 use super::super::tree::{Node, Source, Span, Style};
 
 /// How places in a line become places in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Places {
-    /// The line begins here and stands there to the letter.
+    /// The line begins here and is an exact part of the file.
     From(usize),
     /// The place of each byte, and of the end.
     Each(Vec<usize>),

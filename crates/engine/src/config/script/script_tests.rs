@@ -92,7 +92,7 @@ fn a_line_knows_its_place_its_order_and_its_name() {
     let script = "# first\r\n\r\n  hook pre:tool --priority -5 --name 'my guard' /deny no\rhook pre:tool /log info x\n";
     let config = load(script, "hooks: {PreToolUse: [{name: plain, command: 'true'}]}").unwrap();
     let engine = engine(config);
-    let explained = engine.fire_blocking(payload::PreToolUse { tool_name: "x".into(), ..Default::default() });
+    let explained = engine.fire_blocking(payload::PreToolUse::new("x", ""));
     let order: Vec<&str> = explained.reports.iter().map(|report| &*report.hook).collect();
     assert_eq!(order, ["my guard", "PreToolUse[1]", "plain"]);
     let config = load(script, "").unwrap();

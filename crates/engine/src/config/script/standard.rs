@@ -1,6 +1,6 @@
 //! The commands that every script has: `/log`, `/notify`, `/perms`, `/deny`, `/context`.
 //!
-//! They are made of the same trait as a host's own. None of them can fail, and none lets anything happen
+//! They use the same trait as a host's own commands. None of them can fail, and none lets anything happen
 //! that would not happen without it.
 
 use std::sync::Arc;

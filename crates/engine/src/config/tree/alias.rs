@@ -1,6 +1,6 @@
 //! Repeating a value that an alias refers to.
 //!
-//! In goes the value an anchor names, out comes a copy. A few lines of aliases to aliases can ask
+//! Copies the value that an anchor names. A few lines of aliases to aliases can ask
 //! for more values than any memory holds, so each copy is paid for from one budget, node by node and
 //! byte by byte, and copying ends in the middle when the budget does.
 

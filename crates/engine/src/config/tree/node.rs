@@ -6,7 +6,7 @@
 
 use super::source::Span;
 
-/// One value and where it stands.
+/// One value and its position.
 ///
 /// The span of a value in quotes includes the quotes; that of a list or mapping goes from its
 /// first to its last character; that of `|` and `>` text covers its lines, without the `|` line;
@@ -45,7 +45,7 @@ pub enum Value {
 pub struct MapEntry {
     /// The key; one written as a number or as true/false is the text it was written with.
     pub key: String,
-    /// Where the key stands.
+    /// The position of the key.
     pub key_span: Span,
     /// The value.
     pub value: Node,
@@ -99,7 +99,7 @@ impl Node {
         }
     }
 
-    /// Gives the truth value, if this is one.
+    /// Gives the boolean, if this is one.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {

@@ -1,7 +1,7 @@
 //! Text of a configuration file in, tree with positions out.
 //!
-//! What is plain is read by a quick reader, all else by a parser of all of YAML, and so of JSON, whose types
-//! stay in this room. It delivers events; the builder here stacks them up into nodes, resolves aliases within a
+//! Plain text is read by a quick reader, everything else by a full YAML (and so JSON) parser, whose types
+//! stay in this module. It delivers events; the builder here turns them into nodes, resolves aliases within a
 //! budget, and collects every problem that does not keep it from reading on. Whatever the text is, reading it
 //! never panics, and time, memory and depth stay within the limits below.
 
@@ -67,7 +67,7 @@ pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
     builder.finish()
 }
 
-/// Finds what keeps a text from being read at all.
+/// Finds a reason to refuse a text before parsing it.
 fn refusal(source: &Arc<Source>) -> Option<Problem> {
     let text = source.text.as_str();
     let whole = |message| Some(Problem::error(source, Span::at(0), message));
@@ -89,7 +89,7 @@ fn refusal(source: &Arc<Source>) -> Option<Problem> {
 }
 
 /// Finds a directive that would make the parser copy a prefix of any length for each tag.
-/// Directives can only stand before the document.
+/// Directives can only come before the document.
 fn tag_directive(text: &str) -> Option<usize> {
     let mut start = 0;
     for line in text.split_inclusive(['\n', '\r']) {
@@ -348,7 +348,7 @@ impl<'a> Builder<'a> {
             return;
         }
         if let Some(tab) = indenting_tab(self.text, offset) {
-            // A text with one such tab has many: the first stands for all.
+            // A text with one such tab usually has many: only the first is reported.
             self.watch_tabs = false;
             self.report(syntax::tab(self.source, tab));
         }

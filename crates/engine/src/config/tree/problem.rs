@@ -3,7 +3,7 @@
 //! A [`Problem`] goes in with a message and a place; plain text like a compiler's comes out, with
 //! the line in question and carets under the place. [`Problems`] keeps many of them in the order of
 //! file and place. Whatever a file contains, the text shown never holds a control character or a
-//! character that reorders text, so a hostile file cannot steer the terminal of who reads it.
+//! character that reorders text, so a hostile file cannot control the reader's terminal.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -36,7 +36,7 @@ pub struct Related {
     pub label: String,
 }
 
-/// One thing that is wrong, the place it is wrong at, and perhaps how to mend it.
+/// One thing that is wrong, its place, and perhaps how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     severity: Severity,
@@ -78,7 +78,7 @@ impl Problem {
         Self { severity, message, source: Arc::clone(source), span, help: None, related: None }
     }
 
-    /// Adds how to mend it.
+    /// Adds how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -93,7 +93,7 @@ impl Problem {
     }
 }
 
-/// The parts, for whoever writes them in another form.
+/// The parts, for callers that format them differently.
 impl Problem {
     /// How bad it is.
     #[must_use]
@@ -119,7 +119,7 @@ impl Problem {
         self.span
     }
 
-    /// How to mend it.
+    /// How to fix it.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
@@ -155,7 +155,7 @@ impl Problem {
         self.source.position(self.end()).line
     }
 
-    /// The column behind its last character, from 1, in characters.
+    /// The column after its last character, from 1, in characters.
     #[must_use]
     pub fn end_column(&self) -> usize {
         self.source.position(self.end()).column
@@ -301,7 +301,7 @@ fn by_place(a: &Problem, b: &Problem) -> Ordering {
     (a.path().cmp(b.path())).then_with(|| place(a).cmp(&place(b)))
 }
 
-/// Cuts a text that is to be quoted in a message, so that one long value cannot drown it.
+/// Shortens a text that is quoted in a message, so that a long value does not dominate it.
 #[must_use]
 pub(in super::super) fn shorten(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_QUOTE) {

@@ -6,8 +6,8 @@
 //!
 //! It returns the same tree as the full parser, or none: at the first thing that is not plain (anchors, tags, block
 //! scalars, values over several lines, odd indentation, a repeated key, any mistake) it gives up, and the full parser
-//! reads the text from the beginning. It never reports a problem, so all messages come from the full parser, and it must
-//! never accept what the full parser would refuse or read differently; a property test compares the two.
+//! reads the text from the beginning. It never reports a problem, so all messages come from the full parser, and it
+//! must never accept what the full parser would refuse or read differently; a property test compares the two.
 
 use std::borrow::Cow;
 
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         self.peek() == b'-' && self.peek_at(self.at + 1) == b' '
     }
 
-    /// A list or mapping whose first character is next; the reader is then at the line behind it.
+    /// A list or mapping whose first character is next; the reader is then at the line after it.
     fn block(&mut self) -> Option<Node> {
         self.depth += 1;
         if self.depth > MAX_DEPTH || self.at == self.text.len() {
@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
             let dash = self.at;
             self.at += 1;
             self.skip_spaces();
-            // A mapping that begins behind the dash is indented as far as its first key.
+            // A mapping that begins after the dash is indented as far as its first key.
             let inner = column + self.at - dash;
             let item = if self.is_key() {
                 self.column = inner;
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         Some(Node::new(Value::Map(entries), Span::new(start, end)))
     }
 
-    /// The value behind a colon: on the same line, on the next ones, or not there.
+    /// The value after a colon: on the same line, on the next ones, or not there.
     fn value(&mut self, column: usize, colon: usize) -> Option<Node> {
         let behind = self.at;
         self.skip_spaces();
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         let is_list = self.column == column && self.is_item();
         if self.at < self.text.len() && (self.column > column || is_list) {
             let mut node = self.block()?;
-            // The full parser lets a list that stands right under its key begin behind the first dash.
+            // The full parser lets a list that stands right under its key begin after the first dash.
             if let (true, Value::List(items)) = (is_list, &node.value) {
                 node.span.start = items.first()?.span.start;
             }
@@ -339,7 +339,7 @@ impl<'a> Reader<'a> {
         Some(Node::new(value, Span::new(start, self.at)))
     }
 
-    /// Whether another value follows in `[ ]` or `{ }`; the reader is then at it, or else behind the end.
+    /// Whether another value follows in `[ ]` or `{ }`; the reader is then at it, or else after the end.
     fn goes_on(&mut self, close: u8, first: bool) -> Option<bool> {
         self.skip_blank();
         match self.peek() {

@@ -1,7 +1,7 @@
 //! How the YAML parser sees the text, and how its positions become byte offsets.
 //!
 //! The parser asks for characters one at a time; [`Chars`] answers. It also makes two things
-//! readable that JSON allows and the parser refuses: a tab right behind a colon, and a character
+//! readable that JSON allows and the parser refuses: a tab right after a colon, and a character
 //! written as two `\u` escapes. The parser counts characters; [`Offsets`] turns its counts into
 //! bytes, and takes into account what [`Chars`] has changed.
 
@@ -208,7 +208,7 @@ pub(super) struct Offsets<'a> {
 }
 
 impl Offsets<'_> {
-    /// Gives the byte offset of a position; the end of the text for one behind it.
+    /// Gives the byte offset of a position; the end of the text for one after it.
     pub(super) fn byte(&mut self, index: usize) -> usize {
         let pairs = self.pairs.borrow();
         if self.plain && pairs.is_empty() {
@@ -245,7 +245,7 @@ impl Offsets<'_> {
     }
 }
 
-/// Finds where the value itself starts when an anchor or a tag stands in front of it.
+/// Finds where the value itself starts when an anchor or a tag precedes it.
 pub(super) fn skip_properties(text: &str, start: usize) -> usize {
     let mut rest = text.get(start..).unwrap_or_default();
     while rest.starts_with(['&', '!']) {
@@ -271,7 +271,7 @@ fn skip_blanks(text: &str) -> &str {
 }
 
 /// Finds the end of a text in quotes, the closing quote included. The parser's own end lies
-/// behind the blanks and the comment that follow.
+/// after the blanks and the comment that follow.
 pub(super) fn quoted_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes.get(start).copied().unwrap_or(b'"');

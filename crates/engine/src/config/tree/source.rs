@@ -11,6 +11,9 @@ use std::sync::{Arc, OnceLock};
 /// The mark some editors put at the start of a file; it is no part of the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
+/// How many bytes at most are looked at to tell a column.
+const BLOCK: usize = 1024;
+
 /// A text together with the name by which people know it.
 #[derive(Clone)]
 pub struct Source {
@@ -20,6 +23,9 @@ pub struct Source {
     pub text: String,
     /// Where each line but the first begins, found once: every hook is asked for its line.
     breaks: OnceLock<Box<[usize]>>,
+    /// How many characters stand before each block of bytes, found once, for long lines only: a whole file may be
+    /// one line with a problem at every place.
+    blocks: OnceLock<Box<[usize]>>,
 }
 
 impl PartialEq for Source {
@@ -35,7 +41,7 @@ impl Eq for Source {}
 pub struct Span {
     /// Offset of the first byte.
     pub start: usize,
-    /// Offset of the byte behind the last one.
+    /// Offset of the byte after the last one.
     pub end: usize,
 }
 
@@ -65,13 +71,24 @@ impl Span {
 impl Source {
     /// Makes a source that nodes and problems can share.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into(), breaks: OnceLock::new() })
+        Arc::new(Self {
+            name: name.into(),
+            text: text.into(),
+            breaks: OnceLock::new(),
+            blocks: OnceLock::new(),
+        })
     }
 
     /// Tells line and column of a byte offset.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
+        let (breaks_before, start, _) = self.line_around(offset);
+        Position { line: breaks_before + 1, column: self.characters(start, offset) + 1 }
+    }
+
+    /// The number of line breaks before an offset, where its line begins, and where the next one does.
+    fn line_around(&self, offset: usize) -> (usize, usize, Option<usize>) {
         let breaks = self.breaks.get_or_init(|| {
             let bytes = self.text.as_bytes();
             let has_returns = self.text.contains('\r');
@@ -83,9 +100,29 @@ impl Source {
         });
         let breaks_before = breaks.partition_point(|&start| start <= offset);
         let start = breaks_before.checked_sub(1).and_then(|last| breaks.get(last).copied());
-        let start = start.unwrap_or_else(|| self.first());
-        let before = self.text.get(start..offset).unwrap_or_default();
-        Position { line: breaks_before + 1, column: before.chars().count() + 1 }
+        (breaks_before, start.unwrap_or_else(|| self.first()), breaks.get(breaks_before).copied())
+    }
+
+    /// How many characters begin in a range of bytes.
+    fn characters(&self, start: usize, end: usize) -> usize {
+        if end.saturating_sub(start) <= BLOCK {
+            return count(self.text.as_bytes().get(start..end));
+        }
+        let blocks = self.blocks.get_or_init(|| {
+            let all = self.text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
+                let here = *before;
+                *before += count(Some(block));
+                Some(here)
+            });
+            all.collect()
+        });
+        let before = |offset: usize| {
+            // The end of the text may be where a block would begin that is not there.
+            let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
+            let known = blocks.get(block).copied().unwrap_or_default();
+            known + count(self.text.as_bytes().get(block * BLOCK..offset))
+        };
+        before(end).saturating_sub(before(start))
     }
 
     /// Where the first line begins.
@@ -97,15 +134,13 @@ impl Source {
     /// order mark at the start of the text.
     #[must_use]
     pub fn line_at(&self, offset: usize) -> Span {
-        let bytes = self.text.as_bytes();
-        let mut offset = self.text.floor_char_boundary(offset);
-        // Between the two halves of a CRLF the line has not ended yet.
-        if offset > 0 && bytes.get(offset - 1) == Some(&b'\r') && bytes.get(offset) == Some(&b'\n') {
-            offset -= 1;
-        }
-        let (before, after) = self.text.split_at_checked(offset).unwrap_or_default();
-        let start = before.rfind(['\n', '\r']).map_or_else(|| self.first(), |at| at + 1);
-        let end = after.find(['\n', '\r']).map_or(self.text.len(), |at| offset + at);
+        let offset = self.text.floor_char_boundary(offset);
+        let (_, start, next) = self.line_around(offset);
+        let end = match next {
+            Some(next) if self.text.get(..next).is_some_and(|before| before.ends_with("\r\n")) => next - 2,
+            Some(next) => next - 1,
+            None => self.text.len(),
+        };
         Span::new(start, end.max(start))
     }
 
@@ -126,6 +161,12 @@ impl fmt::Debug for Source {
 /// Says whether a byte ends a line; a CRLF ends it once, at its second half.
 fn is_break(byte: u8, next: Option<u8>) -> bool {
     byte == b'\n' || (byte == b'\r' && next != Some(b'\n'))
+}
+
+/// Counts the characters that begin in some bytes of a text.
+fn count(bytes: Option<&[u8]>) -> usize {
+    let continues = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
+    bytes.unwrap_or_default().iter().filter(|&&byte| !continues(byte)).count()
 }
 
 #[cfg(test)]
@@ -171,5 +212,29 @@ mod tests {
         assert_eq!(source.slice(source.line_at(4)), "one");
         assert_eq!(source.slice(source.line_at(6)), "two");
         assert_eq!(source.slice(source.line_at(9)), "");
+    }
+
+    /// A long line is counted in blocks: no place in it may differ from one that is counted from the start.
+    #[test]
+    fn places_in_a_long_line_are_those_that_one_counts() {
+        let texts = [
+            ("", 1, "aé日x", ""),
+            ("\u{feff}", 1, "ab", "\r"),
+            ("one\ntwo\r\n", 3, "日", "\r\nend"),
+            ("é\r", 2, "a", "\n"),
+        ];
+        for (before, line, part, after) in texts {
+            let long = part.repeat(4 * BLOCK / part.len());
+            let source = Source::new("t", format!("{before}{long}{after}"));
+            let whole = Span::new(before.len(), before.len() + long.len());
+            let ends = long.char_indices().map(|(at, _)| at).chain([long.len()]);
+            for (known, at) in ends.enumerate() {
+                let position = source.position(whole.start + at);
+                assert_eq!(position, Position { line, column: known + 1 }, "{before:?} {at}");
+            }
+            for at in [whole.start, whole.start + BLOCK, whole.end] {
+                assert_eq!(source.line_at(at), whole, "{before:?} {at}");
+            }
+        }
     }
 }

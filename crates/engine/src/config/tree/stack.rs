@@ -2,7 +2,7 @@
 //!
 //! Values and keys go in one after the other; each goes into the innermost list or mapping that is
 //! open. Finished lists and mappings can be found again by number, which is how aliases reach them:
-//! a copy kept for each anchor would grow without bound when anchors stand within anchors.
+//! a copy kept for each anchor would grow without bound when anchors are nested.
 
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
@@ -89,7 +89,7 @@ impl Stack {
         &self.frames
     }
 
-    /// Says whether what comes next stands inside `[ ]` or `{ }`.
+    /// Says whether what comes next is inside `[ ]` or `{ }`.
     pub(super) fn in_flow(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.flow)
     }

@@ -1,6 +1,6 @@
-//! The parser's complaints in plain words.
+//! Rewords the parser's errors.
 //!
-//! In comes what the parser says and the place where it noticed; out goes a problem that tells
+//! Input: the parser's message and where it noticed the error. Output: a problem that tells
 //! people what to do, at the place where they have to do it, which is often an earlier one. A
 //! complaint that is not known here is passed on as it is, so nothing is ever lost.
 
@@ -10,10 +10,10 @@ use super::problem::{Problem, shorten};
 use super::scan::{PAIR_BYTES, indenting_tab, surrogate_pair};
 use super::source::{Source, Span};
 
-/// What the parser says (a part of it), what is told to people, and how to mend it.
+/// A part of the parser's message, the message for people, and how to fix it.
 type Wording = (&'static str, &'static str, &'static str);
 
-/// The complaints that need no more than other words. The first that fits is taken.
+/// The errors that only need other words. The first that matches is used.
 const WORDINGS: &[Wording] = &[
     (
         "did not find expected key",
@@ -181,7 +181,7 @@ pub(super) fn explain(source: &Arc<Source>, info: &str, at: usize, open: Option<
     }
 }
 
-/// The character at an offset. Behind the last line there is nothing to see, so what is missing
+/// The character at an offset. After the last line there is nothing to see, so what is missing
 /// there is shown at the end of the text.
 fn character(source: &Source, at: usize) -> Span {
     let start = at.min(source.text.trim_end().len());

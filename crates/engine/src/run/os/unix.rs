@@ -96,7 +96,7 @@ pub(in crate::run) struct Readiness {
     pub(in crate::run) exited: bool,
 }
 
-/// Waits until something happens, at most so long.
+/// Waits until something happens, at most this long.
 pub(in crate::run) fn wait_ready(
     poll_set: PollSet<'_>,
     exit: &ExitWatch,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 
-/// Stdout up to a limit. What is over it is read on and thrown away, so that the process does not block.
+/// Stdout up to a limit. The rest is read and discarded, so that the process does not block.
 #[derive(Debug)]
 pub(super) struct Stdout {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Stderr {
 /// The result of one read.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::run) enum ReadResult {
-    /// So many bytes; more may be there.
+    /// This many bytes; there may be more.
     Bytes(usize),
     /// Nothing is there now.
     WouldBlock,

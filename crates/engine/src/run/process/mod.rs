@@ -1,6 +1,6 @@
 //! One process: started, fed, read, ended. Whatever it does, this returns in time.
 //!
-//! In comes what to start, what to write to its stdin and how long it may take; out goes an [`Exit`]. There
+//! Input: what to start, what to write to its stdin and how long it may take. Output: an [`Exit`]. There
 //! is one loop ([`pump`]) over stdin, stdout, stderr, the leader's exit, a cancellation and the deadline,
 //! and it is the same for `fire` and `fire_blocking`.
 //!
@@ -9,10 +9,14 @@
 //! somebody else's. A hook is finished when its *leader* exits, never when a pipe closes.
 
 mod capture;
+mod guard;
 mod pump;
 mod start;
 
 #[cfg(feature = "python")]
 pub(super) use capture::{Lines, ReadResult, read};
+#[cfg(feature = "python")]
+pub(super) use guard::Held;
+pub(crate) use guard::ProcessGuard;
 pub(super) use pump::{Ended, Exit, ProcessRun, run};
 pub(super) use start::{Start, Stop};

@@ -10,12 +10,13 @@ use crosier_protocol::Failure;
 
 use super::super::os::{self, ExitWatch, GroupSignal, PollSet};
 use super::capture::{Lines, ReadResult, Stderr, Stdout, read};
+use super::guard::{Held, ProcessGuard};
 use super::start::{Start, Stop};
 use crate::run::deadline_in;
 
 /// Stdout over this is `oversize`.
 const MAX_STDOUT: usize = 1024 * 1024;
-/// Stderr keeps so much of its end.
+/// How many bytes of the end of stderr are kept.
 const MAX_STDERR: usize = 64 * 1024;
 /// How long a killed leader may take to exit. One that takes longer hangs in the kernel, and is not waited for.
 const KILL_WAIT: Duration = Duration::from_millis(500);
@@ -29,6 +30,7 @@ pub(in crate::run) struct ProcessRun<'a> {
     /// How long it may take to end after SIGTERM.
     pub(in crate::run) grace: Duration,
     pub(in crate::run) stop: Stop<'a>,
+    pub(in crate::run) guard: Option<&'a ProcessGuard>,
     /// Gets what is written, while it is written: stdout, stderr.
     pub(in crate::run) progress: Option<&'a dyn Fn(String, String)>,
 }
@@ -57,14 +59,15 @@ pub(in crate::run) struct Exit {
 /// Runs it to its end. Fails only when it cannot be started.
 pub(in crate::run) fn run(run: &ProcessRun<'_>) -> Result<Exit, Failure> {
     let child = run.start.start_unless(run.stop, run.deadline)?;
+    let held = run.guard.map(|guard| guard.hold(&child));
     let exit = ExitWatch::new(&child);
-    Ok(run_started(child, exit, run))
+    Ok(run_started(child, exit, held, run))
 }
 
 /// Runs a started process to its end.
-fn run_started(mut child: Child, exit: ExitWatch, run: &ProcessRun<'_>) -> Exit {
+fn run_started(mut child: Child, exit: ExitWatch, held: Option<Held>, run: &ProcessRun<'_>) -> Exit {
     let pipes = Pipes::new(&mut child, run);
-    Pump { run, exit, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
+    Pump { run, exit, held, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
 }
 
 /// What was done to end the process.
@@ -86,6 +89,8 @@ enum Stage {
 struct Pump<'a> {
     run: &'a ProcessRun<'a>,
     exit: ExitWatch,
+    /// Let go before the leader is reaped.
+    held: Option<Held>,
     pipes: Pipes<'a>,
     leader: Leader,
     stage: Stage,
@@ -155,6 +160,7 @@ impl Pump<'_> {
     /// The leader exited in time: reads what is left in the pipes. Its children are not killed.
     fn finished(mut self) -> Exit {
         self.pipes.drain();
+        self.held = None;
         let status = self.leader.reap();
         let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
         self.pipes.end(Ended::Done { code, signal })
@@ -163,6 +169,7 @@ impl Pump<'_> {
     /// The leader has exited or is given up: the rest of its group is killed before the leader is reaped.
     fn end(mut self, why: Ended) -> Exit {
         os::signal_group(&self.exit, GroupSignal::Kill);
+        self.held = None;
         self.leader.reap_if(self.exit.has_exited());
         self.pipes.end(why)
     }

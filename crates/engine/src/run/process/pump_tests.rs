@@ -1,4 +1,4 @@
-//! The loop itself, where the outside cannot reach: without a pidfd, and at the very moment of the deadline.
+//! The loop itself, in cases that integration tests cannot reach: without a pidfd, and exactly at the deadline.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ fn process(line: &str, timeout: Duration) -> ProcessRun<'static> {
         deadline: Instant::now() + timeout,
         grace: Duration::from_millis(50),
         stop: Stop::default(),
+        guard: None,
         progress: None,
     }
 }
@@ -27,7 +28,7 @@ fn process(line: &str, timeout: Duration) -> ProcessRun<'static> {
 fn tick(run: &ProcessRun<'_>) -> Exit {
     let child = run.start.start(run.deadline).unwrap();
     let exit = ExitWatch::ticking(&child);
-    run_started(child, exit, run)
+    run_started(child, exit, None, run)
 }
 
 const LONG: Duration = Duration::from_secs(30);
@@ -47,7 +48,7 @@ fn without_a_pidfd_a_child_that_holds_the_pipe_does_not_delay() {
     assert_eq!(end.ended, Ended::Done { code: Some(0), signal: None });
     assert!(begun.elapsed() < Duration::from_secs(15));
     let child: i32 = String::from_utf8(end.stdout).unwrap().trim().parse().unwrap();
-    // It lives on, until it is no longer needed here.
+    // It was not killed with the hook; the test does not need it any more.
     rustix::process::kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
 }
 
@@ -83,8 +84,8 @@ fn a_killed_leader_is_told_by_its_signal_without_a_pidfd() {
     assert_eq!(end.ended, Ended::Done { code: None, signal: Some(11) });
 }
 
-/// Whoever listens may be slow. A leader that exited meanwhile was in time, although the deadline has passed
-/// when it is looked at again.
+/// A listener may be slow. A leader that exited meanwhile was in time, although the deadline has passed
+/// when it is checked again.
 #[test]
 fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
     let wait_until = |is_so: &dyn Fn() -> bool| {
@@ -101,7 +102,7 @@ fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
         let deadline = Instant::now() + SHORT;
         let be_slow = |_, _| wait_until(&|| gone.has_exited() && Instant::now() > deadline);
         let run = ProcessRun { start, deadline, progress: Some(&be_slow), ..process("", SHORT) };
-        let end = run_started(child, exit, &run);
+        let end = run_started(child, exit, None, &run);
         assert_eq!(end.ended, Ended::Done { code: Some(2), signal: None });
     }
 }

@@ -1,4 +1,4 @@
-//! Starting a process, and saying precisely why that did not work.
+//! Starts a process, and explains precisely why that failed.
 
 use std::ffi::OsString;
 use std::fs::{self, File};

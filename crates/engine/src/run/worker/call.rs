@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crosier_protocol::{Failure, FailureKind};
 
+use super::super::blocking::without_controls;
 use super::super::os;
 use super::super::process::Stop;
 use crate::registry::PythonSpec;
@@ -100,9 +101,4 @@ impl CallError {
         };
         Failure::new(kind, without_controls(&detail))
     }
-}
-
-/// Replaces control characters: the text may come from the hook's code or its interpreter.
-pub(super) fn without_controls(detail: &str) -> String {
-    detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

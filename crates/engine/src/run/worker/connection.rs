@@ -1,23 +1,25 @@
 //! The connection to one worker.
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::super::os;
 use super::super::process::{Lines, ReadResult, Start, read};
 use super::call::{CallError, CallLimits, Cause, Stage};
-use super::interpreter::Hello;
+use super::interpreter::{Hello, Setup};
 use super::loaded::Loaded;
 use super::process::Process;
-use super::request::{push_call, push_hello, push_load};
+use super::request::{CallRequest, LoadRequest, push_call, push_environment, push_hello, push_load};
 use super::response::{Reader, Response};
 use crate::registry::PythonSpec;
 
-/// Requests up to this size are written in one piece; so much is read at once.
+/// Requests up to this size are written in one piece; also the size of one read.
 const ONE_PIECE: usize = 64 * 1024;
-/// So many pieces are read before they are parsed: more than any answer has.
+/// How many pieces are read before they are parsed: more than any answer has.
 const MAX_PIECES: usize = 32;
 /// How much of what a call prints is kept for its last message.
 const MAX_PRINTED: usize = 64 * 1024;
@@ -41,47 +43,65 @@ pub(super) struct Connection {
     /// Buffers for writing and reading, kept so that a call allocates neither.
     out: Vec<u8>,
     scratch: Box<[u8]>,
-    /// The environment it was configured with; a shim may have given it another.
-    env: Arc<Vec<(OsString, OsString)>>,
+    setup: Arc<Setup>,
+    pub(super) facts: Arc<WorkerFacts>,
+    /// The variables of the present call beside those of its start.
+    variables: Vec<(OsString, OsString)>,
+    /// Whether the worker has not been told of them.
+    is_moved: bool,
+}
+
+/// What is known about a worker, even while it is in use.
+#[derive(Debug, Default)]
+pub(super) struct WorkerFacts {
+    pub(super) pid: u32,
+    pub(super) calls: AtomicU64,
 }
 
 impl Connection {
     /// Starts a worker, or says why not.
-    pub(super) fn start(
-        start: &Start,
-        env: &Arc<Vec<(OsString, OsString)>>,
-        deadline: Instant,
-    ) -> Result<Self, String> {
+    pub(super) fn start(start: &Start, setup: &Arc<Setup>, deadline: Instant) -> Result<Self, String> {
+        let process = Process::start(start, setup.guard.as_ref(), deadline)?;
+        let facts = Arc::new(WorkerFacts { pid: process.id(), calls: AtomicU64::new(0) });
         Ok(Self {
-            process: Process::start(start, deadline)?,
+            process,
+            facts,
+            variables: Vec::new(),
+            is_moved: false,
             reader: Reader::default(),
             loaded: Loaded::default(),
             next_id: 1,
             printed: Vec::new(),
             out: Vec::new(),
             scratch: vec![0; ONE_PIECE].into(),
-            env: Arc::clone(env),
+            setup: Arc::clone(setup),
         })
     }
 
-    /// Whether it can be asked: it neither died nor spoke while nobody talked with it. An error when nobody is
-    /// to ask it.
+    /// Sets the variables that the next calls have beside those of its start.
+    pub(super) fn set_environment(&mut self, variables: Vec<(OsString, OsString)>) {
+        self.is_moved |= self.variables != variables;
+        self.variables = variables;
+    }
+
+    /// Whether it can be used: it neither exited nor wrote anything while it was idle. An error when the call was
+    /// cancelled.
     pub(super) fn is_well(&mut self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
         self.process.is_broken |= !self.process.is_quiet(limits)?;
         Ok(!self.process.is_broken)
     }
 
-    /// Whether the next call may have it.
+    /// Whether the next call can use it.
     pub(super) fn is_of_use(&self) -> bool {
         !self.process.is_broken && !self.loaded.is_full()
     }
 
-    /// Asks it to end, without waiting for that: so several end at the same time.
+    /// Asks it to end without waiting, so that several can end at the same time.
     pub(super) fn ask_to_exit(&mut self) {
         self.process.close_stdin();
     }
 
-    /// Asks who it is.
+    /// Asks the worker about itself.
     pub(super) fn hello(&mut self, limits: &CallLimits<'_>) -> Result<Hello, CallError> {
         let id = self.next_id();
         let mut out = Vec::new();
@@ -107,7 +127,9 @@ impl Connection {
 
     fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (Awaited, usize) {
         let (id, number) = (self.next_id(), self.loaded.number(spec, hook));
-        push_load(out, id, number, hook, spec, &self.env);
+        // It keeps the record that comes with its first hook.
+        let record = self.setup.record.as_deref().filter(|_| number == 0);
+        push_load(out, id, LoadRequest { number, hook, spec, env: &self.setup.env, record });
         (Awaited { id, loads: Some(number) }, number)
     }
 
@@ -116,19 +138,24 @@ impl Connection {
         &mut self,
         spec: &Arc<PythonSpec>,
         hook: &Arc<str>,
-        event: &str,
+        input: &str,
+        large: &[Range<usize>],
         phase: u16,
         limits: &CallLimits<'_>,
     ) -> Result<Response, CallError> {
         let left = limits.left();
         if left.is_zero() {
-            // Nothing is asked yet, so nothing is lost: the next call may have the worker.
+            // No request was sent yet, so the next call can use the worker.
             return Err(CallError { stage: Stage::Waiting, cause: Cause::Late });
         }
-        let in_one_piece = event.len() < ONE_PIECE;
+        let in_one_piece = input.len() < ONE_PIECE;
         let mut out = std::mem::take(&mut self.out);
         out.clear();
-        // A hook that is not loaded, or not as it is now, is loaded on the same way there and back.
+        self.facts.calls.fetch_add(1, Ordering::Relaxed);
+        if std::mem::take(&mut self.is_moved) {
+            push_environment(&mut out, &self.variables);
+        }
+        // A hook that is not loaded, or has changed, is loaded in the same round trip.
         let (load, number) = match self.loaded.fresh(spec, hook) {
             Some(number) => (None, number),
             None => {
@@ -137,12 +164,13 @@ impl Connection {
             }
         };
         let called = Awaited { id: self.next_id(), loads: None };
-        push_call(&mut out, called.id, number, phase, left, event.len());
+        let event_bytes = input.len();
+        push_call(&mut out, called.id, &CallRequest { number, phase, left, event_bytes, large });
         let rest = if in_one_piece {
-            out.extend_from_slice(event.as_bytes());
+            out.extend_from_slice(input.as_bytes());
             &[][..]
         } else {
-            event.as_bytes()
+            input.as_bytes()
         };
         let response = match load {
             None => self.exchange([&out, rest], &[called], limits, Stage::Calling),

@@ -1,7 +1,7 @@
-//! The interpreter of a pool: the one that was named, and the one behind it.
+//! The interpreter of a pool: the program that was named, and the real interpreter behind it.
 //!
-//! What people call python is often a shim that looks for the real interpreter, and takes six times its
-//! start. So a worker is asked once what it runs in, and the next ones are started without the shim.
+//! The `python` on a machine is often a shim that looks for the real interpreter and takes six times as long to
+//! start. So a worker is asked once which interpreter it runs in, and the next ones are started without the shim.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::super::process::Start;
+use super::super::process::{ProcessGuard, Start};
 use super::call::{CallError, CallLimits, Cause, Stage};
 use super::connection::Connection;
 
 /// The program that every worker runs.
-const PROGRAM: &str = include_str!("worker.py");
+const PROGRAM: &str = concat!(include_str!("hook_module.py"), include_str!("worker.py"));
 /// How long the interpreter behind a shim is remembered. Not for ever: people switch versions.
 const REMEMBERED: Duration = Duration::from_secs(10);
 /// How many are remembered.
@@ -34,7 +34,7 @@ struct ResolvedShim {
     at: Instant,
 }
 
-/// What a worker says of itself.
+/// What a worker reports about itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Hello {
@@ -43,39 +43,55 @@ pub(super) struct Hello {
     pub(super) environ: BTreeMap<String, String>,
 }
 
+/// What all workers of a pool have in common.
+#[derive(Debug)]
+pub(super) struct Setup {
+    /// The environment that was configured; a shim may have given the worker another.
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// What it may load from the project, as JSON; none where nothing is recorded.
+    pub(super) record: Option<Arc<str>>,
+    pub(super) guard: Option<ProcessGuard>,
+}
+
 /// How the workers of a pool are started.
 #[derive(Debug)]
 pub(super) struct Interpreter {
     named: Arc<Start>,
-    env: Arc<Vec<(OsString, OsString)>>,
-    /// The interpreter behind the one that was named, when it is known.
+    setup: Arc<Setup>,
+    /// The real interpreter, when it is known.
     real: Mutex<Option<Arc<Start>>>,
 }
 
 impl Interpreter {
-    pub(super) fn new(program: PathBuf, folder: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
+    pub(super) fn new(program: PathBuf, folder: PathBuf, setup: Setup) -> Self {
         let args = ["-I", "-X", "utf8", "-c", PROGRAM].map(OsString::from).into();
         let program = folder.join(program);
-        let named = Arc::new(Start { program, args, cwd: folder, env: env.clone() });
+        let named = Arc::new(Start { program, args, cwd: folder, env: setup.env.clone() });
         let resolved = resolved()
             .iter()
             .find(|resolved| is_same_start(&resolved.named, &named))
             .map(|resolved| Arc::clone(&resolved.real));
-        Self { named, env: Arc::new(env), real: Mutex::new(resolved) }
+        Self { named, setup: Arc::new(setup), real: Mutex::new(resolved) }
+    }
+
+    /// The program that its workers run, as far as it is known.
+    pub(super) fn program(&self) -> PathBuf {
+        let real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
+        real.as_ref().unwrap_or(&self.named).program.clone()
     }
 
     /// Starts a worker.
     pub(super) fn start(&self, limits: &CallLimits<'_>) -> Result<Connection, CallError> {
         let known = self.real.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(real) = known {
-            match Connection::start(&real, &self.env, limits.deadline) {
+            match Connection::start(&real, &self.setup, limits.deadline) {
                 Ok(connection) => return Ok(connection),
                 // The interpreter may have been removed since; the shim may know another one.
                 Err(_) => self.learn(None),
             }
         }
         let broke = |detail: String| CallError { stage: Stage::Starting, cause: Cause::Broken(detail) };
-        let mut connection = Connection::start(&self.named, &self.env, limits.deadline).map_err(broke)?;
+        let mut connection = Connection::start(&self.named, &self.setup, limits.deadline).map_err(broke)?;
         let hello = connection.hello(limits).map_err(|error| match error.cause {
             Cause::Exited(how) => {
                 broke(self.refusal(&format!("it ended before it was ready, {how}"), &mut connection))
@@ -87,7 +103,7 @@ impl Interpreter {
         Ok(connection)
     }
 
-    /// How to start the interpreter behind the shim. The shim may have changed the environment.
+    /// How to start the real interpreter. The shim may have changed the environment.
     fn behind(&self, hello: Hello) -> Start {
         let named = &*self.named;
         let program = PathBuf::from(hello.executable);
@@ -114,7 +130,7 @@ impl Interpreter {
         format!("{program} cannot run python hooks, for which it must be python 3.9 or later: {why}{words}")
     }
 
-    /// Remembers the interpreter behind the named program.
+    /// Remembers the real interpreter behind the named program.
     fn learn(&self, real: Option<Start>) {
         let real = real.map(Arc::new);
         *self.real.lock().unwrap_or_else(PoisonError::into_inner) = real.clone();

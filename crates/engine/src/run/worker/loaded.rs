@@ -1,7 +1,7 @@
 //! The hooks that a worker has loaded, and the files that they are made of.
 //!
-//! The files are looked at here, before each call, and not by the worker: that takes python several times as
-//! long. A hook whose files changed is loaded anew, with the call right behind.
+//! The files are checked here, before each call, and not by the worker: that would take python several times as
+//! long. A hook whose files changed is reloaded, in the same exchange as the call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::super::os::{self, Stamp};
 use super::response::Response;
 use crate::registry::PythonSpec;
 
-/// A worker that has loaded so many hooks is not used again: hooks come and go with agents, and it forgets
+/// A worker that has loaded this many hooks is not used again: hooks come and go with agents, and it unloads
 /// none.
 const MAX_LOADED: usize = 1024;
 
-/// A worker knows hooks by their place here. A name is not enough to tell them apart: another hook may have it
+/// A worker knows hooks by their index here. A name is not enough to distinguish them: another hook may have it
 /// by now.
 #[derive(Debug, Default)]
 pub(super) struct Loaded(Vec<Known>);
@@ -31,7 +31,7 @@ struct Known {
 
 type Files = BTreeMap<String, Option<Stamp>>;
 
-/// What a worker says of a hook that it has loaded.
+/// What a worker reports about a hook that it has loaded.
 #[derive(Deserialize)]
 struct Facts {
     watched: Files,

@@ -1,12 +1,14 @@
 //! Python hooks: functions in warm workers, isolated like processes and killed when they are late.
 //!
-//! In comes a python hook and an event; out goes its answer. A worker is a long-lived process that runs
+//! Input: a python hook and an event. Output: its answer. A worker is a long-lived process that runs
 //! `worker.py`; there is a pool of them per interpreter, environment and folder. A worker that is late, dies
 //! or breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
 
+mod borrow;
 mod call;
 mod connection;
 mod interpreter;
+mod lend;
 mod loaded;
 mod pool;
 mod process;
@@ -14,16 +16,17 @@ mod request;
 mod response;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crosier_protocol::{Answer, EventRow, Failure, FailureKind, Reply};
 
-use super::blocking::BlockingRun;
+use super::blocking::{BlockingRun, check_sources, without_controls};
 use super::notifier::ProcessOutput;
 use super::process::Stop;
 use super::{Resources, deadline_in};
-use crate::registry::PythonSpec;
-use call::{CallError, CallLimits, Cause, Stage, without_controls};
+use crate::registry::{Entry, PythonSpec};
+pub use borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
+use call::{CallError, CallLimits, Cause, Stage};
+pub use lend::{PythonWorkers, WorkerInfo};
 pub(super) use pool::Pools;
 use response::{Failed, Response};
 
@@ -46,7 +49,7 @@ pub(super) fn run(spec: &Arc<PythonSpec>, run: &mut BlockingRun) -> Answer {
         }
     }
     match called {
-        Ok(response) => answer(response, run.event.kind(), &run.hook),
+        Ok(response) => answer(response, run.event.kind(), &run.hook.name),
         Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled }) if run.resources.is_shut_down() => {
             Failure::error(SHUT_DOWN).into()
         }
@@ -79,9 +82,34 @@ fn call(
         stop: Stop { cancel: run.cancel_fd(), shutdown: Some(shutdown) },
         progress: notifier.is_some().then_some(&progress),
     };
-    Ok(resources.workers.lease(spec, &resources.environment, &limits).and_then(|mut lease| {
-        let phase = if run.second { 2 } else { 1 } + 256 * (u16::from(run.pass.number()) - 1);
-        let called = lease.connection.call(spec, hook, input, phase, &limits);
+    check_sources(hook)?;
+    let phase = if run.second { 2 } else { 1 } + 256 * (u16::from(run.pass.number()) - 1);
+    let mut variables = Vec::new();
+    if let Some(runner) = &resources.runner {
+        let call = PythonCall {
+            layer: hook.layer,
+            record: hook.sources.as_ref().map(|sources| sources.python()),
+            environment: &resources.environment.of_worker(spec),
+            second: run.second,
+            pass: run.pass,
+            ..PythonCall::new(spec, &hook.name, input, run.timeout).limited(&limits)
+        };
+        match runner.call(&call) {
+            Ok(result) => {
+                *printed = result.printed;
+                return Ok(Ok(result.response.into()));
+            }
+            Err(NotHere { why, may_have_begun }) => {
+                tracing::debug!(hook = &*hook.name, why, may_have_begun, "not run by a borrowed worker");
+                if may_have_begun {
+                    variables.push(("CROSIER_ATTEMPT".into(), "2".into()));
+                }
+            }
+        }
+    }
+    Ok(resources.workers.lease(spec, hook, &resources.environment, &limits).and_then(|mut lease| {
+        lease.connection.set_environment(variables);
+        let called = lease.connection.call(spec, &hook.name, input, event.large_values(), phase, &limits);
         if limits.progress.is_some() {
             *printed = lease.connection.take_printed();
         }
@@ -104,8 +132,9 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
     }
 }
 
-/// What a python interpreter says of itself.
+/// Information about a python interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PythonInfo {
     /// Its version.
     pub version: String,
@@ -115,20 +144,24 @@ pub struct PythonInfo {
 
 impl Resources {
     /// Starts a worker for a hook and loads its function, ahead of its first event.
-    pub(crate) fn warm(
-        &self,
-        spec: &Arc<PythonSpec>,
-        hook: &Arc<str>,
-        limit: Duration,
-    ) -> Result<PythonInfo, Failure> {
+    pub(crate) fn warm(&self, spec: &Arc<PythonSpec>, hook: &Entry) -> Result<PythonInfo, Failure> {
+        check_sources(hook)?;
+        let info = self.warm_unchecked(spec, hook);
+        check_sources(hook)?;
+        info
+    }
+
+    fn warm_unchecked(&self, spec: &Arc<PythonSpec>, hook: &Entry) -> Result<PythonInfo, Failure> {
+        let limit = hook.timeout;
         if self.is_shut_down() {
             return Err(Failure::error(SHUT_DOWN));
         }
         let stop = Stop { cancel: None, shutdown: self.shutdown_fd().ok() };
         let limits = CallLimits { deadline: deadline_in(limit), stop, progress: None };
-        let warmed = self.workers.lease(spec, &self.environment, &limits).and_then(|mut lease| {
+        let warmed = self.workers.lease(spec, hook, &self.environment, &limits).and_then(|mut lease| {
             let hello = lease.connection.hello(&limits);
-            let warmed = hello.and_then(|hello| Ok((hello, lease.connection.load(spec, hook, &limits)?)));
+            let warmed =
+                hello.and_then(|hello| Ok((hello, lease.connection.load(spec, &hook.name, &limits)?)));
             lease.end();
             warmed
         });

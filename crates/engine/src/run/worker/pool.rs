@@ -1,17 +1,21 @@
-//! The workers: idle and busy ones, at most so many, and a queue of calls that wait for one.
+//! The workers, idle and busy, up to a limit, and a queue of calls that wait for one.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use super::super::command::find_program;
 use super::super::environment::Environment;
+use super::super::process::ProcessGuard;
 use super::call::{CallError, CallLimits, Cause, Stage};
-use super::connection::Connection;
-use super::interpreter::Interpreter;
-use crate::registry::PythonSpec;
+use super::connection::{Connection, WorkerFacts};
+use super::interpreter::{Interpreter, Setup};
+use super::lend::WorkerInfo;
+use super::request::record_json;
+use crate::registry::{Entry, Layer, PythonSpec, Sources};
 
 /// The most workers of one kind: as many as hooks run together.
 const MAX_WORKERS: usize = 8;
@@ -19,28 +23,49 @@ const MAX_WORKERS: usize = 8;
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// All workers of an engine.
-#[derive(Debug, Default)]
-pub(in crate::run) struct Pools(Mutex<PoolMap>);
+#[derive(Debug)]
+pub(in crate::run) struct Pools {
+    map: Mutex<PoolMap>,
+    guard: Option<ProcessGuard>,
+}
 
 #[derive(Debug, Default)]
 struct PoolMap {
     pools: HashMap<WorkerKey, Arc<Pool>>,
     /// The pool of each hook, so that its environment is not put together for every call.
-    of_hooks: Vec<(Weak<PythonSpec>, Arc<Pool>)>,
+    of_hooks: Vec<(Weak<PythonSpec>, Owner, Arc<Pool>)>,
     is_closed: bool,
+}
+
+/// Whose hooks a worker runs. No other layer shares it: a hook could change what the hooks of another layer use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Owner {
+    layer: Layer,
+    /// The address of its record, which its pool keeps alive.
+    sources: Option<usize>,
+}
+
+impl Owner {
+    fn of(hook: &Entry) -> Self {
+        let address = |sources: &Arc<dyn Sources>| Arc::as_ptr(sources).cast::<()>().addr();
+        Self { layer: hook.layer, sources: hook.sources.as_ref().map(address) }
+    }
 }
 
 /// What two hooks must have in common to share a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct WorkerKey {
+    owner: Owner,
     interpreter: String,
     folder: PathBuf,
     env: Vec<(OsString, OsString)>,
 }
 
 #[derive(Debug)]
-struct Pool {
+pub(super) struct Pool {
     interpreter: Interpreter,
+    /// Kept alive, because its address identifies it.
+    _sources: Option<Arc<dyn Sources>>,
     state: Mutex<State>,
 }
 
@@ -48,6 +73,8 @@ struct Pool {
 struct State {
     idle: Vec<Connection>,
     busy: usize,
+    /// The workers on loan.
+    lent: Vec<Arc<WorkerFacts>>,
     /// The calls that wait for a worker, first come, first served.
     queue: VecDeque<Arc<Condvar>>,
     is_closed: bool,
@@ -66,10 +93,11 @@ pub(super) struct Lease {
 struct BusySlot(Arc<Pool>);
 
 impl Lease {
-    /// The next call may have the worker, if it is well; else it is killed.
+    /// Returns the worker to the pool if it is healthy; otherwise it is killed.
     pub(super) fn end(self) {
         let Self { connection, slot } = self;
         let mut state = lock(&slot.0.state);
+        state.lent.retain(|facts| !Arc::ptr_eq(facts, &connection.facts));
         if connection.is_of_use() && !state.is_closed {
             state.idle.push(connection);
         } else {
@@ -92,21 +120,83 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Pools {
+    pub(in crate::run) fn new(guard: Option<ProcessGuard>) -> Self {
+        Self { map: Mutex::default(), guard }
+    }
+
     /// A worker for this hook, idle or new.
     pub(super) fn lease(
         &self,
         spec: &Arc<PythonSpec>,
+        hook: &Entry,
         environment: &Environment,
         limits: &CallLimits<'_>,
     ) -> Result<Lease, CallError> {
-        self.pool(spec, environment)?.lease(limits)
+        self.pool(spec, hook, environment)?.lease(limits)
     }
 
-    /// Ends every idle worker; later there are none.
+    /// Ends every idle worker, and starts no more.
     pub(in crate::run) fn clear(&self) {
-        let known = std::mem::replace(&mut *lock(&self.0), PoolMap { is_closed: true, ..PoolMap::default() });
+        let known =
+            std::mem::replace(&mut *lock(&self.map), PoolMap { is_closed: true, ..PoolMap::default() });
+        Pool::close_all(known.pools.values());
+    }
+
+    fn pool(
+        &self,
+        spec: &Arc<PythonSpec>,
+        hook: &Entry,
+        environment: &Environment,
+    ) -> Result<Arc<Pool>, CallError> {
+        let mut known = lock(&self.map);
+        if known.is_closed {
+            return Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled });
+        }
+        let owner = Owner::of(hook);
+        let is_of = |(other, of, _): &&(Weak<PythonSpec>, Owner, _)| {
+            std::ptr::eq(other.as_ptr(), Arc::as_ptr(spec)) && *of == owner
+        };
+        if let Some((.., pool)) = known.of_hooks.iter().find(is_of) {
+            return Ok(Arc::clone(pool));
+        }
+        let key = WorkerKey {
+            owner,
+            interpreter: spec.interpreter.clone(),
+            folder: spec.project_dir.clone(),
+            env: environment.of_worker(spec),
+        };
+        let pool = match known.pools.get(&key) {
+            Some(pool) => Arc::clone(pool),
+            None => {
+                let record = hook.sources.as_ref().map(|sources| record_json(&sources.python()).into());
+                let setup = Setup { env: key.env.clone(), record, guard: self.guard.clone() };
+                let pool = Pool::new(&spec.interpreter, &key.folder, setup)?;
+                let pool = Arc::new(Pool { _sources: hook.sources.clone(), ..pool });
+                known.pools.insert(key, Arc::clone(&pool));
+                pool
+            }
+        };
+        // Hooks come and go with agents; those that are gone are forgotten.
+        known.of_hooks.retain(|(other, ..)| other.strong_count() > 0);
+        known.of_hooks.push((Arc::downgrade(spec), owner, Arc::clone(&pool)));
+        Ok(pool)
+    }
+}
+
+impl Pool {
+    /// Workers of this interpreter; none is started yet.
+    pub(super) fn new(interpreter: &str, folder: &Path, setup: Setup) -> Result<Self, CallError> {
+        let path = setup.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+        let program = find_program(interpreter, path)
+            .map_err(|failure| CallError { stage: Stage::Starting, cause: Cause::Broken(failure.detail) })?;
+        let interpreter = Interpreter::new(program, folder.to_owned(), setup);
+        Ok(Self { interpreter, _sources: None, state: Mutex::default() })
+    }
+
+    /// Ends the idle workers of these pools, all at the same time, and starts no more.
+    pub(super) fn close_all<'a>(pools: impl Iterator<Item = &'a Arc<Self>>) {
         let mut idle = Vec::new();
-        for pool in known.pools.values() {
+        for pool in pools {
             let mut state = lock(&pool.state);
             state.is_closed = true;
             idle.append(&mut state.idle);
@@ -116,45 +206,36 @@ impl Pools {
         drop(idle);
     }
 
-    fn pool(&self, spec: &Arc<PythonSpec>, environment: &Environment) -> Result<Arc<Pool>, CallError> {
-        let mut known = lock(&self.0);
-        if known.is_closed {
-            return Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled });
-        }
-        let is_of = |(other, _): &&(Weak<PythonSpec>, _)| std::ptr::eq(other.as_ptr(), Arc::as_ptr(spec));
-        if let Some((_, pool)) = known.of_hooks.iter().find(is_of) {
-            return Ok(Arc::clone(pool));
-        }
-        let key = WorkerKey {
-            interpreter: spec.interpreter.clone(),
-            folder: spec.project_dir.clone(),
-            env: environment.of_worker(spec),
-        };
-        let pool = match known.pools.get(&key) {
-            Some(pool) => Arc::clone(pool),
-            None => {
-                let path =
-                    key.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-                let program = find_program(&spec.interpreter, path).map_err(|failure| CallError {
-                    stage: Stage::Starting,
-                    cause: Cause::Broken(failure.detail),
-                })?;
-                let interpreter = Interpreter::new(program, key.folder.clone(), key.env.clone());
-                let pool = Arc::new(Pool { interpreter, state: Mutex::default() });
-                known.pools.insert(key, Arc::clone(&pool));
-                pool
-            }
-        };
-        // Hooks come and go with agents; those that are gone are forgotten.
-        known.of_hooks.retain(|(other, _)| other.strong_count() > 0);
-        known.of_hooks.push((Arc::downgrade(spec), Arc::clone(&pool)));
-        Ok(pool)
+    /// Whether a worker of it is on loan, or a call waits for one.
+    pub(super) fn is_busy(&self) -> bool {
+        let state = lock(&self.state);
+        state.busy > 0 || !state.queue.is_empty()
     }
-}
 
-impl Pool {
-    fn lease(self: &Arc<Self>, limits: &CallLimits<'_>) -> Result<Lease, CallError> {
-        // Dropped behind the lock: it takes time to end a worker.
+    /// Removes idle workers, the least recently used first, until `stay` are left.
+    pub(super) fn take_idle_but(&self, stay: usize) -> Vec<Connection> {
+        let mut state = lock(&self.state);
+        let out = state.idle.len().saturating_sub(stay);
+        state.idle.drain(..out).collect()
+    }
+
+    /// Its workers, idle and busy.
+    pub(super) fn list(&self) -> Vec<WorkerInfo> {
+        let state = lock(&self.state);
+        let facts = state.idle.iter().map(|worker| Arc::clone(&worker.facts));
+        let facts = facts.chain(state.lent.iter().cloned());
+        let python = self.interpreter.program();
+        facts
+            .map(|facts| WorkerInfo {
+                python: python.clone(),
+                pid: facts.pid,
+                calls: facts.calls.load(Ordering::Relaxed),
+            })
+            .collect()
+    }
+
+    pub(super) fn lease(self: &Arc<Self>, limits: &CallLimits<'_>) -> Result<Lease, CallError> {
+        // Dropped after the lock is released: it takes time to end a worker.
         let mut stale = Vec::new();
         let mut state = lock(&self.state);
         let mut turn = None;
@@ -186,13 +267,18 @@ impl Pool {
         }
         let found = found.map_err(|cause| CallError { stage: Stage::Waiting, cause })?;
         state.busy += 1;
-        // There may be a worker for the next in line, too.
+        state.lent.extend(found.as_ref().map(|worker| Arc::clone(&worker.facts)));
+        // There may be a worker for the next call in the queue, too.
         state.wake_next();
         drop(state);
         let slot = BusySlot(Arc::clone(self));
         let connection = match found {
             Some(connection) => connection,
-            None => self.interpreter.start(limits)?,
+            None => {
+                let worker = self.interpreter.start(limits)?;
+                lock(&self.state).lent.push(Arc::clone(&worker.facts));
+                worker
+            }
         };
         Ok(Lease { connection, slot })
     }
@@ -205,7 +291,7 @@ impl State {
         turn
     }
 
-    /// Whether nobody came before the one with this place in the line, or before one without a place.
+    /// Whether it is this call's turn: no other call is ahead of it in the queue.
     fn is_turn_of(&self, turn: Option<&Arc<Condvar>>) -> bool {
         match (self.queue.front(), turn) {
             (None, _) => true,
@@ -225,7 +311,7 @@ impl State {
         }
     }
 
-    /// The idle worker that was used last; those that are of no use any more are put aside. An error when the
+    /// The most recently used idle worker; unusable ones are set aside. An error when the
     /// fire was cancelled or the engine shut down.
     fn take_idle(
         &mut self,

@@ -6,13 +6,13 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::super::os::{self, ExitWatch, GroupSignal, PollSet, Readiness};
-use super::super::process::{Start, Stop};
+use super::super::process::{Held, ProcessGuard, Start, Stop};
 use super::call::{CallLimits, Cause};
 
 /// How long it may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long it may take to exit after the end of its input: enough to flush its files. What a hook left behind, a thread
-/// or a handler of `atexit`, is not waited for.
+/// How long it may take to exit after the end of its input: enough to flush its files. What a hook left behind, a
+/// thread or a handler of `atexit`, is not waited for.
 const EXIT_WAIT: Duration = Duration::from_millis(100);
 /// How long it may take to exit after SIGKILL. One that takes longer hangs in the kernel, and is not waited for.
 const KILL_WAIT: Duration = Duration::from_millis(500);
@@ -22,6 +22,8 @@ const KILL_WAIT: Duration = Duration::from_millis(500);
 pub(super) struct Process {
     child: Option<Child>,
     exit: ExitWatch,
+    /// Let go before the process is reaped.
+    held: Option<Held>,
     stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: Option<ChildStderr>,
@@ -31,8 +33,13 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it, or says why not.
-    pub(super) fn start(start: &Start, deadline: Instant) -> Result<Self, String> {
+    pub(super) fn start(
+        start: &Start,
+        guard: Option<&ProcessGuard>,
+        deadline: Instant,
+    ) -> Result<Self, String> {
         let mut child = start.start(deadline).map_err(|failure| failure.detail)?;
+        let held = guard.map(|guard| guard.hold(&child));
         let exit = ExitWatch::new(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
@@ -42,12 +49,17 @@ impl Process {
         };
         let pipes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].map(os::set_nonblocking);
         let (stdin, stderr) = (Some(stdin), Some(stderr));
-        let mut process = Self { child: Some(child), exit, stdin, stdout, stderr, is_broken: true };
+        let mut process = Self { child: Some(child), exit, held, stdin, stdout, stderr, is_broken: true };
         for result in pipes {
             result.map_err(|error| format!("the pipes of its worker could not be set up: {error}"))?;
         }
         process.is_broken = false;
         Ok(process)
+    }
+
+    /// Its id.
+    pub(super) fn id(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
     }
 
     /// Waits until something happens, at most until the deadline.
@@ -63,8 +75,8 @@ impl Process {
             .map_err(|error| Cause::Broken(format!("its worker could not be poll_set for: {error}")))
     }
 
-    /// Whether it neither exited nor wrote an answer that nobody asked for; an error when nobody is to ask it
-    /// any more. One look for both: every call waits for it.
+    /// Whether it neither exited nor wrote an answer without a request; an error when the call was
+    /// cancelled. One poll checks both, because every call waits for it.
     pub(super) fn is_quiet(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
         let Stop { cancel, shutdown } = limits.stop;
         let poll_set = PollSet { stdout: Some(self.stdout.as_fd()), cancel, shutdown, ..PollSet::default() };
@@ -89,12 +101,12 @@ impl Process {
         }
     }
 
-    /// Closes its input: one that is well ends by itself.
+    /// Closes its input: a healthy worker then ends by itself.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for one that closed its output or exited, and gives its status. None when it lives on and was
+    /// Waits for a worker that closed its output or exited, and returns its status. None when it did not exit and was
     /// killed.
     pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.is_broken = true;
@@ -113,9 +125,9 @@ impl Process {
         true
     }
 
-    /// The end of its input ends a healthy worker, with its files flushed; children that its hooks left in the background
-    /// live on, as those of commands do. A broken one gets SIGTERM, and it and its whole group are killed before it is
-    /// reaped.
+    /// The end of its input ends a healthy worker, with its files flushed; children that its hooks left in the
+    /// background live on, as those of commands do. A broken one gets SIGTERM, and it and its whole group are killed
+    /// before it is reaped.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         self.stdin = None;
@@ -131,6 +143,7 @@ impl Process {
         if !exited || self.is_broken {
             exited = self.exits_within(KILL_WAIT);
         }
+        self.held = None;
         if exited {
             return child.wait().ok();
         }

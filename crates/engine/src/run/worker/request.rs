@@ -1,14 +1,15 @@
-//! Requests to a worker, as bytes: six numbers, the second of which says how many bytes follow. `worker.py` tells
-//! more.
+//! Requests to a worker, as bytes: six numbers, the second of which says how many bytes follow. `worker.py` has
+//! the details.
 
 use std::ffi::{OsStr, OsString};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::MAX_REPLY;
-use crate::registry::{Cwd, PythonSpec};
+use crate::registry::{Cwd, PythonSources, PythonSpec};
 
 const PYTHONPATH: &str = "PYTHONPATH";
 
@@ -18,22 +19,28 @@ enum Op {
     Hello,
     Load,
     Call,
+    /// The only one that is not answered.
+    Environment = 6,
 }
 
-/// Asks who it is.
+/// Asks the worker about itself.
 pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
     push_head(out, id, 0, Op::Hello, 0, 0, 0);
 }
 
+/// A hook to load.
+pub(super) struct LoadRequest<'a> {
+    pub(super) number: usize,
+    pub(super) hook: &'a str,
+    pub(super) spec: &'a PythonSpec,
+    pub(super) env: &'a [(OsString, OsString)],
+    /// What the worker may load from the project, as JSON.
+    pub(super) record: Option<&'a str>,
+}
+
 /// Asks it to import the module of a hook and to find its function, and to know the hook by this number.
-pub(super) fn push_load(
-    out: &mut Vec<u8>,
-    id: u64,
-    number: usize,
-    hook: &str,
-    spec: &PythonSpec,
-    env: &[(OsString, OsString)],
-) {
+pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
+    let LoadRequest { number, hook, spec, env, record } = request;
     let (name, module, function) = (json(hook), json(&spec.module), json(&spec.function));
     let paths: Vec<String> = paths(spec, env).iter().map(|path| path_json(path)).collect();
     let (paths, fork) = (paths.join(","), spec.fork);
@@ -44,34 +51,52 @@ pub(super) fn push_load(
         // Each event says which.
         Cwd::Event => String::new(),
     };
-    let facts = format!("{{{what},{how}{cwd}}}");
+    let record = record.map(|record| format!(",\"record\":{record}")).unwrap_or_default();
+    let facts = format!("{{{what},{how}{cwd}{record}}}");
     push_head(out, id, facts.len(), Op::Load, number, 0, 0);
     out.extend_from_slice(facts.as_bytes());
 }
 
-/// Calls the function of a hook; the event follows, so many bytes.
-pub(super) fn push_call(
-    out: &mut Vec<u8>,
-    id: u64,
-    number: usize,
-    phase: u16,
-    left: Duration,
-    event_bytes: usize,
-) {
-    // Rounded up: a hook must not believe that its time is over before it is.
-    let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
-    push_head(out, id, event_bytes, Op::Call, number, phase, left);
+/// Has it take on these variables, beside those that it was started with, and give up all others.
+pub(super) fn push_environment(out: &mut Vec<u8>, variables: &[(OsString, OsString)]) {
+    let pairs = variables.iter().map(|(name, value)| format!("{}:{}", os_json(name), os_json(value)));
+    let facts = format!("{{{}}}", pairs.collect::<Vec<_>>().join(","));
+    push_head(out, 0, facts.len(), Op::Environment, 0, 0, 0);
+    out.extend_from_slice(facts.as_bytes());
 }
 
-fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phase: u16, left: u64) {
-    for number in [id, bytes as u64, op as u64, hook as u64, u64::from(phase), left] {
+/// A hook to call.
+pub(super) struct CallRequest<'a> {
+    pub(super) number: usize,
+    pub(super) phase: u16,
+    /// How much time is left.
+    pub(super) left: Duration,
+    pub(super) event_bytes: usize,
+    /// Where the large values of the event are: the worker does not read them before the hook does.
+    pub(super) large: &'a [Range<usize>],
+}
+
+/// Calls the function of a hook; the event follows.
+pub(super) fn push_call(out: &mut Vec<u8>, id: u64, request: &CallRequest<'_>) {
+    let CallRequest { number, phase, left, event_bytes, large } = *request;
+    // Rounded up, so that a hook does not think that its time is over before it is.
+    let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
+    let (bytes, large_count) = (large.len() * 16 + event_bytes, (large.len() as u64) << 16);
+    push_head(out, id, bytes, Op::Call, number, u64::from(phase) | large_count, left);
+    for place in large.iter().flat_map(|range| [range.start, range.end]) {
+        out.extend_from_slice(&(place as u64).to_le_bytes());
+    }
+}
+
+fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phase: u64, left: u64) {
+    for number in [id, bytes as u64, op as u64, hook as u64, phase, left] {
         out.extend_from_slice(&number.to_le_bytes());
     }
 }
 
 /// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or
-/// asks for it gets its folders here, behind all others.
-fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
+/// asks for it gets its folders here, after all others.
+pub(super) fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let mut paths = spec.paths.clone();
     let is_own = spec.env.iter().any(|(name, _)| name == PYTHONPATH);
     if is_own || spec.env_pass.iter().any(|name| name == PYTHONPATH) {
@@ -86,14 +111,29 @@ fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     paths
 }
 
+/// What a worker may load, as it reads it.
+pub(super) fn record_json(sources: &PythonSources) -> String {
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| path_json(path)).collect::<Vec<_>>().join(",");
+    let digest = |bytes: &[u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let files =
+        sources.files.iter().map(|(path, sha256)| format!("{}:\"{}\"", path_json(path), digest(sha256)));
+    let (folders, units) = (paths(&sources.folders), paths(&sources.units));
+    let files = files.collect::<Vec<_>>().join(",");
+    format!(r#"{{"folders":[{folders}],"files":{{{files}}},"units":[{units}]}}"#)
+}
+
 fn json(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// A path as Python has it: a byte that is no character becomes a lone surrogate (`surrogateescape`).
 fn path_json(path: &Path) -> String {
+    os_json(path.as_os_str())
+}
+
+/// A text of the system as Python has it: a byte that is not a character becomes a lone surrogate (`surrogateescape`).
+fn os_json(text: &OsStr) -> String {
     let mut out = String::from("\"");
-    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+    for chunk in text.as_encoded_bytes().utf8_chunks() {
         let quoted = json(chunk.valid());
         out.push_str(quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default());
         for byte in chunk.invalid() {
@@ -120,12 +160,22 @@ mod tests {
     #[test]
     fn a_call_begins_with_its_numbers() {
         let mut out = b"before".to_vec();
-        push_call(&mut out, 10, 7, 1, Duration::from_millis(29_999), 1024);
+        let left = Duration::from_millis(29_999);
+        push_call(&mut out, 10, &CallRequest { number: 7, phase: 1, left, event_bytes: 1024, large: &[] });
         let numbers: Vec<u64> =
             out[6..].chunks(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect();
         assert_eq!(numbers, [10, 1024, 2, 7, 1, 30_000]);
-        push_call(&mut out, u64::MAX, usize::MAX, 2, Duration::MAX, 0);
-        assert_eq!(out.len(), 6 + 2 * 48);
+        let (phase, left) = (257, Duration::MAX);
+        let large = &[5..10, 20..30];
+        push_call(
+            &mut out,
+            u64::MAX,
+            &CallRequest { number: usize::MAX, phase, left, event_bytes: 40, large },
+        );
+        let numbers: Vec<u64> =
+            out[54..].chunks(8).map(|chunk| u64::from_le_bytes(chunk.try_into().unwrap())).collect();
+        assert_eq!((numbers[1], numbers[4]), (40 + 2 * 16, (2 << 16) + 257));
+        assert_eq!(numbers[6..], [5, 10, 20, 30]);
     }
 
     #[test]

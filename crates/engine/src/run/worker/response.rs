@@ -1,4 +1,4 @@
-//! Answers of a worker: three numbers (that of the request, how many bytes follow, how it went), then so many bytes.
+//! Answers of a worker: three numbers (the id of the request, the length, the status), then that many bytes.
 
 use crosier_protocol::FailureKind;
 use serde::Deserialize;
@@ -7,9 +7,9 @@ use super::MAX_REPLY;
 
 /// No answer of a worker is larger: a reply, or a failure with its traceback.
 const MAX_BYTES: usize = MAX_REPLY + 256 * 1024;
-/// A number that is so far from the one of the request is none, but some text.
+/// An id this far from that of the request is not an id, but printed text.
 const FAR: u64 = 1 << 32;
-/// What the numbers take.
+/// The size of the three numbers, in bytes.
 const HEAD: usize = 24;
 
 /// What a worker answered.
@@ -29,7 +29,7 @@ pub(super) struct Failed {
     pub(super) detail: String,
     #[serde(default)]
     pub(super) traceback: String,
-    /// The reason of a denial that could not be written as a reply: it is not error with it.
+    /// The reason of a denial that could not be written as a reply: the denial still counts.
     pub(super) deny: Option<String>,
 }
 

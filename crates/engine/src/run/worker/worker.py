@@ -2,13 +2,16 @@
 
 The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2. A request
 is six numbers of eight bytes, low byte first (its own number, bytes that follow, op, hook, phase, milliseconds left),
-and those bytes:
+and those bytes. Phase is three numbers: in the low byte 1 or 2, in the next one whether a guard is asked again, above
+them how many values of the event are large. Where those are (two numbers each) comes before the event:
 
     1  0    HELLO  0  0  0
     2  76   LOAD   7  0  0      + {"name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
     3  1024 CALL   7  1  29900  + the event
+    0  17   ENVIRONMENT 0 0 0   + {"LANG": "de_DE"}, not answered: the variables of the calls behind it
 
-`load` also takes `cwd` (absent: that of each event), `fork` and `max_reply`. Its reply names the files that the hook is
+`load` also takes `cwd` (absent: that of each event), `fork`, `max_reply` and, with the first hook, `record` (see the
+class `Record`). Its reply names the files that the hook is
 made of, as they were; the engine looks at them before each call, and has a hook whose files changed loaded anew.
 
 An answer is three such numbers (that of the request, bytes that follow, status) and a reply. NONE is no opinion, and
@@ -20,15 +23,15 @@ Every call waits for what is done from `Channel.receive` to the write in `serve`
 done before or elsewhere: no JSON but the event's and the reply's, no look at a file. Every cold start waits for this
 file, so what is slow to import is imported where it is first needed: most hooks need neither json nor inspect,
 asyncio, traceback or signal.
-"""
-from __future__ import annotations
 
+`hook_module.py` stands in front of this text: what hooks import, and how their answers are read.
+"""
 import _signal as signal  # the package makes enums first, and that takes as long as starting python
 import importlib
 import io
 import os
 import sys
-from time import monotonic, sleep
+from time import sleep
 
 try:
     from _struct import Struct
@@ -36,28 +39,15 @@ except ImportError:  # not CPython
     from struct import Struct
 
 REQUEST, ANSWER = Struct("<6Q"), Struct("<3Q")
-HELLO, LOAD, CALL = OPS = range(3)
+HELLO, LOAD, CALL, ENVIRONMENT = OPS = 0, 1, 2, 6
 OK, NONE, FAILED = range(3, 6)  # and no op: an echo is no answer
-MAX_TRACEBACK = 30_000  # characters, the last ones
-MAX_DIGITS = 20_000  # of an integer: reading one takes quadratic time, and must not end as a timeout
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
-LIMITED = hasattr(sys, "set_int_max_str_digits")
 # Taken early: a hook may patch `os`.
 alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
 depth_limit, digit_limit = sys.getrecursionlimit, sys.get_int_max_str_digits if LIMITED else lambda: MAX_DIGITS
-head_of, join, modules = REQUEST.unpack_from, "".join, sys.modules
+head_of, modules = REQUEST.unpack_from, sys.modules
 new_event, fill = dict.__new__, dict.update
-
-
-class Failure(Exception):
-    """Why there is no reply: one of the engine's failure kinds, a line for people, and a traceback if there is one.
-
-    `deny` is the reason of a reply that could not be written and yet denies. A payload can be made so large or odd that
-    a reply which quotes it fails; that must not undo the deny."""
-
-    def __init__(self, kind: str, detail: str, traceback: str = "", deny: str | None = None) -> None:
-        self.kind, self.detail, self.traceback, self.deny = kind, detail[:2_000], traceback[-MAX_TRACEBACK:], deny
 
 
 # --- The channel -----------------------------------------------------------------------------------------------------
@@ -108,7 +98,7 @@ class Channel:
 
 
 def answer(number: int, status: int, data: bytes = b"") -> bytes:
-    """What is written to answer a request."""
+    """The bytes of an answer to a request."""
     return ANSWER.pack(number, len(data), status) + data
 
 
@@ -126,43 +116,7 @@ def attempt(own: int, action, head: tuple, data: bytes) -> bytes:
     return answered
 
 
-# --- JSON ------------------------------------------------------------------------------------------------------------
-# The package `json` imports `re`, and that costs half as much as starting python. Its C half does the same alone.
-# Integers keep their digits. Floats are doubles: 1e400 arrives as inf, and a reply with inf or nan is refused.
-
-def refuse(value: object) -> None:
-    """Stand in where python would read or write more than JSON."""
-    raise ValueError(f"{type(value).__name__} is not JSON")
-
-
-def integer(text: str) -> int:
-    """Read an integer where python itself does not limit its digits (before 3.9.14 and 3.10.7)."""
-    if len(text) > MAX_DIGITS:
-        raise ValueError(f"an integer of {len(text)} digits; {MAX_DIGITS} can be read")
-    return int(text)
-
-
-try:
-    from _json import encode_basestring, make_encoder, make_scanner
-    options = {"strict": True, "parse_float": float, "parse_int": int if LIMITED else integer, "parse_constant": refuse}
-    unused = dict.fromkeys(("object_hook", "object_pairs_hook", "array_hook"))
-    scan = make_scanner(type("Options", (), {**options, **unused}))
-    chunks = make_encoder(None, refuse, encode_basestring, None, ":", ",", False, False, False)
-except (ImportError, AttributeError, TypeError):  # not CPython, or one that has moved on
-    import json
-    scan = json.JSONDecoder(parse_int=int if LIMITED else integer, parse_constant=refuse).scan_once
-    chunks = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=refuse).iterencode
-
-
-def encode(value: object) -> bytes:
-    """Write JSON. A lone surrogate, which a payload can hold and UTF-8 cannot, becomes U+FFFD: a deny that quotes the
-    payload must arrive."""
-    text = join(chunks(value, 0))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-
+# --- JSON, within limits ---------------------------------------------------------------------------------------------
 
 def limit(depth: int, digits: int) -> None:
     """Set how deep python goes, and how many digits of an integer it reads."""
@@ -171,14 +125,14 @@ def limit(depth: int, digits: int) -> None:
         sys.set_int_max_str_digits(digits)
 
 
-def decode(data: bytes) -> object:
+def decode(data: bytes, scan=scan) -> object:
     """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
     stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
     depth, digits = depth_limit(), digit_limit()
     if depth != DEPTH or digits != MAX_DIGITS:
         limit(DEPTH, MAX_DIGITS)
         try:
-            return decode(data)
+            return decode(data, scan)
         finally:
             limit(depth, digits)
     try:
@@ -217,252 +171,10 @@ def pack(number: int, reply: dict, limit: int) -> bytes:
     raise Failure(kind, detail, deny=(reason[:2_000] if isinstance(reason, str) else "") if denies else None)
 
 
-# --- The module `crosier`, for hooks to import -----------------------------------------------------------------------
-
-FIELDS = frozenset("""
-    session_id transcript_path cwd permission_mode hook_event_name hook_type agent_id orchestrator_id timestamp
-    trigger source agent_type model reason prompt output tool_name tool_input tool_use_id permission_suggestions
-    tool_response tool_output error is_interrupt custom_instructions stop_hook_active agent_transcript_path config
-    result from to path content commit view message title notification_type teammate_name team_name task_id
-    task_subject task_description outcome""".split())
-
-
-class Fields:
-    """The fields of a dataclass, made when somebody asks for them: `import dataclasses` takes longer than most hooks."""
-
-    def __init__(self, *names: str, **defaults: object) -> None:
-        self.names, self.defaults = names, defaults
-
-    def __get__(self, _: object, owner: type) -> dict:
-        import dataclasses
-        kinds = {name: owner.__annotations__.get(name, object) for name in (*self.names, *self.defaults)}
-        made = {}
-        for name, kind in kinds.items():
-            default = self.defaults.get(name, dataclasses.MISSING)
-            how = {"default_factory": default} if isinstance(default, type) else {"default": default}
-            made[name] = dataclasses.field() if name in self.names else dataclasses.field(**how)
-            made[name].name, made[name].type, made[name]._field_type = name, kind, dataclasses._FIELD
-        return made
-
-
-class HookEvent(dict):
-    """The event: a dict of its JSON, whose fields are attributes too. Optional fields that are absent are None there.
-    It is a dataclass with MassGen's fields as well.
-
-    It is the hook's own copy, and changing it changes nothing: to rewrite an input, return it as `updated_input`."""
-
-    __slots__ = ("_sent",)
-    __match_args__ = ORDER = (
-        "hook_type", "session_id", "orchestrator_id", "agent_id", "timestamp", "tool_name", "tool_input", "tool_output")
-    __annotations__ = dict(zip(ORDER, ("str", "str", "str", "str | None", "datetime", "str", "dict", "str | None")))
-    __dataclass_fields__ = Fields(*ORDER[:-1], tool_output=None)
-
-    def __init__(self, *values: object, **fields: object) -> None:
-        """Made of a dict, or of values in the order of the fields, or of their names."""
-        if len(values) == 1 and isinstance(values[0], dict):
-            dict.__init__(self, values[0])
-        elif len(values) > len(self.ORDER):
-            raise TypeError(f"HookEvent takes {len(self.ORDER)} values, and got {len(values)}")
-        else:
-            dict.__init__(self, zip(self.ORDER, values))
-        self.update(fields)
-        if hasattr(time := self.get("timestamp"), "isoformat"):
-            self["timestamp"] = time.isoformat()
-
-    @classmethod
-    def from_dict(cls, data: dict) -> "HookEvent":
-        return cls(dict(data))
-
-    @property
-    def timestamp(self):
-        """The time as a datetime; `event["timestamp"]` is the text."""
-        from datetime import datetime
-        if (text := self.get("timestamp")) is None:
-            return None
-        time, dot, rest = text.upper().replace("Z", "+00:00").partition(".")
-        zone = rest.lstrip("0123456789")
-        fraction = (rest[: len(rest) - len(zone)] + "000000")[:6] if dot else ""  # six digits, or python < 3.11 fails
-        return datetime.fromisoformat(time + dot + fraction + zone)
-
-    def __getattr__(self, name: str) -> object:
-        field = {"tool": "tool_name", "args": "tool_input"}.get(name, name)
-        if field in self or field in FIELDS:
-            return self.get(field)
-        kind = self.get("hook_event_name", "this")
-        raise AttributeError(f"{kind} event has no field {name!r}; it has {', '.join(map(str, self))}")
-
-    def to_dict(self) -> dict:
-        return dict(self)
-
-    def to_json(self) -> str:
-        """The text that was sent, to the letter: unlike writing it anew, that works for every payload."""
-        return str(getattr(self, "_sent", None) or encode(self), "utf-8")
-
-
-class HookResult:
-    """What a hook answers: a dataclass with MassGen's fields in their order, and any other key of a reply by its name in
-    snake case (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion; an
-    allow that looks like the default and yet is meant is `explicit`."""
-
-    __match_args__ = ORDER = ("allowed", "metadata", "modified_args", "decision", "reason", "updated_input", "inject",
-                              "hook_errors", "executed_hooks")
-    __annotations__ = dict(zip(ORDER, ("bool", "dict", "str | None", "str", "str | None", "dict | None", "dict | None",
-                                       "list", "list")))
-    __dataclass_fields__ = Fields(allowed=True, metadata=dict, modified_args=None, decision="allow", reason=None,
-                                  updated_input=None, inject=None, hook_errors=list, executed_hooks=list)
-    __hash__ = None
-
-    def __init__(self, allowed: bool = True, metadata: dict | None = None, modified_args: str | None = None,
-                 decision: str = "allow", reason: str | None = None, updated_input: object = None,
-                 inject: object = None, hook_errors: list | None = None, executed_hooks: list | None = None, *,
-                 explicit: bool = False, **more: object) -> None:
-        if isinstance(metadata, str):  # `HookResult(False, "deny", "why")`: decision and reason in the second place
-            metadata, modified_args, decision, reason = None, None, metadata, modified_args
-        self.metadata = {} if metadata is None else metadata
-        if reason is None and isinstance(self.metadata, dict):
-            reason = self.metadata.get("reason")
-        self.decision = "deny" if decision == "allow" and allowed is False else decision
-        self.allowed = False if self.decision in ("deny", "block") else allowed
-        self.reason, self.updated_input, self.inject = reason, updated_input, inject
-        self.modified_args, self.explicit, self.more = modified_args, explicit, more
-        self.hook_errors = [] if hook_errors is None else hook_errors
-        self.executed_hooks = [] if executed_hooks is None else executed_hooks
-
-    @classmethod
-    def allow(cls, reason: str | None = None, **more: object) -> "HookResult":
-        return cls(reason=reason, explicit=True, **more)
-
-    @classmethod
-    def deny(cls, reason: str | None = None, **more: object) -> "HookResult":
-        return cls(allowed=False, decision="deny", reason=reason, **more)
-
-    @classmethod
-    def ask(cls, reason: str | None = None, **more: object) -> "HookResult":
-        return cls(decision="ask", reason=reason, **more)
-
-    @classmethod
-    def from_dict(cls, data: dict) -> "HookResult":
-        """What `to_dict` or a hook's JSON says; a decision that stands in it is meant."""
-        return cls(**{"explicit": "decision" in data or "allowed" in data, **data})
-
-    def to_dict(self) -> dict:
-        return {name: getattr(self, name) for name in self.ORDER}
-
-    def add_error(self, error: str) -> None:
-        """Note something that went wrong and does not change the answer; the user is told."""
-        self.hook_errors.append(error)
-
-    def has_errors(self) -> bool:
-        return bool(self.hook_errors)
-
-    def __eq__(self, other: object) -> bool:
-        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
-
-    def __repr__(self) -> str:
-        return f"HookResult({', '.join(f'{name}={value!r}' for name, value in self.to_dict().items())})"
-
-
-def allow(reason: str | None = None, **more: object) -> HookResult:
-    """Allow outright: the user is not asked."""
-    return HookResult.allow(reason, **more)
-
-
-def deny(reason: str | None = None, **more: object) -> HookResult:
-    """Refuse."""
-    return HookResult.deny(reason, **more)
-
-
-def ask(reason: str | None = None, **more: object) -> HookResult:
-    """Have the user decide."""
-    return HookResult.ask(reason, **more)
-
-
-def inject(content: str, strategy: str = "tool_result", **more: object) -> HookResult:
-    """Append text to the tool result or, as "user_message", add a message after it."""
-    return HookResult(inject={"content": content, "strategy": strategy}, **more)
-
-
-class HookContext:
-    """What a hook that takes a second argument learns about its call."""
-
-    def __init__(self, hook: str, phase: int, timeout: float) -> None:
-        self.hook, self.deadline, self.stopped = hook, monotonic() + timeout, False
-        # The second time a guard is asked, about the final event, is in the high byte.
-        self.phase, self.pass_number = phase & 255, (phase >> 8) + 1
-
-    @property
-    def remaining(self) -> float:
-        """Seconds until the deadline."""
-        return self.deadline - monotonic()
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether nobody waits for the reply any more; there is a moment left to clean up."""
-        return self.stopped or self.remaining <= 0
-
-
-# --- What comes back -------------------------------------------------------------------------------------------------
-
-MASSGEN = ("allowed", "decision", "updated_input", "modified_args", "inject", "reason")
-
-
-def understand(result: object) -> dict:
-    """Turn what a hook returned into a reply; an empty one is no opinion. So is an object's allow that looks like a
-    default and has no reason: an audit hook that returns `HookResult()` must not skip a permission prompt."""
-    if hasattr(type(result), "__await__"):
-        result = wait(result)
-    if result is None:
-        return {}
-    if isinstance(result, dict) and not isinstance(result, HookEvent):
-        return result
-    known = isinstance(result, HookResult)
-    if not known and (isinstance(result, type) or not any(hasattr(result, name) for name in MASSGEN[:-1])):
-        raise Failure("bad_output", f"returned a {type(result).__name__}; return None, a dict or a HookResult")
-    reply = {name: value for name in MASSGEN if (value := getattr(result, name, None)) is not None}
-    if "decision" in reply:
-        reply["decision"] = getattr(reply["decision"], "value", reply["decision"])  # of an Enum
-    metadata, errors = getattr(result, "metadata", None), getattr(result, "hook_errors", None)
-    if "reason" not in reply and isinstance(metadata, dict) and metadata.get("reason") is not None:
-        reply["reason"] = metadata["reason"]
-    vague = not reply.get("reason") and not getattr(result, "explicit", False)
-    if reply.get("allowed") is True and (vague or "decision" in reply):
-        del reply["allowed"]
-    if reply.get("decision") == "allow" and vague:
-        del reply["decision"]
-    for name, value in result.more.items() if known else ():
-        word, *rest = name.split("_")
-        reply[word + "".join(map(str.title, rest))] = value
-    if errors and isinstance(errors, list) and "systemMessage" not in reply:
-        reply["systemMessage"] = "; ".join(map(str, errors))[:2_000]
-    return reply
-
-
-def explain(exc: BaseException, own: str | None) -> tuple[str, str, list[str]]:
-    """What was raised and where, in one line; the traceback, from the hook's code on; the files that it leads through.
-    `own` is the hook's file: when the exception comes from elsewhere, the line there is told as well."""
-    try:
-        import traceback
-        trace, message = exc.__traceback__, str(exc)
-        while trace and trace.tb_frame.f_globals.get("__name__", "").startswith(MACHINERY):
-            trace = trace.tb_next
-        steps = traceback.extract_tb(trace)
-        files = [step.filename for step in steps]
-        places = [f"{os.path.basename(step.filename)}:{step.lineno} in {step.name}" for step in steps]
-        if isinstance(exc, SyntaxError):
-            message, places = f"{exc.msg} ({exc.filename}:{exc.lineno})", []
-            files.append(str(exc.filename))
-        elif own in files and files[-1] != own:
-            places[-1] += ", called from " + places[len(files) - 1 - files[::-1].index(own)]
-        line = type(exc).__name__ + (f": {message}" if message else "") + (f" ({places[-1]})" if places else "")
-        return line, "".join(traceback.format_exception(type(exc), exc, trace)), files
-    except BaseException:  # out of memory or stack, or an exception that cannot be shown
-        return type(exc).__name__, "", []
-
-
 # --- Modules ---------------------------------------------------------------------------------------------------------
 
 def stamp(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file does; None when there is none."""
+    """The stamp of a file, which changes when the file does; None when there is no file."""
     try:
         found = stat(path)
     except OSError:
@@ -470,27 +182,173 @@ def stamp(path: str) -> tuple[int, int, int] | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-class SourceLoader(importlib._bootstrap_external.SourceFileLoader):
-    """Compiles a module from its source. A `__pycache__` is never believed: whoever can write there could exchange the
+def is_file(path: str) -> bool:
+    """Whether there is something else than a folder."""
+    try:
+        return stat(path).st_mode & 0o170_000 != 0o040_000
+    except OSError:
+        return False
+
+
+external = importlib._bootstrap_external
+
+
+class SourceLoader(external.SourceFileLoader):
+    """Compiles a module from its source. A `__pycache__` is never used: whoever can write there could replace the
     code of a guard while its source looks unchanged."""
 
     def get_code(self, fullname: str) -> object:
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
-class SourceFinder(importlib._bootstrap_external.FileFinder):
+def is_below(path: str, folders) -> bool:
+    """Whether a path is one of these folders or leads into one."""
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
+
+
+class Record:
+    """What a person trusted of a project: below its `folders` only the recorded `files` are loaded, each from source text
+    with the recorded digest; `units` are folders within, such as a virtual environment, that are trusted as a whole.
+
+    A path counts as it is written and as it is behind links, so neither a link into the project nor one out of it goes
+    around the record. The rules hold in three places, because a hook may change `sys.path`, use the finders and loaders of
+    importlib itself, or call what they call:
+
+    - `RecordedFinder` serves every folder below the project's, whoever puts it on a path;
+    - the loaders of importlib, which others inherit from, read recorded source text or fail;
+    - python tells before it loads a library, or executes code of a file that was loaded in another way.
+
+    Code that a recorded file itself makes of text (`exec(text)`) is that file's own doing."""
+
+    def __init__(self, facts: dict) -> None:
+        try:
+            from _sha2 import sha256
+        except ImportError:
+            try:
+                from _sha256 import sha256  # before 3.12
+            except ImportError:  # not CPython
+                from hashlib import sha256
+        self.sha256, self.files, self.codes = sha256, facts["files"], {}
+        self.folders, self.units = self._spellings(facts["folders"]), self._spellings(facts["units"])
+        for path in [path for path in sys.path_importer_cache if self.covers(path)]:
+            del sys.path_importer_cache[path]
+        sys.path_hooks.insert(0, self._finder)
+        for loader in (external.SourceLoader, external.SourcelessFileLoader, SourceLoader):
+            loader.get_code = self._checked(loader.get_code)
+        import zipimport  # loaded by python itself
+        zipimport.zipimporter.__init__ = self._unless_covered(zipimport.zipimporter.__init__)
+        sys.addaudithook(self._overhear)
+
+    @staticmethod
+    def _spellings(folders: list) -> tuple:
+        return tuple({*map(os.path.normpath, folders), *map(os.path.realpath, folders)})
+
+    def covers(self, path: str) -> bool:
+        """Whether the record decides about this path."""
+        places = os.path.abspath(path), os.path.realpath(path)
+        return any(is_below(place, self.folders) and not is_below(place, self.units) for place in places)
+
+    def digest(self, path: str) -> str | None:
+        """The recorded digest of a file, by its path as written or by that of its folder behind links."""
+        path = os.path.normpath(path)
+        folder, name = os.path.split(path)
+        return self.files.get(path) or self.files.get(os.path.join(os.path.realpath(folder), name))
+
+    def code(self, path: str) -> object:
+        """Compile the recorded source in this file."""
+        if (recorded := self.digest(path)) is None:
+            raise self.refuse(path, "is not in the record of trusted files")
+        with io.FileIO(path) as file:
+            text = file.readall()
+        if self.sha256(text).hexdigest() != recorded:
+            raise self.refuse(path, "changed since it was trusted")
+        code = compile(text, path, "exec", dont_inherit=True)
+        self.codes[id(code)] = code  # kept, or another one could get its id
+        return code
+
+    @staticmethod
+    def refuse(path: str, why: str) -> ImportError:
+        return ImportError(f"{path} {why}; see `crosier trust`", path=path)
+
+    def _checked(self, get_code):
+        """The method of a loader, for files that the record does not decide about; its own for all others."""
+        def checked(loader: object, fullname: str) -> object:
+            path = loader.get_filename(fullname)
+            return self.code(path) if self.covers(path) else get_code(loader, fullname)
+        return checked
+
+    def _unless_covered(self, init):
+        """The constructor of an importer, for paths that the record does not decide about."""
+        def checked(importer: object, path: str, *more: object) -> None:
+            if self.covers(path):
+                raise self.refuse(os.fsdecode(path), "is no folder, and only recorded sources are loaded here")
+            init(importer, path, *more)
+        return checked
+
+    def _finder(self, path: str) -> "RecordedFinder":
+        if not self.covers(path) or is_file(path):
+            raise ImportError("no folder of the project")
+        return RecordedFinder(path, self)
+
+    def _overhear(self, event: str, values: tuple) -> None:
+        if event == "exec":
+            path, why = values[0].co_filename, "was not loaded from a recorded source"
+            if id(values[0]) in self.codes or path[:1] != "/" and not stamp(path):  # made up, such as <string>
+                return
+        elif event == "import" or event == "ctypes.dlopen":
+            path = values[event == "import"]  # the file of a compiled extension, or of a library
+            if not isinstance(path, (str, bytes)) or not stamp(path := os.fsdecode(path)):
+                return  # neither a file; or a name, which the system looks for in its own folders
+            why = "is compiled code, and only recorded sources are loaded here"
+        else:
+            return
+        if self.covers(path):
+            raise self.refuse(path, why)
+
+
+class RecordedFinder:
+    """Finds modules in a folder of a project that has a record."""
+
+    def __init__(self, path: str, record: Record) -> None:
+        self.path, self.record = path, record
+
+    def find_spec(self, fullname: str, target: object = None) -> object:
+        stem = f"{self.path}/{fullname.rpartition('.')[2]}"
+        source, package = f"{stem}.py", f"{stem}/__init__.py"
+        found = [path for path in (source, package) if stamp(path)]
+        if len(found) > 1:
+            raise twins(stem, fullname)
+        for path in found:
+            if self.record.digest(path) is None:
+                raise self.record.refuse(path, "is not in the record of trusted files")
+            within = [stem] if path == package else None
+            return external.spec_from_file_location(
+                fullname, path, loader=SourceLoader(fullname, path), submodule_search_locations=within)
+        others = [".pyc", *external._imp.extension_suffixes(), ""]
+        for path in (stem + end for end in others if stamp(stem + end)):
+            raise self.record.refuse(path, "is no python source, and only recorded sources are loaded here")
+        return None
+
+    def invalidate_caches(self) -> None:
+        pass
+
+
+def twins(stem: str, fullname: str) -> ImportError:
+    return ImportError(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
+                       "which of them is the guard", name=fullname, path=stem)
+
+
+class SourceFinder(external.FileFinder):
     """Finds modules in the folders of hooks: sources and compiled extensions, and no `.pyc` without its source."""
 
     def __init__(self, path: str) -> None:
-        external = importlib._bootstrap_external
-        extensions = importlib._bootstrap_external._imp.extension_suffixes()
+        extensions = external._imp.extension_suffixes()
         super().__init__(path, (external.ExtensionFileLoader, extensions), (SourceLoader, [".py"]))
 
     def find_spec(self, fullname: str, target: object = None) -> object:
         stem = f"{self.path}/{fullname.rpartition('.')[2]}"
         if stamp(f"{stem}.py") and stamp(f"{stem}/__init__.py"):
-            raise ImportError(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
-                              "which of them is the guard", name=fullname, path=stem)
+            raise twins(stem, fullname)
         return super().find_spec(fullname, target)
 
 
@@ -500,7 +358,7 @@ def source_finder(path: str) -> SourceFinder:
     def depth(folders) -> int:
         return max((len(folder) for folder in folders if path == folder or path.startswith(f"{folder}/")), default=-1)
     own = depth(HOOK_FOLDERS)
-    if own < 0 or own < depth(PYTHON_FOLDERS):
+    if own < 0 or own < depth(PYTHON_FOLDERS) or is_file(path):
         raise ImportError("no folder of hooks")
     return SourceFinder(path)
 
@@ -580,8 +438,7 @@ class Source:
 
 
 def resolve(module: object, function: str) -> tuple:
-    """Make a callable of what the config names, and see whether it wants a second argument. A parameter with a default
-    gets the context only if it is named for it."""
+    """Make a callable of what the config names, and see whether it wants a second argument."""
     if (target := getattr(module, function, None)) is None:
         names = [name for name, item in vars(module).items() if callable(item) and name[0] != "_"]
         raise AttributeError(f"there is no such function; the module has {', '.join(names) or 'none'}")
@@ -592,18 +449,69 @@ def resolve(module: object, function: str) -> tuple:
     code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
     if code and code.co_flags & 0x80:  # a coroutine: fetch what it needs before the first call
         import asyncio  # noqa: F401
-    if type(target) is type(resolve) and not (target.__defaults__ or target.__kwdefaults__ or vars(target)):
-        if code.co_argcount in (1, 2) and not code.co_kwonlyargcount:
-            return target, code.co_argcount == 2
-    import inspect  # for all that is no plain function of one or two parameters
-    try:
-        signature = inspect.signature(target)
-    except ValueError:  # built in, and does not tell
-        return target, False
-    taken = [p for p in signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    context = len(taken) > 1 and (taken[1].default is taken[1].empty or taken[1].name in ("context", "ctx"))
-    signature.bind(*[None] * (1 + context))  # better a TypeError now than in every call
-    return target, context
+    return target, takes_context(target)
+
+
+# --- Large events ----------------------------------------------------------------------------------------------------
+
+class LargeEvent(HookEvent):
+    """An event with large values, which are parsed on first use: most hooks do not use them.
+
+    What python's own code does with a dict without asking its methods does not see values that are not read yet, so
+    every method that looks at more than one of them reads all first."""
+
+    __slots__ = ("_later", "_broken")  # the text of values that are not read, by field; why one could not be read
+
+    def _read(self, field: object) -> None:
+        text = self._later.pop(field)
+        try:
+            dict.__setitem__(self, field, decode(text))
+        except (ValueError, RecursionError, MemoryError) as exc:
+            self._later[field] = text
+            self._broken = Failure("delivery", f"cannot hand over {field!r} of the event: {type(exc).__name__}: {exc}")
+            raise self._broken from None
+
+    def __getitem__(self, field: object) -> object:
+        if field in self._later:
+            self._read(field)
+        return dict.__getitem__(self, field)
+
+    def get(self, field: object, default: object = None) -> object:
+        return self[field] if field in self else default
+
+    def __iter__(self):  # its own, so that python asks for the values one by one
+        return dict.__iter__(self)
+
+    def __reduce__(self) -> tuple:
+        return HookEvent, (dict(self),)
+
+    def _whole(name: str):
+        method = getattr(dict, name)
+
+        def read_first(self, *values: object, **more: object) -> object:
+            for field in list(self._later):
+                self._read(field)
+            return method(self, *values, **more)
+        return read_first
+
+    for _name in ("__eq__", "__ne__", "__repr__", "__setitem__", "__delitem__", "__or__", "__ror__", "__ior__", "items",
+                  "values", "pop", "popitem", "setdefault", "update", "clear", "copy"):
+        locals()[_name] = _whole(_name)
+    __hash__ = None
+
+
+def take_large(data: bytes, count: int) -> tuple[object, bytes, dict]:
+    """An event as it is sent with `count` large values: its other fields, its text, and the text of the large ones by
+    field. In the place of a large value python's reader finds a word that no JSON has, and asks what it stands for."""
+    start, text = 16 * count, memoryview(data)
+    places = [start + int.from_bytes(text[at : at + 8], "little") for at in range(0, start, 8)]
+    values = [bytes(text[begin:end]) for begin, end in zip(places[::2], places[1::2])]
+    around = [bytes(text[end:begin]) for end, begin in zip([start, *places[1::2]], [*places[::2], len(data)])]
+    left = iter(values)
+    fields = decode(b"NaN".join(around), scanner(lambda _: next(left)))
+    later = {field: value for field, value in fields.items() if type(value) is bytes}  # which JSON has not
+    return fields, data[start:], later
+
 
 
 # --- Hooks -----------------------------------------------------------------------------------------------------------
@@ -613,7 +521,10 @@ class Hook:
 
     def load(self, head: tuple, data: bytes) -> bytes:
         """Import the module, or what has changed of it, and see whether the function can be called."""
+        global RECORD
         request = decode(data)
+        if RECORD is None and "record" in request:
+            RECORD = Record(request["record"])
         paths = tuple(os.path.normpath(path) for path in request.get("paths", ()) if os.path.isabs(path))
         key, self.name, self.cwd = (request["module"], paths), request.get("name", ""), request.get("cwd")
         self.fork, self.limit = request.get("fork", False), request.get("max_reply", 1 << 20)
@@ -651,12 +562,15 @@ class Hook:
 
     def _answer(self, head: tuple, data: bytes, context: HookContext | None = None) -> bytes:
         try:
-            fields = decode(data)
+            large = head[4] >> 16
+            fields, sent, later = take_large(data, large) if large else (decode(data), data, None)
             if type(fields) is not dict:
                 raise TypeError(f"a {type(fields).__name__} is no object")
-            event = new_event(HookEvent)
+            event = new_event(LargeEvent if large else HookEvent)
             fill(event, fields)
-            event._sent = data
+            event._sent = sent
+            if large:
+                event._later, event._broken = later, None
             if self.cwd != here:
                 enter(self.cwd or event.get("cwd") or HOME)
         except (ValueError, TypeError, RecursionError, MemoryError, OSError) as exc:
@@ -665,7 +579,9 @@ class Hook:
         try:
             reply = self.target(event) if context is None else self.target(event, context)
             if type(reply) is not dict:
-                reply = understand(reply)
+                reply = understand(wait(reply) if hasattr(type(reply), "__await__") else reply)
+            if large and event._broken:  # also when the hook has caught it
+                raise event._broken
             return pack(head[0], reply, self.limit) if reply else answer(head[0], NONE)
         except BaseException as exc:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
@@ -748,8 +664,18 @@ def wait(awaitable) -> object:
 
 # --- The worker ------------------------------------------------------------------------------------------------------
 
+def adopt(variables: dict) -> None:
+    """Have the environment of the start and these variables, and no others: each call brings those of its caller."""
+    wanted = {**STARTED, **variables}
+    for name in [name for name in environ if name not in wanted]:
+        del environ[name]
+    for name, value in wanted.items():
+        if environ.get(name) != value:
+            environ[name] = value
+
+
 def serve() -> None:
-    """Answer requests, one after the other, until there are no more."""
+    """Answer requests one after another until there are no more."""
     hooks: dict[int, Hook] = {}
     own, receive, output = getpid(), CHANNEL.receive, CHANNEL.output
     while True:
@@ -760,6 +686,9 @@ def serve() -> None:
         elif op == LOAD:
             hook = hooks[head[3]] = Hook()
             answered = attempt(own, hook.load, head, data)
+        elif op == ENVIRONMENT:
+            adopt(decode(data))
+            continue
         else:
             version = ".".join(map(str, sys.version_info[:3]))
             facts = {"protocol": 3, "python": version, "executable": sys.executable, "pid": own}
@@ -769,8 +698,9 @@ def serve() -> None:
             answered = answered[done:]
 
 
-MACHINERY = (__name__, "importlib", "asyncio")  # modules whose frames are not the hook's
 CHANNEL, SOURCES, FOLDERS, LOOPS = Channel(), {}, {}, {}
+environ, STARTED = os.environ, dict(os.environ)
+RECORD = None  # of the project, if its files are recorded
 HOOK_FOLDERS, PYTHON_FOLDERS = set(), tuple(os.path.normpath(path) for path in sys.path if path)
 sys.path_hooks.insert(0, source_finder)
 here, bypassed = 0, False  # the held folder that it is in, if that is known; whether a hook can do things unheard
@@ -789,7 +719,7 @@ for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
 
 
 def flush_all() -> None:
-    """Write out what every open file still holds."""
+    """Flush all open files."""
     import gc
     for item in gc.get_objects():
         if isinstance(item, io.IOBase):

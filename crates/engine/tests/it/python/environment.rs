@@ -108,8 +108,8 @@ fn the_configurations_folder_is_at_the_end_of_the_path_and_cwd_is_nowhere() {
             spec.cwd = Cwd::Event;
             spec
         });
-        let base = Base { cwd: Some(lab.path("agent").display().to_string()), ..Base::default() };
-        let event = PreToolUse { base, ..tool("path") };
+        let base = Base::default().cwd(lab.path("agent").display().to_string());
+        let event = tool("path").with_base(base);
         let reason = desk.fire_event(event).outcome.reason.unwrap();
         let found: Vec<&str> = reason.split(':').collect();
         let lib = lab.path("lib").display().to_string();
@@ -149,8 +149,8 @@ fn a_hook_runs_where_it_is_told() {
         }
         let real = |name: &str| std::fs::canonicalize(lab.path(name)).unwrap().display().to_string();
         let event = || {
-            let base = Base { cwd: Some(lab.path("agent").display().to_string()), ..Base::default() };
-            PreToolUse { base, ..tool("where") }
+            let base = Base::default().cwd(lab.path("agent").display().to_string());
+            tool("where").with_base(base)
         };
         for (cwd, found) in [
             (Cwd::Folder(lab.folder().to_owned()), real("")),
@@ -211,8 +211,8 @@ fn a_folder_whose_name_is_no_text_is_found() {
 fn a_folder_of_the_event_that_is_gone_denies() {
     each_way(|lab| {
         let desk = lab.desk_with(SHOW, |spec| PythonSpec { cwd: Cwd::Event, ..spec });
-        let base = Base { cwd: Some("/nowhere/at/all".to_owned()), ..Base::default() };
-        let trial = desk.fire_event(PreToolUse { base, ..tool("where") });
+        let base = Base::default().cwd("/nowhere/at/all".to_owned());
+        let trial = desk.fire_event(tool("where").with_base(base));
         trial.failed(FailureKind::Delivery, &["/nowhere/at/all"]);
     });
 }

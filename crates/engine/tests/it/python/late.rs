@@ -144,7 +144,7 @@ fn a_large_event_that_nobody_reads_is_part_of_the_deadline() {
         lab.wait_for("stopped");
         let hook = crosier::Hook::on(crosier::payload::UserPromptSubmit).named("late").timeout(ms(250));
         engine.register(hook.python(lab.spec("guard.check"))).unwrap();
-        let event = crosier::payload::UserPromptSubmit { prompt: "x".repeat(1 << 20), ..Default::default() };
+        let event = crosier::payload::UserPromptSubmit::new("x".repeat(1 << 20));
         let trial = desk.fire_event(event);
         assert_eq!(trial.report().failure.as_ref().unwrap().kind, FailureKind::Timeout, "{trial:?}");
         assert!(trial.took < ms(250 + 100 + 1000), "{trial:?}");

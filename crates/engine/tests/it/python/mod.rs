@@ -26,6 +26,7 @@ mod phase;
 mod register;
 mod reload;
 mod shim;
+mod sources;
 mod start;
 mod suite;
 mod unfriendly;

@@ -22,7 +22,7 @@ fn event(desk: &super::desk::Desk<'_>, function: &str, input: &str) -> Event {
 #[test]
 fn what_python_cannot_read_is_undelivered_and_denies() {
     each_way(|lab| {
-        let desk = lab.desk(DENIES);
+        let desk = lab.desk("def reads(event): return event.args and None");
         let before = desk.pid();
         for input in [
             format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
@@ -30,8 +30,8 @@ fn what_python_cannot_read_is_undelivered_and_denies() {
             "9".repeat(1_000_000),
             format!("[{},-1]", "9".repeat(20_001)),
         ] {
-            let trial = desk.fire_event(event(&desk, "denies", &input));
-            trial.failed(FailureKind::Delivery, &["cannot hand over the event"]);
+            let trial = desk.fire_event(event(&desk, "reads", &input));
+            trial.failed(FailureKind::Delivery, &["cannot hand over"]);
             assert!(trial.took < ms(15_000), "{:?}", trial.took);
         }
         assert_eq!(desk.pid(), before);

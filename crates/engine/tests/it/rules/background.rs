@@ -9,15 +9,15 @@ use crosier::{Base, Decision, Engine, FailureKind, Hook, Mode, OnError, Outcome,
 use super::kit::{Diary, PATIENCE, engine, eventually, failure, json, quiet, tool, with_status};
 
 fn base(session: &str, agent: Option<&str>) -> Base {
-    Base { session_id: Some(session.into()), agent_id: agent.map(Into::into), ..Base::default() }
+    Base::default().session_id(session.to_owned()).agent_id(agent.map(str::to_owned))
 }
 
 fn call(session: &str, agent: Option<&str>) -> PreToolUse {
-    PreToolUse { base: base(session, agent), ..tool("Bash") }
+    tool("Bash").with_base(base(session, agent))
 }
 
 fn start(session: &str, agent: Option<&str>) -> SessionStart {
-    SessionStart { base: base(session, agent), source: "startup".into(), ..SessionStart::default() }
+    SessionStart::new("startup").with_base(base(session, agent))
 }
 
 fn context(outcome: Outcome) -> Option<Vec<String>> {
@@ -64,7 +64,7 @@ fn an_event_that_takes_no_context_leaves_it_waiting() {
     let engine = telling();
     engine.fire_blocking(call("s", None));
     let delivered = eventually(|| {
-        let message = PostMessage { base: base("s", None), output: "x".into(), model: None };
+        let message = PostMessage::new("x").with_base(base("s", None));
         assert!(engine.fire_blocking(message).context.is_empty());
         context(engine.fire_blocking(start("s", None)))
     });

@@ -175,7 +175,7 @@ fn a_hook_gets_only_the_events_that_it_is_on() {
         }),
     ]);
     assert_eq!(ran(&engine.fire_blocking(Stop::default())), ["stop"]);
-    let started = SubagentStart { agent_id: "a".into(), agent_type: "coder".into(), ..Default::default() };
+    let started = SubagentStart::new("a", "coder");
     assert_eq!(engine.fire_blocking(started).context, ["a is coder"]);
     assert!(engine.fire_blocking(PostToolUse::default()).reports.is_empty());
 }

@@ -71,7 +71,7 @@ fn has(outcome: &Outcome, capability: Capability) -> bool {
 
 #[test]
 fn an_effect_is_applied_exactly_where_the_table_allows_it() {
-    for row in &TABLE {
+    for row in TABLE {
         for capability in Capability::ALL {
             let about = format!("{} at {}", capability.word(), row.name);
             let outcome = said(row, Mode::Sequential, asks_for(row, capability));
@@ -116,7 +116,7 @@ fn a_denial_that_an_event_does_not_have_is_context_where_that_is_taken() {
 
 #[test]
 fn a_halt_is_allowed_everywhere_and_beats_a_resume() {
-    for row in &TABLE {
+    for row in TABLE {
         let outcome = said(row, Mode::Sequential, Reply::halt("enough"));
         assert_eq!(outcome.halt.unwrap().reason, "enough", "{}", row.name);
         let on = || Hook::on_event(Kind::Builtin(row));
@@ -131,7 +131,7 @@ fn a_halt_is_allowed_everywhere_and_beats_a_resume() {
 
 #[test]
 fn an_observer_has_no_effect_at_any_event() {
-    for row in &TABLE {
+    for row in TABLE {
         let quiet = said(row, Mode::Observe, Reply::none());
         for capability in Capability::ALL {
             let outcome = said(row, Mode::Observe, asks_for(row, capability));

@@ -108,7 +108,7 @@ fn the_derived_output_follows_a_rewritten_response() {
             seen.note(call.event.get("tool_output").unwrap().text());
         }),
     ]);
-    engine.fire_blocking(PostToolUse { tool_response: "secret".into(), ..PostToolUse::default() });
+    engine.fire_blocking(PostToolUse::new("", "", "secret"));
     assert_eq!(diary.lines(), ["clean", "\"clean\""]);
 }
 
@@ -126,7 +126,7 @@ fn a_rewrite_of_a_denied_event_is_not_told() {
 fn a_rewrite_for_the_wrong_phase_or_field_is_listed_and_not_applied() {
     let field = |name: &str| {
         let target = Target::Field(name.to_owned());
-        Reply::none().with(|effects| effects.rewrites.push(Rewrite { target, value: Json::from("x") }))
+        Reply::none().with(|effects| effects.rewrites.push(Rewrite::new(target, "x")))
     };
     let engine = engine([
         says("output", Reply::none().rewrite_output("x")),
@@ -154,7 +154,7 @@ fn a_rewrite_that_the_field_cannot_hold_is_listed_and_not_applied() {
         on("number").callback(|_: &PreMessage| Reply::none().rewrite_input(json("5"))),
         on("typed").callback(move |e: &PreMessage| seen.note(e.prompt.clone())),
     ]);
-    let outcome = engine.fire_blocking(PreMessage { prompt: "hello".into(), ..PreMessage::default() });
+    let outcome = engine.fire_blocking(PreMessage::new("hello"));
     assert_eq!(ignored(&outcome, "number"), ["rewrite"]);
     assert_eq!(diary.lines(), ["hello"]);
     assert_eq!((outcome.updated_input, outcome.decision), (None, None));

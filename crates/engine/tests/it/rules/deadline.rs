@@ -149,3 +149,34 @@ fn a_limit_that_no_clock_can_hold_is_no_limit() {
     let outcome = engine(kinds).fire_blocking(tool("Bash"));
     assert_eq!(ran(&outcome), ["async", "blocking"]);
 }
+
+/// A fire that is stopped tells what was decided so far; what had not run is skipped, and nobody observes it.
+#[tokio::test(start_paused = true)]
+async fn a_host_stops_a_fire_and_learns_what_was_decided() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let observed = std::sync::Arc::new(AtomicBool::new(false));
+    let seen = std::sync::Arc::clone(&observed);
+    let engine = crosier::Engine::builder()
+        .hook(Hook::on(PreToolUse).named("asks").callback(|_: &PreToolUse| Reply::ask("really?")))
+        .hook(Hook::on(PreToolUse).named("slow").async_callback(|_: std::sync::Arc<PreToolUse>| async {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+        }))
+        .hook(Hook::on(PreToolUse).named("watches").mode(crosier::Mode::Observe).callback(
+            move |_: &PreToolUse| {
+                seen.store(true, Ordering::Relaxed);
+            },
+        ))
+        .build()
+        .unwrap();
+    let stop = tokio::time::sleep(Duration::from_secs(1));
+    let (outcome, is_whole) = engine.fire_until(tool("Bash"), stop).await;
+    assert!(!is_whole && !observed.load(Ordering::Relaxed));
+    assert_eq!(outcome.decision, Some(crosier::Decision::Ask));
+    let statuses: Vec<_> = outcome.reports.iter().map(|report| report.status).collect();
+    assert_eq!(statuses, [crosier::Status::Ok, crosier::Status::Skipped]);
+    let (outcome, is_whole) = engine.fire_until(tool("Bash"), std::future::pending()).await;
+    assert!(is_whole && observed.load(Ordering::Relaxed));
+    assert_eq!(outcome.reports.len(), 3);
+    let (outcome, is_whole) = engine.recheck_until(tool("Bash"), std::future::ready(())).await;
+    assert!(is_whole && outcome.reports.is_empty(), "there is no guard");
+}

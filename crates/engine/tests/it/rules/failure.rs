@@ -19,14 +19,19 @@ fn failing(row: &'static EventRow, kind: FailureKind, on_error: OnError) -> Outc
 
 #[test]
 fn every_kind_of_failure_follows_its_policy_at_every_event() {
-    for row in &TABLE {
+    for row in TABLE {
         for kind in FailureKind::ALL {
             for on_error in [OnError::Log, OnError::Skip, OnError::Abort] {
                 let about = format!("{kind} {} at {}", on_error.word(), row.name);
                 let outcome = failing(row, kind, on_error);
                 assert_eq!(outcome.reports[0].status, Status::Failed, "{about}");
-                assert_eq!(outcome.reports[0].failure, Some(Failure::new(kind, "the detail")), "{about}");
-                let always = matches!(kind, FailureKind::Import | FailureKind::Delivery);
+                assert_eq!(
+                    outcome.reports[0].failure,
+                    Some(Failure::new(kind, "the detail").into()),
+                    "{about}"
+                );
+                let always =
+                    matches!(kind, FailureKind::Import | FailureKind::Delivery | FailureKind::Changed);
                 let can_deny = row.capabilities.has(Capability::Deny);
                 let acts = on_error == OnError::Abort || always && can_deny;
                 assert_eq!(outcome.by_failure, acts, "{about}");

@@ -13,7 +13,7 @@ use crosier::{
 use super::kit::{engine, json, says, tool};
 
 fn because(reason: &str) -> Directive {
-    Directive { reason: reason.into(), by: "hook".into() }
+    Directive::new(reason, "hook")
 }
 
 fn refusal() -> Refusal {
@@ -37,8 +37,7 @@ fn every_outcome() -> Vec<Outcome> {
         outcome.updated_output = set(3).then(|| json(r#"{"out":1}"#));
         outcome.suppress_output = set(4);
         outcome.updated_permissions = set(5).then(|| json("[1]"));
-        outcome.inject =
-            vec![Injected { strategy: Strategy::ToolResult, content: "i".into(), hook: "hook".into() }];
+        outcome.inject = vec![Injected::new(Strategy::ToolResult, "i", "hook")];
         outcomes.push(outcome);
     }
     outcomes
@@ -126,7 +125,7 @@ fn a_denial_without_words_still_has_some() {
     let fired = engine([says(
         "guard",
         Reply::none().with(|effects| {
-            effects.opinion = Some(crosier::protocol::Opinion { decision: Decision::Deny, reason: None });
+            effects.opinion = Some(crosier::protocol::Opinion::new(Decision::Deny, None));
         }),
     )])
     .fire_blocking(tool("Bash"));
@@ -222,8 +221,7 @@ fn stops_go_through_their_gate() {
         assert_eq!(gate(Reply::deny("go on")), StopGate::Resume(because("go on")));
         assert_eq!(gate(Reply::halt("enough")), StopGate::Halt(because("enough")));
         let both = Reply::halt("enough").with(|effects| {
-            effects.opinion =
-                Some(crosier::protocol::Opinion { decision: Decision::Deny, reason: Some("go on".into()) });
+            effects.opinion = Some(crosier::protocol::Opinion::new(Decision::Deny, Some("go on".into())));
         });
         assert_eq!(gate(both), StopGate::Halt(because("enough")), "a halt beats a resume");
     }

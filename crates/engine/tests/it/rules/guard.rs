@@ -2,7 +2,7 @@
 
 use crosier::payload::{PermissionRequest, PostToolUse, PreToolUse, PreViewRender};
 use crosier::{
-    Base, Call, Decision, Engine, Failure, Gates, Hook, Json, Mode, OnError, Outcome, OutputGate, Pass,
+    Call, Decision, Engine, Failure, Gates, Hook, Json, Mode, OnError, Outcome, OutputGate, Pass,
     RegisterError, Reply, ToolGate,
 };
 use proptest::prelude::*;
@@ -132,7 +132,7 @@ fn permission_updates_for_another_input_are_void_too() {
     });
     let later =
         Hook::on(PermissionRequest).callback(|_: &PermissionRequest| Reply::none().rewrite_input(json(BAD)));
-    let event = PermissionRequest { tool_name: "Bash".into(), tool_input: json(GOOD), ..Default::default() };
+    let event = PermissionRequest::new("Bash", json(GOOD));
     let outcome = engine([learns.clone(), later]).fire_blocking(event.clone());
     assert_eq!((outcome.decision, outcome.updated_permissions.clone()), (None, None));
     assert_eq!(ignored(&outcome, "learns"), ["allow", "permissions"]);
@@ -185,8 +185,7 @@ fn where_the_event_has_no_deny_a_guard_rewrites_in_the_end_too() {
         .guard(true)
         .callback(|_: &PreViewRender| Reply::none().rewrite_input(json(r#"{"safe":true}"#)));
     let other = Hook::on(PreViewRender).callback(|_: &PreViewRender| Reply::none().rewrite_input(json("{}")));
-    let outcome = engine([view, other])
-        .fire_blocking(PreViewRender { base: Base::default(), view: json(r#"{"x":1}"#) });
+    let outcome = engine([view, other]).fire_blocking(PreViewRender::new(json(r#"{"x":1}"#)));
     assert_eq!(outcome.updated_input, Some(json(r#"{"safe":true}"#)));
 }
 

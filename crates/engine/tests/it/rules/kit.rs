@@ -20,17 +20,12 @@ pub(super) fn tool(name: &str) -> PreToolUse {
 
 /// A call of this tool in this agent.
 pub(super) fn tool_of(agent: &str, name: &str) -> PreToolUse {
-    PreToolUse { base: Base { agent_id: Some(agent.to_owned()), ..Base::default() }, ..tool(name) }
+    tool(name).with_base(Base::default().agent_id(agent.to_owned()))
 }
 
 /// A call of a tool that gave this back.
 pub(super) fn after(tool_response: Json) -> PostToolUse {
-    PostToolUse {
-        tool_name: "Bash".to_owned(),
-        tool_input: json("{}"),
-        tool_response,
-        ..PostToolUse::default()
-    }
+    PostToolUse::new("Bash", json("{}"), tool_response)
 }
 
 /// A hook on every tool call that always says the same.

@@ -184,9 +184,9 @@ fn subagent_events_belong_to_the_agent_that_they_are_about() {
     let end = Hook::on(PostAgentComplete).named("end").callback(|_: &PostAgentComplete| ());
     let engine = engine([]);
     let _handle = engine.enter(Scope::new("child").hook(hook).hook(end)).unwrap();
-    let event = |agent: &str| SubagentStart { agent_id: agent.into(), ..SubagentStart::default() };
+    let event = |agent: &str| SubagentStart::new(agent, "");
     assert_eq!(ran(&engine.fire_blocking(event("child"))), ["child/start"]);
     assert!(engine.fire_blocking(event("other")).reports.is_empty());
-    let done = PostAgentComplete { agent_id: "child".into(), ..PostAgentComplete::default() };
+    let done = PostAgentComplete::new("child", "", "");
     assert_eq!(ran(&engine.fire_blocking(done)), ["child/end"]);
 }

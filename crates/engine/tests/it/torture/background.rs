@@ -14,13 +14,12 @@ fn in_background(lab: &Lab, line: &str) -> Hook {
 }
 
 fn session_start() -> SessionStart {
-    SessionStart { source: "startup".to_owned(), ..SessionStart::default() }
+    SessionStart::new("startup")
 }
 
 fn event_of(session: &str, agent: Option<&str>) -> PreToolUse {
-    let base =
-        Base { session_id: Some(session.to_owned()), agent_id: agent.map(str::to_owned), ..Base::default() };
-    PreToolUse { base, ..event() }
+    let base = Base::default().session_id(session.to_owned()).agent_id(agent.map(str::to_owned));
+    event().with_base(base)
 }
 
 /// Fires events until one has context.
@@ -60,11 +59,11 @@ fn context_of_the_background_comes_only_to_its_own_session_and_agent_and_where_i
     each_way(|lab| {
         let base = event_of("s-7", Some("a")).base;
         let engine = lab.engine([in_background(lab, r#"echo '{"systemMessage":"hello"}'; : > done"#)]);
-        lab.fire(&engine, SessionStart { base: base.clone(), ..session_start() });
+        lab.fire(&engine, session_start().with_base(base.clone()));
         lab.wait_for("done");
         let of_others = [("s-7", None), ("s-7", Some("b")), ("s-8", Some("a"))];
         // PostMessage takes no context, so it waits.
-        let post = PostMessage { base, ..PostMessage::default() };
+        let post = PostMessage::default().with_base(base);
         let begun = Instant::now();
         while begun.elapsed() < ms(50) {
             for (session, agent) in of_others {

@@ -8,7 +8,7 @@ use crosier::{Base, Cwd, FailureKind};
 use super::lab::{Lab, each_way, event};
 
 fn event_in(folder: &str) -> PreToolUse {
-    PreToolUse { base: Base { cwd: Some(folder.to_owned()), ..Base::default() }, ..event() }
+    event().with_base(Base::default().cwd(folder.to_owned()))
 }
 
 /// A folder for the agent, apart from the configuration's.

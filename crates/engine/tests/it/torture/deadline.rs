@@ -118,7 +118,10 @@ fn a_hook_that_closes_only_its_stdout_and_sleeps_is_killed() {
         // What it said stands, but nothing except its exit or its deadline ends a hook.
         let trial = lab.shell("cat deny; exec >&-; : > ready; sleep 60").hang();
         trial.decided_anyway(Decision::Deny, "no");
-        assert_eq!(trial.report().failure, Some(Failure::new(FailureKind::Timeout, late(trial.timeout))));
+        assert_eq!(
+            trial.report().failure,
+            Some(Failure::new(FailureKind::Timeout, late(trial.timeout)).into())
+        );
         lab.expect_no_survivor();
     });
 }
@@ -134,7 +137,7 @@ fn a_deny_before_the_deadline_is_honoured_and_the_failure_stays() {
         let trial = lab.shell("cat deny; : > ready; sleep 60").hang();
         trial.decided_anyway(Decision::Deny, "no");
         let failure = Failure::new(FailureKind::Timeout, late(trial.timeout));
-        assert_eq!(trial.report().failure, Some(failure));
+        assert_eq!(trial.report().failure, Some(failure.into()));
         lab.expect_no_survivor();
     });
 }

@@ -45,14 +45,12 @@ fn writer(lab: &Lab) -> Guard<'_> {
 const PATH: (&str, &str) = ("PATH", "/usr/bin:/bin");
 
 fn an_event() -> PreToolUse {
-    let base = Base {
-        session_id: Some("s-9".to_owned()),
-        cwd: Some("/tmp".to_owned()),
-        agent_id: Some("agent1".to_owned()),
-        orchestrator_id: Some("o-1".to_owned()),
-        ..Base::default()
-    };
-    PreToolUse { base, ..event() }
+    let base = Base::default()
+        .session_id("s-9".to_owned())
+        .cwd("/tmp".to_owned())
+        .agent_id("agent1".to_owned())
+        .orchestrator_id("o-1".to_owned());
+    event().with_base(base)
 }
 
 #[test]
@@ -198,13 +196,11 @@ fn variables_of_the_hook_win() {
 #[test]
 fn values_that_the_environment_cannot_carry_are_left_out_and_the_hook_still_denies() {
     each_way(|lab| {
-        let base = Base {
-            session_id: Some("s\0s".to_owned()),
-            orchestrator_id: Some("x".repeat(32 * 1024 + 1)),
-            agent_id: Some("y".repeat(32 * 1024)),
-            ..Base::default()
-        };
-        let event = PreToolUse { base, ..PreToolUse::new("t".repeat(1 << 20), json!({})) };
+        let base = Base::default()
+            .session_id("s\0s".to_owned())
+            .orchestrator_id("x".repeat(32 * 1024 + 1))
+            .agent_id("y".repeat(32 * 1024));
+        let event = PreToolUse::new("t".repeat(1 << 20), json!({})).with_base(base);
         let env = seen_by(lab, writer(lab), &[PATH, ("CROSIER_TOOL_NAME", "outer")], event.clone());
         for name in ["TOOL_NAME", "SESSION_ID", "ORCHESTRATOR_ID"] {
             assert!(!env.contains_key(&format!("CROSIER_{name}")), "{name}");

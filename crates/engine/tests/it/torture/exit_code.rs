@@ -160,7 +160,7 @@ fn a_hook_that_is_killed_after_its_deny_denies_and_the_failure_stays() {
         let trial = lab.shell("cat deny; kill -SEGV $$").fire();
         trial.decided_anyway(Decision::Deny, "no");
         let failure = Failure::new(FailureKind::Signal, "it was killed by signal 11 (SIGSEGV)");
-        assert_eq!(trial.report().failure, Some(failure));
+        assert_eq!(trial.report().failure, Some(failure.into()));
     });
 }
 

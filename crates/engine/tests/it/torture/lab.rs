@@ -410,7 +410,7 @@ impl Trial<'_> {
     #[track_caller]
     pub(super) fn failed(&self, kind: FailureKind, detail: impl Into<String>) {
         let outcome = &self.outcome;
-        assert_eq!(outcome.reports[0].failure, Some(Failure::new(kind, detail)), "{outcome:?}");
+        assert_eq!(outcome.reports[0].failure, Some(Failure::new(kind, detail).into()), "{outcome:?}");
         self.failed_somehow(kind);
     }
 

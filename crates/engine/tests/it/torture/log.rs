@@ -58,9 +58,8 @@ fn logs_carry_no_payload_and_no_words_of_hooks() {
         let _ = tracing::subscriber::set_global_default(log.clone());
         log.0.lock().unwrap().clear();
 
-        let base =
-            Base { cwd: Some(format!("/{SECRET}")), session_id: Some(SECRET.into()), ..Base::default() };
-        let event = PreToolUse { base, ..PreToolUse::new(SECRET, json!({"password": SECRET})) };
+        let base = Base::default().cwd(format!("/{SECRET}")).session_id(SECRET.to_owned());
+        let event = PreToolUse::new(SECRET, json!({"password": SECRET})).with_base(base);
         let lines = [
             format!("cat; exit 1; # {SECRET}"),
             format!("echo {SECRET} >&2; exit 1"),

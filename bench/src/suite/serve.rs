@@ -1,0 +1,208 @@
+//! G12: the daemon. A hook with a warm Python function, from the start of the process to its end; and a fire over an
+//! open connection.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use super::cli::static_true;
+use crate::floor::Raw;
+use crate::lab::{Findings, Lab};
+use crate::measure::{Group, clock};
+use crate::row::Row;
+
+const POLICY: &str = "def check(event):\n    if event['tool_input']['command'].startswith('rm'):\n        return {'decision': 'deny'}\n";
+const EVENT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls -la"}}"#;
+
+/// Folders of one's own, with the configurations in them.
+struct Home {
+    folder: PathBuf,
+}
+
+impl Home {
+    fn new(lab: &Lab, name: &str) -> Result<Self> {
+        let folder = lab.folder().join(name);
+        let make = |path: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+        for part in ["run", "state", "config"] {
+            make(&folder.join(part))?;
+        }
+        std::fs::write(folder.join("policy.py"), POLICY)?;
+        let python = "hooks: {PreToolUse: [{name: policy, type: python, handler: policy.check}]}\n";
+        std::fs::write(folder.join("python.yaml"), python)?;
+        std::fs::write(folder.join("cold.yaml"), format!("daemon: off\n{python}"))?;
+        let builtin = "hooks: {PreToolUse: [{name: guard, type: builtin, handler: block-commands}]}\n";
+        std::fs::write(folder.join("builtin.yaml"), builtin)?;
+        Ok(Self { folder })
+    }
+
+    fn part(&self, name: &str) -> String {
+        self.folder.join(name).display().to_string()
+    }
+
+    fn hook(&self, cli: &Path, lab: &Lab, config: &str) -> Raw {
+        let raw =
+            Raw::new(cli, &["hook", "claude", "-c", &self.part(config)], &lab.path).in_folder(&self.folder);
+        let homes = [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")];
+        homes.iter().fold(raw, |raw, (name, part)| raw.with(name, self.part(part)))
+    }
+
+    fn serve(&self, cli: &Path, lab: &Lab) -> Result<Daemon> {
+        let mut command = Command::new(cli);
+        command.args(["serve", "--idle", "0"]).env_clear().env("PATH", &lab.path);
+        command.env("XDG_RUNTIME_DIR", self.part("run")).env("XDG_STATE_HOME", self.part("state"));
+        let child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("crosier serve")?;
+        let daemon = Daemon(child);
+        let over = Instant::now() + Duration::from_secs(10);
+        while self.connect().is_err() {
+            if Instant::now() > over {
+                bail!("crosier serve does not answer");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(daemon)
+    }
+
+    fn connect(&self) -> Result<Wire> {
+        let folder = self.folder.join("run/crosier");
+        let mut entries = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path());
+        let socket = entries.find(|path| path.extension().is_some_and(|end| end == "sock"));
+        Wire::new(UnixStream::connect(socket.context("no socket")?)?)
+    }
+}
+
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// One connection, a line at a time.
+struct Wire {
+    to: UnixStream,
+    from: BufReader<UnixStream>,
+    line: String,
+}
+
+impl Wire {
+    fn new(stream: UnixStream) -> Result<Self> {
+        Ok(Self { from: BufReader::new(stream.try_clone()?), to: stream, line: String::new() })
+    }
+
+    fn send(&mut self, line: &str) -> Result<()> {
+        Ok(self.to.write_all(line.as_bytes())?)
+    }
+
+    fn read(&mut self) -> Result<&str> {
+        self.line.clear();
+        self.from.read_line(&mut self.line)?;
+        Ok(&self.line)
+    }
+
+    fn ask(&mut self, line: &str, wanted: &str) -> Result<()> {
+        self.send(line)?;
+        let answer = self.read()?;
+        if !answer.contains(wanted) {
+            bail!("it answered something else: {answer}");
+        }
+        Ok(())
+    }
+
+    fn hello(mut self) -> Result<Self> {
+        let hello =
+            r#"{"jsonrpc":"2.0","id":0,"method":"hello","params":{"protocols":[1],"config":[],"cwd":"/"}}"#;
+        self.ask(&format!("{hello}\n"), "\"protocol\":1")?;
+        Ok(self)
+    }
+}
+
+pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
+    let cli = lab.cli()?;
+    let home = Home::new(lab, "daemon")?;
+    let _daemon = home.serve(cli, lab)?;
+    processes(lab, cli, &home, findings)?;
+    wires(lab, &home, findings)
+}
+
+fn processes(lab: &Lab, cli: &Path, home: &Home, findings: &mut Findings) -> Result<()> {
+    let (warm, cold) = (home.hook(cli, lab, "python.yaml"), home.hook(cli, lab, "cold.yaml"));
+    let builtin = home.hook(cli, lab, "builtin.yaml");
+    let nothing = static_true(lab, findings)?.map(|program| Raw::new(program, &[], &lab.path));
+    let timed = |raw: &Raw| {
+        let (time, ran) = clock(|| raw.run(EVENT));
+        ran.map(|_| time)
+    };
+    let mut group = Group::default();
+    let warm = group.case("warm", || timed(&warm));
+    let cold = group.case("cold", || timed(&cold));
+    let builtin = group.case("built-in", || timed(&builtin));
+    let floor = nothing.as_ref().map(|raw| group.case("static true", || timed(raw)));
+    let samples = group.run(lab.budget.runs(), lab.budget.rounds(200))?;
+    let work = |what: &str| format!("crosier hook claude, {what}");
+    if let Some(floor) = floor {
+        let row = Row::ratio("G12.warm", work("one warm Python hook"), &samples, warm, floor);
+        findings.rows.push(row.at_most(2.0));
+        let row = Row::ratio("G12.builtin", work("block-commands"), &samples, builtin, floor);
+        findings.rows.push(row.at_most(2.0));
+    }
+    let row = Row::under("G12.cold", work("one warm Python hook, under a cold one"), &samples, warm, cold);
+    findings.rows.push(row.at_least(25.0));
+    Ok(())
+}
+
+fn wires(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
+    let mut fires = home.connect()?.hello()?;
+    let mut calls = home.connect()?.hello()?;
+    let register =
+        r#"{"jsonrpc":"2.0","id":1,"method":"hook.register","params":{"name":"h","event":"PreToolUse"}}"#;
+    calls.ask(&format!("{register}\n"), "\"hook\":\"h\"")?;
+    let path = lab.folder().join("echo.sock");
+    let listener = UnixListener::bind(&path)?;
+    std::thread::spawn(move || -> Result<()> {
+        let mut echo = Wire::new(listener.accept()?.0)?;
+        loop {
+            let line = echo.read()?.to_owned();
+            echo.send(&line)?;
+        }
+    });
+    let mut echo = Wire::new(UnixStream::connect(path)?)?;
+    let fire = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"fire","params":{{"event":"PreToolUse","input":{{"session_id":"s","tool_name":"Bash","tool_input":{{"command":"ls"}}}}}}}}{}"#,
+        "\n"
+    );
+    let call = |wire: &mut Wire| -> Result<()> {
+        wire.send(&fire)?;
+        let line = wire.read()?;
+        let id = line.split("\"id\":\"").nth(1).and_then(|rest| rest.split('"').next()).context("no call")?;
+        let answer = format!("{{\"jsonrpc\":\"2.0\",\"id\":\"{id}\",\"result\":null}}\n");
+        wire.ask(&answer, "\"outcome\"")
+    };
+    let mut group = Group::default();
+    let floor = group.case("echo", || {
+        let (time, done) = clock(|| echo.ask(&fire, "fire"));
+        done.map(|()| time)
+    });
+    let fired = group.case("fire", || {
+        let (time, done) = clock(|| fires.ask(&fire, "\"outcome\""));
+        done.map(|()| time)
+    });
+    let called = group.case("callback", || {
+        let (time, done) = clock(|| call(&mut calls));
+        done.map(|()| time)
+    });
+    let samples = group.run(lab.budget.runs(), lab.budget.rounds(2_000))?;
+    let row =
+        Row::ratio("G12.fire", "a fire over an open connection, against an echo", &samples, fired, floor);
+    findings.rows.push(row.at_most(1.2));
+    let row = Row::ratio("G12.call", "a callback to the client, against a fire", &samples, called, fired);
+    findings.rows.push(row.at_most(2.5));
+    findings.rows.push(Row::time("G12.time", "a fire over an open connection", &samples, fired));
+    Ok(())
+}

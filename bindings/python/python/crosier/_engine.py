@@ -1,0 +1,398 @@
+"""The engine, as Python hosts use it."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import dataclasses
+import inspect
+import json
+import os
+import weakref
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from . import _bridge, _hook, _native
+from ._errors import ConfigError, RegisterError
+from ._native import NativeEngine, Outcome
+
+if TYPE_CHECKING:
+    from .events import EventName
+
+__all__ = ["Engine", "Messages", "Outcome", "Scope"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_DEFAULT: Any = type("Default", (), {"__repr__": lambda self: "30.0"})()
+_ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
+
+
+def _is_async(function: Any) -> bool:
+    while hasattr(function, "func") and hasattr(function, "keywords"):  # functools.partial
+        function = function.func
+    call = getattr(type(function), "__call__", None)
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+
+
+def _options(event: Any, function: Any, *, timeout: Any = _DEFAULT, inline: bool = False, **given: Any) -> dict[str, Any]:
+    """What the native part is told about a hook."""
+    target = function
+    if isinstance(target, (staticmethod, classmethod)):
+        target = target.__func__
+    if isinstance(target, type):
+        if not any("__call__" in vars(base) for base in target.__mro__):
+            raise RegisterError(f"{target.__qualname__} is a class without __call__; give a function or a callable")
+        target = target()
+    if not callable(target):
+        raise RegisterError(f"a hook must be callable, and this is a {type(target).__name__}")
+    name = given.pop("name") or getattr(function, "__qualname__", None) or type(function).__qualname__
+    is_async = _is_async(target)
+    if inline and timeout is not _DEFAULT and timeout is not None:
+        raise RegisterError(
+            f"the hook `{name}` has a timeout, but inline code cannot be stopped; leave `inline` or `timeout` out"
+        )
+    if inline and is_async:
+        raise RegisterError(f"the hook `{name}` is `async def`, which runs on the caller's loop; leave `inline` out")
+    try:
+        takes_context = _hook.takes_context(target)
+    except TypeError as error:
+        raise RegisterError(f"the hook `{name}` cannot be called with an event: {error}") from None
+    event = getattr(event, "value", event)
+    if not isinstance(event, str):
+        raise RegisterError("the event must be named by text")
+    try:
+        return {
+            **given, "event": event, "function": target, "name": str(name), "inline": inline, "is_async": is_async,
+            "takes_context": takes_context,
+            "timeout": None if inline else 30.0 if timeout is _DEFAULT or timeout is None else float(timeout),
+        }  # fmt: skip
+    except (TypeError, ValueError):
+        raise RegisterError(f"the timeout of `{name}` must be a number of seconds") from None
+
+
+class _Hooks:
+    """The decorator `hook`, of engines and scopes."""
+
+    def _add(self, options: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _hook(self, event: Any, options: dict[str, Any]) -> Callable[[Function], Function]:
+        def decorate(function: Function) -> Function:
+            self._add(_options(event, function, **options))
+            return function
+
+        return decorate
+
+
+class Engine(_Hooks, NativeEngine):
+    """Runs the hooks of events."""
+
+    _folder: str
+    _messages_open: weakref.WeakSet[Messages]
+
+    def __new__(
+        cls,
+        config: Mapping[str, Any] | None = None,
+        *,
+        folder: str | os.PathLike[str] = ".",
+        env: Mapping[str, str] | None = None,
+        timing: bool = False,
+    ) -> Engine:
+        return cls._make(config, (), folder, env, timing)
+
+    def __init__(
+        self,
+        config: Mapping[str, Any] | None = None,
+        *,
+        folder: str | os.PathLike[str] = ".",
+        env: Mapping[str, str] | None = None,
+        timing: bool = False,
+    ) -> None:
+        pass
+
+    @classmethod
+    def _make(cls, config: Any, files: Any, folder: Any, env: Any, timing: bool, layers: bool = False) -> Engine:
+        where = os.path.abspath(os.fspath(folder))
+        if config is not None:
+            if not isinstance(config, Mapping):
+                raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
+            try:
+                config = json.dumps(config, allow_nan=False, default=dict)
+            except (TypeError, ValueError) as error:
+                raise ConfigError(f"the configuration cannot be read: {error}") from None
+        environment = os.environ if env is None else env
+        request = {
+            "config": config, "files": [os.path.abspath(file) for file in files], "folder": where, "timing": bool(timing),
+            "environment": [(str(name), str(value)) for name, value in environment.items()],
+            "homes": _homes(environment), "trust": environment.get("CROSIER_TRUST") or None, "layers": layers,
+        }  # fmt: skip
+        engine = cast(Engine, NativeEngine.__new__(cls, request))
+        engine._folder = where
+        engine._messages_open = weakref.WeakSet()
+        _ENGINES.add(engine)
+        return engine
+
+    @classmethod
+    def load(
+        cls,
+        *paths: str | os.PathLike[str],
+        folder: str | os.PathLike[str] = ".",
+        env: Mapping[str, str] | None = None,
+        timing: bool = False,
+    ) -> Engine:
+        """An engine with the hooks of these files. Without one: of the layers that are in force in this folder."""
+        return cls._make(None, paths, folder, env, timing, layers=True)
+
+    def _add(self, options: dict[str, Any]) -> None:
+        self._register(options)
+
+    def hook(
+        self,
+        event: EventName | str,
+        *,
+        matcher: str | None = None,
+        name: str | None = None,
+        priority: int = 100,
+        timeout: float | None = _DEFAULT,
+        on_error: str | None = None,
+        parallel: bool = False,
+        observe: bool = False,
+        guard: bool = False,
+        agent_id: str | None = None,
+        inline: bool = False,
+    ) -> Callable[[Function], Function]:
+        """A decorator that registers a function as a hook, and gives it back as it was."""
+        options = {
+            "matcher": matcher, "name": name, "priority": priority, "timeout": timeout, "on_error": on_error,
+            "parallel": parallel, "observe": observe, "guard": guard, "agent_id": agent_id, "inline": inline,
+        }  # fmt: skip
+        return self._hook(event, options)
+
+    def scope(self, agent_id: str, hooks: Mapping[str, Any] | None = None) -> Scope:
+        """The hooks of one agent, until the scope is left."""
+        return Scope(self, agent_id, hooks)
+
+    def messages(self, *, maxsize: int = 1024) -> Messages:
+        """What hooks do from now on."""
+        messages = Messages(self._messages(maxsize))
+        self._messages_open.add(messages)
+        return messages
+
+    def close(self) -> None:
+        """Stops what runs. The engine cannot be used any more."""
+        for messages in list(self._messages_open):
+            messages.close()
+        self._close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Engine:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class Scope(_Hooks):
+    """The hooks of one agent. They are there from the start, until `close` or the end of a `with`."""
+
+    def __init__(self, engine: Engine, agent_id: str, hooks: Mapping[str, Any] | None = None) -> None:
+        config = None
+        if hooks is not None:
+            config = json.dumps({"agents": [{"id": agent_id, "hooks": hooks}]})
+        self.engine, self.agent_id = engine, agent_id
+        self._native = engine._scope(agent_id, config, engine._folder)
+
+    def _add(self, options: dict[str, Any]) -> None:
+        self.engine._register_in(self._native, {**options, "agent_id": self.agent_id})
+
+    def hook(
+        self,
+        event: EventName | str,
+        *,
+        matcher: str | None = None,
+        name: str | None = None,
+        priority: int = 100,
+        timeout: float | None = _DEFAULT,
+        on_error: str | None = None,
+        parallel: bool = False,
+        observe: bool = False,
+        guard: bool = False,
+        inline: bool = False,
+    ) -> Callable[[Function], Function]:
+        """A decorator that registers a function as a hook of this agent."""
+        options = {
+            "matcher": matcher, "name": name, "priority": priority, "timeout": timeout, "on_error": on_error,
+            "parallel": parallel, "observe": observe, "guard": guard, "inline": inline,
+        }  # fmt: skip
+        return self._hook(event, options)
+
+    def fire(
+        self,
+        event: EventName | str,
+        payload: Mapping[str, Any] | None = None,
+        /,
+        *,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> Coroutine[Any, Any, Outcome]:
+        """Fires an event that happens in this agent."""
+        return self.engine.fire(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+
+    def fire_sync(
+        self,
+        event: EventName | str,
+        payload: Mapping[str, Any] | None = None,
+        /,
+        *,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> Outcome:
+        return self.engine.fire_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+
+    def recheck(
+        self,
+        event: EventName | str,
+        payload: Mapping[str, Any] | None = None,
+        /,
+        *,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> Coroutine[Any, Any, Outcome]:
+        return self.engine.recheck(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+
+    def recheck_sync(
+        self,
+        event: EventName | str,
+        payload: Mapping[str, Any] | None = None,
+        /,
+        *,
+        deadline: float | None = None,
+        **fields: Any,
+    ) -> Outcome:
+        return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+
+    def close(self) -> None:
+        """Takes the hooks out."""
+        self._native.close()
+
+    def __enter__(self) -> Scope:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Scope:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+class Messages:
+    """What hooks do, as dicts, in order. It ends when it or the engine is closed."""
+
+    def __init__(self, native: _native.NativeMessages) -> None:
+        self._native = native
+
+    @property
+    def missed(self) -> int:
+        """How many messages did not fit."""
+        return self._native.missed
+
+    def poll(self) -> dict[str, Any] | None:
+        """What has arrived, without waiting."""
+        return self._native.poll()
+
+    def close(self) -> None:
+        self._native.close()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return self
+
+    def __next__(self) -> dict[str, Any]:
+        message = self._native.wait()
+        if message is None:
+            raise StopIteration
+        return message
+
+    def __aiter__(self) -> AsyncIterator[dict[str, Any]]:
+        return self
+
+    async def __anext__(self) -> dict[str, Any]:
+        loop = asyncio.get_running_loop()
+        while not self._native.closed:
+            if (message := self._native.arm()) is not None:
+                return message
+            if self._native.closed:
+                break
+            rung, bell = loop.create_future(), self._native.fileno()
+            loop.add_reader(bell, _bridge.resolve, rung)
+            try:
+                await rung
+            finally:
+                loop.remove_reader(bell)
+            try:
+                os.read(bell, 4096)
+            except BlockingIOError:
+                pass
+        raise StopAsyncIteration
+
+    def __enter__(self) -> Messages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Messages:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+
+def _homes(environment: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
+    """The home folder, and Crosier's own for configuration and state; only absolute ones count."""
+
+    def folder(name: str) -> str | None:
+        value = environment.get(name, "")
+        return value if os.path.isabs(value) else None
+
+    def own(name: str, usual: str) -> str | None:
+        above = folder(name) or (home and os.path.join(home, usual))
+        return os.path.join(above, "crosier") if above else None
+
+    home = folder("HOME")
+    return home, own("XDG_CONFIG_HOME", ".config"), own("XDG_STATE_HOME", ".local/state")
+
+
+def _as_dataclass() -> None:
+    """Outcomes are dataclasses to whoever asks: `fields`, `asdict`, `replace`."""
+    names = ("event decision reason by by_failure updated_input updated_output suppress_output context inject resume "
+             "halt notices updated_permissions reports would").split()  # fmt: skip
+    stand_in = dataclasses.make_dataclass("Outcome", names, frozen=True)
+    outcome: Any = Outcome
+    outcome.__dataclass_fields__ = stand_in.__dataclass_fields__  # type: ignore[attr-defined]
+    outcome.__dataclass_params__ = stand_in.__dataclass_params__  # type: ignore[attr-defined]
+    setattr(outcome, "__match_args__", tuple(names))
+
+
+def _forked() -> None:
+    _native.forked()
+    _bridge.forked()
+
+
+def _end() -> None:
+    """The interpreter ends: nothing that an engine started outlives it."""
+    for engine in list(_ENGINES):
+        engine.close()
+    _native.end_all()
+
+
+_as_dataclass()
+os.register_at_fork(after_in_child=_forked)
+atexit.register(_end)

@@ -1,0 +1,59 @@
+"""What goes wrong, as exceptions."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._engine import Outcome
+
+
+class Error(Exception):
+    """Whatever Crosier raises."""
+
+
+class ConfigError(Error, ValueError):
+    """A configuration cannot be used. `problems` has each one: severity, message, path, line, column, help."""
+
+    def __init__(self, message: str = "", problems: Sequence[dict[str, Any]] = ()) -> None:
+        super().__init__(message)
+        self.problems: list[dict[str, Any]] = list(problems)
+
+
+class Untrusted(ConfigError):
+    """A project's hooks may not run: nobody has said yet that they may, or they changed since. The message says how."""
+
+
+class RegisterError(Error, ValueError):
+    """A hook cannot be registered, or there is none of that name."""
+
+
+class EventError(Error, ValueError):
+    """What was fired is not that event. `field` names the field that is wrong, if it is one."""
+
+    def __init__(self, message: str = "", field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class DeadlineExceeded(Error, TimeoutError):
+    """A fire was stopped at its deadline. `outcome` is what was decided so far."""
+
+    def __init__(self, message: str = "", outcome: Outcome | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class Denied(Error, PermissionError):
+    """A hook denied what was about to happen."""
+
+    def __init__(self, reason: str | None = None, by: str | None = None, outcome: Outcome | None = None) -> None:
+        super().__init__(reason or "denied")
+        self.reason, self.by, self.outcome = reason, by, outcome
+
+
+for _item in (Error, ConfigError, Untrusted, RegisterError, EventError, DeadlineExceeded, Denied):
+    _item.__module__ = "crosier"
+del _item

@@ -1,0 +1,1 @@
+../../../../crates/engine/src/run/worker/hook_module.py

@@ -1,0 +1,1 @@
+"""Crosier inside the frameworks that agents are written with. Each module needs its own package."""

@@ -1,0 +1,398 @@
+//! An event as Python fired it: a private copy of the dict, whose JSON is made only when a hook needs it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crosier::protocol::wire::BASE_FIELDS;
+use crosier::{Base, Event, FieldKind, Held, Json, Kind};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyDict, PyList, PyString};
+
+use crate::json;
+use crate::python::{error, python};
+
+/// What is the same in all events of one kind that an engine fires.
+pub struct KindCache {
+    /// The names of the row's fields, in its order.
+    names: Vec<Py<PyString>>,
+    matcher: Option<Py<PyString>>,
+    /// The fields of the base as they are when the host names none of them.
+    base: PyOnceLock<Py<PyDict>>,
+}
+
+impl KindCache {
+    pub fn new(py: Python<'_>, kind: &Kind) -> Self {
+        let text = |name: &str| PyString::intern(py, name).unbind();
+        Self {
+            names: kind.fields.iter().map(|field| text(field.name)).collect(),
+            matcher: kind.matcher.map(text),
+            base: PyOnceLock::new(),
+        }
+    }
+}
+
+/// One fire, in Python's form. The event and all its rewritten versions refer to it.
+pub struct Fired {
+    kind: Kind,
+    base: Base,
+    matcher_value: Option<String>,
+    /// Payload fields, without those of the base.
+    payload: Py<PyDict>,
+    /// All fields, as hooks get them; made for the first hook.
+    whole: PyOnceLock<Whole>,
+    cache: Arc<KindCache>,
+    state: Mutex<State>,
+}
+
+/// Every field, and the names of those that a hook could change in place.
+struct Whole {
+    fields: Py<PyDict>,
+    changeable: Vec<Py<PyAny>>,
+}
+
+/// What happens while the fire is under way.
+#[derive(Default)]
+pub struct State {
+    /// What a hook raised that must reach the caller: `KeyboardInterrupt`, `SystemExit`, a cancellation.
+    pub escaped: Option<PyErr>,
+    /// A hook's coroutine is suspended; exceptions thrown into the fire are passed to it.
+    pub delegates: bool,
+    /// The exception that was thrown into the fire, for the suspended coroutine.
+    pub thrown: Option<PyErr>,
+    /// Tasks of parallel hooks.
+    pub tasks: Vec<Py<PyAny>>,
+    /// Rewritten values, as Python has them and as JSON.
+    pub rewritten: Vec<(Json, Py<PyAny>)>,
+}
+
+impl fmt::Debug for Fired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fired").field("event", &self.kind.name).finish_non_exhaustive()
+    }
+}
+
+impl Held for Fired {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+    fn matcher_value(&self) -> Option<&str> {
+        self.matcher_value.as_deref()
+    }
+    fn fields(&self) -> Result<Vec<(String, Json)>, String> {
+        let written = Python::try_attach(|py| {
+            let mut fields = Vec::new();
+            for (name, value) in self.payload.bind(py).iter() {
+                let name: String = name.extract().map_err(|error: PyErr| error.to_string())?;
+                let mut out = Vec::new();
+                json::write(&value, &mut out).map_err(|problem| problem.inside(&name).to_string())?;
+                let text = String::from_utf8(out).map_err(|error| error.to_string())?;
+                fields.push((name, Json::parse(&text).map_err(|error| error.to_string())?));
+            }
+            Ok(fields)
+        });
+        written.unwrap_or_else(|| Err("the interpreter is ending".to_owned()))
+    }
+    fn as_any(&self) -> &(dyn Any + Send + Sync) {
+        self
+    }
+}
+
+impl Fired {
+    /// Makes an event of what was fired.
+    pub fn event<'py>(
+        py: Python<'py>,
+        kind: Kind,
+        cache: Arc<KindCache>,
+        given: Option<&Bound<'py, PyAny>>,
+        fields: Option<&Bound<'py, PyDict>>,
+        agent_id: Option<String>,
+    ) -> PyResult<(Event, Arc<Self>)> {
+        let payload = PyDict::new(py);
+        let mut base = Base::default();
+        if let Some(given) = given.filter(|given| !given.is_none()) {
+            match given.cast::<PyDict>() {
+                Ok(dict) => take_fields(&kind, dict, &payload, &mut base)?,
+                Err(_) => {
+                    let dict = py.get_type::<PyDict>().call1((given,)).map_err(|_| {
+                        let kind =
+                            given.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
+                        event_error(
+                            py,
+                            &format!("the payload must be a mapping of fields, not a {kind}"),
+                            None,
+                        )
+                    })?;
+                    take_fields(&kind, dict.cast::<PyDict>()?, &payload, &mut base)?;
+                }
+            }
+        }
+        if let Some(fields) = fields {
+            take_fields(&kind, fields, &payload, &mut base)?;
+        }
+        if agent_id.is_some() {
+            base.agent_id = agent_id;
+        }
+        check(py, &kind, &cache, &payload, &base)?;
+        let text_of = |name: &Py<PyString>| -> PyResult<Option<String>> {
+            let value = payload.get_item(name.bind(py))?;
+            Ok(value.and_then(|value| {
+                value.cast::<PyString>().ok().map(|text| text.to_string_lossy().into_owned())
+            }))
+        };
+        let matcher_value = match &cache.matcher {
+            Some(name) => text_of(name)?,
+            None => None,
+        };
+        let mut other_name = None;
+        if kind.matcher == Some("tool_name")
+            && let Some(host) = payload.get_item(pyo3::intern!(py, "host"))?
+            && let Ok(host) = host.cast::<PyDict>()
+            && let Some(name) = host.get_item("tool_name")?
+        {
+            other_name = name.extract::<String>().ok().filter(|name| Some(name) != matcher_value.as_ref());
+        }
+        let fired = Arc::new(Self {
+            kind: kind.clone(),
+            base,
+            matcher_value,
+            payload: payload.unbind(),
+            whole: PyOnceLock::new(),
+            cache,
+            state: Mutex::default(),
+        });
+        let event = Event::of_held(kind, Arc::clone(&fired) as Arc<dyn Held>);
+        Ok((if let Some(name) = other_name { event.also_matching(vec![name]) } else { event }, fired))
+    }
+
+    /// The fire that an event comes from.
+    pub fn of(event: &Event) -> Option<&Self> {
+        event.held()?.as_any().downcast_ref()
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Every field of the event as it was fired.
+    fn whole(&self, py: Python<'_>, event: &Event) -> PyResult<&Whole> {
+        self.whole.get_or_try_init(py, || {
+            let (payload, whole) = (self.payload.bind(py), self.base(py, event)?);
+            whole.update(payload.as_mapping())?;
+            if let Some((derived, source)) = self.kind.derived
+                && let Some(value) = payload.get_item(source)?
+            {
+                let text = match value.cast::<PyString>() {
+                    Ok(text) => text.clone().into_any(),
+                    Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
+                };
+                // Behind its source, as on the wire; what the host said about it does not count.
+                whole.set_item(derived, text)?;
+            }
+            for field in self.kind.fields.iter() {
+                if let Some(default) = field.default
+                    && !whole.contains(field.name)?
+                {
+                    whole.set_item(field.name, json::read(py, default)?)?;
+                }
+            }
+            let is_changeable = |value: &Bound<'_, PyAny>| {
+                value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()
+            };
+            let changeable =
+                whole.iter().filter(|(_, value)| is_changeable(value)).map(|(name, _)| name.unbind());
+            let changeable = changeable.collect();
+            Ok(Whole { fields: whole.unbind(), changeable })
+        })
+    }
+
+    /// The fields of the base, for this event alone.
+    fn base<'py>(&self, py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
+        if self.base.permission_mode.is_some() {
+            return base_fields(py, event);
+        }
+        let Base { session_id, transcript_path, cwd, agent_id, orchestrator_id, .. } = &self.base;
+        let given = [session_id, transcript_path, cwd, agent_id, orchestrator_id];
+        if given.iter().all(|given| given.is_none()) && self.cache.base.get(py).is_none() {
+            let _ = self.cache.base.set(py, base_fields(py, event)?.unbind());
+        }
+        let Some(usual) = self.cache.base.get(py) else { return base_fields(py, event) };
+        let base = usual.bind(py).copy()?;
+        let names = [
+            pyo3::intern!(py, "session_id"),
+            pyo3::intern!(py, "transcript_path"),
+            pyo3::intern!(py, "cwd"),
+            pyo3::intern!(py, "agent_id"),
+            pyo3::intern!(py, "orchestrator_id"),
+        ];
+        for (name, given) in names.into_iter().zip(given) {
+            if let Some(given) = given {
+                base.set_item(name, given)?;
+            }
+        }
+        base.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())?;
+        Ok(base)
+    }
+}
+
+/// The event for one hook: its own copy.
+pub fn hook_event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>> {
+    let python = python(py)?;
+    let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
+    let target = made.cast::<PyDict>()?;
+    match Fired::of(event) {
+        Some(fired) if event.is_wholly_held() => {
+            let Whole { fields, changeable } = fired.whole(py, event)?;
+            let fields = fields.bind(py);
+            target.update(fields.as_mapping())?;
+            for name in changeable {
+                if let Some(value) = fields.get_item(name)? {
+                    let copied = json::copy(&value);
+                    target.set_item(
+                        name,
+                        copied.map_err(|problem| event_error(py, &problem.to_string(), None))?,
+                    )?;
+                }
+            }
+        }
+        _ => {
+            let wire = event.wire().map_err(|failure| event_error(py, &failure.detail, None))?;
+            target.update(json::read(py, wire)?.cast::<PyDict>()?.as_mapping())?;
+        }
+    }
+    Ok(made)
+}
+
+fn base_fields<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
+    let base = PyDict::new(py);
+    let set = |name: &Bound<'py, PyString>, text: &str| base.set_item(name, text);
+    set(pyo3::intern!(py, "session_id"), event.session_id())?;
+    set(pyo3::intern!(py, "transcript_path"), event.transcript_path())?;
+    set(pyo3::intern!(py, "cwd"), event.cwd())?;
+    if let Some(mode) = event.permission_mode() {
+        set(pyo3::intern!(py, "permission_mode"), mode)?;
+    }
+    set(pyo3::intern!(py, "hook_event_name"), event.name())?;
+    set(pyo3::intern!(py, "hook_type"), event.name())?;
+    base.set_item(pyo3::intern!(py, "agent_id"), event.agent_id())?;
+    set(pyo3::intern!(py, "orchestrator_id"), event.orchestrator_id())?;
+    set(pyo3::intern!(py, "timestamp"), event.timestamp())?;
+    Ok(base)
+}
+
+/// Copies fields, with the base fields separately.
+fn take_fields(
+    kind: &Kind,
+    from: &Bound<'_, PyDict>,
+    payload: &Bound<'_, PyDict>,
+    base: &mut Base,
+) -> PyResult<()> {
+    let py = from.py();
+    for (key, value) in from.iter() {
+        let Ok(name) = key.cast::<PyString>() else {
+            let key = key.repr()?.to_string();
+            return Err(event_error(py, &format!("the event has the key {key}; keys must be text"), None));
+        };
+        let name = name.to_str().map_err(|_| event_error(py, "a field has a name that is not text", None))?;
+        if BASE_FIELDS.contains(&name) {
+            take_base(py, kind, name, &value, base)?;
+            continue;
+        }
+        let copied = json::copy(&value).map_err(|problem| {
+            let problem = problem.inside(name);
+            event_error(py, &format!("the field {problem}"), Some(&problem.path))
+        })?;
+        payload.set_item(&key, copied)?;
+    }
+    Ok(())
+}
+
+fn take_base(
+    py: Python<'_>,
+    kind: &Kind,
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    base: &mut Base,
+) -> PyResult<()> {
+    let text = match value.cast::<PyString>() {
+        Ok(text) => Some(text.to_string_lossy().into_owned()),
+        Err(_) if value.is_none() => None,
+        Err(_) if name == "timestamp" && value.hasattr("isoformat")? => {
+            Some(value.call_method0("isoformat")?.extract::<String>()?)
+        }
+        Err(_) => return Err(wrong_type(py, name, "text or null", value)),
+    };
+    let place = match name {
+        "session_id" => &mut base.session_id,
+        "transcript_path" => &mut base.transcript_path,
+        "cwd" => &mut base.cwd,
+        "permission_mode" => &mut base.permission_mode,
+        "agent_id" => &mut base.agent_id,
+        "orchestrator_id" => &mut base.orchestrator_id,
+        "timestamp" => &mut base.timestamp,
+        _ => {
+            return match text {
+                Some(found) if found != kind.name && kind.alias != Some(found.as_str()) => {
+                    let detail = format!(
+                        "{} is fired, but the event's `{name}` says `{found}`; make them agree",
+                        kind.name
+                    );
+                    Err(event_error(py, &detail, Some(name)))
+                }
+                _ => Ok(()),
+            };
+        }
+    };
+    *place = text;
+    Ok(())
+}
+
+fn check(
+    py: Python<'_>,
+    kind: &Kind,
+    cache: &KindCache,
+    payload: &Bound<'_, PyDict>,
+    base: &Base,
+) -> PyResult<()> {
+    for (field, name) in kind.fields.iter().zip(&cache.names) {
+        if field.name == "agent_id" && base.agent_id.is_some() {
+            continue;
+        }
+        // A null of an optional field is the same as leaving it out.
+        let may_be_null = !field.required || field.kind == FieldKind::TextOrNull;
+        match payload.get_item(name.bind(py))? {
+            Some(value) if value.is_none() && may_be_null && field.default.is_some() => {
+                payload.del_item(name)?
+            }
+            Some(value) if value.is_none() && may_be_null => {}
+            Some(value) => {
+                let fits = match field.kind {
+                    FieldKind::Text | FieldKind::TextOrNull => value.is_instance_of::<PyString>(),
+                    FieldKind::Bool => value.is_instance_of::<PyBool>(),
+                    _ => true,
+                };
+                if !fits {
+                    return Err(wrong_type(py, field.name, field.kind.wanted(), &value));
+                }
+            }
+            None if field.required => {
+                let (event, name, wanted) = (kind.name, field.name, field.kind.wanted());
+                let detail = format!("{event} needs the field `{name}` ({wanted}); add it to the event");
+                return Err(event_error(py, &detail, Some(name)));
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn wrong_type(py: Python<'_>, field: &str, wanted: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let found = found.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    event_error(py, &format!("the field `{field}` must be {wanted}, but it is a {found}"), Some(field))
+}
+
+/// `crosier.EventError`.
+pub fn event_error(py: Python<'_>, detail: &str, field: Option<&str>) -> PyErr {
+    error(py, "EventError", (detail, field))
+}

@@ -1,0 +1,235 @@
+//! Python values ↔ JSON. Nothing is changed: integers keep their digits, and a value that JSON cannot express is
+//! refused with its path.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::python::python;
+
+/// Deeper values are refused: a list that contains itself has no end.
+const MAX_DEPTH: usize = 900;
+
+/// A value that JSON cannot express: its path, and what it is.
+#[derive(Debug, Clone)]
+pub struct Unsayable {
+    /// `tool_input.paths[3]`.
+    pub path: String,
+    pub why: String,
+}
+
+impl Unsayable {
+    fn new(why: impl Into<String>) -> Self {
+        Self { path: String::new(), why: why.into() }
+    }
+
+    /// The same, seen from the container of the value.
+    pub fn inside(mut self, place: &str) -> Self {
+        let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
+        self.path = format!("{place}{joint}{}", self.path);
+        self
+    }
+}
+
+impl std::fmt::Display for Unsayable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` {}", self.path, self.why)
+    }
+}
+
+type Said<T> = Result<T, Unsayable>;
+
+/// A deep copy. A value that JSON cannot express is refused.
+pub fn copy<'py>(value: &Bound<'py, PyAny>) -> Said<Bound<'py, PyAny>> {
+    copy_at(value, 0)
+}
+
+fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAny>> {
+    // Most values are text.
+    if value.is_exact_instance_of::<PyString>() || value.is_none() || value.is_exact_instance_of::<PyBool>() {
+        return Ok(value.clone());
+    }
+    if value.is_exact_instance_of::<PyInt>() {
+        return Ok(value.clone());
+    }
+    if let Ok(dict) = value.cast::<PyDict>() {
+        return copy_dict(dict, depth).map(Bound::into_any);
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        too_deep(depth)?;
+        let made = PyList::empty(value.py());
+        for (at, item) in list.iter().enumerate() {
+            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
+            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
+        }
+        return Ok(made.into_any());
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        too_deep(depth)?;
+        let made = PyList::empty(value.py());
+        for (at, item) in tuple.iter().enumerate() {
+            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
+            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
+        }
+        return Ok(made.into_any());
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return match number.value().is_finite() {
+            true => Ok(value.clone()),
+            false => Err(Unsayable::new(format!("is {}, which JSON has no word for", number.value()))),
+        };
+    }
+    if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
+        return Ok(value.clone());
+    }
+    Err(refused(value))
+}
+
+fn too_deep(depth: usize) -> Said<()> {
+    if depth < MAX_DEPTH { Ok(()) } else { Err(Unsayable::new("contains itself, or is nested too deeply")) }
+}
+
+fn refused(value: &Bound<'_, PyAny>) -> Unsayable {
+    let kind = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
+    Unsayable::new(format!("is a {kind}, which JSON cannot say; use text, numbers, lists and dicts"))
+}
+
+/// A copy of a dict; see [`copy`].
+pub fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {
+    too_deep(depth)?;
+    let made = PyDict::new(dict.py());
+    copy_into(dict, &made, depth)?;
+    Ok(made)
+}
+
+/// Copies every item of a dict into another one.
+pub fn copy_into(from: &Bound<'_, PyDict>, to: &Bound<'_, PyDict>, depth: usize) -> Said<()> {
+    for (key, value) in from.iter() {
+        if !key.is_instance_of::<PyString>() {
+            let key = key.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+            return Err(Unsayable::new(format!("has the key {key}; keys must be text")));
+        }
+        let copied = copy_at(&value, depth + 1).map_err(|problem| problem.inside(&name(&key)))?;
+        to.set_item(&key, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn name(key: &Bound<'_, PyAny>) -> String {
+    key.str().map_or_else(|_| "?".to_owned(), |text| text.to_string_lossy().into_owned())
+}
+
+/// Writes a value as JSON.
+pub fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
+    write_at(value, out, 0)
+}
+
+fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Said<()> {
+    if let Ok(text) = value.cast::<PyString>() {
+        write_text(text, out);
+        return Ok(());
+    }
+    if value.is_none() {
+        out.extend_from_slice(b"null");
+        return Ok(());
+    }
+    if let Ok(truth) = value.cast::<PyBool>() {
+        out.extend_from_slice(if truth.is_true() { b"true" } else { b"false" });
+        return Ok(());
+    }
+    if value.is_instance_of::<PyInt>() {
+        return write_integer(value, out);
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        if !number.value().is_finite() {
+            return Err(Unsayable::new(format!("is {}, which JSON has no word for", number.value())));
+        }
+        return serde_json::to_writer(out, &number.value())
+            .map_err(|error| Unsayable::new(error.to_string()));
+    }
+    if let Ok(dict) = value.cast::<PyDict>() {
+        too_deep(depth)?;
+        out.push(b'{');
+        for (at, (key, value)) in dict.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            let Ok(text) = key.cast::<PyString>() else {
+                let key = key.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+                return Err(Unsayable::new(format!("has the key {key}; keys must be text")));
+            };
+            write_text(text, out);
+            out.push(b':');
+            write_at(&value, out, depth + 1).map_err(|problem| problem.inside(&name(&key)))?;
+        }
+        out.push(b'}');
+        return Ok(());
+    }
+    let items: Vec<Bound<'_, PyAny>> = match (value.cast::<PyList>(), value.cast::<PyTuple>()) {
+        (Ok(list), _) => list.iter().collect(),
+        (_, Ok(tuple)) => tuple.iter().collect(),
+        _ => return Err(refused(value)),
+    };
+    too_deep(depth)?;
+    out.push(b'[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write_at(item, out, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
+    if let Ok(small) = value.extract::<i64>() {
+        out.extend_from_slice(small.to_string().as_bytes());
+        return Ok(());
+    }
+    // `int.__repr__`: an enum's own text is not a number.
+    let digits = python(value.py()).and_then(|python| python.int_text.bind(value.py()).call1((value,)));
+    let digits = digits.and_then(|text| text.extract::<String>());
+    match digits {
+        Ok(digits) => out.extend_from_slice(digits.as_bytes()),
+        Err(error) => return Err(Unsayable::new(format!("cannot be written: {error}"))),
+    }
+    Ok(())
+}
+
+fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) {
+    if let Ok(text) = text.to_str() {
+        // Writing text into memory cannot fail.
+        let _ = serde_json::to_writer(out, text);
+        return;
+    }
+    // A lone surrogate, which JSON can express and UTF-8 cannot.
+    let _ = text.py();
+    let units = text.call_method1("encode", ("utf-16-le", "surrogatepass"));
+    let units: Vec<u8> = units.and_then(|bytes| bytes.extract()).unwrap_or_default();
+    let units = units.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    out.push(b'"');
+    for unit in char::decode_utf16(units) {
+        match unit {
+            Ok(character) => {
+                let mut quoted = Vec::new();
+                let _ = serde_json::to_writer(&mut quoted, &character);
+                out.extend_from_slice(quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default());
+            }
+            Err(lone) => out.extend_from_slice(format!("\\u{:04x}", lone.unpaired_surrogate()).as_bytes()),
+        }
+    }
+    out.push(b'"');
+}
+
+/// Reads JSON as Python does.
+pub fn read<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    python(py)?.loads.bind(py).call1((text,))
+}
+
+/// The JSON text of a value.
+pub fn text(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut out = Vec::new();
+    write(value, &mut out).map_err(|problem| PyValueError::new_err(problem.to_string()))?;
+    String::from_utf8(out).map_err(|error| PyTypeError::new_err(error.to_string()))
+}

@@ -1,0 +1,147 @@
+//! What hooks do, as an iterator. A pipe wakes a loop: whoever sends a message must not wait for the interpreter's
+//! lock.
+
+use std::future::Future;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use crosier::{Listener, Received};
+use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::prelude::*;
+
+use crate::json;
+
+/// The listener behind `crosier.Messages`.
+#[pyclass(frozen, module = "crosier._native")]
+pub struct NativeMessages {
+    listener: Mutex<Option<Arc<Listener>>>,
+    missed: AtomicU64,
+    is_closed: AtomicBool,
+    pipe: Mutex<Option<(OwnedFd, Arc<Bell>)>>,
+}
+
+struct Bell(OwnedFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        let _ = rustix::io::write(&self.0, &[0]);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl NativeMessages {
+    pub fn new(listener: Listener) -> Self {
+        Self {
+            listener: Mutex::new(Some(Arc::new(listener))),
+            missed: AtomicU64::new(0),
+            is_closed: AtomicBool::new(false),
+            pipe: Mutex::new(None),
+        }
+    }
+
+    fn listener(&self) -> Option<Arc<Listener>> {
+        lock(&self.listener).clone()
+    }
+
+    fn told(&self, py: Python<'_>, received: Received) -> PyResult<Option<Py<PyAny>>> {
+        match received {
+            Received::Missed(count) => {
+                self.missed.fetch_add(count, Ordering::Relaxed);
+                Ok(None)
+            }
+            Received::Message(message) => {
+                let text = serde_json::to_string(&message);
+                let text = text.map_err(|error| PyTypeError::new_err(error.to_string()))?;
+                Ok(Some(json::read(py, &text)?.unbind()))
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl NativeMessages {
+    #[getter]
+    fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    #[getter]
+    fn closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// What has arrived, without waiting.
+    fn poll(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        while let Some(listener) = self.listener() {
+            let Some(received) = py.detach(|| listener.try_next()) else { return Ok(None) };
+            if let Some(message) = self.told(py, received)? {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Waits on this thread; none when it is closed.
+    fn wait(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        while let Some(listener) = self.listener() {
+            let received = py.detach(|| listener.next_within(Duration::from_millis(50)));
+            if let Some(received) = received {
+                match self.told(py, received)? {
+                    Some(message) => return Ok(Some(message)),
+                    None => continue,
+                }
+            }
+            py.check_signals()?;
+        }
+        Ok(None)
+    }
+
+    /// Asks to be woken by the pipe when something arrives; returns at once what is already there.
+    fn arm(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        self.fileno()?;
+        while let Some(listener) = self.listener() {
+            let Some(bell) = lock(&self.pipe).as_ref().map(|(_, bell)| Arc::clone(bell)) else { break };
+            let polled = py.detach(|| {
+                let waker = Waker::from(bell);
+                pin!(listener.next()).poll(&mut Context::from_waker(&waker))
+            });
+            match polled {
+                Poll::Pending => break,
+                Poll::Ready(None) => self.close(),
+                Poll::Ready(Some(received)) => {
+                    if let Some(message) = self.told(py, received)? {
+                        return Ok(Some(message));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The end of the pipe to watch.
+    fn fileno(&self) -> PyResult<i32> {
+        let mut pipe = lock(&self.pipe);
+        if pipe.is_none() {
+            let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
+            let made = rustix::pipe::pipe_with(flags);
+            let (reader, writer) = made.map_err(|error| PyOSError::new_err(error.to_string()))?;
+            *pipe = Some((reader, Arc::new(Bell(writer))));
+        }
+        Ok(pipe.as_ref().map_or(-1, |(reader, _)| reader.as_raw_fd()))
+    }
+
+    fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+        lock(&self.listener).take();
+        if let Some((_, bell)) = lock(&self.pipe).as_ref() {
+            Arc::clone(bell).wake();
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether an installed line works: one event through the very line that the agent runs, with the environment that it
+//! gives. The event is a command that only a person may run, so the self-guard must deny it; nothing is run.
+
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+use crosier_dialect::table::Place;
+use crosier_install::Row;
+use crosier_install::look::Line;
+
+/// The command in the test event, which the self-guard denies in every project.
+const COMMAND: &str = "crosier uninstall";
+/// A part of the self-guard's reason.
+const REASON: &str = "for the person to run";
+/// How long a line may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The line for events before an action, which is the one to try.
+pub(crate) fn gate<'a>(row: &Row, lines: &'a [Line]) -> Option<&'a Line> {
+    let name = |line: &&Line| {
+        let entry = row.dialect().and_then(|agent| agent.named(&line.event));
+        line.event.is_empty() || entry.is_some_and(|entry| entry.event == "PreToolUse")
+    };
+    lines.iter().find(name)
+}
+
+/// Tries a line; returns how long it took.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duration, String> {
+    let started = Instant::now();
+    let (program, words) = line.argv.split_first().ok_or("the line is empty")?;
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .current_dir(project)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    if line.event.is_empty() {
+        command.arg("tool.execute.before");
+    }
+    for place in row.dialect().map(|agent| agent.project).unwrap_or_default() {
+        if let Place::Variable(name) = place {
+            command.env(name, project);
+        }
+    }
+    let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input says why on stderr.
+        let _ = stdin.write_all(event(row, line, project).to_string().as_bytes());
+    }
+    while started.elapsed() < PATIENCE {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_millis(2)),
+            Ok(Some(_)) => return judge(&mut child, started.elapsed()),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(format!("it did not answer within {} s", PATIENCE.as_secs()))
+}
+
+fn judge(child: &mut std::process::Child, took: Duration) -> Result<Duration, String> {
+    let mut said = String::new();
+    if let Some(stdout) = &mut child.stdout {
+        let _ = stdout.read_to_string(&mut said);
+    }
+    if let Some(stderr) = &mut child.stderr {
+        let _ = stderr.read_to_string(&mut said);
+    }
+    if said.contains(REASON) {
+        return Ok(took);
+    }
+    let said: String = said.trim().chars().take(200).collect();
+    let said = if said.is_empty() { "nothing".to_owned() } else { format!("`{said}`") };
+    Err(format!("it should deny `{COMMAND}`, and said {said}"))
+}
+
+/// The event as this agent would send it.
+fn event(row: &Row, line: &Line, project: &Path) -> Value {
+    let folder = project.display().to_string();
+    let agent = row.dialect();
+    let tool = agent.and_then(|agent| agent.tools.iter().find(|tool| tool.name == "Bash"));
+    let tool = tool.map_or("Bash", |tool| tool.own);
+    let session = "crosier-doctor";
+    match row.agent {
+        "cline" => json!({
+            "hookName": "tool_call", "taskId": session, "workspaceRoots": [folder],
+            "tool_call": {"id": "1", "name": tool, "input": {"commands": [COMMAND]}},
+        }),
+        "opencode" => json!({
+            "hook": "tool.execute.before", "directory": folder,
+            "input": {"tool": tool, "sessionID": session, "callID": "1"}, "output": {"args": {"command": COMMAND}},
+        }),
+        "windsurf" => json!({
+            "agent_action_name": "pre_run_command", "trajectory_id": session,
+            "tool_info": {"command_line": COMMAND, "cwd": folder},
+        }),
+        _ => json!({
+            "hook_event_name": line.event.clone(), "event": line.event.clone(), "event_type": line.event.clone(),
+            "session_id": session, "cwd": folder.clone(), "working_dir": folder,
+            "tool_name": tool, "tool_input": {"command": COMMAND}, "tool_use_id": "1",
+        }),
+    }
+}

@@ -1,0 +1,200 @@
+//! `crosier init`: from nothing to a policy that holds in every agent on the machine.
+//!
+//! Everything is asked and planned first; then the configuration is written, the agents are wired, and what was written
+//! is trusted. Run again, it changes nothing.
+
+mod ask;
+mod config;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use crosier::protocol::json;
+use crosier_install::project::{self, Mode};
+use crosier_install::{Row, Scope};
+use crosier_policy::Policy;
+
+use super::Run;
+use super::install::{Done, found, install, mode};
+use crate::exit::{Exit, Failed, Result};
+use crate::homes::HomeArgs;
+use crate::paint::{Paint, Tone};
+use crate::setup::DEFAULT_CONFIG;
+use crate::wiring::{self, Wiring};
+use crate::{person, print, setup};
+
+pub(crate) use config::set_mode;
+
+/// A command line that every pack stops.
+const EXAMPLE: &str = "git push --force";
+/// The pack that people get who do not choose.
+const USUAL_PACK: &str = "crosier:recommended";
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 done, 1 when something could not be written or when run inside an agent.
+
+Example:
+  crosier init --yes --mode warn"
+)]
+pub(crate) struct InitArgs {
+    /// Ask nothing, take the defaults
+    #[arg(short, long)]
+    yes: bool,
+    /// Write your own crosier.yaml, which holds in every project, instead of one for this project
+    #[arg(long)]
+    user: bool,
+    /// Whether denials are enforced or only reported
+    #[arg(long, value_name = "enforce|warn", value_parser = mode)]
+    mode: Option<Mode>,
+    /// The agents (default: all that are found)
+    #[arg(long, value_name = "AGENT", num_args = 1.., value_delimiter = ',')]
+    agents: Vec<String>,
+    /// The pack of hooks to start with, as `crosier packs` lists them
+    #[arg(long, value_name = "PACK")]
+    pack: Option<String>,
+    #[command(flatten)]
+    homes: HomeArgs,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+struct Choice {
+    pack: String,
+    mode: Mode,
+    rows: Vec<&'static Row>,
+}
+
+impl Run for InitArgs {
+    fn run(&self) -> Result {
+        person::require("init")?;
+        let homes = self.homes.find();
+        let wiring = Wiring::find(homes)?;
+        let file = self.file(&wiring);
+        let choice = self.choose(&wiring, &file)?;
+        let mut said = String::new();
+        let written = config::write(&file, &choice, project::kind(&wiring.places.project))?;
+        let shown = wiring.shown(&file);
+        match &written {
+            Some(text) => {
+                wiring.did("init", &file.display().to_string());
+                said += &format!("{shown}: written ({}, {})\n", choice.pack, choice.mode.word());
+                if !self.is_user(&wiring) {
+                    said += &config::trust(&wiring, &file, text)?;
+                }
+            }
+            None => said += &format!("{shown}: there already, left as it is\n"),
+        }
+        // What is in force has just changed, and with it the events that have hooks.
+        let wiring = Wiring::find(wiring.homes)?;
+        let done: Vec<Done> =
+            choice.rows.iter().map(|row| install(row, &wiring, Scope::User, (false, false))).collect();
+        for done in &done {
+            said += &summary(done, &wiring);
+        }
+        if done.is_empty() {
+            said += "no agent was found on this machine: `crosier install AGENT` when you have one\n";
+        }
+        said += &shown_denial(&wiring);
+        said += "next: `crosier status` shows what is in force, `crosier log` what was decided\n";
+        print::data(&said)?;
+        Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
+    }
+}
+
+impl InitArgs {
+    /// The home folder is no project.
+    fn is_user(&self, wiring: &Wiring) -> bool {
+        let project = &wiring.places.project;
+        self.user || project == Path::new("/") || *project == wiring.places.home
+    }
+
+    fn file(&self, wiring: &Wiring) -> PathBuf {
+        match self.is_user(wiring) {
+            true => wiring.program.config_home.join(DEFAULT_CONFIG),
+            false => wiring.places.project.join(DEFAULT_CONFIG),
+        }
+    }
+
+    fn choose(&self, wiring: &Wiring, file: &Path) -> std::result::Result<Choice, Failed> {
+        let named = (!self.agents.is_empty()).then(|| wiring::rows(&self.agents)).transpose()?;
+        let found = found(wiring);
+        if let Some(pack) = &self.pack {
+            config::known_pack(pack)?;
+        }
+        if self.yes {
+            let pack = self.pack.clone().unwrap_or_else(|| USUAL_PACK.to_owned());
+            return Ok(Choice {
+                pack,
+                mode: self.mode.unwrap_or(Mode::Enforce),
+                rows: named.unwrap_or(found),
+            });
+        }
+        ask::terminal()?;
+        let is_there = file.exists();
+        let pack = match &self.pack {
+            Some(pack) => pack.clone(),
+            None if is_there => USUAL_PACK.to_owned(),
+            None => ask::pack(USUAL_PACK)?,
+        };
+        let rows = match named {
+            Some(rows) => rows,
+            None => ask::agents(&found)?,
+        };
+        let mode = match self.mode {
+            Some(mode) => mode,
+            None if is_there => Mode::Enforce,
+            None => ask::mode()?,
+        };
+        Ok(Choice { pack, mode, rows })
+    }
+}
+
+/// An agent in a line, and what is to be known about it.
+fn summary(done: &Done, wiring: &Wiring) -> String {
+    let files: Vec<String> = done.plan.changes.iter().map(|change| wiring.shown(&change.path)).collect();
+    let where_ = match files.as_slice() {
+        [] => String::new(),
+        [one] => format!(" in {one}"),
+        [first, more @ ..] => format!(" in {first} and {} more", more.len()),
+    };
+    let mut text = match &done.refused {
+        Some(why) => format!("{}: refused: {}\n", done.row.title(), print::one_line(why)),
+        None => format!("{}: {}{where_}\n", done.row.title(), done.word),
+    };
+    for next in &done.next {
+        text += &format!("  note: {}\n", print::one_line(next));
+    }
+    text
+}
+
+/// One command, judged by what is in force now.
+fn shown_denial(wiring: &Wiring) -> String {
+    let request = setup::request(&[], wiring.homes.clone());
+    let closed = match crosier_policy::in_force(&request) {
+        Policy::Loaded(_) => None,
+        Policy::Closed(closed) => Some(closed.why),
+        _ => return String::new(),
+    };
+    if let Some(why) = closed {
+        return format!("{}\n", print::one_line(&why));
+    }
+    let Ok(hooks) = setup::hooks(&request, |builder| builder) else { return String::new() };
+    let event = json!({
+        "tool_name": "Bash", "tool_input": {"command": EXAMPLE},
+        "cwd": wiring.places.project.display().to_string(),
+    });
+    let Ok(event) = hooks.engine.event("PreToolUse", event.to_string().as_bytes()) else {
+        return String::new();
+    };
+    let outcome = hooks.engine.fire_blocking(event);
+    let paint = Paint::stdout();
+    let word = match (outcome.decision, outcome.would) {
+        (Some(decision), _) => format!("{decision:?}").to_lowercase(),
+        (None, Some(would)) => format!("would {}", format!("{would:?}").to_lowercase()),
+        (None, None) => "no opinion".to_owned(),
+    };
+    let by = outcome.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let reason = outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("`{EXAMPLE}` → {}{}\n", paint.tone(Tone::Bad, &word), print::one_line(&format!("{by}{reason}")))
+}

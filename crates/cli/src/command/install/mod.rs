@@ -1,0 +1,199 @@
+//! `crosier install` and `crosier uninstall`: the lines that call Crosier, in the configuration of agents.
+
+mod report;
+
+use clap::Args;
+use crosier_install::project::Mode;
+use crosier_install::{Plan, Row, Scope};
+
+use super::Run;
+use crate::command::init;
+use crate::exit::{Exit, Failed, Result};
+use crate::homes::HomeArgs;
+use crate::person;
+use crate::wiring::{self, Wiring};
+
+pub(crate) use report::{Done, did, print_all};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without names, every agent that is found is installed: its program is on PATH, or its folder is
+there. What was in the files stays as it is; `crosier uninstall` brings them back.
+
+Exit status: 0 done, 1 when a file could not be edited or when run inside an agent.
+
+Example:
+  crosier install claude codex --dry-run"
+)]
+pub(crate) struct InstallArgs {
+    /// Agents: claude, codex, gemini, … (default: all that are found)
+    agents: Vec<String>,
+    /// In your own settings, for every project (default)
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+    /// In the settings of this project (those that are not committed, where the agent has such a file)
+    #[arg(long)]
+    project: bool,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Also say in your own crosier.yaml whether denials are enforced or only reported
+    #[arg(long, value_name = "enforce|warn", value_parser = mode)]
+    mode: Option<Mode>,
+    /// Tell Codex that you trust these lines: it runs no others
+    #[arg(long)]
+    trust: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    homes: HomeArgs,
+}
+
+/// Reads a mode.
+pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
+    match text {
+        "enforce" => Ok(Mode::Enforce),
+        "warn" => Ok(Mode::Warn),
+        _ => Err("it is `enforce` or `warn`".to_owned()),
+    }
+}
+
+impl Run for InstallArgs {
+    fn run(&self) -> Result {
+        if !self.dry_run {
+            person::require("install")?;
+        }
+        let wiring = Wiring::find(self.homes.find())?;
+        let rows = chosen(&self.agents, &wiring)?;
+        if let Some(mode) = self.mode.filter(|_| !self.dry_run) {
+            init::set_mode(&wiring, mode)?;
+        }
+        let scope = if self.project { Scope::Project } else { Scope::User };
+        let done: Vec<Done> =
+            rows.into_iter().map(|row| install(row, &wiring, scope, (self.trust, self.dry_run))).collect();
+        print_all(&done, &wiring, self.json)?;
+        Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
+    }
+}
+
+/// The agents that were named, or those that are found.
+fn chosen(names: &[String], wiring: &Wiring) -> std::result::Result<Vec<&'static Row>, Failed> {
+    if !names.is_empty() {
+        return wiring::rows(names);
+    }
+    let found = found(wiring);
+    match found.as_slice() {
+        [] => Err(Failed::new(
+            Exit::Failed,
+            "no agent was found on this machine; name one: `crosier install claude`",
+        )),
+        _ => Ok(found),
+    }
+}
+
+/// The agents on this machine.
+pub(crate) fn found(wiring: &Wiring) -> Vec<&'static Row> {
+    let all = crosier_install::table::ALL.iter();
+    all.filter(|row| row.detect(&wiring.places).is_some()).collect()
+}
+
+/// Installs for one agent; `flags` are whether Codex trusts it, and whether nothing is written.
+pub(crate) fn install(
+    row: &'static Row,
+    wiring: &Wiring,
+    scope: Scope,
+    (trust, dry_run): (bool, bool),
+) -> Done {
+    let planned = row.install(&wiring.request(scope, trust));
+    let written = planned.and_then(|plan| {
+        if !dry_run && !plan.is_empty() {
+            let _undisturbed = wiring::undisturbed();
+            wiring.store.install(row.agent, &plan)?;
+            wiring.did("install", &did(row, &plan));
+        }
+        Ok(plan)
+    });
+    let mut done = Done::new(row, written, if dry_run { "would change" } else { "installed" });
+    if done.refused.is_none() {
+        done.next = next(row, wiring, scope, dry_run);
+        if !row.next.is_empty() && !done.plan.is_empty() {
+            done.next.push(row.next.to_owned());
+        }
+    }
+    done
+}
+
+/// What the person has to do or know.
+fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> {
+    let mut next = if dry_run { Vec::new() } else { row.obstacles(&wiring.places, scope) };
+    if scope == Scope::Project && !row.project_is_local {
+        next.push(format!(
+            "{} has no settings of a project that are not committed: this file names paths of your machine",
+            row.title()
+        ));
+    }
+    if !row.is_proved() {
+        next.push(format!(
+            "written from the documentation of {} and not tested with it: check that it works",
+            row.title()
+        ));
+    }
+    next
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A file that is as it was written gets its old bytes back; from one that was edited since, exactly
+Crosier's entries are taken out.
+
+Example:
+  crosier uninstall claude"
+)]
+pub(crate) struct UninstallArgs {
+    /// Agents (default: all that were installed)
+    agents: Vec<String>,
+    /// Show what would change and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    homes: HomeArgs,
+}
+
+impl Run for UninstallArgs {
+    fn run(&self) -> Result {
+        if !self.dry_run {
+            person::require("uninstall")?;
+        }
+        let wiring = Wiring::find(self.homes.find())?;
+        let all = self.agents.is_empty();
+        let rows =
+            if all { crosier_install::table::ALL.iter().collect() } else { wiring::rows(&self.agents)? };
+        let mut done: Vec<Done> = rows.into_iter().map(|row| uninstall(row, &wiring, self.dry_run)).collect();
+        if all {
+            done.retain(|done| done.refused.is_some() || !done.plan.is_empty());
+        }
+        if done.is_empty() && !self.json {
+            crate::print::data("nothing was installed")?;
+            return Ok(Exit::Done);
+        }
+        print_all(&done, &wiring, self.json)?;
+        Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
+    }
+}
+
+fn uninstall(row: &'static Row, wiring: &Wiring, dry_run: bool) -> Done {
+    let known = wiring.store.knows(row.agent);
+    let written = wiring.store.uninstall(row, &wiring.places).and_then(|plan: Plan| {
+        if !dry_run && (known || !plan.is_empty()) {
+            let _undisturbed = wiring::undisturbed();
+            wiring.store.uninstalled(row.agent, &plan)?;
+            wiring.did("uninstall", &did(row, &plan));
+        }
+        Ok(plan)
+    });
+    Done::new(row, written, if dry_run { "would change" } else { "uninstalled" })
+}

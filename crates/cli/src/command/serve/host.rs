@@ -1,0 +1,277 @@
+//! What the server needs of this program: the policy in force, the tables, the agents.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crosier::config::Config;
+use crosier::protocol::json;
+use crosier::{Engine, Event, Json, Outcome};
+use crosier_layers::{Layers, Places};
+use crosier_log::{Log, Record};
+use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches};
+use crosier_serve::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
+
+use crate::command::{check, events, explain, hook};
+use crate::homes::Homes;
+use crate::setup;
+
+/// How many places are remembered.
+const MAX_UNLOGGED: usize = 1024;
+
+/// The commands of this program, as a server offers them.
+#[derive(Debug)]
+pub(super) struct Commands {
+    homes: Homes,
+    /// The places whose configuration says `log: off`.
+    unlogged: Mutex<Vec<Place>>,
+}
+
+impl Commands {
+    pub(super) fn new(homes: Homes) -> Self {
+        Self { homes, unlogged: Mutex::default() }
+    }
+
+    fn homes_of(&self, place: &Place) -> Homes {
+        let mut homes = self.homes.clone();
+        homes.config = place.config_home.clone().or(homes.config);
+        homes.state = place.state_home.clone().or(homes.state);
+        homes
+    }
+
+    /// Remembers whether events at a place are logged.
+    fn remember(&self, place: &Place, is_logged: bool) {
+        let mut unlogged = self.lock();
+        unlogged.retain(|other| other != place);
+        if !is_logged {
+            // The oldest entry is dropped first; it is added again the next time its place is loaded.
+            let excess = (unlogged.len() + 1).saturating_sub(MAX_UNLOGGED);
+            unlogged.drain(..excess);
+            unlogged.push(place.clone());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Place>> {
+        self.unlogged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn request(&self, place: &Place, project: &Path, named: &[PathBuf]) -> Request {
+        let mut request = Request::new(project);
+        request.named = named.to_vec();
+        request.homes = self.homes_of(place);
+        request
+    }
+
+    /// On the socket, only files that are in force anyway may be named: their layer decides, or a person trusted them.
+    fn may_be_named(&self, place: &Place, file: &Path) -> bool {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        let real = std::fs::canonicalize(file).ok();
+        match crosier_policy::in_force(&self.request(place, folder, &[])) {
+            Policy::Loaded(loaded) => {
+                real.is_some() && loaded.files.iter().any(|other| std::fs::canonicalize(other).ok() == real)
+            }
+            _ => false,
+        }
+    }
+
+    /// The managed layer alone, which applies whatever a client names.
+    fn managed_only(&self, place: &Place) -> Result<Loaded, Refused> {
+        let request = self.request(place, Path::new("/"), &[]);
+        let layers = Layers::managed(&Places::new("/", request.person));
+        if let Some(file) = layers.refused.first() {
+            return Err(Refused::new(format!("the managed configuration is refused: {}", file.why), true));
+        }
+        let files: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
+        let builder = Engine::builder().events(setup::catalog());
+        let homes = &request.homes;
+        let loaded = layers.add_to(builder, || crosier_policy::loader(homes)).map_err(|problems| {
+            let mut refused = Refused::new("the managed configuration has errors", false);
+            refused.problems = Json::from(check::problems_json(&problems));
+            refused
+        })?;
+        Ok(Loaded::new(loaded, files))
+    }
+}
+
+impl Host for Commands {
+    fn version(&self) -> &str {
+        super::VERSION
+    }
+
+    fn load(&self, place: &Place) -> Result<Loaded, Refused> {
+        let (project, named): (PathBuf, &[PathBuf]) = match &place.at {
+            Where::Files(files) if files.is_empty() => return self.managed_only(place),
+            Where::Files(files) => {
+                if let Some(file) =
+                    files.iter().find(|file| !place.any_file && !self.may_be_named(place, file))
+                {
+                    let why =
+                        format!("{} is no file that a person trusted or that is in force", file.display());
+                    return Err(Refused::new(why, true));
+                }
+                let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("/"));
+                (folder.to_owned(), files)
+            }
+            Where::Project(project) => (project.clone(), &[]),
+            _ => return Err(Refused::new("this program does not know such a place", false)),
+        };
+        let request = self.request(place, &project, named);
+        let mut loaded = match crosier_policy::in_force(&request) {
+            Policy::Loaded(mut loaded) => {
+                self.remember(place, loaded.settings.log != Some(false));
+                let (notices, off) =
+                    (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.switched_off));
+                let files = std::mem::take(&mut loaded.files);
+                let declared = loaded.layers.iter().flat_map(|(_, config)| &config.declared);
+                let mut written: Vec<PathBuf> =
+                    declared.map(|hook| PathBuf::from(&hook.source.name)).collect();
+                written.retain(|file| file.is_absolute());
+                written.dedup();
+                let mut made = Loaded::new(loaded.builder(), files);
+                (made.switched_off, made.problems) = (off, problems(&notices));
+                made.watched.extend(written);
+                made
+            }
+            Policy::None(notices) => {
+                let mut made = Loaded::new(Engine::builder().events(setup::catalog()), Vec::new());
+                made.problems = problems(&notices);
+                made
+            }
+            Policy::Closed(closed) => return Err(refused(&closed)),
+            _ => return Err(Refused::new("this program does not know what is in force", false)),
+        };
+        loaded.watched.extend(watched(&request));
+        Ok(loaded)
+    }
+
+    fn explain(
+        &self,
+        engine: &Engine,
+        event: &str,
+        tool: Option<&str>,
+        agent: Option<&str>,
+    ) -> Result<Json, String> {
+        explain::explained(engine, event, tool, agent).map(Json::from)
+    }
+
+    fn events(&self) -> Json {
+        Json::from(events::all_json())
+    }
+
+    fn section(&self, agent: &str, hooks: &Json, folder: &Path) -> Result<Config, Json> {
+        let agent = crosier::protocol::ordered::Value::from(agent);
+        let text = format!(r#"{{"agents":[{{"id":{agent},"hooks":{}}}]}}"#, hooks.text());
+        let loader = crosier_policy::loader(&self.homes).text("scope.enter", &text, folder);
+        loader.load().map_err(|problems| Json::from(check::problems_json(&problems)))
+    }
+
+    fn hook(&self, request: &HookRequest) -> HookAnswer {
+        let event = request.event.as_deref();
+        let body = match &request.body {
+            Ok(body) => body,
+            Err(why) => {
+                return HookAnswer {
+                    body: hook::refusal(&request.agent, event, &[], why, self.homes.state.as_deref()),
+                };
+            }
+        };
+        let body = self.run_hook(request, body).unwrap_or_else(|error| {
+            let why = format!("the program that judges cannot be run: {error}");
+            hook::refusal(&request.agent, event, body, &why, self.homes.state.as_deref())
+        });
+        HookAnswer { body }
+    }
+
+    fn fired(&self, place: &Place, event: &Event, outcome: &Outcome, took: Duration) {
+        let Some(state) = self.homes_of(place).state.filter(|_| !self.lock().contains(place)) else { return };
+        let mut record = Record::new("serve");
+        record.set_event(event);
+        record.add_outcome(outcome);
+        record.set_duration(took);
+        if let Where::Project(project) = &place.at {
+            record.project = Some(project.to_string_lossy().into_owned());
+        }
+        // A decision never depends on the log.
+        let _ = Log::in_folder(&state).append(&record);
+    }
+}
+
+impl Commands {
+    /// Runs `crosier hook` in a separate process: the same answer as for agents that start one, and it cannot block the
+    /// server.
+    fn run_hook(&self, request: &HookRequest, body: &[u8]) -> std::io::Result<String> {
+        let myself = Path::new("/proc/self/exe");
+        let myself = if myself.exists() { myself.to_owned() } else { std::env::current_exe()? };
+        let mut command = Command::new(myself);
+        command.arg0("crosier").args(["hook", request.agent.as_str()]);
+        command.args(&request.event);
+        let folders = [("--config-home", &self.homes.config), ("--state-home", &self.homes.state)];
+        for (option, folder) in folders {
+            if let Some(folder) = folder {
+                command.arg(option).arg(folder);
+            }
+        }
+        if let Some(project) = &request.project {
+            command
+                .current_dir(project)
+                .env("CLAUDE_PROJECT_DIR", project)
+                .env("GEMINI_PROJECT_DIR", project);
+        } else if let Some(cwd) = cwd_of(body) {
+            command.current_dir(cwd);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // It may have decided without reading all of it.
+            let _ = stdin.write_all(body);
+        }
+        let ran = child.wait_with_output()?;
+        let (said, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        match ran.status.code() {
+            Some(0) => Ok(if said.trim().is_empty() { "{}".to_owned() } else { said.trim().to_owned() }),
+            Some(2) if said.trim().is_empty() => {
+                Ok(json!({"decision": "block", "reason": stderr.trim()}).to_string())
+            }
+            Some(2) => Ok(said.trim().to_owned()),
+            _ => Err(std::io::Error::other(format!("it ended with {}", ran.status))),
+        }
+    }
+}
+
+fn cwd_of(body: &[u8]) -> Option<PathBuf> {
+    let json = Json::parse(std::str::from_utf8(body).ok()?.trim()).ok()?;
+    let cwd = PathBuf::from(json.get("cwd")?.as_str()?.into_owned());
+    (cwd.is_absolute() && cwd.is_dir()).then_some(cwd)
+}
+
+fn problems(notices: &Notices) -> Json {
+    let all = notices.iter().map(|notice| json!({"severity": "warning", "message": notice.text.as_str()}));
+    Json::from(crosier::protocol::ordered::Value::from(all.collect::<Vec<_>>()))
+}
+
+fn refused(closed: &Closed) -> Refused {
+    let mut refused = Refused::new(closed.why.clone(), !matches!(closed.fault, Fault::Configuration(_)));
+    if let Fault::Configuration(problems) = &closed.fault {
+        refused.problems = Json::from(check::problems_json(problems));
+    }
+    refused
+}
+
+/// What decides about a policy beside the files in force: where files would be, trust, and what is switched off.
+fn watched(request: &Request) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    let named = !request.named.is_empty();
+    for folder in request.project.ancestors().filter(|_| !named) {
+        all.extend(["crosier.yaml", "crosier.local.yaml", ".git"].map(|name| folder.join(name)));
+    }
+    let places = Places::new(&request.project, request.person);
+    all.extend([places.managed.join("crosier.yaml"), places.managed.join("conf.d")]);
+    all.extend(request.homes.config.iter().map(|config| config.join("crosier.yaml")));
+    if let Some(state) = &request.homes.state {
+        all.extend([Switches::file(state), state.join("trust"), state.clone()]);
+    }
+    all
+}

@@ -1,0 +1,152 @@
+//! The daemon seen from outside: what it does, its end, its beginning.
+
+use std::time::{Duration, Instant};
+
+use crosier::Json;
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+use crosier_serve::{Conversation, NoSocket, SocketPath};
+
+use super::borrow;
+use crate::exit::{Exit, Failed, Result};
+use crate::homes::Homes;
+use crate::print;
+
+/// How long a daemon may take to begin or to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a look from outside may wait for the daemon.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// The daemon, for whoever only wants to know about it.
+#[derive(Debug)]
+pub(crate) enum Daemon {
+    Runs {
+        version: String,
+        pid: String,
+    },
+    /// None runs: the next Python hook starts one.
+    Rests,
+    /// Why none can be used: Python hooks start an interpreter each time.
+    Unusable(String),
+}
+
+impl Daemon {
+    pub(crate) fn find(homes: &Homes) -> Self {
+        let asked = super::socket(homes).and_then(|socket| {
+            let status = Conversation::open(&socket)?.request("status", "{}", GLANCE);
+            status.map_err(|error| NoSocket::Unusable(error.to_string()))
+        });
+        match asked {
+            Ok(status) => Self::Runs { version: get(&status, "version"), pid: get(&status, "pid") },
+            Err(NoSocket::Nobody) => Self::Rests,
+            Err(error) => Self::Unusable(error.to_string()),
+        }
+    }
+
+    /// In a few words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Runs { version, pid } => format!("running, version {version}, pid {pid}"),
+            Self::Rests => "not running; the next Python hook starts one".to_owned(),
+            Self::Unusable(why) => format!("cannot be used: {}", print::one_line(why)),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        match self {
+            Self::Runs { version, pid } => {
+                json!({"state": "running", "version": version.as_str(), "pid": pid.parse::<u32>().ok(), "why": Value::Null})
+            }
+            Self::Rests => {
+                json!({"state": "not running", "version": Value::Null, "pid": Value::Null, "why": Value::Null})
+            }
+            Self::Unusable(why) => {
+                json!({"state": "unusable", "version": Value::Null, "pid": Value::Null, "why": why.as_str()})
+            }
+        }
+    }
+}
+
+pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, json: bool) -> Result {
+    let asked = socket.and_then(|socket| {
+        let mut daemon = Conversation::open(&socket)?;
+        let status = daemon.request("status", "{}", PATIENCE);
+        status.map_err(|error| NoSocket::Unusable(error.to_string()))
+    });
+    match asked {
+        Ok(status) if json => print::data(status.text())?,
+        Ok(status) => print::data(&text(&status))?,
+        Err(NoSocket::Nobody) => {
+            return Err(Failed::new(Exit::Failed, "no daemon runs; the next Python hook starts one"));
+        }
+        Err(error) => return Err(Failed::new(Exit::Failed, format!("no daemon can be used: {error}"))),
+    }
+    Ok(Exit::Done)
+}
+
+/// A field of the daemon's status, as text.
+fn get(status: &Json, key: &str) -> String {
+    status.get(key).map(|value| value.plain().into_owned()).unwrap_or_default()
+}
+
+fn text(status: &Json) -> String {
+    let get = |key: &str| get(status, key);
+    let millis = |key: &str| get(key).parse().map(Duration::from_millis).unwrap_or_default().as_secs();
+    let megabytes = get("rss_bytes").parse::<u64>().unwrap_or_default() / (1 << 20);
+    let workers = status.get("workers").and_then(|workers| workers.to_value());
+    let workers = workers.as_ref().and_then(|workers| workers.as_array()).map_or(0, Vec::len);
+    let http = status.get("http").map(|url| format!("\nagents can post to {}", url.plain()));
+    format!(
+        "crosier {} runs as process {} since {} s, idle for {} s\n{} connections, {} events, {workers} Python workers, {megabytes} MB{}",
+        get("version"),
+        get("pid"),
+        millis("uptime_ms"),
+        millis("idle_ms"),
+        get("connections"),
+        get("fires"),
+        http.unwrap_or_default()
+    )
+}
+
+pub(super) fn stop(socket: &SocketPath) -> Result {
+    match end(socket)? {
+        true => print::note("crosier: the daemon has ended"),
+        false => print::note("crosier: no daemon runs"),
+    }
+    Ok(Exit::Done)
+}
+
+/// Ends the daemon. False when none runs.
+fn end(socket: &SocketPath) -> std::result::Result<bool, Failed> {
+    let mut daemon = match Conversation::open(socket) {
+        Ok(daemon) => daemon,
+        Err(NoSocket::Nobody) => return Ok(false),
+        Err(error) => return Err(Failed::new(Exit::Failed, error.to_string())),
+    };
+    let asked = daemon.request("shutdown", "{}", Duration::from_secs(600));
+    asked.map_err(|error| Failed::new(Exit::Failed, format!("the daemon does not end: {error}")))?;
+    drop(daemon);
+    wait_until("the daemon does not end", || matches!(socket.check(), Err(NoSocket::Nobody)))?;
+    Ok(true)
+}
+
+pub(super) fn restart(socket: &SocketPath, homes: &Homes) -> Result {
+    end(socket)?;
+    borrow::start(socket, homes)
+        .map_err(|error| Failed::new(Exit::Failed, format!("the daemon cannot be started: {error}")))?;
+    wait_until("the daemon does not answer", || Conversation::open(socket).is_ok())?;
+    print::note("crosier: a new daemon runs");
+    Ok(Exit::Done)
+}
+
+fn wait_until(what: &str, is_so: impl Fn() -> bool) -> std::result::Result<(), Failed> {
+    let over = Instant::now() + PATIENCE;
+    while !is_so() {
+        if Instant::now() > over {
+            return Err(Failed::new(Exit::Failed, format!("{what}, {} s later", PATIENCE.as_secs())));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! `crosier trust`: a person looks at what a project would run, and says that it may.
+
+mod screen;
+mod watch;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::Args;
+use crosier_policy::Request;
+use crosier_policy::trust::{self, Review, Standing};
+use serde_json::json;
+
+use super::Run;
+use crate::exit::{Exit, Failed, Result};
+use crate::homes::HomeArgs;
+use crate::{logbook, person, print, setup, table};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Shows every hook and every file that the project would run, and what changed since the last time; then it
+asks. What is trusted is recorded in the state folder; when a file changes after that, actions are
+denied until a person looks again. It refuses to run inside an agent, and records nothing without a terminal
+unless --yes says so.
+
+Exit status: 0 when it is trusted, 1 when it is not.
+
+Example:
+  crosier trust --diff"
+)]
+pub(crate) struct TrustArgs {
+    /// The project folder (default: the current folder)
+    path: Option<PathBuf>,
+    /// Trust it without asking
+    #[arg(long)]
+    yes: bool,
+    /// Keep older versions trusted too: for people who switch branches
+    #[arg(long)]
+    also: bool,
+    /// Only show what changed since it was trusted
+    #[arg(long, conflicts_with_all = ["yes", "also"])]
+    diff: bool,
+    /// Only print the digest of all files, for `--trust` and CROSIER_TRUST
+    #[arg(long, conflicts_with_all = ["yes", "also", "diff"])]
+    digest: bool,
+    /// Only list every project that is or was trusted
+    #[arg(long, conflicts_with_all = ["path", "yes", "also", "diff", "digest"])]
+    list: bool,
+    /// Forget that it was trusted
+    #[arg(long, conflicts_with_all = ["yes", "also", "diff", "digest", "list"])]
+    revoke: bool,
+    /// Stay here, show each change, and trust it with one key: for people who work on hooks
+    #[arg(long, conflicts_with_all = ["yes", "diff", "digest", "list", "revoke"])]
+    watch: bool,
+    /// Print JSON: with --list
+    #[arg(long, requires = "list")]
+    json: bool,
+    #[command(flatten)]
+    homes: HomeArgs,
+}
+
+impl Run for TrustArgs {
+    fn run(&self) -> Result {
+        let mut request = setup::request(&[], self.homes.find());
+        if let Some(path) = &self.path {
+            request.project = std::path::absolute(path)
+                .map_err(|error| Failed::new(Exit::Usage, format!("{}: {error}", path.display())))?;
+            // A configuration may be named itself.
+            if request.project.is_file() {
+                request.project.pop();
+            }
+        }
+        if self.list {
+            return self.list(&request);
+        }
+        if self.digest {
+            print::data(&review(&request)?.digest())?;
+            return Ok(Exit::Done);
+        }
+        if self.diff {
+            return diff(&request);
+        }
+        person::require("trust")?;
+        if self.revoke {
+            return revoke(&request);
+        }
+        if self.watch {
+            return watch::watch(&request, self.also);
+        }
+        self.trust(&request)
+    }
+}
+
+impl TrustArgs {
+    fn trust(&self, request: &Request) -> Result {
+        let review = review(request)?;
+        print::data(&screen::all(&review))?;
+        if review.is_trusted() {
+            print::data("It is trusted already, as it is.")?;
+            return Ok(Exit::Done);
+        }
+        if !self.yes {
+            if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+                let message = "nothing was recorded: there is no terminal to ask on; look at it, then run \
+                               `crosier trust --yes`";
+                return Err(Failed::new(Exit::Failed, message));
+            }
+            if !asked()? {
+                print::data("Nothing was recorded.")?;
+                return Ok(Exit::Failed);
+            }
+        }
+        record(request, &review, self.also)?;
+        Ok(Exit::Done)
+    }
+
+    fn list(&self, request: &Request) -> Result {
+        let listed = trust::list(request).map_err(|why| Failed::new(Exit::Failed, why))?;
+        if self.json {
+            let rows: Vec<_> = listed
+                .iter()
+                .map(|one| {
+                    json!({
+                        "folder": one.folder.display().to_string(),
+                        "trusted_at": one.at,
+                        "state": screen::word(&one.standing),
+                        "why": match &one.standing { Standing::Closed(why) => Some(why), _ => None },
+                    })
+                })
+                .collect();
+            print::data(&format!("{:#}", json!(rows)))?;
+            return Ok(Exit::Done);
+        }
+        if listed.is_empty() {
+            print::data("no project is trusted; `crosier trust` in a project shows what it would run")?;
+            return Ok(Exit::Done);
+        }
+        let mut drawn = table::table(["PROJECT", "TRUSTED", "STATE"]);
+        for one in &listed {
+            let state = match &one.standing {
+                Standing::Closed(why) => format!("closed: {}", print::one_line(why)),
+                other => screen::word(other).to_owned(),
+            };
+            let folder = print::one_line(&one.folder.display().to_string());
+            drawn.add_row([folder, one.at.map_or_else(|| "-".to_owned(), screen::day), state]);
+        }
+        table::print(&drawn)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn review(request: &Request) -> std::result::Result<Review, Failed> {
+    trust::review(request).map_err(|why| Failed::new(Exit::BadConfig, print::plain(&why)))
+}
+
+/// Writes the record, and says so.
+fn record(request: &Request, review: &Review, also: bool) -> std::result::Result<(), Failed> {
+    review.trust(also).map_err(|why| Failed::new(Exit::Failed, print::plain(&why)))?;
+    let folders = review.folders.iter().map(|one| print::one_line(&one.folder.display().to_string()));
+    let folders = folders.collect::<Vec<_>>().join(", ");
+    note(request, &format!("trusted {folders}, {}", review.digest()));
+    print::data(&format!("Trusted: {folders}"))
+}
+
+/// What a person did is in the log.
+fn note(request: &Request, did: &str) {
+    if let Some(state) = &request.homes.state {
+        logbook::command(state, "trust", did);
+    }
+}
+
+fn diff(request: &Request) -> Result {
+    let review = match trust::review(request) {
+        Ok(review) => review,
+        // What cannot be looked at any more is a change too.
+        Err(why) => {
+            let standings = trust::standings(request).unwrap_or_default();
+            let closed = standings.iter().filter_map(|(_, standing)| match standing {
+                Standing::Closed(why) => Some(print::plain(why)),
+                _ => None,
+            });
+            let closed: Vec<String> = closed.collect();
+            let text = if closed.is_empty() { print::plain(&why) } else { closed.join("\n") };
+            return Err(Failed::new(Exit::Failed, text));
+        }
+    };
+    print::data(&screen::changes_only(&review))?;
+    Ok(if review.is_trusted() { Exit::Done } else { Exit::Failed })
+}
+
+fn revoke(request: &Request) -> Result {
+    let was = trust::revoke(request).map_err(|why| Failed::new(Exit::Failed, print::plain(&why)))?;
+    let folder = print::one_line(&request.project.display().to_string());
+    if !was {
+        return Err(Failed::new(
+            Exit::Failed,
+            format!("{folder} was never trusted; `crosier trust --list` shows what is"),
+        ));
+    }
+    note(request, &format!("revoked the trust in {folder}"));
+    print::data(&format!("{folder} is not trusted any more: its hooks do not run"))?;
+    Ok(Exit::Done)
+}
+
+/// Whether the person says yes.
+fn asked() -> std::result::Result<bool, Failed> {
+    let mut answer = String::new();
+    let asked = write!(io::stdout(), "Trust this? [y/N] ").and_then(|()| io::stdout().flush());
+    asked
+        .and_then(|()| io::stdin().read_line(&mut answer))
+        .map_err(|error| Failed::new(Exit::Failed, format!("the answer could not be read: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

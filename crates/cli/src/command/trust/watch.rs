@@ -1,0 +1,63 @@
+//! `crosier trust --watch`: each change is shown, and trusted with one key.
+
+use std::io::{self, IsTerminal, Read, Write};
+use std::time::Duration;
+
+use crosier_policy::Request;
+use crosier_policy::trust;
+use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+
+use super::{record, screen};
+use crate::exit::{Exit, Failed, Result};
+use crate::print;
+
+/// How often the files are looked at.
+const PACE: Duration = Duration::from_millis(300);
+
+pub(super) fn watch(request: &Request, also: bool) -> Result {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(Failed::new(Exit::Failed, "`crosier trust --watch` needs a terminal to ask on"));
+    }
+    print::data("Watching; Ctrl-C ends it.")?;
+    let mut answered = None;
+    loop {
+        match trust::review(request) {
+            Ok(review) if review.is_trusted() => answered = None,
+            Ok(review) if answered.as_ref() != Some(&review.digest()) => {
+                print::data(&screen::all(&review))?;
+                match key("Trust this? [y]es, [n]o, [q]uit ")? {
+                    b'y' | b'Y' => record(request, &review, also)?,
+                    b'q' | b'Q' | 3 | 4 => return Ok(Exit::Done),
+                    _ => print::data("Not trusted; waiting for the next change.")?,
+                }
+                answered = Some(review.digest());
+            }
+            Ok(_) => {}
+            Err(why) if answered.as_ref() != Some(&why) => {
+                print::data(&print::plain(&why))?;
+                answered = Some(why);
+            }
+            Err(_) => {}
+        }
+        std::thread::sleep(PACE);
+    }
+}
+
+/// One key, without a return after it.
+fn key(question: &str) -> std::result::Result<u8, Failed> {
+    let failed =
+        |error: io::Error| Failed::new(Exit::Failed, format!("the answer could not be read: {error}"));
+    write!(io::stdout(), "{question}").and_then(|()| io::stdout().flush()).map_err(failed)?;
+    let before = tcgetattr(io::stdin()).map_err(|error| failed(error.into()))?;
+    let mut raw = before.clone();
+    raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+    raw.special_codes[SpecialCodeIndex::VMIN] = 1;
+    raw.special_codes[SpecialCodeIndex::VTIME] = 0;
+    tcsetattr(io::stdin(), OptionalActions::Flush, &raw).map_err(|error| failed(error.into()))?;
+    let mut one = [b'q'];
+    let read = io::stdin().lock().read(&mut one);
+    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
+    read.map_err(failed)?;
+    print::data("")?;
+    Ok(one[0])
+}

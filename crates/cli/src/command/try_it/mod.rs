@@ -1,0 +1,230 @@
+//! `crosier try`: what the hooks in force here would say, now, without an agent.
+
+mod show;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use crosier::{Engine, Event, Json, Kind, Outcome};
+use crosier_dialect::table::Agent;
+use crosier_dialect::{ALL, Answer, Call};
+use crosier_policy::{Policy, SelfGuard};
+
+use super::{Run, fire};
+use crate::args::ConfigArgs;
+use crate::exit::{Exit, Failed, Result};
+use crate::setup::Hooks;
+use crate::signals::Signals;
+use crate::{environment, print, setup};
+
+/// Set for hooks while they are only tried.
+const VARIABLE: &str = "CROSIER_TRY";
+/// The session of what is only tried.
+const SESSION: &str = "crosier-try";
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Hooks run as they do for an agent, with CROSIER_TRY=1 in their environment; nothing is logged as an
+event. The exit status is 0 whatever they decide.
+
+Example:
+  crosier try 'git push --force'
+  crosier try --tool Write --path .env --explain
+  crosier try --agent codex 'rm -rf ~'"
+)]
+pub(crate) struct TryArgs {
+    /// A command line, for the tool Bash
+    #[arg(value_name = "LINE", conflicts_with_all = ["input", "tool", "path"])]
+    line: Option<String>,
+    /// The tool; with --path or --input
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// The file that the tool is used on (Write, unless --tool says otherwise)
+    #[arg(long, value_name = "PATH", conflicts_with = "input")]
+    path: Option<PathBuf>,
+    /// The input of the tool; with an --event that is not about tools, its payload
+    #[arg(long, value_name = "JSON")]
+    input: Option<String>,
+    /// The event, by its name or point alias
+    #[arg(long, value_name = "EVENT", default_value = "PreToolUse")]
+    event: String,
+    /// As this agent would send it, and what it would be told: claude, codex, gemini, …
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Show the plan too: which hooks ran, in which order, and why the others did not
+    #[arg(long)]
+    explain: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) kind: Kind,
+    /// What was fired: one event, or one per part of a call.
+    pub(super) events: Vec<Event>,
+    pub(super) outcomes: Vec<Outcome>,
+    /// Why nothing could be judged.
+    pub(super) closed: Option<String>,
+    pub(super) files: Vec<PathBuf>,
+    /// The agent, what it would send, and what it would be told.
+    pub(super) agent: Option<(&'static Agent, String, Answer)>,
+}
+
+impl Run for TryArgs {
+    fn run(&self) -> Result {
+        let kind = fire::find(&self.event)?;
+        let fields = self.fields(&kind)?;
+        let asked = match &self.agent {
+            None => None,
+            Some(name) => Some(compose(name, &kind, &fields)?),
+        };
+        let events = match &asked {
+            Some((_, _, call)) => call.events.clone(),
+            None => vec![event(&kind, &fields)?],
+        };
+        let mut tried =
+            Tried { kind, events, outcomes: Vec::new(), closed: None, files: Vec::new(), agent: None };
+        let hooks = self.hooks(&mut tried)?;
+        if let Some(hooks) = &hooks {
+            tried.files.clone_from(&hooks.files);
+            tried.outcomes = judge(&hooks.engine, &tried.events)?;
+        }
+        if let Some((agent, sent, call)) = asked {
+            let answer = match &tried.closed {
+                Some(why) => crosier_dialect::closed(agent, Some(call.entry), Some(&call), why),
+                None => call.answer(&call.verdict(&tried.outcomes)),
+            };
+            tried.agent = Some((agent, sent, answer));
+        }
+        if self.json {
+            print::data(&show::json(&tried))?;
+        } else {
+            print::data(&show::text(&tried))?;
+            if let Some(hooks) = hooks.as_ref().filter(|_| self.explain) {
+                print::data(&show::plan(hooks, &tried.events))?;
+            }
+        }
+        if let Some(hooks) = hooks {
+            hooks.engine.shut_down();
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl TryArgs {
+    /// The event's fields in the vocabulary of Crosier.
+    fn fields(&self, kind: &Kind) -> std::result::Result<Vec<(String, Json)>, Failed> {
+        let usage = |message: String| Failed::new(Exit::Usage, message);
+        let is_about_tools = kind.field("tool_input").is_some();
+        let given = self.input.as_deref().map(Json::parse).transpose();
+        let given = given.map_err(|error| usage(format!("--input is not JSON: {error}")))?;
+        let text = |text: &str| Json::from(text);
+        let mut fields = vec![
+            ("session_id".to_owned(), text(SESSION)),
+            ("cwd".to_owned(), text(&setup::here().display().to_string())),
+        ];
+        if !is_about_tools {
+            if self.line.is_some() || self.tool.is_some() || self.path.is_some() {
+                return Err(usage(format!(
+                    "{} is not about a tool: give its payload with --input",
+                    kind.name
+                )));
+            }
+            fields.extend(given.and_then(|given| given.entries()).unwrap_or_default());
+            return Ok(fields);
+        }
+        let (tool, input) = match (&self.line, &self.path, given) {
+            (Some(line), ..) => ("Bash", object(&[("command", text(line))])),
+            (None, Some(path), _) => of_path(self.tool.as_deref().unwrap_or("Write"), path),
+            (None, None, Some(given)) => (self.tool.as_deref().unwrap_or("Bash"), given),
+            (None, None, None) => match &self.tool {
+                Some(tool) => (tool.as_str(), object(&[])),
+                None => {
+                    return Err(usage(
+                        "say what to try: a command line, or --tool with --path or --input".to_owned(),
+                    ));
+                }
+            },
+        };
+        fields.push(("tool_name".to_owned(), text(tool)));
+        fields.push(("tool_input".to_owned(), input));
+        if kind.field("tool_response").is_some() {
+            fields.push(("tool_response".to_owned(), text("")));
+        }
+        Ok(fields)
+    }
+
+    /// The hooks in force here; none when there are none, or nothing can be judged.
+    fn hooks(&self, tried: &mut Tried) -> std::result::Result<Option<Hooks>, Failed> {
+        let mut request = self.config.request();
+        request.self_guard = SelfGuard::On;
+        match crosier_policy::in_force(&request) {
+            Policy::Loaded(mut loaded) => {
+                setup::tell(&std::mem::take(&mut loaded.notices));
+                let variables = environment::all().into_iter().chain([(VARIABLE.into(), "1".into())]);
+                Hooks::of(*loaded, &request, |builder| builder.environment(variables)).map(Some)
+            }
+            Policy::Closed(closed) => {
+                tried.closed = Some(print::one_line(&closed.why));
+                Ok(None)
+            }
+            Policy::None(notices) => {
+                setup::tell(&notices);
+                Ok(None)
+            }
+            _ => Err(Failed::new(Exit::Failed, "this program does not know what is in force")),
+        }
+    }
+}
+
+fn object(members: &[(&str, Json)]) -> Json {
+    let text: Vec<String> =
+        members.iter().map(|(name, value)| format!("{}:{}", Json::from(*name), value.text())).collect();
+    Json::parse(&format!("{{{}}}", text.join(","))).unwrap_or_default()
+}
+
+/// What a tool does to a file, with the fields that it cannot do without.
+fn of_path<'a>(tool: &'a str, path: &std::path::Path) -> (&'a str, Json) {
+    let path = ("file_path", Json::from(path.display().to_string()));
+    let input = match tool {
+        "Write" => object(&[path, ("content", Json::from("x\n"))]),
+        "Edit" => object(&[path, ("old_string", Json::from("a\n")), ("new_string", Json::from("b\n"))]),
+        "Glob" | "Grep" => object(&[("pattern", Json::from("*")), ("path", path.1)]),
+        "NotebookEdit" => object(&[("notebook_path", path.1), ("new_source", Json::from("x\n"))]),
+        _ => object(&[path]),
+    };
+    (tool, input)
+}
+
+fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, Failed> {
+    let members: Vec<(&str, Json)> =
+        fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+    let event = Event::from_json(kind.clone(), object(&members).text().as_bytes());
+    event.map_err(|error| Failed::new(Exit::BadInput, error.to_string()))
+}
+
+type Asked = (&'static Agent, String, Box<Call>);
+
+fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Asked, Failed> {
+    let Some(agent) = crosier_dialect::find(name) else {
+        let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
+        let message = format!("unknown agent `{}`; there are {}", print::one_line(name), names.join(", "));
+        return Err(Failed::new(Exit::Usage, message));
+    };
+    let composed = crosier_dialect::compose(agent, kind.name, fields, &setup::catalog());
+    let (sent, call) = composed.map_err(|why| Failed::new(Exit::Usage, why))?;
+    Ok((agent, sent, call))
+}
+
+fn judge(engine: &Engine, events: &[Event]) -> std::result::Result<Vec<Outcome>, Failed> {
+    let signals = Signals::watch()?;
+    signals.kill(engine);
+    signals.during("the hooks that ran were killed", || {
+        events.iter().map(|event| engine.fire_blocking(event)).collect()
+    })
+}

@@ -1,0 +1,72 @@
+//! Where the person's configuration is, and where this program remembers things: `--config-home` and `--state-home`,
+//! or the environment.
+//!
+//! `install` writes both folders into the line that an agent runs: a repository's settings can set variables for it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+pub(crate) use crosier_policy::Homes;
+
+use crate::environment;
+
+/// The name of our folder in the homes of configuration and state.
+const OURS: &str = "crosier";
+
+// The folders, as typed. (Not a doc comment: clap would take it for the command's.)
+#[derive(Debug, Default, Args)]
+pub(crate) struct HomeArgs {
+    /// Where the person's crosier.yaml is (default: crosier in $XDG_CONFIG_HOME or ~/.config)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_home: Option<PathBuf>,
+    /// Where trust and state are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state_home: Option<PathBuf>,
+}
+
+impl HomeArgs {
+    /// The folders that were typed, else those of the environment.
+    pub(crate) fn find(&self) -> Homes {
+        let mut homes = of_environment();
+        if let Some(folder) = &self.config_home {
+            homes.config = Some(own(folder));
+        }
+        if let Some(folder) = &self.state_home {
+            homes.state = Some(own(folder));
+        }
+        homes
+    }
+}
+
+/// The folders that the environment names.
+pub(crate) fn of_environment() -> Homes {
+    let home = environment::folder("HOME");
+    let config = environment::folder("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let config = config.map(|folder| folder.join(OURS));
+    Homes::new(home, config, environment::state_folder())
+}
+
+/// Our own folder: the one that was named, or the one of our name in it.
+fn own(named: &Path) -> PathBuf {
+    let named = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+    if named.file_name().is_some_and(|name| name == OURS) {
+        return named;
+    }
+    let inside = named.join(OURS);
+    if inside.is_dir() { inside } else { named }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_is_our_folder_or_the_one_that_has_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("config");
+        assert_eq!(own(&home), home, "not made yet: as it was named");
+        std::fs::create_dir_all(home.join("crosier")).unwrap();
+        assert_eq!(own(&home), home.join("crosier"));
+        assert_eq!(own(&home.join("crosier")), home.join("crosier"));
+    }
+}

@@ -1,0 +1,138 @@
+//! What this program writes to the log. Nothing here can fail: a decision never depends on it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier::payload::PreViewRender;
+use crosier::{Event, Outcome};
+use crosier_agent::agent::{Fired, Witness};
+use crosier_agent::conversation::Message;
+use crosier_log::{Kept, Log, Record};
+
+use crate::setup::Hooks;
+
+/// Our own agent, as the log names it.
+const OURS: &str = "crosier";
+
+/// What is known of one event, until it is written down.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) record: Record,
+    /// The event that decided: mostly there is one only.
+    event: Option<Event>,
+    files: Vec<PathBuf>,
+    /// Whether the configuration wants a log.
+    is_on: bool,
+    started: Instant,
+    /// How long it took, where that is known.
+    took: Option<Duration>,
+}
+
+impl Entry {
+    /// An event of this agent that begins now.
+    pub(crate) fn new(agent: &str) -> Self {
+        let record = Record::new(agent);
+        Self { record, event: None, files: Vec::new(), is_on: true, started: Instant::now(), took: None }
+    }
+
+    /// Says which event it is; of several parts of one call, the first.
+    pub(crate) fn set_event(&mut self, event: &Event) {
+        self.record.set_event(event);
+        self.event = Some(event.clone());
+    }
+
+    pub(crate) fn set_project(&mut self, project: &Path) {
+        self.record.project = Some(project.display().to_string());
+    }
+
+    /// Says which files judge it, and whether they want a log.
+    pub(crate) fn set_policy(&mut self, files: &[PathBuf], is_on: bool) {
+        self.files = files.to_vec();
+        self.is_on = is_on;
+    }
+
+    /// Adds what came of a part of the call.
+    pub(crate) fn add(&mut self, event: &Event, outcome: &Outcome) {
+        let before = self.record.decision.clone();
+        self.record.add_outcome(outcome);
+        if self.record.decision != before {
+            // The part that decided is the one that people ask about.
+            self.set_event(event);
+        }
+    }
+
+    /// Writes it down.
+    pub(crate) fn write(mut self, state: Option<&Path>) {
+        let Some(state) = state.filter(|_| self.is_on) else { return };
+        self.record.set_duration(self.took.unwrap_or_else(|| self.started.elapsed()));
+        // Whatever is wrong with the log, the answer has been given.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.append(&Log::in_folder(state))));
+    }
+
+    fn append(&mut self, log: &Log) {
+        let wanted = self.event.as_ref().filter(|_| self.record.is_surprising());
+        let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
+        let kept = wanted.and_then(|event| Kept::of(&self.record, event, &files));
+        self.record.kept = kept.is_some_and(|kept| log.keep(&kept).is_ok());
+        let _ = log.append(&self.record);
+    }
+}
+
+/// Writes down every fire of a session of our own agent.
+pub(crate) struct Journal {
+    state: Option<PathBuf>,
+    files: Vec<PathBuf>,
+    project: PathBuf,
+    /// Who else is told what happens.
+    next: Option<Arc<dyn Witness>>,
+}
+
+impl Journal {
+    pub(crate) fn new(state: Option<&Path>, hooks: &Hooks, project: &Path) -> Self {
+        let state = state.filter(|_| hooks.is_logged).map(Path::to_owned);
+        Self { state, files: hooks.files.clone(), project: project.to_owned(), next: None }
+    }
+
+    /// Tells another witness what it is told.
+    pub(crate) fn before(self, next: Option<Arc<dyn Witness>>) -> Self {
+        Self { next, ..self }
+    }
+
+    fn write(&self, fired: &Fired) {
+        let outcome = &fired.outcome;
+        let Ok(event) = Event::from_json(outcome.event.clone(), fired.input.text().as_bytes()) else {
+            return;
+        };
+        let mut entry = Entry::new(OURS);
+        entry.set_event(&event);
+        entry.set_project(&self.project);
+        entry.set_policy(&self.files, true);
+        entry.add(&event, outcome);
+        // The screen is drawn for every line: record it only when a hook objected.
+        if fired.event == PreViewRender.kind().name && !entry.record.is_surprising() {
+            return;
+        }
+        entry.took = Some(fired.took);
+        entry.write(self.state.as_deref());
+    }
+}
+
+impl Witness for Journal {
+    fn said(&self, agent_id: &str, message: &Message) {
+        self.next.iter().for_each(|next| next.said(agent_id, message));
+    }
+
+    fn fired(&self, fired: &Fired) {
+        if self.state.is_some() {
+            self.write(fired);
+        }
+        self.next.iter().for_each(|next| next.fired(fired));
+    }
+}
+
+/// Writes down what a person did with a command that changes what is in force: `trust`, `disable`, `install`, ….
+pub(crate) fn command(state: &Path, command: &str, did: &str) {
+    let _ = Log::in_folder(state).append(&Record::command(command, did));
+}

@@ -1,0 +1,136 @@
+//! What installing needs to know of this process: where agents are, which program their lines call, what is in force.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use crosier_install::plan::Request;
+use crosier_install::table::{self, Places};
+use crosier_install::{Program, Row, Scope, Store};
+use crosier_policy::Policy;
+
+use crate::exit::{Exit, Failed};
+use crate::homes::Homes;
+use crate::{environment, logbook, setup};
+
+/// Variables that name folders of agents.
+const VARIABLES: [&str; 5] =
+    ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "KIMI_SHARE_DIR"];
+
+/// Everything that a plan to install needs.
+#[derive(Debug)]
+pub(crate) struct Wiring {
+    pub(crate) places: Places,
+    pub(crate) program: Program,
+    pub(crate) store: Store,
+    pub(crate) homes: Homes,
+    /// Events that hooks in force here name.
+    pub(crate) in_force: Vec<String>,
+}
+
+impl Wiring {
+    /// Collects it from this process.
+    pub(crate) fn find(homes: Homes) -> Result<Self, Failed> {
+        let missing = |what: &str| Failed::new(Exit::Failed, format!("there is no {what}: set HOME"));
+        let home = homes.home.clone().ok_or_else(|| missing("home folder"))?;
+        let config_home = homes.config.clone().ok_or_else(|| missing("folder for configurations"))?;
+        let state_home = homes.state.clone().ok_or_else(|| missing("folder for state"))?;
+        let program = std::env::current_exe().and_then(|program| program.canonicalize());
+        let program = program.map_err(|error| {
+            Failed::new(Exit::Failed, format!("the path of this program is unknown: {error}"))
+        })?;
+        let mut places = Places::new(home, setup::here());
+        if let Some(config) = environment::folder("XDG_CONFIG_HOME") {
+            places.config = config;
+        }
+        let variable = |name: &str| Some((name.to_owned(), resolved(&environment::folder(name)?)));
+        places.variables = VARIABLES.iter().filter_map(|name| variable(name)).collect();
+        places.search_path = std::env::split_paths(&environment::path()).collect();
+        let store = Store::in_folder(&state_home);
+        let program =
+            Program { program, config_home: resolved(&config_home), state_home: resolved(&state_home) };
+        let in_force = events_in_force(&homes);
+        Ok(Self { places, program, store, homes, in_force })
+    }
+
+    /// What is asked of the installer.
+    pub(crate) fn request(&self, scope: Scope, trust: bool) -> Request<'_> {
+        let mut request = Request::new(&self.places, &self.program);
+        (request.scope, request.trust, request.in_force) = (scope, trust, &self.in_force);
+        request
+    }
+
+    /// Writes down what a person did.
+    pub(crate) fn did(&self, command: &str, what: &str) {
+        logbook::command(&self.program.state_home, command, what);
+    }
+
+    /// A path as people write it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.places.home).ok();
+        let shown =
+            below.map_or_else(|| path.display().to_string(), |below| format!("~/{}", below.display()));
+        crate::print::one_line(&shown)
+    }
+}
+
+/// The rows of these agents.
+pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>, Failed> {
+    let mut rows: Vec<&'static Row> = Vec::new();
+    for name in names {
+        let known = || table::ALL.iter().map(|row| row.agent).collect::<Vec<_>>().join(", ");
+        let row = table::find(name).ok_or_else(|| {
+            let name = crate::print::one_line(name);
+            Failed::new(Exit::Usage, format!("no agent is called `{name}`; there are {}", known()))
+        })?;
+        if !rows.iter().any(|other| other.agent == row.agent) {
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// While this lives, signals wait: what is being written is written to its end.
+#[derive(Debug)]
+pub(crate) struct Undisturbed(Vec<signal_hook::SigId>);
+
+/// Lets signals wait.
+pub(crate) fn undisturbed() -> Undisturbed {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let flag = Arc::new(AtomicBool::new(false));
+    let held = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    Undisturbed(
+        held.filter_map(|signal| signal_hook::flag::register(signal, Arc::clone(&flag)).ok()).collect(),
+    )
+}
+
+impl Drop for Undisturbed {
+    fn drop(&mut self) {
+        for id in self.0.drain(..) {
+            signal_hook::low_level::unregister(id);
+        }
+    }
+}
+
+/// Events for which hooks are in force here.
+fn events_in_force(homes: &Homes) -> Vec<String> {
+    let request = setup::request(&[], homes.clone());
+    let Policy::Loaded(loaded) = crosier_policy::in_force(&request) else { return Vec::new() };
+    let declared = loaded.layers.iter().flat_map(|(_, config)| &config.declared);
+    let mut events: Vec<String> = declared.map(|hook| hook.event.to_owned()).collect();
+    events.sort_unstable();
+    events.dedup();
+    events
+}
+
+/// The path without links, as far as it is there.
+fn resolved(path: &Path) -> PathBuf {
+    let mut missing = Vec::new();
+    for folder in path.ancestors() {
+        if let Ok(real) = folder.canonicalize() {
+            return missing.iter().rev().fold(real, |path, name| path.join(name));
+        }
+        missing.extend(folder.file_name());
+    }
+    path.to_owned()
+}

@@ -1,0 +1,147 @@
+//! The address for agents that post their events.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Child;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Home;
+
+struct Web {
+    home: Home,
+    address: String,
+    token: String,
+}
+
+impl Web {
+    fn new() -> Self {
+        let mut home = Home::new();
+        let mut child: Child = home.command(&["serve", "--http", "127.0.0.1:0"]).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        home.daemon = Some(child);
+        let address = url.trim().strip_prefix("http://").unwrap().to_owned();
+        let token = home.lab.read("state/crosier/http.token").trim().to_owned();
+        assert_eq!(home.lab.mode("state/crosier/http.token"), 0o600);
+        Self { home, address, token }
+    }
+
+    /// Posts, with these headers instead of the usual ones; the status and the body.
+    fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let mut all = vec![
+            ("Host", self.address.clone()),
+            ("Authorization", format!("Bearer {}", self.token)),
+            ("Content-Type", "application/json".to_owned()),
+            ("Content-Length", body.len().to_string()),
+        ];
+        for (name, value) in headers {
+            all.retain(|(other, _)| other != name);
+            if !value.is_empty() {
+                all.push((name, (*value).to_owned()));
+            }
+        }
+        let head: String = all.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        self.raw(format!("{method} {path} HTTP/1.1\r\n{head}\r\n{body}").as_bytes())
+    }
+
+    fn raw(&self, bytes: &[u8]) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let _ = stream.write_all(bytes);
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(!answer.to_ascii_lowercase().contains("access-control"), "{answer}");
+        let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
+        (status, answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
+    }
+
+    fn post(&self, path: &str, body: &str) -> (u16, Value) {
+        let (status, body) = self.send("POST", path, &[], body);
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+}
+
+#[test]
+fn every_fault_has_its_status_and_on_a_hook_it_is_a_refusal() {
+    let web = Web::new();
+    let rpc = |headers: &[(&str, &str)]| web.send("POST", "/v1/rpc", headers, "{}").0;
+    assert_eq!(rpc(&[("Authorization", "")]), 401);
+    assert_eq!(rpc(&[("Authorization", "Bearer wrong")]), 401);
+    assert_eq!(rpc(&[("Host", "example.org")]), 421);
+    assert_eq!(rpc(&[("Origin", "http://example.org")]), 403);
+    assert_eq!(rpc(&[("Origin", "null")]), 403);
+    assert_eq!(rpc(&[("Content-Type", "text/plain")]), 415);
+    assert_eq!(rpc(&[("Origin", &format!("http://{}", web.address))]), 200);
+    assert_eq!(web.send("GET", "/v1/rpc", &[], "").0, 405);
+    assert_eq!(web.send("POST", "/elsewhere", &[], "{}").0, 404);
+    assert_eq!(rpc(&[("Content-Length", "99999999")]), 413);
+    assert_eq!(web.send("POST", "/v1/hook/claude", &[("Authorization", "")], "{}").0, 401);
+    let hook = "/v1/hook/claude/PreToolUse";
+    for (headers, body) in [
+        (&[("Content-Type", "text/plain")][..], "{}"),
+        (&[("Content-Length", "99999999")], "{}"),
+        (&[], "{no json"),
+        (&[("Host", "example.org")], "{}"),
+    ] {
+        let (status, body) = web.send("POST", hook, headers, body);
+        let said: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(
+            (status, &said["hookSpecificOutput"]["permissionDecision"]),
+            (200, &"deny".into()),
+            "{headers:?}"
+        );
+    }
+}
+
+#[test]
+fn an_agent_posts_and_a_program_asks() {
+    let web = Web::new();
+    web.home.lab.write(
+        "config/crosier/crosier.yaml",
+        "hooks: {PreToolUse: [{name: no, matcher: Bash, run: '/deny \"not here\"'}]}",
+    );
+    let project = web.home.lab.path("project");
+    let project = project.to_str().unwrap();
+    let event = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": project,
+        "tool_name": "Bash", "tool_input": {"command": "ls"}});
+    let (status, said) = web.post("/v1/hook/claude", &event.to_string());
+    assert_eq!((status, &said["hookSpecificOutput"]["permissionDecision"]), (200, &"deny".into()), "{said}");
+    let fire = serde_json::json!({"jsonrpc": "2.0", "id": 7, "method": "fire", "params": {"event": "PreToolUse",
+        "project": project, "input": {"tool_name": "Bash", "tool_input": {}}}});
+    let (status, said) = web.post("/v1/rpc", &fire.to_string());
+    assert_eq!(
+        (status, &said["id"], &said["result"]["outcome"]["by"]),
+        (200, &7.into(), &"no".into()),
+        "{said}"
+    );
+    for (method, params, code) in [
+        ("hook.register", serde_json::json!({}), -32601),
+        ("fire", serde_json::json!({"event": "Stop", "input": {}, "project": project, "env": {}}), -32602),
+        ("fire", serde_json::json!({"event": "Stop", "input": {}}), -32602),
+    ] {
+        let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        assert_eq!(web.post("/v1/rpc", &request.to_string()).1["error"]["code"], code, "{method}");
+    }
+    let status = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "status"});
+    assert_eq!(
+        web.post("/v1/rpc", &status.to_string()).1["result"]["http"],
+        format!("http://{}", web.address)
+    );
+}
+
+#[test]
+fn half_a_request_is_not_waited_for() {
+    let web = Web::new();
+    assert_eq!(web.raw(b"POST /v1/rpc HTTP/1.1\r\nHost: x").0, 408);
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    let home = Home::new();
+    for address in ["0.0.0.0:0", "192.168.1.1:80", "localhost:0", "127.0.0.1"] {
+        let ran = home.command(&["serve", "--http", address]).output().unwrap();
+        assert_eq!(ran.status.code(), Some(64), "{address}");
+    }
+}

@@ -1,0 +1,125 @@
+//! Attacks on which project it is: folders, repositories, clones, modes.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{Machine, copy_folder, event, feed};
+
+#[test]
+fn a_folder_below_does_not_get_away() {
+    let machine = Machine::trusted();
+    fs::create_dir_all(machine.path("project/a/b")).unwrap();
+    machine.is_guarded("project/a/b");
+    // A repository of its own, a worktree or a submodule.
+    fs::create_dir(machine.path("project/a/.git")).unwrap();
+    machine.is_guarded("project/a/b");
+    fs::remove_dir(machine.path("project/a/.git")).unwrap();
+    machine.write("project/a/b/.git", "gitdir: /nowhere\n");
+    machine.is_guarded("project/a/b");
+    // A nearer configuration that nobody trusts adds nothing and takes nothing away.
+    machine.write(
+        "project/a/b/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, command: 'touch /tmp/never'}]}",
+    );
+    machine.is_guarded("project/a/b");
+    // No repository at all.
+    fs::remove_dir(machine.path("project/.git")).unwrap();
+    machine.is_guarded("project/a/b");
+}
+
+#[test]
+fn every_folder_up_to_the_repository_is_a_layer() {
+    let machine = Machine::new();
+    machine.write("project/a/crosier.yaml", "hooks: {PreToolUse: [{name: inner, command: 'exit 0'}]}");
+    machine.trust("project/a");
+    machine.is_guarded("project/a");
+    let listed = machine.run("project/a", &["trust", "--list", "--json"]).exits(0).json();
+    assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
+    machine.write("project/a/crosier.yaml", "hooks: {PreToolUse: [{name: inner, command: 'exit 1'}]}");
+    machine.is_closed("project/a", "crosier.yaml changed");
+    machine.is_guarded("project");
+}
+
+#[test]
+fn clones_and_moved_projects_are_never_trusted() {
+    let machine = Machine::trusted();
+    copy_folder(&machine.path("project"), &machine.path("clone"));
+    machine.is_never_trusted("clone");
+    machine.run("clone", &["trust"]).exits(1).says("The same bytes as").says("trusted on");
+    fs::rename(machine.path("project"), machine.path("moved")).unwrap();
+    machine.is_never_trusted("moved");
+    // The agent still calls the old folder its project.
+    let mut command = machine.command("moved", &["hook", "claude"]);
+    command.env("CLAUDE_PROJECT_DIR", machine.path("project"));
+    let ran = feed(command, &event("PreToolUse", "ls").to_string()).exits(0);
+    assert!(ran.stdout.contains("deny") && ran.stdout.contains("is gone"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_real_worktree_is_a_place_of_its_own() {
+    let machine = Machine::new();
+    fs::remove_dir(machine.path("project/.git")).unwrap();
+    let git = |args: &[&str]| {
+        let status = Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.com"])
+            .args(args)
+            .current_dir(machine.path("project"))
+            .env("HOME", machine.path("home"))
+            .output()
+            .unwrap();
+        assert!(status.status.success(), "{args:?}");
+    };
+    git(&["init", "-q", "."]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "x"]);
+    machine.trust("project");
+    git(&["worktree", "add", "-q", "../tree"]);
+    machine.is_guarded("project");
+    machine.is_never_trusted("tree");
+    git(&["worktree", "add", "-q", "inside"]);
+    machine.is_guarded("project/inside");
+}
+
+#[test]
+fn home_root_and_folders_of_others_are_no_projects() {
+    let machine = Machine::new();
+    machine.write("home/crosier.yaml", super::CONFIG);
+    machine.run("home", &["trust", "--yes"]).exits(78);
+    machine.set_mode("project", 0o777);
+    machine.run("project", &["trust", "--yes"]).exits(78).complains("others can write");
+    machine.set_mode("project", 0o755);
+    machine.trust("project");
+    // Opening it to others does not make the policy vanish.
+    machine.set_mode("project", 0o777);
+    machine.is_closed("project", "others can write");
+}
+
+#[test]
+fn an_agent_that_only_says_where_it_is_stays_in_its_project() {
+    let machine = Machine::trusted();
+    fs::create_dir_all(machine.path("elsewhere")).unwrap();
+    let call = |session: &str, folder: &str| {
+        let mut event = event("PreToolUse", "ls");
+        event["session_id"] = json!(session);
+        event["cwd"] = json!(machine.path(folder));
+        let mut command = machine.command(folder, &["hook", "codex"]);
+        command.env_remove("CLAUDE_PROJECT_DIR");
+        feed(command, &event.to_string()).exits(0).stdout
+    };
+    assert!(call("one", "project").contains("the guard says no"));
+    assert!(call("one", "elsewhere").contains("the guard says no"), "a cd takes nothing away");
+    assert_eq!(call("two", "elsewhere"), "");
+    assert!(call("two", "project").contains("the guard says no"), "a cd can add a project");
+}
+
+#[test]
+fn a_users_file_that_others_can_write_is_closed() {
+    let machine = Machine::trusted();
+    machine.write("home/.config/crosier/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
+    machine.is_guarded("project");
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o666);
+    machine.is_closed("project", "everybody can write it");
+}

@@ -1,0 +1,145 @@
+//! Attacks on what is remembered: records, their key, the list, the state folder.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Machine, copy_folder, event, feed};
+
+fn records(machine: &Machine) -> Vec<PathBuf> {
+    let folder = machine.path("home/.local/state/crosier/trust");
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect()
+}
+
+#[test]
+fn records_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let machine = Machine::trusted();
+    let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let folder = machine.path("home/.local/state/crosier/trust");
+    assert_eq!(
+        (mode(&folder), mode(&folder.join("key")), mode(&records(&machine)[0])),
+        (0o700, 0o600, 0o600)
+    );
+    machine.set_mode("home/.local/state/crosier/trust/key", 0o644);
+    machine.is_closed("project", "others can read it");
+}
+
+#[test]
+fn a_forged_damaged_copied_or_missing_record_is_closed() {
+    let machine = Machine::trusted();
+    machine.write("other/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
+    let record = records(&machine).remove(0);
+    let good = fs::read_to_string(&record).unwrap();
+    let digest = good.split("\"sha256\":\"").nth(2).unwrap().get(..64).unwrap().to_owned();
+    for bad in [
+        good.replace(&digest, &"0".repeat(64)),
+        good[..good.len() / 2].to_owned(),
+        String::new(),
+        "{}\n{}".to_owned(),
+    ] {
+        fs::write(&record, bad).unwrap();
+        machine.is_closed("project", "cannot be relied on");
+    }
+    // The record of another project, whose HMAC fits.
+    machine.trust("other");
+    let other = records(&machine).into_iter().find(|path| *path != record).unwrap();
+    fs::copy(&other, &record).unwrap();
+    machine.is_closed("project", "record of another folder");
+    fs::remove_file(&record).unwrap();
+    machine.is_closed("project", "its record is gone");
+    fs::remove_dir_all(machine.path("home/.local/state")).unwrap();
+    machine.is_closed("project", "its record is gone");
+    machine.trust("project");
+    machine.is_guarded("project");
+}
+
+#[test]
+fn another_machines_records_and_key_do_not_fit_each_other() {
+    let (mine, theirs) = (Machine::trusted(), Machine::trusted());
+    let key = "home/.local/state/crosier/trust/key";
+    fs::copy(theirs.path(key), mine.path(key)).unwrap();
+    mine.is_closed("project", "cannot be relied on");
+}
+
+#[test]
+fn a_list_that_is_gone_takes_no_record_away_and_one_that_is_damaged_is_closed() {
+    let machine = Machine::trusted();
+    let list = machine.path("home/.config/crosier/trusted.json");
+    assert!(fs::read_to_string(&list).unwrap().contains("project"));
+    fs::write(&list, "{").unwrap();
+    machine.is_closed("project", "list of trusted projects");
+    fs::remove_file(&list).unwrap();
+    machine.is_guarded("project");
+    machine.write("project/guard.sh", "#!/bin/sh\n");
+    machine.is_closed("project", "guard.sh changed");
+}
+
+#[test]
+fn also_keeps_what_was_trusted_before() {
+    let machine = Machine::trusted();
+    let old = fs::read_to_string(machine.path("project/guard.sh")).unwrap();
+    machine.write(
+        "project/guard.sh",
+        "#!/bin/sh\necho '{\"decision\": \"deny\", \"reason\": \"another branch\"}'\n",
+    );
+    machine.run("project", &["trust", "--yes", "--also"]).exits(0);
+    assert_eq!(machine.decision("project").1, "another branch");
+    machine.write("project/guard.sh", &old);
+    machine.is_guarded("project");
+    // Without it, the newest content alone counts.
+    machine.run("project", &["trust", "--yes"]).exits(0);
+    machine.write(
+        "project/guard.sh",
+        "#!/bin/sh\necho '{\"decision\": \"deny\", \"reason\": \"another branch\"}'\n",
+    );
+    machine.is_closed("project", "guard.sh changed");
+}
+
+#[test]
+fn a_state_or_configuration_folder_in_the_project_is_refused() {
+    let machine = Machine::trusted();
+    copy_folder(&machine.path("home/.local/state"), &machine.path("project/state"));
+    for (name, folder) in [("XDG_STATE_HOME", "project/state"), ("XDG_CONFIG_HOME", "project/config")] {
+        machine.write("project/config/crosier/crosier.yaml", "self_guard: off\n");
+        let folder = machine.path(folder);
+        let ran = machine.hook(
+            "project",
+            &["claude"],
+            &event("PreToolUse", "ls"),
+            &[(name, folder.to_str().unwrap())],
+        );
+        assert!(ran.stdout.contains("deny") && ran.stdout.contains("refused"), "{name}: {}", ran.stdout);
+    }
+    // The line that is installed names both folders, so that variables do not count.
+    let (config, state) = (machine.path("home/.config/crosier"), machine.path("home/.local/state/crosier"));
+    let words =
+        ["claude", "--config-home", config.to_str().unwrap(), "--state-home", state.to_str().unwrap()];
+    let more = [("XDG_STATE_HOME", "/nowhere"), ("XDG_CONFIG_HOME", "/nowhere"), ("HOME", "/nowhere")];
+    let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), &more);
+    assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_state_folder_that_others_can_write_is_closed_and_none_is_never_trusted() {
+    let machine = Machine::trusted();
+    machine.set_mode("home/.local/state/crosier", 0o777);
+    machine.is_closed("project", "others can write it");
+    machine.set_mode("home/.local/state/crosier", 0o700);
+    machine.is_guarded("project");
+    let bare = Machine::new();
+    let mut command = bare.command("project", &["fire", "PreToolUse"]);
+    command.env_remove("HOME");
+    feed(command, super::BASH).exits(78).complains("nobody trusted");
+}
+
+#[test]
+fn a_state_file_beside_the_configuration_switches_nothing_off() {
+    let machine = Machine::trusted();
+    machine.write("project/crosier.yaml.state.json", "{\"disabled\": [\"guard\"]}");
+    machine.is_guarded("project");
+    machine.run("project", &["disable", "guard"]).exits(0);
+    assert_eq!(machine.decision("project").0, "", "a person can");
+    machine.run("project", &["enable", "guard"]).exits(0);
+    machine.is_guarded("project");
+}

@@ -1,0 +1,162 @@
+//! Codex runs a hook only when its hash is in `config.toml`: written by Codex itself when the person trusts the hook
+//! there, or by `crosier install --trust`.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use crate::json::Found;
+
+/// The key and the hash of one hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trusted {
+    /// `FILE:event_name:GROUP:HANDLER`.
+    pub key: String,
+    /// `sha256:…`.
+    pub hash: String,
+}
+
+/// What Codex has to know about these entries of a `hooks.json`.
+#[must_use]
+pub fn trusted(file: &Path, found: &[Found]) -> Vec<Trusted> {
+    let one = |found: &Found| {
+        let event = snake(&found.event);
+        let key = format!("{}:{event}:{}:{}", file.display(), found.group, found.handler);
+        Trusted { key, hash: hash(&event, found) }
+    };
+    found.iter().map(one).collect()
+}
+
+/// `PreToolUse` → `pre_tool_use`.
+fn snake(event: &str) -> String {
+    let mut out = String::new();
+    for c in event.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+/// The SHA-256 of the entry as compact JSON with sorted keys, defaults filled in.
+fn hash(event: &str, found: &Found) -> String {
+    let field = |name: &str| found.value.get(name).cloned();
+    let mut handler = json!({
+        "type": "command",
+        "command": field("command").unwrap_or(Value::Null),
+        "timeout": field("timeout").unwrap_or_else(|| json!(600)),
+        "async": field("async").unwrap_or(Value::Bool(false)),
+    });
+    if let Some(message) = field("statusMessage") {
+        handler["statusMessage"] = message;
+    }
+    let mut whole = json!({"event_name": event, "hooks": [handler]});
+    if let Some(matcher) = &found.matcher {
+        whole["matcher"] = json!(matcher);
+    }
+    let digest = Sha256::digest(whole.to_string().as_bytes());
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
+}
+
+/// The hash in a `config.toml` for a key.
+#[must_use]
+pub fn stored(document: &DocumentMut, key: &str) -> Option<String> {
+    let entry = document.get("hooks")?.get("state")?.get(key)?;
+    entry.get("trusted_hash")?.as_str().map(str::to_owned)
+}
+
+/// Whether Codex was told not to run this hook.
+#[must_use]
+pub fn is_off(document: &DocumentMut, key: &str) -> bool {
+    let entry = document.get("hooks").and_then(|hooks| hooks.get("state")).and_then(|state| state.get(key));
+    entry.and_then(|entry| entry.get("enabled")).and_then(Item::as_bool) == Some(false)
+}
+
+/// Writes the hashes.
+///
+/// # Errors
+/// When something else is where they belong.
+pub fn trust(document: &mut DocumentMut, all: &[Trusted]) -> Result<(), String> {
+    fn below<'a>(item: &'a mut Item, name: &str) -> Result<&'a mut Item, String> {
+        let table = item.as_table_like_mut().ok_or_else(|| format!("`{name}` is not below a table"))?;
+        let mut new = Table::new();
+        new.set_implicit(true);
+        Ok(table.entry(name).or_insert(Item::Table(new)))
+    }
+    for one in all {
+        if stored(document, &one.key).as_ref() == Some(&one.hash) {
+            continue;
+        }
+        let state = below(below(document.as_item_mut(), "hooks")?, "state")?;
+        let entry = below(state, &one.key)?;
+        let table = entry.as_table_like_mut().ok_or("an entry of `hooks.state` is not a table")?;
+        table.insert("trusted_hash", value(&one.hash));
+        if let Some(table) = entry.as_table_mut() {
+            table.set_implicit(false);
+        }
+    }
+    Ok(())
+}
+
+/// Takes out the hashes of hooks that are Crosier's.
+pub fn distrust(document: &mut DocumentMut, all: &[Trusted]) {
+    let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_like_mut) else { return };
+    let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) else { return };
+    let mut taken = false;
+    for one in all {
+        let is_theirs = state.get(&one.key).and_then(|entry| entry.get("trusted_hash")?.as_str())
+            == Some(one.hash.as_str());
+        taken |= is_theirs && state.remove(&one.key).is_some();
+    }
+    let state_is_empty = taken && state.is_empty();
+    if state_is_empty {
+        hooks.remove("state");
+        if hooks.is_empty() {
+            document.remove("hooks");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toml::parse;
+
+    fn found() -> Found {
+        let value = json!({"type": "command", "command": "crosier hook codex", "timeout": 600});
+        Found { event: "PreToolUse".into(), group: 1, handler: 0, value, matcher: None }
+    }
+
+    #[test]
+    fn the_hash_is_that_of_codex() {
+        let one = trusted(Path::new("/h/.codex/hooks.json"), &[found()]).remove(0);
+        assert_eq!(one.key, "/h/.codex/hooks.json:pre_tool_use:1:0");
+        let text = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"crosier hook codex","timeout":600,"type":"command"}]}"#;
+        let digest: String =
+            Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(one.hash, format!("sha256:{digest}"));
+    }
+
+    #[test]
+    fn hashes_are_written_and_taken_out() {
+        let all = trusted(Path::new("/h/.codex/hooks.json"), &[found()]);
+        for text in [
+            "",
+            "model = \"x\" # c\n\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n",
+            "[hooks.state.\"a:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n",
+        ] {
+            let mut document = parse(text).unwrap();
+            trust(&mut document, &all).unwrap();
+            let with = document.to_string();
+            let mut document = parse(&with).unwrap();
+            assert_eq!(stored(&document, &all[0].key).as_ref(), Some(&all[0].hash), "{with}");
+            assert!(!is_off(&document, &all[0].key));
+            distrust(&mut document, &all);
+            assert_eq!(document.to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is installed: which files have lines of Crosier, whether they are up to date, and what they run.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::json::Document;
+use crate::line;
+use crate::plan::{Refused, Request, Scope, content, is_ours_whole, text};
+use crate::table::{Form, Places, Row};
+use crate::toml;
+
+/// One file with lines of Crosier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The file, or the folder of programs.
+    pub path: PathBuf,
+    /// Whose it is.
+    pub scope: Scope,
+    /// What it runs, per event of the agent; the event is empty where the line serves all.
+    pub lines: Vec<Line>,
+    /// Why it is not as an installer would write it now.
+    pub outdated: Option<String>,
+    /// Why the agent would not call it.
+    pub obstacles: Vec<String>,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The event, as the agent calls it.
+    pub event: String,
+    /// What the agent runs: a program and its words.
+    pub argv: Vec<String>,
+    /// The program among them that is Crosier.
+    pub program: String,
+}
+
+/// What is installed for an agent.
+///
+/// # Errors
+/// When a file of the agent cannot be read; the others may be fine.
+pub fn look(row: &Row, request: &Request<'_>) -> Result<Vec<Installed>, Refused> {
+    let mut all = Vec::new();
+    for scope in [Scope::User, Scope::Project] {
+        let Ok(path) = row.path(request.places, scope) else { continue };
+        let lines = lines(row, request.places, scope)?;
+        if lines.is_empty() {
+            continue;
+        }
+        let asked = Request { scope, trust: false, ..*request };
+        let outdated = outdated(row, &asked, &lines);
+        let obstacles = row.obstacles(request.places, scope);
+        all.push(Installed { path, scope, lines, outdated, obstacles });
+    }
+    Ok(all)
+}
+
+/// Why lines are not as they would be written now.
+fn outdated(row: &Row, request: &Request<'_>, lines: &[Line]) -> Option<String> {
+    match row.install(request) {
+        Err(refused) => Some(refused.to_string()),
+        Ok(plan) if plan.is_empty() => None,
+        Ok(_) => {
+            let program = request.program.program.display().to_string();
+            let other = lines.iter().find(|line| line.program != program);
+            let events = row.events(request.scope == Scope::User, request.in_force);
+            let missing: Vec<&str> = events
+                .iter()
+                .map(|event| event.name)
+                .filter(|name| !lines.iter().any(|line| line.event.is_empty() || line.event == *name))
+                .collect();
+            Some(match (other, missing.as_slice()) {
+                (Some(line), _) => format!("it calls {}, not {program}", line.program),
+                (None, []) => "its line is not as this version writes it".to_owned(),
+                (None, missing) => format!("it has no line for {}", missing.join(", ")),
+            })
+        }
+    }
+}
+
+/// What the file of a scope runs.
+fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused> {
+    let path = row.path(places, scope)?;
+    let read = || content(&path).and_then(|there| text(&path, there.as_ref()));
+    let by_shell = |event: &str, command: &str| {
+        let program = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
+        let argv = ["/bin/sh", "-c", command].map(str::to_owned).to_vec();
+        Line { event: event.to_owned(), argv, program }
+    };
+    Ok(match row.form {
+        Form::Json { nesting, .. } => {
+            let text = read()?;
+            let refused = |why| Refused { path: path.clone(), why };
+            let found = Document::parse(&text, nesting, row.agent).map_err(refused)?.found();
+            let one = |found: crate::json::Found| {
+                let word = |name: &str| found.value.get(name).and_then(Value::as_str);
+                let command = word("command").or_else(|| word("bash")).unwrap_or_default();
+                match found.value.get("args").and_then(Value::as_array) {
+                    None => by_shell(&found.event, command),
+                    Some(args) => {
+                        let args = args.iter().filter_map(|word| word.as_str().map(str::to_owned));
+                        let argv = std::iter::once(command.to_owned()).chain(args).collect();
+                        Line { event: found.event, argv, program: command.to_owned() }
+                    }
+                }
+            };
+            found.into_iter().map(one).collect()
+        }
+        Form::Toml => {
+            let document = toml::parse(&read()?).map_err(|why| Refused { path: path.clone(), why })?;
+            toml::found(&document, row.agent)
+                .iter()
+                .map(|hook| by_shell(&hook.event, &hook.command))
+                .collect()
+        }
+        Form::Programs => {
+            let mut lines = Vec::new();
+            for event in row.dialect().map(|agent| agent.events).unwrap_or_default() {
+                let program = path.join(event.name());
+                let Some(there) = content(&program)?.filter(|there| is_ours_whole(&there.bytes, row.agent))
+                else {
+                    continue;
+                };
+                let text = String::from_utf8_lossy(&there.bytes).into_owned();
+                let line =
+                    text.lines().nth(1).and_then(|line| line.strip_prefix("exec ")).unwrap_or_default();
+                let called = by_shell(event.name(), line).program;
+                let argv = vec![program.display().to_string()];
+                lines.push(Line { event: event.name().to_owned(), argv, program: called });
+            }
+            lines
+        }
+        Form::Plugin => {
+            let text = read()?;
+            if !is_ours_whole(text.as_bytes(), row.agent) {
+                return Ok(Vec::new());
+            }
+            let command = text.lines().find_map(|line| line.strip_prefix("const COMMAND = "));
+            let argv: Vec<String> =
+                command.and_then(|words| serde_json::from_str(words).ok()).unwrap_or_default();
+            let program = argv.first().cloned().unwrap_or_default();
+            if line::is_ours(&argv, row.agent) {
+                vec![Line { event: String::new(), argv, program }]
+            } else {
+                Vec::new()
+            }
+        }
+    })
+}

@@ -1,0 +1,108 @@
+//! What kind of project a folder is, and the first `crosier.yaml` for it.
+
+use std::path::Path;
+
+/// A kind of project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// What people call it.
+    pub name: &'static str,
+    /// Files that only such a project has.
+    signs: &'static [&'static str],
+    /// Generated and lock files, which are not edited by hand.
+    pub generated: &'static [&'static str],
+    /// The command that checks the work.
+    pub check: &'static str,
+}
+
+/// The kinds, the more telling first.
+pub static KINDS: &[Kind] = &[
+    Kind { name: "Rust", signs: &["Cargo.toml"], generated: &["Cargo.lock"], check: "cargo test" },
+    Kind { name: "Go", signs: &["go.mod"], generated: &["go.sum"], check: "go test ./..." },
+    Kind {
+        name: "Python",
+        signs: &["pyproject.toml", "setup.py", "requirements.txt"],
+        generated: &["uv.lock", "poetry.lock"],
+        check: "python3 -m pytest -q",
+    },
+    Kind {
+        name: "JavaScript",
+        signs: &["package.json", "deno.json"],
+        generated: &["package-lock.json", "pnpm-lock.yaml", "yarn.lock"],
+        check: "npm test",
+    },
+    Kind {
+        name: "JVM",
+        signs: &["pom.xml", "build.gradle", "build.gradle.kts"],
+        generated: &["gradle.lockfile"],
+        check: "./gradlew test",
+    },
+    Kind {
+        name: "Terraform",
+        signs: &["main.tf", "terraform.tf"],
+        generated: &["terraform.tfstate", ".terraform.lock.hcl"],
+        check: "terraform validate",
+    },
+];
+
+/// What kind of project this folder is.
+#[must_use]
+pub fn kind(folder: &Path) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.signs.iter().any(|sign| folder.join(sign).is_file()))
+}
+
+/// Whether a denial is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// It is.
+    Enforce,
+    /// It is only reported.
+    Warn,
+}
+
+impl Mode {
+    /// Its word in a configuration.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Enforce => "enforce",
+            Self::Warn => "warn",
+        }
+    }
+}
+
+/// The first `crosier.yaml`, with comments that say what can be done in it.
+#[must_use]
+pub fn first_config(pack: &str, mode: Mode, kind: Option<&Kind>) -> String {
+    let generated = kind.map_or(&["package-lock.json"][..], |kind| kind.generated).join(", ");
+    let check = kind.map_or("make test", |kind| kind.check);
+    let about = kind.map_or(String::new(), |kind| format!(" (a {} project)", kind.name));
+    format!(
+        "# Crosier{about}: what AI agents may do here. `crosier try 'git push --force'` shows what it decides,
+# `crosier check` whether this file is right, `crosier log` what was decided.
+
+# Ready hooks: `crosier packs` lists them, `crosier packs {short}` shows what is in this one.
+extends: {pack}
+
+# enforce: what is denied does not run. warn: everything runs, and you are told what would have been denied.
+mode: {mode}
+
+# Your own hooks come here: take the first `#` of each line away to use these.
+#hooks:
+#  PreToolUse:
+#    # Files that a tool writes, and nobody by hand.
+#    - name: generated-files
+#      type: builtin
+#      handler: protect-paths
+#      options:
+#        no_write: [{generated}]
+#  Stop:
+#    # The agent goes on until this passes.
+#    - name: tests-pass
+#      command: {check} >&2 || exit 2
+#      timeout: 5m
+",
+        short = pack.strip_prefix("crosier:").unwrap_or(pack),
+        mode = mode.word(),
+    )
+}

@@ -1,0 +1,500 @@
+//! Where each agent keeps its configuration, and what an entry in it looks like. One row per agent.
+//!
+//! Facts about what an agent sends and takes are in `crosier-dialect`; here is only what an installer needs.
+
+use std::path::{Path, PathBuf};
+
+use crosier_dialect::table::{Agent, AgentEvent, Proof, Unit};
+use serde_json::{Value, json};
+
+use crate::json::{Member, Nesting};
+use crate::line::shell;
+
+/// The folders that paths of the table are below. The host fills this in: nothing here reads the environment.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Places {
+    /// The home folder.
+    pub home: PathBuf,
+    /// The folder of configurations, `$XDG_CONFIG_HOME` or `.config` in the home folder.
+    pub config: PathBuf,
+    /// The project folder.
+    pub project: PathBuf,
+    /// Folders that variables of agents name (`CLAUDE_CONFIG_DIR`, …), as far as they are set.
+    pub variables: Vec<(String, PathBuf)>,
+    /// Where programs are looked for.
+    pub search_path: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The usual places below a home folder.
+    #[must_use]
+    pub fn new(home: impl Into<PathBuf>, project: impl Into<PathBuf>) -> Self {
+        let home = home.into();
+        Self { config: home.join(".config"), home, project: project.into(), ..Self::default() }
+    }
+
+    fn variable(&self, name: &str) -> Option<&Path> {
+        self.variables.iter().find(|(other, _)| other == name).map(|(_, path)| path.as_path())
+    }
+}
+
+/// A folder of an agent.
+#[derive(Debug, Clone, Copy)]
+pub enum Folder {
+    /// Below the home folder; the variable, if set, names it outright.
+    Home(&'static str, Option<&'static str>),
+    /// Below the home folder, in whose place this variable names another.
+    OtherHome(&'static str, &'static str),
+    /// Below the folder of configurations.
+    Config(&'static str),
+}
+
+impl Folder {
+    /// Where it is.
+    #[must_use]
+    pub fn of(self, places: &Places) -> PathBuf {
+        let named = |variable: Option<&str>| variable.and_then(|name| places.variable(name));
+        match self {
+            Self::Home(below, variable) => {
+                named(variable).map_or_else(|| places.home.join(below), Path::to_owned)
+            }
+            Self::OtherHome(below, variable) => named(Some(variable)).unwrap_or(&places.home).join(below),
+            Self::Config(below) => places.config.join(below),
+        }
+    }
+}
+
+/// The form of an agent's configuration.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// Entries in a JSON file.
+    Json {
+        /// How they are nested.
+        nesting: Nesting,
+        /// One of them.
+        handler: fn(&Entry<'_>) -> Vec<Member>,
+        /// What a new file begins with.
+        first: fn() -> Vec<Member>,
+    },
+    /// `[[hooks]]` in a TOML file.
+    Toml,
+    /// A program for each event, by its name.
+    Programs,
+    /// A plugin, the whole file.
+    Plugin,
+}
+
+/// One entry, before it has a form.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    /// The words of the line.
+    pub words: &'a [String],
+    /// The time that the agent gives it, in the agent's unit.
+    pub timeout: u64,
+    /// Whether an action follows that must not be let through after an error.
+    pub is_gate: bool,
+}
+
+/// One agent.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name, as in `crosier hook NAME`.
+    pub agent: &'static str,
+    /// Its programs: one on the search path says that it is there.
+    pub programs: &'static [&'static str],
+    /// Its folder: if it is there, so is the agent.
+    pub folder: Folder,
+    /// The file of the user, below its folder; for programs the folder that they are in.
+    pub user: &'static str,
+    /// The file of a project, below the project; empty when it has none.
+    pub project: &'static str,
+    /// Whether the file of a project is one that is not committed.
+    pub project_is_local: bool,
+    /// The form.
+    pub form: Form,
+    /// Whether the line names its event.
+    pub names_event: bool,
+    /// The time that the agent is told to give, in seconds.
+    pub timeout_s: u32,
+    /// The same at the end of a session.
+    pub end_timeout_s: u32,
+    /// What else a person has to do or know.
+    pub next: &'static str,
+}
+
+fn nothing() -> Vec<Member> {
+    Vec::new()
+}
+
+fn version_1() -> Vec<Member> {
+    vec![("version", json!(1))]
+}
+
+fn kiro_agent() -> Vec<Member> {
+    vec![
+        ("name", json!("crosier")),
+        ("description", json!("Every tool, judged by Crosier")),
+        ("tools", json!(["*"])),
+    ]
+}
+
+fn claude(entry: &Entry<'_>) -> Vec<Member> {
+    let (program, args) = entry
+        .words
+        .split_first()
+        .map_or((Value::Null, json!([])), |(program, args)| (json!(program), json!(args)));
+    let mut members = vec![
+        ("type", json!("command")),
+        ("command", program),
+        ("args", args),
+        ("timeout", json!(entry.timeout)),
+    ];
+    if entry.is_gate {
+        members.push(("onFailure", json!("block")));
+    }
+    members
+}
+
+fn typed(entry: &Entry<'_>) -> Vec<Member> {
+    vec![
+        ("type", json!("command")),
+        ("command", json!(shell(entry.words))),
+        ("timeout", json!(entry.timeout)),
+    ]
+}
+
+fn named(entry: &Entry<'_>) -> Vec<Member> {
+    std::iter::once(("name", json!("crosier"))).chain(typed(entry)).collect()
+}
+
+fn copilot(entry: &Entry<'_>) -> Vec<Member> {
+    vec![
+        ("type", json!("command")),
+        ("bash", json!(shell(entry.words))),
+        ("timeoutSec", json!(entry.timeout)),
+    ]
+}
+
+fn cursor(entry: &Entry<'_>) -> Vec<Member> {
+    let mut members = vec![("command", json!(shell(entry.words))), ("timeout", json!(entry.timeout))];
+    if entry.is_gate {
+        members.push(("failClosed", json!(true)));
+    }
+    members
+}
+
+fn windsurf(entry: &Entry<'_>) -> Vec<Member> {
+    vec![("command", json!(shell(entry.words))), ("show_output", json!(true))]
+}
+
+fn crush(entry: &Entry<'_>) -> Vec<Member> {
+    vec![
+        ("name", json!("crosier")),
+        ("command", json!(shell(entry.words))),
+        ("timeout", json!(entry.timeout)),
+    ]
+}
+
+fn kiro(entry: &Entry<'_>) -> Vec<Member> {
+    vec![
+        ("matcher", json!("*")),
+        ("command", json!(shell(entry.words))),
+        ("timeout_ms", json!(entry.timeout)),
+    ]
+}
+
+const fn json(nesting: Nesting, handler: fn(&Entry<'_>) -> Vec<Member>, first: fn() -> Vec<Member>) -> Form {
+    Form::Json { nesting, handler, first }
+}
+
+/// What a row has unless it says otherwise.
+const BASE: Row = Row {
+    agent: "",
+    programs: &[],
+    folder: Folder::Home("", None),
+    user: "",
+    project: "",
+    project_is_local: false,
+    form: json(Nesting::Groups, typed, nothing),
+    names_event: false,
+    timeout_s: 600,
+    end_timeout_s: 10,
+    next: "",
+};
+
+/// Every agent, in the order of the documentation.
+pub static ALL: &[Row] = &[
+    Row {
+        agent: "claude",
+        programs: &["claude"],
+        folder: Folder::Home(".claude", Some("CLAUDE_CONFIG_DIR")),
+        user: "settings.json",
+        project: ".claude/settings.local.json",
+        project_is_local: true,
+        form: json(Nesting::Groups, claude, nothing),
+        next: "sessions that are open take it up at once",
+        ..BASE
+    },
+    Row {
+        agent: "codex",
+        programs: &["codex"],
+        folder: Folder::Home(".codex", Some("CODEX_HOME")),
+        user: "hooks.json",
+        project: ".codex/hooks.json",
+        // Codex gives the end of a session three seconds at most.
+        end_timeout_s: 3,
+        ..BASE
+    },
+    Row {
+        agent: "gemini",
+        programs: &["gemini"],
+        folder: Folder::OtherHome(".gemini", "GEMINI_CLI_HOME"),
+        user: "settings.json",
+        project: ".gemini/settings.json",
+        form: json(Nesting::Groups, named, nothing),
+        next: "sessions that are open must be started again",
+        ..BASE
+    },
+    Row {
+        agent: "qwen",
+        programs: &["qwen"],
+        folder: Folder::Home(".qwen", Some("QWEN_HOME")),
+        user: "settings.json",
+        project: ".qwen/settings.json",
+        form: json(Nesting::Groups, named, nothing),
+        next: "sessions that are open must be started again",
+        ..BASE
+    },
+    Row {
+        agent: "droid",
+        programs: &["droid"],
+        folder: Folder::Home(".factory", None),
+        user: "settings.json",
+        project: ".factory/settings.local.json",
+        project_is_local: true,
+        next: "sessions that are open must be started again",
+        ..BASE
+    },
+    Row {
+        agent: "copilot",
+        programs: &["copilot"],
+        folder: Folder::Home(".copilot", None),
+        user: "hooks/crosier.json",
+        project: ".github/hooks/crosier.json",
+        form: json(Nesting::Flat, copilot, version_1),
+        names_event: true,
+        next: "sessions that are open must be started again",
+        ..BASE
+    },
+    Row {
+        agent: "cline",
+        programs: &["cline"],
+        folder: Folder::Home(".cline", None),
+        user: "hooks",
+        project: ".cline/hooks",
+        form: Form::Programs,
+        names_event: true,
+        timeout_s: 30,
+        next: "in the editor, hooks must be switched on in Cline's settings",
+        ..BASE
+    },
+    Row {
+        agent: "opencode",
+        programs: &["opencode"],
+        folder: Folder::Config("opencode"),
+        user: "plugins/crosier.ts",
+        project: ".opencode/plugins/crosier.ts",
+        form: Form::Plugin,
+        timeout_s: 60,
+        next: "sessions that are open must be started again",
+        ..BASE
+    },
+    Row {
+        agent: "cursor",
+        programs: &["cursor", "cursor-agent"],
+        folder: Folder::Home(".cursor", None),
+        user: "hooks.json",
+        project: ".cursor/hooks.json",
+        form: json(Nesting::Flat, cursor, version_1),
+        timeout_s: 60,
+        ..BASE
+    },
+    Row {
+        agent: "windsurf",
+        programs: &["windsurf"],
+        folder: Folder::Home(".codeium/windsurf", None),
+        user: "hooks.json",
+        project: ".windsurf/hooks.json",
+        form: json(Nesting::Flat, windsurf, nothing),
+        timeout_s: 60,
+        ..BASE
+    },
+    Row {
+        agent: "crush",
+        programs: &["crush"],
+        folder: Folder::Config("crush"),
+        user: "crush.json",
+        project: ".crush.json",
+        form: json(Nesting::Flat, crush, nothing),
+        timeout_s: 30,
+        ..BASE
+    },
+    Row {
+        agent: "goose",
+        programs: &["goose"],
+        folder: Folder::Config("goose"),
+        // Not below its folder: plugins of several agents are in one place.
+        user: "~/.agents/plugins/crosier/hooks/hooks.json",
+        project: ".agents/plugins/crosier/hooks/hooks.json",
+        timeout_s: 30,
+        ..BASE
+    },
+    Row {
+        agent: "kimi",
+        programs: &["kimi"],
+        folder: Folder::Home(".kimi", Some("KIMI_SHARE_DIR")),
+        user: "config.toml",
+        form: Form::Toml,
+        timeout_s: 30,
+        ..BASE
+    },
+    Row {
+        agent: "openhands",
+        programs: &["openhands"],
+        folder: Folder::Home(".openhands", None),
+        user: "hooks.json",
+        project: ".openhands/hooks.json",
+        names_event: true,
+        timeout_s: 60,
+        ..BASE
+    },
+    Row {
+        agent: "kiro",
+        programs: &["kiro-cli", "kiro", "q"],
+        folder: Folder::Home(".kiro", None),
+        user: "agents/crosier.json",
+        project: ".kiro/agents/crosier.json",
+        form: json(Nesting::Flat, kiro, kiro_agent),
+        timeout_s: 30,
+        next: "hooks belong to one of its agents: start it with `--agent crosier`, or copy `hooks` into the agent that \
+               you use",
+        ..BASE
+    },
+    Row {
+        agent: "vscode",
+        programs: &["code"],
+        folder: Folder::Home(".vscode", None),
+        // It reads what Copilot CLI reads; a file of its own, since what it sends differs.
+        user: "~/.copilot/hooks/crosier-vscode.json",
+        project: ".github/hooks/crosier-vscode.json",
+        form: json(Nesting::Flat, typed, nothing),
+        timeout_s: 30,
+        ..BASE
+    },
+];
+
+/// The row of an agent.
+#[must_use]
+pub fn find(agent: &str) -> Option<&'static Row> {
+    ALL.iter().find(|row| row.agent == agent)
+}
+
+/// Events that are always installed: those before an action, those that tell the person, those that protect the
+/// installed lines, and the end of a session, which is forgotten then.
+const ALWAYS: &[&str] =
+    &["PreToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd", "ConfigChange"];
+/// Events that a project may have hooks for. What is installed for the user applies to projects that do not exist
+/// yet, so these are installed even without a hook.
+const FOR_ANY_PROJECT: &[&str] = &[
+    "PostToolUse",
+    "PostToolUseFailure",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+    "Notification",
+];
+/// Where something is about to happen.
+const GATES: &[&str] = &["PreToolUse", "PermissionRequest"];
+
+impl Row {
+    /// What this agent sends and takes.
+    #[must_use]
+    pub fn dialect(&self) -> Option<&'static Agent> {
+        crosier_dialect::find(self.agent)
+    }
+
+    /// The name that people use.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.dialect().map_or(self.agent, |agent| agent.title)
+    }
+
+    /// Whether what this table says was seen in the real program.
+    #[must_use]
+    pub fn is_proved(&self) -> bool {
+        self.dialect().is_some_and(|agent| matches!(agent.proof, Proof::Run(_)))
+    }
+
+    /// The file, or folder of programs, for the user.
+    #[must_use]
+    pub fn user_path(&self, places: &Places) -> PathBuf {
+        match self.user.strip_prefix("~/") {
+            Some(below) => places.home.join(below),
+            None => self.folder.of(places).join(self.user),
+        }
+    }
+
+    /// The same for a project; none when it has no such file.
+    #[must_use]
+    pub fn project_path(&self, places: &Places) -> Option<PathBuf> {
+        (!self.project.is_empty()).then(|| places.project.join(self.project))
+    }
+
+    /// The events to install, as the agent calls them: those that always count, for the user those that any project may
+    /// have hooks for, and those that hooks in force name. Never one of which the dialect says that it is left alone.
+    #[must_use]
+    pub fn events(&self, is_user: bool, in_force: &[String]) -> Vec<Event> {
+        let mut events: Vec<Event> = Vec::new();
+        for entry in self.dialect().map(|agent| agent.events).unwrap_or_default() {
+            let known = |list: &[&str]| list.contains(&entry.event);
+            let named = in_force.iter().any(|name| name == entry.event);
+            let is_wanted = known(ALWAYS) || (is_user && known(FOR_ANY_PROJECT)) || named;
+            let name = self.spelled(entry);
+            if entry.install && is_wanted && !events.iter().any(|event| event.name == name) {
+                events.push(Event { name, is_gate: known(GATES), is_end: entry.event == "SessionEnd" });
+            }
+        }
+        events
+    }
+
+    /// Copilot's events in Claude Code's spelling carry their name, so that is the one that is used.
+    fn spelled(&self, entry: &AgentEvent) -> &'static str {
+        let own = entry.own.iter().find(|name| name.starts_with(char::is_uppercase));
+        match self.agent {
+            "copilot" => own.copied().unwrap_or_else(|| entry.name()),
+            _ => entry.name(),
+        }
+    }
+
+    /// The time that an entry is given: in seconds for Crosier, which answers before that, and in the agent's unit.
+    #[must_use]
+    pub fn timeout(&self, event: &Event) -> (u32, u64) {
+        let seconds = if event.is_end { self.end_timeout_s.min(self.timeout_s) } else { self.timeout_s };
+        let unit = self.dialect().map_or(Unit::Seconds, |agent| agent.timeout.unit);
+        let given = if unit == Unit::Milliseconds { u64::from(seconds) * 1000 } else { u64::from(seconds) };
+        (seconds - (seconds / 10).clamp(1, 5), given)
+    }
+}
+
+/// One event of an agent that is installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The agent's name for it.
+    pub name: &'static str,
+    /// Whether something is about to happen.
+    pub is_gate: bool,
+    /// Whether it is the end of a session.
+    pub is_end: bool,
+}

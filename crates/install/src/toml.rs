@@ -1,0 +1,175 @@
+//! Crosier's entries in a TOML file, put in and taken out without touching anything else.
+
+use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, value};
+
+use crate::line;
+
+/// One `[[hooks]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hook {
+    /// The event.
+    pub event: String,
+    /// The line.
+    pub command: String,
+    /// Seconds.
+    pub timeout: i64,
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// Why it cannot be edited.
+pub fn parse(text: &str) -> Result<DocumentMut, String> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let first = error.to_string();
+        format!("it is not TOML: {}", first.lines().next().unwrap_or_default())
+    })
+}
+
+/// A whole file as a value; dates are texts.
+///
+/// # Errors
+/// Why it is not TOML.
+pub fn as_json(text: &str) -> Result<serde_json::Value, String> {
+    fn table(table: &dyn TableLike) -> serde_json::Value {
+        table
+            .iter()
+            .map(|(name, value)| (name.to_owned(), item(value)))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
+    }
+    fn item(one: &Item) -> serde_json::Value {
+        match one {
+            Item::None => serde_json::Value::Null,
+            Item::Value(one) => plain(one),
+            Item::Table(one) => table(one),
+            Item::ArrayOfTables(all) => all.iter().map(|one| table(one)).collect::<Vec<_>>().into(),
+        }
+    }
+    fn plain(one: &toml_edit::Value) -> serde_json::Value {
+        match one {
+            toml_edit::Value::String(text) => text.value().as_str().into(),
+            toml_edit::Value::Integer(number) => (*number.value()).into(),
+            toml_edit::Value::Float(number) => (*number.value()).into(),
+            toml_edit::Value::Boolean(is) => (*is.value()).into(),
+            toml_edit::Value::Datetime(date) => date.value().to_string().into(),
+            toml_edit::Value::Array(all) => all.iter().map(plain).collect::<Vec<_>>().into(),
+            toml_edit::Value::InlineTable(one) => table(one),
+        }
+    }
+    Ok(table(parse(text)?.as_table()))
+}
+
+/// Crosier's entries in it.
+#[must_use]
+pub fn found(document: &DocumentMut, agent: &str) -> Vec<Hook> {
+    let read = |get: &dyn Fn(&str) -> Option<Item>| {
+        let command = get("command")?.as_str()?.to_owned();
+        let event = get("event")?.as_str()?.to_owned();
+        let timeout = get("timeout").and_then(|item| item.as_integer()).unwrap_or_default();
+        line::is_our_line(&command, agent).then_some(Hook { event, command, timeout })
+    };
+    let tables = document.get("hooks").and_then(Item::as_array_of_tables);
+    let tables = tables.into_iter().flatten().filter_map(|table| read(&|name| table.get(name).cloned()));
+    let inline = document.get("hooks").and_then(Item::as_array).into_iter().flatten();
+    let inline = inline.filter_map(|one| {
+        let table = one.as_inline_table()?;
+        read(&|name| table.get(name).cloned().map(Item::Value))
+    });
+    tables.chain(inline).collect()
+}
+
+/// Makes Crosier's entries these.
+///
+/// # Errors
+/// When something else is where they belong.
+pub fn put(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(), String> {
+    if found(document, agent) == wanted {
+        return Ok(());
+    }
+    take(document, agent);
+    let hooks = document.entry("hooks").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
+    match hooks {
+        Item::ArrayOfTables(tables) => {
+            for one in wanted {
+                let mut table = Table::new();
+                table.insert("event", value(&one.event));
+                table.insert("command", value(&one.command));
+                table.insert("timeout", value(one.timeout));
+                tables.push(table);
+            }
+        }
+        Item::Value(toml_edit::Value::Array(array)) => {
+            for one in wanted {
+                let mut table = InlineTable::new();
+                table.insert("event", one.event.as_str().into());
+                table.insert("command", one.command.as_str().into());
+                table.insert("timeout", one.timeout.into());
+                array.push(table);
+            }
+        }
+        _ => return Err("`hooks` in it is not a list".to_owned()),
+    }
+    Ok(())
+}
+
+/// Takes Crosier's entries out.
+pub fn take(document: &mut DocumentMut, agent: &str) {
+    let is_ours = |command: Option<&str>| command.is_some_and(|command| line::is_our_line(command, agent));
+    let is_empty = match document.get_mut("hooks") {
+        Some(Item::ArrayOfTables(tables)) => {
+            let before = tables.len();
+            tables.retain(|table| !is_ours(table.get("command").and_then(Item::as_str)));
+            tables.is_empty() && before > 0
+        }
+        Some(Item::Value(toml_edit::Value::Array(array))) => {
+            array.retain(|one| {
+                !is_ours(
+                    one.as_inline_table().and_then(|table| table.get("command")).and_then(|one| one.as_str()),
+                )
+            });
+            false
+        }
+        _ => false,
+    };
+    if is_empty {
+        document.remove("hooks");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# mine\nmodel = \"k\" # the model\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"mine\"\n\n[other]\na = 1\n";
+
+    fn wanted() -> Vec<Hook> {
+        vec![Hook {
+            event: "PreToolUse".into(),
+            command: "/bin/crosier hook kimi --deadline 27".into(),
+            timeout: 30,
+        }]
+    }
+
+    #[test]
+    fn entries_are_put_in_and_taken_out() {
+        for text in
+            [TEXT, "", "a = 1\n", "hooks = []\n", "hooks = [{event = \"Stop\", command = \"x\"}] # c\n"]
+        {
+            let mut document = parse(text).unwrap();
+            put(&mut document, "kimi", &wanted()).unwrap();
+            let with = document.to_string();
+            assert_eq!(found(&parse(&with).unwrap(), "kimi"), wanted(), "{with}");
+            let mut document = parse(&with).unwrap();
+            take(&mut document, "kimi");
+            assert_eq!(document.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused() {
+        let mut document = parse("hooks = 3").unwrap();
+        assert!(put(&mut document, "kimi", &wanted()).is_err());
+        assert!(parse("a = ").is_err());
+    }
+}

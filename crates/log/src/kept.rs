@@ -1,0 +1,56 @@
+//! Whole events, so that a test case can be made of one.
+//!
+//! A case needs the whole input; the short form in a record is not enough. So the events that people may ask about
+//! (denied, asked, would have been, or with a hook that failed) are kept whole: as they were fired, with secrets
+//! masked, at most 64 KB each, in a file of their own beside the log that is renamed at 4 MB and kept twice. A larger
+//! event is not kept. A hook that judges the very secret that was masked may say something else about the case.
+
+use crosier::{Event, Json};
+use crosier_builtins::redact_secrets::{Redactor, may_hold_secret};
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+
+/// The most bytes of an event that is kept.
+const MOST_EVENT: usize = 64 * 1024;
+
+/// An event that was fired, whole.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Kept {
+    /// The id of its record.
+    pub id: String,
+    /// The event's name.
+    pub event: String,
+    /// The project's folder.
+    #[serde(default)]
+    pub project: Option<String>,
+    /// The configuration files that were in force.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// The event as it was fired, with secrets masked.
+    pub input: Json,
+}
+
+impl Kept {
+    /// Keeps an event; none when it is too large or cannot be written.
+    #[must_use]
+    pub fn of(record: &Record, event: &Event, files: &[String]) -> Option<Self> {
+        let wire = event.wire().ok().filter(|wire| wire.len() <= MOST_EVENT)?;
+        let mut input = Json::parse(wire).ok()?;
+        if may_hold_secret(wire) {
+            // Without the rules nothing is kept.
+            let redactor = Redactor::standard().ok()?;
+            if let Some(masked) = redactor.json(&input, &mut |_| {}) {
+                input = masked;
+            }
+        }
+        Some(Self {
+            id: record.id.clone(),
+            event: event.name().to_owned(),
+            project: record.project.clone(),
+            files: files.to_vec(),
+            input,
+        })
+    }
+}

@@ -1,0 +1,29 @@
+//! The record of what hooks decided: one line of JSON for every event that was fired.
+//!
+//! - [`Record`]: what is written down of one event, with secrets masked and every text bounded.
+//! - [`Log`]: where records are appended (by many processes at once) and read again.
+//! - [`Kept`]: the whole events that were denied or asked about, so that a test case can be made of one.
+//! - [`Filter`], [`Stats`], [`Follow`]: ways to read it.
+//!
+//! A decision never depends on the log: callers ignore a record that cannot be written. Nothing here
+//! prints, reads the environment or follows a symbolic link in the log's own folder.
+#![forbid(unsafe_code)]
+
+mod filter;
+mod follow;
+mod kept;
+mod lines;
+mod log;
+mod record;
+mod short;
+mod since;
+mod stats;
+
+pub use filter::Filter;
+pub use follow::Follow;
+pub use kept::Kept;
+pub use log::Log;
+pub use record::{FailureNote, HookTime, Kind, Record};
+pub use short::short_input;
+pub use since::{SinceError, since};
+pub use stats::{DenialCount, FailureCount, HookCount, Stats};

@@ -1,0 +1,224 @@
+//! From a request to the policy in force.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crosier::config::{Config, HostSettings, Loader, Problems};
+use crosier::{Builder, Engine, Layer, Sources};
+use crosier_layers::Layers;
+
+use crate::closed::{Closed, Fault};
+use crate::loader::{catalog, loader_with};
+use crate::request::{Request, SelfGuard};
+use crate::show;
+use crate::state::{self, StateFolder};
+use crate::switch::Switches;
+use crate::trust::{self, Project, Trusted};
+
+/// What decides about events.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Policy {
+    /// No hooks: there is no configuration, or none that a person trusts.
+    None(Notices),
+    /// These hooks.
+    Loaded(Box<Loaded>),
+    /// No decision can be made, so actions are denied.
+    Closed(Closed),
+}
+
+/// A message that the person gets once per session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Notice {
+    /// What it is about: messages with the same subject are shown once.
+    pub subject: String,
+    /// What it says, on one line, escaped.
+    pub text: String,
+}
+
+/// Messages for the person.
+pub type Notices = Vec<Notice>;
+
+/// The hooks in force.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The configuration files in force, in the order of their layers.
+    pub files: Vec<PathBuf>,
+    /// What they say, by layer.
+    pub layers: Vec<(Layer, Config)>,
+    /// Messages for the person.
+    pub notices: Notices,
+    /// The hooks that a person switched off, by their names as shown.
+    pub switched_off: Vec<String>,
+    /// Settings for the host from the user's and the managed files; the managed ones take precedence.
+    pub settings: HostSettings,
+    trusted: Arc<Trusted>,
+    /// The project folder that hooks are told.
+    project: PathBuf,
+}
+
+impl Loaded {
+    /// An engine with these hooks. The host adds its folder, its environment and what starts background hooks.
+    pub fn builder(self) -> Builder {
+        let trusted = self.trusted;
+        let layers = self.layers.into_iter();
+        layers.fold(Engine::builder().events(catalog()).project(self.project), |builder, (layer, config)| {
+            match layer {
+                Layer::Project(_) | Layer::Local => {
+                    builder.layer_with(layer, config, Arc::clone(&trusted) as Arc<dyn Sources>)
+                }
+                _ => builder.layer(layer, config),
+            }
+        })
+    }
+
+    /// The files that the hooks of a layer may run; none when they may run any.
+    #[must_use]
+    pub fn sources(&self, layer: Layer) -> Option<Arc<dyn Sources>> {
+        matches!(layer, Layer::Project(_) | Layer::Local).then(|| Arc::clone(&self.trusted) as _)
+    }
+}
+
+/// The policy in force for a project.
+#[must_use]
+pub fn in_force(request: &Request) -> Policy {
+    load(request).unwrap_or_else(Policy::Closed)
+}
+
+fn load(request: &Request) -> Result<Policy, Closed> {
+    let places = request.places(&request.project, Vec::new());
+    let is_named = !request.named.is_empty();
+    let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
+    refuse(&layers)?;
+    let state = state::look(request);
+    let mut project = if is_named { Project::default() } else { trust::project(request, &state)? };
+    let notices = std::mem::take(&mut project.notices);
+    layers.add_project(&project.folders);
+    refuse(&layers)?;
+    let of_project =
+        layers.files.iter().filter(|file| matches!(file.layer, Layer::Project(_) | Layer::Local));
+    of_project.into_iter().try_for_each(|file| project.trusted.check_bytes(file))?;
+    let own = own_files(request, &layers, &project.trusted);
+    let make = || loader_with(&request.homes, own.clone());
+    let mut configs = layers.load(make).map_err(bad)?;
+    project.trusted.check_loaded()?;
+    let mut files: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
+    if is_named {
+        configs.push((Layer::Host, named(&request.named, make(), &configs)?));
+        files.extend(request.named.iter().cloned());
+    }
+    let switched_off = match &state {
+        StateFolder::Usable(state) => switch_off(state, &layers, &request.named, &mut configs)?,
+        // Reached only when a person named the files, and then nothing is switched off.
+        StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
+    };
+    let settings = settings(&configs);
+    if request.self_guard == SelfGuard::On && settings.self_guard != Some(false) {
+        configs.push((Layer::Host, self_guard(request, make(), &configs)?));
+    }
+    if configs.is_empty() {
+        return Ok(Policy::None(notices));
+    }
+    Ok(Policy::Loaded(Box::new(Loaded {
+        files,
+        layers: configs,
+        notices,
+        switched_off,
+        settings,
+        trusted: Arc::new(project.trusted),
+        project: project_dir(request),
+    })))
+}
+
+/// The project's folder, as hooks are told: with files that were named, the folder of the first.
+fn project_dir(request: &Request) -> PathBuf {
+    let named = request.named.first().and_then(|file| std::path::absolute(file).ok());
+    named.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_else(|| request.project.clone())
+}
+
+/// Crosier's own files, which no tool may change: the configuration, what it runs, and the person's folders.
+fn own_files(request: &Request, layers: &Layers, trusted: &Trusted) -> Vec<PathBuf> {
+    let mut own: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
+    own.extend(request.named.iter().cloned());
+    let homes = request.homes.config.iter().chain(&request.homes.state);
+    own.extend(homes.flat_map(|folder| [Some(folder.clone()), std::fs::canonicalize(folder).ok()]).flatten());
+    own.extend(trusted.paths());
+    own
+}
+
+/// Fails closed when a file was refused.
+fn refuse(layers: &Layers) -> Result<(), Closed> {
+    let Some(file) = layers.refused.first() else { return Ok(()) };
+    let (layer, path, why) = (file.layer, show::path(&file.path), show::one_line(&file.why));
+    Err(Closed::new(Fault::Refused, format!("the {layer} configuration {path} is refused: {why}")))
+}
+
+pub(crate) fn bad(problems: Problems) -> Closed {
+    let text = problems.to_string();
+    let lines: Vec<&str> =
+        text.lines().map(str::trim).filter(|line| !matches!(*line, "" | "|")).take(2).collect();
+    let why = format!("bad configuration: {}; run: crosier check", show::one_line(&lines.join(" ")));
+    Closed::new(Fault::Configuration(Box::new(problems)), why)
+}
+
+/// The files that a person named.
+fn named(files: &[PathBuf], loader: Loader, earlier: &[(Layer, Config)]) -> Result<Config, Closed> {
+    let packs = earlier.iter().flat_map(|(_, config)| config.packs.iter().cloned()).collect();
+    let loader = loader.packs_in_force(packs);
+    files.iter().fold(loader, |loader, file| loader.file(file)).load().map_err(|problems| {
+        let mut closed = bad(problems);
+        let files: Vec<String> = files.iter().map(|file| format!(" -c {}", show::path(file))).collect();
+        closed.why.push_str(&files.concat());
+        closed
+    })
+}
+
+fn switch_off(
+    state: &Path,
+    layers: &Layers,
+    named: &[PathBuf],
+    configs: &mut [(Layer, Config)],
+) -> Result<Vec<String>, Closed> {
+    let switches = Switches::read(state).map_err(|why| Closed::new(Fault::Refused, why))?;
+    let mut names = Vec::new();
+    for (layer, config) in configs {
+        let files: Vec<PathBuf> = match *layer {
+            Layer::Host => named.to_vec(),
+            layer => {
+                let files = layers.files.iter().filter(|file| file.layer == layer);
+                files.map(|file| file.path.clone()).collect()
+            }
+        };
+        names.extend(switches.apply(*layer, config, &files));
+    }
+    Ok(names)
+}
+
+/// Settings for the host from the user's and the managed files. The first value wins.
+fn settings(configs: &[(Layer, Config)]) -> HostSettings {
+    let mut all = HostSettings::default();
+    for (layer, config) in configs {
+        if matches!(layer, Layer::Managed | Layer::Host | Layer::User) {
+            all.log = all.log.or(config.settings.log);
+            all.daemon = all.daemon.or(config.settings.daemon);
+        }
+        // A file that was named for one call cannot change settings that are always in force.
+        if matches!(layer, Layer::Managed | Layer::User) {
+            all.self_guard = all.self_guard.or(config.settings.self_guard);
+        }
+    }
+    all
+}
+
+/// The hook that keeps agents from changing Crosier itself.
+fn self_guard(request: &Request, loader: Loader, earlier: &[(Layer, Config)]) -> Result<Config, Closed> {
+    let host = earlier.iter().filter(|(layer, _)| *layer == Layer::Host);
+    let mut names = host.flat_map(|(_, config)| &config.declared).filter_map(|hook| hook.name.as_deref());
+    let text = match names.any(|name| name == "self-guard") {
+        true => crosier_builtins::self_guard::CONFIG.replace("name: self-guard", "name: self-guard-always"),
+        false => crosier_builtins::self_guard::CONFIG.to_owned(),
+    };
+    loader.text("crosier:self-guard", &text, &request.project).load().map_err(bad)
+}

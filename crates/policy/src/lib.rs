@@ -1,0 +1,25 @@
+//! The policy in force for one project, as a value: layers, trust, the self-guard, and what a person switched off.
+//!
+//! Every command that decides about events begins with [`in_force`]. It reads no environment: the host says where the
+//! homes are ([`Homes`]) and which folder is the project ([`Request`]).
+#![forbid(unsafe_code)]
+
+mod closed;
+mod in_force;
+mod loader;
+mod look;
+mod reply;
+mod request;
+pub mod show;
+mod state;
+mod switch;
+pub mod trust;
+
+pub use closed::{Closed, Fault};
+pub use crosier_layers::Person;
+pub use in_force::{Loaded, Notice, Notices, Policy, in_force};
+pub use loader::{catalog, loader};
+pub use look::{Look, look, switches};
+pub use reply::ReplyType;
+pub use request::{Homes, Request, SelfGuard};
+pub use switch::{Switch, Switched, Switches, owner, shown};

@@ -1,0 +1,27 @@
+//! A loader that knows everything that a configuration may name.
+
+use crosier::Catalog;
+use crosier::config::Loader;
+
+use crate::reply::ReplyType;
+use crate::request::Homes;
+
+/// Every event: those of the core, and those that only some agents have.
+#[must_use]
+pub fn catalog() -> Catalog {
+    crosier_dialect::catalog()
+}
+
+/// A loader that knows every event, built-in hook and pack.
+pub fn loader(homes: &Homes) -> Loader {
+    loader_with(homes, Vec::new())
+}
+
+/// Like [`loader`], with files and folders that no tool may change.
+pub(crate) fn loader_with(homes: &Homes, own_files: Vec<std::path::PathBuf>) -> Loader {
+    // Registering is cheap: a built-in reads its data and compiles its patterns only when a hook names it.
+    let mut host = crosier_builtins::Host::default();
+    host.state_folder.clone_from(&homes.state);
+    host.own_files = own_files;
+    crosier_builtins::register_for(Loader::new(catalog()), &host).hook_type(ReplyType)
+}

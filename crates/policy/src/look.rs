@@ -1,0 +1,110 @@
+//! The files of every layer, for display, including those that are not trusted. Nothing is run.
+
+use std::path::{Path, PathBuf};
+
+use crosier::Layer;
+use crosier::config::{Config, Loader, Problems};
+use crosier_layers::{FILE, LOCAL_FILE, Layers, project_folders};
+
+use crate::closed::Closed;
+use crate::loader::loader;
+use crate::request::Request;
+use crate::switch::Switches;
+use crate::trust::{Standing, standings};
+
+/// All configuration that was found, whether it is in force or not.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Look {
+    /// The files, in the order of their layers, and those that were refused.
+    pub layers: Layers,
+    /// What they say, by layer, or everything that is wrong with them.
+    pub loaded: Result<Vec<(Layer, Config)>, Problems>,
+    /// The trust of each folder of the project, or why it cannot be determined.
+    pub standings: Result<Vec<(PathBuf, Standing)>, Closed>,
+}
+
+/// Finds and loads the files of a request. `prepare` changes the loader of each layer.
+pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
+    let places = request.places(&request.project, Vec::new());
+    let is_named = !request.named.is_empty();
+    let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
+    let standings = if is_named { Ok(Vec::new()) } else { standings(request) };
+    if !is_named {
+        let folders = match &standings {
+            Ok(all) => all.iter().map(|(folder, _)| folder.clone()).collect(),
+            Err(_) => project_folders(&places),
+        };
+        let (plain, linked): (Vec<PathBuf>, Vec<PathBuf>) =
+            folders.into_iter().partition(|folder| !is_foreign_link(folder, &standings));
+        layers.add_project(&plain);
+        refuse_links(&mut layers, &linked);
+    }
+    let make = || prepare(loader(&request.homes));
+    let loaded = layers.load(make).and_then(|mut configs| {
+        if is_named {
+            let packs = configs.iter().flat_map(|(_, config): &(Layer, Config)| config.packs.iter().cloned());
+            let loader = make().packs_in_force(packs.collect());
+            let config = request.named.iter().fold(loader, |loader, file| loader.file(file)).load()?;
+            configs.push((Layer::Host, config));
+        }
+        Ok(configs)
+    });
+    Look { layers, loaded, standings }
+}
+
+impl Look {
+    /// Whether code in these files may run: a person named or wrote them, or trusts their current content.
+    #[must_use]
+    pub fn may_run(&self) -> bool {
+        self.standings
+            .as_ref()
+            .is_ok_and(|all| all.iter().all(|(_, standing)| *standing == Standing::Trusted))
+    }
+
+    /// The files of one layer, as they are named in it.
+    #[must_use]
+    pub fn files_of(&self, layer: Layer, request: &Request) -> Vec<PathBuf> {
+        match layer {
+            Layer::Host => request.named.clone(),
+            layer => {
+                let files = self.layers.files.iter().filter(|file| file.layer == layer);
+                files.map(|file| file.path.clone()).collect()
+            }
+        }
+    }
+
+    /// Every file, in the order of the layers.
+    #[must_use]
+    pub fn files(&self, request: &Request) -> Vec<PathBuf> {
+        let found = self.layers.files.iter().map(|file| file.path.clone());
+        found.chain(request.named.iter().cloned()).collect()
+    }
+}
+
+/// Whether the configuration of an untrusted folder is a link: its target may belong to anybody.
+fn is_foreign_link(folder: &Path, standings: &Result<Vec<(PathBuf, Standing)>, Closed>) -> bool {
+    let is_trusted =
+        standings.as_ref().is_ok_and(|all| all.contains(&(folder.to_owned(), Standing::Trusted)));
+    let is_link = |name: &&str| folder.join(name).is_symlink();
+    !is_trusted && [FILE, LOCAL_FILE].iter().any(is_link)
+}
+
+/// Refuses links in an untrusted project, so that errors do not quote the target.
+fn refuse_links(layers: &mut Layers, folders: &[PathBuf]) {
+    for folder in folders {
+        let why = "it is a link, and nobody trusts this project: it is not followed";
+        layers.refuse(Layer::Project(0), folder.join(FILE), why);
+    }
+}
+
+/// What a person switched off in the files of this request.
+///
+/// # Errors
+/// Why the stored switches cannot be read.
+pub fn switches(request: &Request) -> Result<Switches, String> {
+    match crate::state::look(request) {
+        crate::state::StateFolder::Usable(folder) => Switches::read(&folder),
+        _ => Ok(Switches::default()),
+    }
+}

@@ -1,0 +1,109 @@
+//! `type: reply`: a hook whose answer is written in the configuration, for cases.
+//!
+//! The engine does not know it: it is a hook type that this program registers, as any host can.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier::config::{HookRequest, HookType, Key, Node, Value, ValueKind};
+use crosier::{Answer, Callback, Capability, Failure, FailureKind, Reply};
+
+/// The hook type.
+#[derive(Debug)]
+pub struct ReplyType;
+
+const KEYS: [Key; 4] = [
+    Key::new("reply", ValueKind::Any, "the answer itself, for cases"),
+    Key::new("then", ValueKind::Any, "the answer of the second run, when `reply` asks for one"),
+    Key::new("delay", ValueKind::Seconds, "how long a written reply takes"),
+    Key::new("fail", ValueKind::Word(&FAILURES), "the failure that it plays, for cases"),
+];
+
+const FAILURES: [&str; FailureKind::ALL.len()] = {
+    let mut words = [""; FailureKind::ALL.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = FailureKind::ALL[at].word();
+        at += 1;
+    }
+    words
+};
+
+impl HookType for ReplyType {
+    fn name(&self) -> &'static str {
+        "reply"
+    }
+
+    fn keys(&self) -> &'static [Key] {
+        &KEYS
+    }
+
+    fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback> {
+        let first = match request.node("fail") {
+            None => Act::Answer(answer(request, "reply")),
+            Some(_) => {
+                let words = FailureKind::ALL.map(|kind| (kind.word(), kind));
+                match request.word("fail", &words)? {
+                    FailureKind::Panic => Act::Panic,
+                    kind => Act::Answer(Failure::new(kind, "it was told to fail").into()),
+                }
+            }
+        };
+        let second = Act::Answer(answer(request, "then"));
+        let delay = match request.node("delay") {
+            None => None,
+            Some(_) => Some(request.duration("delay")?),
+        };
+        let may = request.event().capabilities;
+        let can_deny = may.has(Capability::Deny) || may.has(Capability::Resume);
+        if !can_deny && request.node("reply").is_some_and(denies) {
+            let message = format!("this hook denies, but {} has no deny", request.event().name);
+            request.warn("reply", message, "`crosier events` shows what each event allows");
+        }
+        Some(callback(first, second, delay))
+    }
+}
+
+/// What one call does.
+#[derive(Debug, Clone)]
+enum Act {
+    Answer(Answer),
+    Panic,
+}
+
+/// A string is used as the hook's raw output; anything else is the reply as JSON.
+fn answer(request: &HookRequest<'_>, key: &str) -> Answer {
+    let Some(node) = request.node(key) else { return Answer::default() };
+    let text = match &node.value {
+        Value::Text(text) => text.clone(),
+        _ => node.to_json(),
+    };
+    Answer::from(Reply::decode(text.as_bytes(), request.event()))
+}
+
+fn denies(node: &Node) -> bool {
+    matches!(node.get("decision").and_then(Node::as_text), Some("deny" | "block"))
+        || node.get("abort").and_then(Node::as_bool) == Some(true)
+        || node.get("allowed").and_then(Node::as_bool) == Some(false)
+}
+
+fn callback(first: Act, second: Act, delay: Option<Duration>) -> Callback {
+    match delay {
+        None => Callback::Inline(Arc::new(move |call| act(if call.second { &second } else { &first }))),
+        Some(delay) => Callback::Async(Arc::new(move |call| {
+            let chosen = if call.second { second.clone() } else { first.clone() };
+            Box::pin(async move {
+                tokio::time::sleep(delay).await;
+                act(&chosen)
+            })
+        })),
+    }
+}
+
+fn act(act: &Act) -> Answer {
+    match act {
+        Act::Answer(answer) => answer.clone(),
+        // Unwinds as a broken callback does, without running the panic hook, which would print.
+        Act::Panic => std::panic::resume_unwind(Box::new("it was told to panic")),
+    }
+}

@@ -1,0 +1,88 @@
+//! What is asked: which project, whose homes, and what the person said on the command line.
+
+use std::path::{Path, PathBuf};
+
+use crosier_layers::{Person, Places};
+
+/// The person's folders. The library reads no environment: the host fills this in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Homes {
+    /// The home folder.
+    pub home: Option<PathBuf>,
+    /// Crosier's own folder for configuration, `$XDG_CONFIG_HOME/crosier`.
+    pub config: Option<PathBuf>,
+    /// Crosier's own folder for what it remembers, `$XDG_STATE_HOME/crosier`.
+    pub state: Option<PathBuf>,
+}
+
+impl Homes {
+    /// These folders.
+    #[must_use]
+    pub const fn new(home: Option<PathBuf>, config: Option<PathBuf>, state: Option<PathBuf>) -> Self {
+        Self { home, config, state }
+    }
+}
+
+/// Whether the self-guard is in force where no file says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SelfGuard {
+    /// It is, unless the user's or the managed file switches it off.
+    On,
+    /// It is not: the host is not a coding agent.
+    #[default]
+    Off,
+}
+
+/// Which policy is asked for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Request {
+    /// The project folder.
+    pub project: PathBuf,
+    /// Further folders that the agent went to: they can only add projects.
+    pub also: Vec<PathBuf>,
+    /// Files that a person named explicitly, which replace those of the user, project and local layers.
+    pub named: Vec<PathBuf>,
+    /// The person's folders.
+    pub homes: Homes,
+    /// The folder of the managed layer, where it is not the usual one.
+    pub managed: Option<PathBuf>,
+    /// Who the hooks run as.
+    pub person: Person,
+    /// The digest that a person trusts, `sha256:…`, used instead of the trust record.
+    pub trust: Option<String>,
+    /// Whether the self-guard is in force.
+    pub self_guard: SelfGuard,
+}
+
+impl Request {
+    /// The policy for this project folder and the user who runs this process.
+    #[must_use]
+    pub fn new(project: impl Into<PathBuf>) -> Self {
+        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        Self {
+            project: project.into(),
+            also: Vec::new(),
+            named: Vec::new(),
+            homes: Homes::default(),
+            managed: None,
+            // By convention, a group whose id equals the user's id has no other members.
+            person: Person::new(user, (user == group).then_some(group)),
+            trust: None,
+            self_guard: SelfGuard::Off,
+        }
+    }
+
+    /// Where the layers of one of its folders are looked for.
+    pub(crate) fn places(&self, project: &Path, trusted: Vec<PathBuf>) -> Places {
+        let mut places = Places::new(project, self.person);
+        if let Some(managed) = &self.managed {
+            places.managed.clone_from(managed);
+        }
+        places.home.clone_from(&self.homes.home);
+        places.config_home.clone_from(&self.homes.config);
+        places.trusted = trusted;
+        places
+    }
+}

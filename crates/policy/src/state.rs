@@ -1,0 +1,83 @@
+//! Crosier's state folder: accessible only to its owner, and never inside a project.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crosier_layers::is_in_project;
+
+use crate::request::Request;
+
+/// Whether the state folder can be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StateFolder {
+    /// There is no state folder.
+    Missing,
+    /// It exists and belongs to the user.
+    Usable(PathBuf),
+    /// It exists but must not be trusted, for this reason.
+    Refused(String),
+}
+
+/// Checks the state folder of a request.
+pub(crate) fn look(request: &Request) -> StateFolder {
+    let Some(folder) = &request.homes.state else { return StateFolder::Missing };
+    let refused = |why: String| {
+        StateFolder::Refused(format!("the state folder {} is refused: {why}", crate::show::path(folder)))
+    };
+    let folders = std::iter::once(&request.project).chain(&request.also);
+    // A repository could set the environment variable that names this folder.
+    if folders.into_iter().any(|project| is_in_project(folder, &request.places(project, Vec::new()))) {
+        return refused(
+            "it lies in the project folder; unset XDG_STATE_HOME, or use --state-home".to_owned(),
+        );
+    }
+    match fs::metadata(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => StateFolder::Missing,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => StateFolder::Missing,
+        Err(error) => refused(format!("it cannot be looked at: {error}")),
+        Ok(meta) if !meta.is_dir() => refused("it is not a folder".to_owned()),
+        Ok(meta) if meta.uid() != request.person.user => {
+            refused(format!("it belongs to user {}", meta.uid()))
+        }
+        Ok(meta) if meta.mode() & 0o022 != 0 => {
+            refused(format!("others can write it (mode {:o}); chmod 700 it", meta.mode() & 0o777))
+        }
+        Ok(_) => StateFolder::Usable(folder.clone()),
+    }
+}
+
+/// Creates a folder that only its owner can access.
+pub(crate) fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Writes a file atomically; only its owner can read it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}-{number}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()?;
+            fs::rename(&beside, path)
+        });
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
+}
+
+/// Holds a lock in a folder until it is dropped, so that concurrent processes do not lose each other's changes.
+pub(crate) fn lock(folder: &Path) -> io::Result<fs::File> {
+    make(folder)?;
+    let path = folder.join("lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    lock.lock()?;
+    Ok(lock)
+}

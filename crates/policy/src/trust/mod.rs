@@ -1,0 +1,21 @@
+//! Trust: code of a repository runs only after a person allowed it, and only as they saw it.
+//!
+//! A folder with a configuration is in one of three states. *Never trusted*: its hooks do not run. *Trusted*: the files
+//! it runs are as recorded. *Closed*: it was trusted and has changed, or its record cannot be relied on; then
+//! actions are denied.
+
+mod collect;
+mod compare;
+mod diff;
+mod ever;
+mod glob;
+mod project;
+mod record;
+mod review;
+mod stamp;
+mod warn;
+
+pub(crate) use project::{Project, Trusted, project};
+pub use project::{Standing, standings};
+pub use review::{Change, HookLine, ListedProject, Review, Reviewed, list, review, revoke};
+pub use warn::unrecorded;

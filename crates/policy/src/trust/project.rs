@@ -1,0 +1,311 @@
+//! Which folders of a project count, and whether they are as a person trusted them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crosier::{Entry, PythonSources, Sources};
+use crosier_layers::{FILE, LOCAL_FILE, LayerFile, project_folders};
+
+use super::collect::{self, Untrustable};
+use super::compare::{self, Compared, Venvs};
+use super::ever;
+use super::record::{RecordedFile, Records, Unusable};
+use super::review;
+use super::stamp::{self, Kind, Stamp};
+use crate::closed::{Closed, Fault};
+use crate::in_force::{Notice, Notices};
+use crate::request::Request;
+use crate::show;
+use crate::state::{self, StateFolder};
+
+/// The trust state of a folder with a configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Standing {
+    /// Nobody trusted it: its hooks do not run.
+    Never,
+    /// It is unchanged since it was trusted.
+    Trusted,
+    /// It was trusted and cannot be relied on, for this reason: actions are denied.
+    Closed(String),
+}
+
+/// The part of a project that is in force.
+#[derive(Debug, Default)]
+pub(crate) struct Project {
+    /// The folders that are trusted, the outermost first.
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) trusted: Trusted,
+    pub(crate) notices: Notices,
+}
+
+/// Files as they were recorded.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Trusted {
+    files: Vec<TrustedFile>,
+    /// The folders in which only recorded files may be loaded.
+    roots: Vec<PathBuf>,
+}
+
+impl Sources for Trusted {
+    /// Compares all files: which of them a script runs is not known.
+    fn check(&self, _: &Entry) -> Result<(), String> {
+        for file in &self.files {
+            let (folder, recorded) = (&file.folder, &file.recorded);
+            let differs = match recorded.kind {
+                Kind::Venv => compare::compare_file(folder, recorded).is_err(),
+                _ => match stamp::find(&folder.join(&recorded.path)) {
+                    // A different stamp is enough to refuse: the file may have been changed and changed back.
+                    Ok(found) => found.map(|found| found.stamp) != file.stamp,
+                    Err(_) => true,
+                },
+            };
+            if differs {
+                return Err(changed(folder, &recorded.path, "changed since you trusted it").why);
+            }
+        }
+        Ok(())
+    }
+
+    fn python(&self) -> PythonSources {
+        let mut sources = PythonSources::new(self.roots.iter().cloned());
+        for file in &self.files {
+            let path = collect::clean(&file.folder.join(&file.recorded.path));
+            match (file.recorded.kind, stamp::from_hex(&file.recorded.sha256)) {
+                (Kind::Venv, _) => sources = sources.unit(path),
+                (Kind::File | Kind::Link, Some(sha256)) => sources = sources.file(path, sha256),
+                _ => {}
+            }
+        }
+        sources
+    }
+}
+
+#[derive(Debug, Clone)]
+struct TrustedFile {
+    folder: PathBuf,
+    recorded: RecordedFile,
+    /// The stamp that it had when it matched the record.
+    stamp: Option<Stamp>,
+}
+
+impl Trusted {
+    fn add(&mut self, folder: &Path, home: Option<&Path>, compared: Compared) {
+        self.roots.push(collect::root_of(folder, home));
+        self.files.extend(compared.files.into_iter().map(|(recorded, stamp)| TrustedFile {
+            folder: folder.to_owned(),
+            recorded,
+            stamp,
+        }));
+    }
+
+    /// Every recorded path.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.files.iter().map(|file| collect::clean(&file.folder.join(&file.recorded.path)))
+    }
+
+    /// Whether a configuration that was read is the recorded one.
+    pub(crate) fn check_bytes(&self, file: &LayerFile) -> Result<(), Closed> {
+        let recorded = self.files.iter().find(|known| known.folder.join(&known.recorded.path) == file.path);
+        match recorded {
+            Some(known) if known.recorded.sha256 == stamp::digest(&file.bytes) => Ok(()),
+            Some(known) => Err(changed(&known.folder, &known.recorded.path, "changed since you trusted it")),
+            None => {
+                let folder = file.path.parent().unwrap_or(Path::new("/"));
+                Err(changed(folder, &show::path(&file.path), "is new since you trusted the project"))
+            }
+        }
+    }
+
+    /// Whether the files that the loader read did not change since they were compared.
+    pub(crate) fn check_loaded(&self) -> Result<(), Closed> {
+        for file in self.files.iter().filter(|file| file.recorded.loads) {
+            let found = stamp::find(&file.folder.join(&file.recorded.path)).ok().flatten();
+            if found.map(|found| found.stamp) != file.stamp {
+                return Err(changed(&file.folder, &file.recorded.path, "changed while it was loaded"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn changed(folder: &Path, path: &str, what: &str) -> Closed {
+    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::path(folder));
+    Closed::new(Fault::Trust, why)
+}
+
+/// The folders that count, and which of them were ever trusted.
+struct Found {
+    folders: Vec<PathBuf>,
+    known: Vec<PathBuf>,
+    records: Option<Records>,
+}
+
+fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
+    let refused = |why: String| Closed::new(Fault::Trust, why);
+    let records = match state {
+        StateFolder::Usable(folder) => Some(Records::new(folder)),
+        StateFolder::Missing => None,
+        StateFolder::Refused(why) => return Err(Closed::new(Fault::Refused, why.clone())),
+    };
+    let ever = ever::read(request.homes.config.as_deref()).map_err(refused)?;
+    let mut found = Found { folders: Vec::new(), known: Vec::new(), records };
+    for folder in std::iter::once(&request.project).chain(&request.also) {
+        let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        let is_known = |above: &&Path| {
+            ever.iter().any(|path| path == above)
+                || found.records.as_ref().is_some_and(|records| records.has(above))
+        };
+        let known: Vec<PathBuf> = real.ancestors().filter(is_known).map(Path::to_owned).collect();
+        let folders = project_folders(&request.places(&real, known.clone()));
+        // Making a trusted folder writable by others must not remove its policy.
+        if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
+            return Err(refused(format!(
+                "others can write the trusted folder {}: chmod o-w it",
+                show::path(open)
+            )));
+        }
+        found.folders.extend(folders);
+        found.known.extend(known);
+    }
+    // Outermost first; duplicates count once.
+    found.folders.sort_by_key(|folder| folder.components().count());
+    let mut seen = Vec::new();
+    found.folders.retain(|folder| {
+        let is_new = !seen.contains(folder);
+        seen.push(folder.clone());
+        is_new
+    });
+    Ok(found)
+}
+
+fn has_configuration(folder: &Path) -> bool {
+    [FILE, LOCAL_FILE].iter().any(|name| fs::symlink_metadata(folder.join(name)).is_ok())
+}
+
+/// Finds the part of a project that is in force.
+///
+/// # Errors
+/// When a folder that was trusted has changed.
+pub(crate) fn project(request: &Request, state: &StateFolder) -> Result<Project, Closed> {
+    let found = find(request, state)?;
+    let mut project = Project::default();
+    if let Some(digest) = &request.trust {
+        return by_digest(request, &found, digest);
+    }
+    for folder in &found.folders {
+        if found.known.contains(folder) {
+            let compared = compare_with_record(&found, folder, Venvs::Later)
+                .map_err(|why| Closed::new(Fault::Trust, why))?;
+            project.trusted.add(folder, request.homes.home.as_deref(), compared);
+            project.folders.push(folder.clone());
+        } else if has_configuration(folder) {
+            project.notices.push(never(folder, state));
+        }
+    }
+    Ok(project)
+}
+
+/// Compares a folder with its record.
+fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Compared, String> {
+    let shown = show::path(folder);
+    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {shown}");
+    let records = found.records.as_ref().ok_or_else(gone)?;
+    let mut record = records.read(folder).map_err(|unusable| match unusable {
+        Unusable::Missing => gone(),
+        Unusable::Bad(why) => {
+            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {shown}")
+        }
+    })?;
+    let compared = compare::compare(&mut record, venvs).map_err(|difference| {
+        format!(
+            "{} {}: crosier trust --diff {shown}",
+            show::one_line(&difference.path),
+            show::one_line(&difference.what)
+        )
+    })?;
+    if compared.learned {
+        records.remember(&record);
+    }
+    Ok(compared)
+}
+
+fn never(folder: &Path, state: &StateFolder) -> Notice {
+    let shown = show::path(folder);
+    let remedy = match state {
+        StateFolder::Missing | StateFolder::Usable(_) => format!("to use them: crosier trust {shown}"),
+        StateFolder::Refused(why) => why.clone(),
+    };
+    Notice {
+        subject: format!("trust:{shown}"),
+        text: format!("the hooks of {shown} do not run, because nobody trusted them; {remedy}"),
+    }
+}
+
+/// The project that a person trusts by its digest: it matches, or the policy is closed.
+fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, Closed> {
+    let folders: Vec<PathBuf> = found
+        .folders
+        .iter()
+        .filter(|folder| found.known.contains(folder) || has_configuration(folder))
+        .cloned()
+        .collect();
+    let mut project = Project::default();
+    if folders.is_empty() {
+        return Ok(project);
+    }
+    let closed = |why: String| Closed::new(Fault::Trust, why);
+    let mut all = Vec::new();
+    for folder in &folders {
+        let collected =
+            collect::collect(folder, &request.homes).map_err(|untrustable| match untrustable {
+                Untrustable::Problems(problems) => crate::in_force::bad(*problems),
+                Untrustable::Nothing => changed(folder, FILE, "is gone since you trusted it"),
+                Untrustable::File(why) => closed(why),
+            })?;
+        all.push((folder.clone(), collected.files));
+    }
+    let now = review::digest_of(&all);
+    if now != digest {
+        let shown = show::one_line(digest);
+        return Err(closed(format!(
+            "this project is {now}, not {shown}, which is trusted: crosier trust --digest"
+        )));
+    }
+    for (folder, mut files) in all {
+        let compared = compare::Compared {
+            files: files.drain(..).map(|file| (file.clone(), file.seen)).collect(),
+            learned: false,
+        };
+        let mut compared = compared;
+        for (file, stamp) in &mut compared.files {
+            *stamp = compare::compare_file(&folder, file)
+                .map_err(|difference| changed(&folder, &difference.path, &difference.what))?;
+        }
+        project.trusted.add(&folder, request.homes.home.as_deref(), compared);
+        project.folders.push(folder);
+    }
+    Ok(project)
+}
+
+/// The trust state of every folder of a project that has or had a configuration.
+///
+/// # Errors
+/// When it cannot be determined for any of them.
+pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> {
+    let state = state::look(request);
+    let found = find(request, &state)?;
+    let mut standings = Vec::new();
+    for folder in &found.folders {
+        if found.known.contains(folder) {
+            let standing = match compare_with_record(&found, folder, Venvs::Now) {
+                Ok(_) => Standing::Trusted,
+                Err(why) => Standing::Closed(why),
+            };
+            standings.push((folder.clone(), standing));
+        } else if has_configuration(folder) {
+            standings.push((folder.clone(), Standing::Never));
+        }
+    }
+    Ok(standings)
+}

@@ -1,0 +1,230 @@
+//! The record of what a person trusts in one folder: read, checked, written.
+//!
+//! One file per folder, in `trust/` of the state folder, named by the digest of its path. Its first line is an HMAC
+//! over the rest, with a key from the same folder: a record that was forged, damaged or copied from another machine or
+//! folder does not verify. Its stamps only cache digests; without them every file is read again.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::stamp::{Kind, Stamp, hex};
+use crate::state;
+
+/// The most bytes that a record may have.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+const KEY: &str = "key";
+
+/// What a person trusts in one folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    version: u32,
+    /// The folder, by its real path.
+    pub(crate) folder: String,
+    /// When, in seconds since 1970.
+    pub(crate) at: u64,
+    /// The newest content.
+    pub(crate) files: Vec<RecordedFile>,
+    /// The patterns of `trust:`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) globs: Vec<String>,
+    /// Older contents that are trusted too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also: Vec<Vec<RecordedFile>>,
+}
+
+/// One file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RecordedFile {
+    /// Relative to the folder of the record.
+    pub(crate) path: String,
+    pub(crate) kind: Kind,
+    pub(crate) executable: bool,
+    /// In hexadecimal; empty when the file does not exist.
+    pub(crate) sha256: String,
+    /// Whether the loader reads it: it must not change between the comparison and the loading.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) loads: bool,
+    /// The stamp that the file had when this digest was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seen: Option<Stamp>,
+}
+
+impl RecordedFile {
+    /// Whether it is the same content; the stamp is ignored.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.path, self.kind, self.executable, &self.sha256)
+            == (&other.path, other.kind, other.executable, &other.sha256)
+    }
+}
+
+impl Record {
+    pub(crate) fn new(folder: &str, at: u64, files: Vec<RecordedFile>, globs: Vec<String>) -> Self {
+        Self { version: 1, folder: folder.to_owned(), at, files, globs, also: Vec::new() }
+    }
+}
+
+/// Why there is no record to rely on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unusable {
+    Missing,
+    Bad(String),
+}
+
+/// The records in a state folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Records {
+    folder: PathBuf,
+}
+
+impl Records {
+    pub(crate) fn new(state: &Path) -> Self {
+        Self { folder: state.join("trust") }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn path_of(&self, folder: &Path) -> PathBuf {
+        let digest = Sha256::digest(folder.as_os_str().as_encoded_bytes());
+        self.folder.join(hex(&digest[..16]) + ".json")
+    }
+
+    /// Whether there is a record of this folder, good or bad.
+    pub(crate) fn has(&self, folder: &Path) -> bool {
+        fs::symlink_metadata(self.path_of(folder)).is_ok()
+    }
+
+    /// The record of a folder.
+    pub(crate) fn read(&self, folder: &Path) -> Result<Record, Unusable> {
+        let bytes = match read_bounded(&self.path_of(folder)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Unusable::Missing),
+            Err(error) => return Err(Unusable::Bad(format!("it cannot be read: {error}"))),
+        };
+        let record = self.checked(&bytes)?;
+        match Path::new(&record.folder) == folder {
+            true => Ok(record),
+            false => Err(Unusable::Bad("it is the record of another folder".to_owned())),
+        }
+    }
+
+    fn checked(&self, bytes: &[u8]) -> Result<Record, Unusable> {
+        let bad = |why: &str| Unusable::Bad(why.to_owned());
+        let at = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| bad("it is damaged"))?;
+        let (mac, body) = bytes.split_at(at);
+        let body = body.get(1..).unwrap_or_default();
+        let key = self.key().map_err(|why| Unusable::Bad(format!("its key: {why}")))?;
+        if hex(&authentic(&key, body)).as_bytes() != mac {
+            return Err(bad("it was not written by `crosier trust` on this machine"));
+        }
+        serde_json::from_slice(body).map_err(|_| bad("it is damaged"))
+    }
+
+    /// Every record that can be read.
+    pub(crate) fn all(&self) -> Vec<Record> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let paths = entries
+            .map(|entry| entry.path())
+            .filter(|path| path.extension().is_some_and(|end| end == "json"));
+        let mut all: Vec<Record> =
+            paths.filter_map(|path| self.checked(&read_bounded(&path).ok()?).ok()).collect();
+        all.sort_by(|a, b| a.folder.cmp(&b.folder));
+        all
+    }
+
+    /// Writes a record, replacing the previous one.
+    pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
+        let _held = state::lock(&self.folder)?;
+        self.make_key()?;
+        self.write_held(record)
+    }
+
+    fn write_held(&self, record: &Record) -> io::Result<()> {
+        let body = serde_json::to_vec(record)?;
+        let key = self.key().map_err(io::Error::other)?;
+        let mut bytes = hex(&authentic(&key, &body)).into_bytes();
+        bytes.push(b'\n');
+        bytes.extend(body);
+        state::write_whole(&self.path_of(Path::new(&record.folder)), &bytes)
+    }
+
+    /// Stores the stamps of a record, unless the record has changed. It is only a cache, so errors are ignored.
+    pub(crate) fn remember(&self, record: &Record) {
+        let Ok(_held) = state::lock(&self.folder) else { return };
+        let without = |record: &Record| {
+            let mut record = record.clone();
+            record.files.iter_mut().chain(record.also.iter_mut().flatten()).for_each(|file| file.seen = None);
+            record
+        };
+        let is_same = self.read(Path::new(&record.folder)).is_ok_and(|now| without(&now) == without(record));
+        if is_same {
+            let _ = self.write_held(record);
+        }
+    }
+
+    /// Removes the record of a folder; returns whether there was one.
+    pub(crate) fn remove(&self, folder: &Path) -> io::Result<bool> {
+        let _held = state::lock(&self.folder)?;
+        match fs::remove_file(self.path_of(folder)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The key, which only its owner can read.
+    fn key(&self) -> Result<Vec<u8>, String> {
+        let path = self.folder.join(KEY);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .custom_flags(
+                rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed(),
+            )
+            .open(&path)
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+        let meta = file.metadata().map_err(|error| error.to_string())?;
+        if meta.mode() & 0o077 != 0 {
+            return Err(format!("others can read it (mode {:o})", meta.mode() & 0o777));
+        }
+        let mut key = Vec::with_capacity(33);
+        Read::take(&mut file, 33).read_to_end(&mut key).map_err(|error| error.to_string())?;
+        if key.len() == 32 { Ok(key) } else { Err("it is damaged".to_owned()) }
+    }
+
+    fn make_key(&self) -> io::Result<()> {
+        let path = self.folder.join(KEY);
+        if fs::symlink_metadata(&path).is_ok() {
+            return Ok(());
+        }
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(io::Error::other)?;
+        state::write_whole(&path, &key)
+    }
+}
+
+fn authentic(key: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut block = [0; 64];
+    block.iter_mut().zip(key).for_each(|(place, byte)| *place = *byte);
+    let mut mac = Hmac::<Sha256>::new(&block.into());
+    mac.update(body);
+    mac.finalize().into_bytes().to_vec()
+}
+
+fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MOST_BYTES {
+        return Err(io::Error::other("it is no record"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
+    Read::take(&file, MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

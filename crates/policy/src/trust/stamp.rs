@@ -1,0 +1,180 @@
+//! The identity of a file: its stamp, a cheap check for changes, and its digest.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The largest file that is recorded.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// A file can change without a new time stamp within this time: a kernel tick, with a margin.
+const TICK: Duration = Duration::from_millis(50);
+/// The same on a file system that keeps whole seconds.
+const COARSE_TICK: Duration = Duration::from_secs(2);
+
+/// Metadata that changes when a file does. It includes the ctime, which only the system sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stamp(u64, u64, u64, i64, i64, i64, i64);
+
+impl Stamp {
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        let (mtime, ctime) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+        Self(meta.dev(), meta.ino(), meta.size(), mtime.0, mtime.1, ctime.0, ctime.1)
+    }
+
+    /// Whether the file is older than the resolution of its time stamps, so that other content would have another
+    /// stamp.
+    pub(crate) fn is_settled(&self) -> bool {
+        let tick = if self.4 == 0 && self.6 == 0 { COARSE_TICK } else { TICK };
+        let latest = (self.3, self.4).max((self.5, self.6));
+        let (Ok(seconds), Ok(nanos)) = (u64::try_from(latest.0), u32::try_from(latest.1)) else {
+            return false;
+        };
+        let changed = UNIX_EPOCH + Duration::new(seconds, nanos);
+        SystemTime::now().duration_since(changed).is_ok_and(|age| age > tick)
+    }
+}
+
+/// What a recorded path is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// A file.
+    File,
+    /// A link; its target is what counts.
+    Link,
+    /// A virtual environment of Python, as one unit.
+    Venv,
+    /// Nothing yet: a file that a hook would run if it existed.
+    Absent,
+}
+
+/// The current state of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) kind: Kind,
+    pub(crate) executable: bool,
+    pub(crate) stamp: Stamp,
+}
+
+/// Looks at a path; none when nothing is there.
+///
+/// # Errors
+/// When it cannot be looked at, or is not a file.
+pub(crate) fn find(path: &Path) -> Result<Option<Found>, String> {
+    let looked = fs::symlink_metadata(path).and_then(|meta| match meta.is_symlink() {
+        true => fs::metadata(path).map(|meta| (Kind::Link, meta)),
+        false => Ok((Kind::File, meta)),
+    });
+    match looked {
+        Ok((kind, meta)) if meta.is_file() => {
+            let executable = meta.mode() & 0o111 != 0;
+            Ok(Some(Found { kind, executable, stamp: Stamp::of(&meta) }))
+        }
+        Ok(_) => Err("it is not a file".to_owned()),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(format!("it cannot be looked at: {error}")),
+    }
+}
+
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The stamp, the digest and the content of a file, from one read.
+///
+/// # Errors
+/// When it cannot be read, is not a file, is too large, or changed while it was read.
+pub(crate) fn read(path: &Path) -> Result<(Stamp, String, Vec<u8>), String> {
+    // Without NONBLOCK, opening a named pipe would block until somebody writes to it.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let mut file: File = opened.map_err(|error| format!("it cannot be read: {error}"))?;
+    let look = |file: &File| file.metadata().map_err(|error| format!("it cannot be looked at: {error}"));
+    let meta = look(&file)?;
+    if !meta.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    if meta.len() > MOST_BYTES {
+        return Err("it is larger than 256 MiB".to_owned());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
+    let limit = MOST_BYTES + 1;
+    Read::take(&mut file, limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("it cannot be read: {error}"))?;
+    let stamp = Stamp::of(&meta);
+    if Stamp::of(&look(&file)?) != stamp || bytes.len() as u64 != meta.len() {
+        return Err("it changed while it was read".to_owned());
+    }
+    let digest = digest(&bytes);
+    Ok((stamp, digest, bytes))
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+    text
+}
+
+/// A digest from its hexadecimal form.
+pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    if text.len() != 64 {
+        return None;
+    }
+    for (at, byte) in bytes.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// The most files of a virtual environment that are looked at.
+const MOST_FILES: usize = 200_000;
+
+/// A digest over the list of files of a virtual environment, with sizes and times. What Python compiles by itself does
+/// not count: it is never loaded.
+///
+/// # Errors
+/// When it cannot be listed.
+pub(crate) fn digest_of_venv(folder: &Path) -> Result<String, String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        let entries = fs::read_dir(&next).map_err(|error| format!("it cannot be listed: {error}"))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| format!("it cannot be listed: {error}"))?;
+            let meta = entry.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+            if meta.is_dir() {
+                if entry.file_name() != "__pycache__" {
+                    folders.push(entry.path());
+                }
+                continue;
+            }
+            let path = entry.path();
+            let name = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+            let link = if meta.is_symlink() { fs::read_link(&path).ok() } else { None };
+            let link = link.map(|link| link.to_string_lossy().into_owned()).unwrap_or_default();
+            let (size, mode) = (meta.size(), meta.mode());
+            lines.push(format!("{name}\0{size}\0{mode:o}\0{}.{}\0{link}\n", meta.mtime(), meta.mtime_nsec()));
+            if lines.len() > MOST_FILES {
+                return Err(format!("it has more than {MOST_FILES} files"));
+            }
+        }
+    }
+    lines.sort_unstable();
+    Ok(digest(lines.concat().as_bytes()))
+}

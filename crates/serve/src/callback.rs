@@ -1,0 +1,159 @@
+//! Hooks whose handler is the client: the server calls it, and its answer is the hook's.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
+
+use crosier::protocol::ordered::Value;
+use crosier::{Answer, BoxFuture, Failure, FailureKind, Kind, Pass, Reply, Service, ServiceCall};
+use tokio::sync::oneshot;
+
+use crate::MAX_REPLY;
+use crate::connection::Connection;
+use crate::message::{Answered, Id};
+
+tokio::task_local! {
+    /// The fire that is polled, for the calls that it makes.
+    pub(crate) static FIRE: Fire;
+}
+
+/// A fire, as the calls that it makes know it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fire {
+    pub(crate) request: Id,
+    /// How many hooks it runs inside of.
+    pub(crate) depth: u32,
+}
+
+/// A call that waits for its answer.
+#[derive(Debug)]
+struct Waiting {
+    tell: oneshot::Sender<Result<Answered, Failure>>,
+    /// That of the fire that made it.
+    depth: u32,
+}
+
+/// The calls of one connection that wait for the client.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    last: AtomicU64,
+    open: Mutex<HashMap<String, Waiting>>,
+}
+
+impl Calls {
+    /// A number that no other call of this connection has or had.
+    fn begin(&self, depth: u32) -> (String, oneshot::Receiver<Result<Answered, Failure>>) {
+        let id = format!("s{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
+        let (tell, receiver) = oneshot::channel();
+        self.lock().insert(id.clone(), Waiting { tell, depth });
+        (id, receiver)
+    }
+
+    /// Gives a call its answer. False when no call waits for it.
+    pub(crate) fn answer(&self, id: &Id, answered: Answered) -> bool {
+        let Id::Text(id) = id else { return false };
+        let waiting = self.lock().remove(id);
+        waiting.is_some_and(|waiting| waiting.tell.send(Ok(answered)).is_ok())
+    }
+
+    /// How many hooks a fire from inside this call runs inside of. None when no such call is open.
+    pub(crate) fn depth_inside(&self, id: &str) -> Option<u32> {
+        Some(self.lock().get(id)?.depth.saturating_add(1))
+    }
+
+    /// Fails every open call.
+    pub(crate) fn fail_all(&self, failure: &Failure) {
+        for (_, waiting) in std::mem::take(&mut *self.lock()) {
+            let _ = waiting.tell.send(Err(failure.clone()));
+        }
+    }
+
+    /// Forgets a call. False when it has its answer already.
+    fn forget(&self, id: &str) -> bool {
+        self.lock().remove(id).is_some()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The handler of a registered hook.
+pub(crate) struct ClientHook {
+    pub(crate) connection: Weak<Connection>,
+}
+
+impl Service for ClientHook {
+    fn kind(&self) -> &'static str {
+        "client"
+    }
+
+    fn call(&self, call: ServiceCall<'_>) -> BoxFuture {
+        match self.begin(call) {
+            Ok(future) => future,
+            Err(failure) => Box::pin(std::future::ready(Answer::from(failure))),
+        }
+    }
+}
+
+impl ClientHook {
+    fn begin(&self, call: ServiceCall<'_>) -> Result<BoxFuture, Failure> {
+        let gone = || Failure::new(FailureKind::WorkerLost, "the client closed its connection");
+        let connection =
+            self.connection.upgrade().filter(|connection| connection.can_answer()).ok_or_else(gone)?;
+        let event = call.call.event.wire().map_err(Failure::clone)?;
+        let kind = call.call.event.kind().clone();
+        let (fire, depth) = FIRE
+            .try_with(|fire| (fire.request.to_string(), fire.depth))
+            .unwrap_or_else(|_| ("null".to_owned(), 0));
+        let (id, answered) = connection.calls.begin(depth);
+        let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let hook = Value::from(&**call.call.hook);
+        let phase = if call.call.second { r#","phase":2"# } else { "" };
+        let pass = if call.call.pass == Pass::Second { r#","pass":2"# } else { "" };
+        connection.outbox.send(format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"hook.call","params":{{"hook":{hook},"fire":{fire},"deadline_ms":{left}{phase}{pass},"event":{}}}}}"#,
+            event.trim_end()
+        ));
+        let open = OpenCall { connection, id };
+        Ok(Box::pin(async move {
+            let answer = match answered.await {
+                Ok(Ok(answered)) => read(answered, &kind),
+                Ok(Err(failure)) => failure.into(),
+                Err(_) => gone().into(),
+            };
+            drop(open);
+            answer
+        }))
+    }
+}
+
+/// A call that waits. Dropping it before its answer arrives cancels it at the client.
+struct OpenCall {
+    connection: Arc<Connection>,
+    id: String,
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if self.connection.calls.forget(&self.id) {
+            let id = &self.id;
+            self.connection
+                .outbox
+                .send(format!(r#"{{"jsonrpc":"2.0","method":"cancel","params":{{"id":"{id}"}}}}"#));
+        }
+    }
+}
+
+fn read(answered: Answered, kind: &Kind) -> Answer {
+    match answered {
+        Answered::Result(reply) if reply.text().len() > MAX_REPLY => {
+            let detail = format!("the reply has {} bytes; {MAX_REPLY} are accepted", reply.text().len());
+            Failure::new(FailureKind::Oversize, detail).into()
+        }
+        Answered::Result(reply) => Reply::decode(reply.text().as_bytes(), kind).into(),
+        Answered::Error(message) => Failure::error(message.chars().take(2000).collect::<String>()).into(),
+        Answered::Unclear(why) => Failure::bad_output(why).into(),
+    }
+}

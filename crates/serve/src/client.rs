@@ -1,0 +1,332 @@
+//! The other end, for a process that lives for one event: it borrows a warm worker, or does as if there were no daemon.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+use crosier::{
+    Cwd, FailureKind, Json, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonRunner,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::key::Key;
+use crate::peer::{Confinement, Peer};
+use crate::socket::{NoSocket, SocketPath};
+use crate::{MAX_LINE, PROTOCOL};
+
+/// How long connecting and `hello` may take together.
+const HELLO_WITHIN: Duration = Duration::from_millis(100);
+/// How long a server may be silent.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Borrows warm workers from the daemon. Whatever goes wrong, there is no daemon.
+pub struct Borrower {
+    socket: SocketPath,
+    state: PathBuf,
+    version: String,
+    /// Called once, when no daemon runs.
+    start: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// Connections that are not in use.
+    free: Mutex<Vec<Conversation>>,
+}
+
+impl std::fmt::Debug for Borrower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Borrower").field("socket", &self.socket).finish_non_exhaustive()
+    }
+}
+
+impl Borrower {
+    /// Borrows from the daemon of this version behind this socket, whose key is in this state folder.
+    #[must_use]
+    pub fn new(socket: SocketPath, state: PathBuf, version: impl Into<String>) -> Self {
+        Self { socket, state, version: version.into(), start: Mutex::default(), free: Mutex::default() }
+    }
+
+    /// Does this when no daemon runs; the event does not wait for it.
+    #[must_use]
+    pub fn or_start(self, start: impl FnOnce() + Send + 'static) -> Self {
+        Self { start: Mutex::new(Some(Box::new(start))), ..self }
+    }
+
+    fn connect(&self) -> Result<Conversation, NotHere> {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(conversation) = free {
+            return Ok(conversation);
+        }
+        let until = Instant::now() + HELLO_WITHIN;
+        let stream = self.socket.connect().map_err(|error| {
+            if matches!(error, NoSocket::Nobody)
+                && let Some(start) = self.start.lock().unwrap_or_else(PoisonError::into_inner).take()
+            {
+                start();
+            }
+            NotHere::before(error.to_string())
+        })?;
+        self.introduce(stream, until).map_err(|error| NotHere::before(format!("no daemon to trust: {error}")))
+    }
+
+    /// Says hello, and sees that the other end is the daemon of this person and this version.
+    fn introduce(&self, stream: UnixStream, until: Instant) -> io::Result<Conversation> {
+        let peer = Peer::of(&stream)?;
+        let other = Confinement::of(peer.pid);
+        if !peer.is_same_user() || other.more_than(&Confinement::of_self()).is_some() {
+            return Err(io::Error::other("the other end is not a process like this one"));
+        }
+        let key = Key::read(&self.state)?;
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(io::Error::other)?;
+        let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut conversation = Conversation::over(stream)?;
+        let said = conversation.hello(&json!([]), Some(&nonce), until)?;
+        let text = |path: [&str; 2]| Some(said.get(path[0])?.get(path[1])?.as_str()?.into_owned());
+        let pid =
+            said.get("server").and_then(|server| server.get("pid")).and_then(|pid| pid.text().parse().ok());
+        let proof = said.get("proof").and_then(|proof| proof.as_str().map(|proof| proof.into_owned()));
+        if text(["server", "version"]).as_deref() != Some(&self.version) {
+            return Err(io::Error::other("it is another version"));
+        }
+        // A relay has another process id than the one that the proof is for.
+        if pid != Some(peer.pid) || !key.proves(&proof.unwrap_or_default(), &nonce, peer.pid) {
+            return Err(io::Error::other("it does not prove that it is the daemon"));
+        }
+        Ok(conversation)
+    }
+}
+
+impl PythonRunner for Borrower {
+    fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+        let params = request(call).ok_or_else(|| NotHere::before("a path or a variable is not UTF-8"))?;
+        let mut conversation = self.connect()?;
+        let stops: Vec<BorrowedFd<'_>> = call.stops().collect();
+        match conversation.ask("python.call", &params, call.deadline, &stops) {
+            Ok(result) => {
+                self.free.lock().unwrap_or_else(PoisonError::into_inner).push(conversation);
+                result_of(&result)
+            }
+            Err(Trouble::Refused { message, begun }) => Err(NotHere { why: message, may_have_begun: begun }),
+            Err(Trouble::Late) => {
+                let detail = format!("it was not done after {:?}, and its worker was killed", call.timeout);
+                let response = PythonResponse::Failed { kind: FailureKind::Timeout, detail, deny: None };
+                Ok(PythonResult { response, printed: Vec::new() })
+            }
+            Err(Trouble::Lost { why, sent: false }) => Err(NotHere::before(why)),
+            Err(Trouble::Lost { why, sent: true }) => Err(NotHere::midway(why)),
+        }
+    }
+}
+
+/// The parameters of `python.call`; none when a text is not UTF-8.
+fn request(call: &PythonCall<'_>) -> Option<String> {
+    let spec = call.spec;
+    let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
+    let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
+    let paths = |paths: &[PathBuf]| paths.iter().map(|one| path(one)).collect::<Option<Vec<_>>>();
+    let mut env = crosier::protocol::ordered::Map::default();
+    for (name, value) in call.environment {
+        env.insert(name.to_str()?.to_owned(), value.to_str()?.into());
+    }
+    let mut params = json!({
+        "handler": format!("{}.{}", spec.module, spec.function),
+        "layer": call.layer.to_string(),
+        "python": spec.interpreter.as_str(),
+        "python_path": paths(&call.paths())?,
+        "dir": path(&spec.project_dir)?,
+        "cwd": match &spec.cwd { Cwd::Folder(folder) => path(folder)?, _ => "event".to_owned() },
+        "isolate": spec.fork,
+        "hook": &**call.hook,
+        "deadline_ms": u64::try_from(left).ok()?.max(1),
+        "timeout_ms": u64::try_from(call.timeout.as_millis()).ok()?.max(1),
+        "phase": if call.second { 2 } else { 1 },
+        "pass": if call.pass == Pass::Second { 2 } else { 1 },
+        "env": Value::Object(env),
+    });
+    if let Some(record) = &call.record {
+        let mut files = crosier::protocol::ordered::Map::default();
+        for (file, digest) in &record.files {
+            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            files.insert(path(file)?, format!("sha256:{digest}").into());
+        }
+        params["files"] = Value::Object(files);
+        params["folders"] = paths(&record.folders)?.into();
+        params["units"] = paths(&record.units)?.into();
+    }
+    let text = params.to_string();
+    Some(format!("{},\"event\":{}}}", text.strip_suffix('}')?, call.event.trim_end()))
+}
+
+fn result_of(result: &Json) -> Result<PythonResult, NotHere> {
+    let unclear = || NotHere::midway("the daemon answered something that is no answer");
+    let response = match (result.get("reply"), result.get("failure")) {
+        (Some(reply), None) if reply.is_null() => PythonResponse::Nothing,
+        (Some(reply), None) => PythonResponse::Reply(reply.text().as_bytes().to_vec()),
+        (None, Some(failure)) => {
+            let text =
+                |key: &str| failure.get(key).and_then(|text| text.as_str().map(|text| text.into_owned()));
+            let kind = text("kind").as_deref().and_then(FailureKind::from_word).ok_or_else(unclear)?;
+            let deny = result.get("deny").and_then(|deny| deny.as_str().map(|text| text.into_owned()));
+            PythonResponse::Failed { kind, detail: text("detail").unwrap_or_default(), deny }
+        }
+        _ => return Err(unclear()),
+    };
+    Ok(PythonResult { response, printed: Vec::new() })
+}
+
+/// Why a request has no result.
+enum Trouble {
+    Refused { message: String, begun: bool },
+    Late,
+    Lost { why: String, sent: bool },
+}
+
+/// A connection to a server, used for one request at a time.
+#[derive(Debug)]
+pub struct Conversation {
+    stream: UnixStream,
+    read: Vec<u8>,
+    last: u64,
+}
+
+impl Conversation {
+    fn over(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, read: Vec::new(), last: 0 })
+    }
+
+    /// Connects to a server, whoever it is, and says hello.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn open(socket: &SocketPath) -> Result<Self, NoSocket> {
+        let failed = |error: io::Error| NoSocket::Unusable(format!("the server does not answer: {error}"));
+        let stream = socket.connect()?;
+        let mut conversation = Self::over(stream).map_err(failed)?;
+        conversation.hello(&json!([]), None, Instant::now() + SILENCE).map_err(failed)?;
+        Ok(conversation)
+    }
+
+    fn hello(&mut self, config: &Value, nonce: Option<&str>, until: Instant) -> io::Result<Json> {
+        let nonce = nonce.map(|nonce| format!(r#","nonce":"{nonce}""#)).unwrap_or_default();
+        let params = format!(r#"{{"protocols":[{PROTOCOL}],"config":{config}{nonce}}}"#);
+        self.ask("hello", &params, until, &[]).map_err(Trouble::into_error)
+    }
+
+    /// Asks for something, and waits for the result.
+    ///
+    /// # Errors
+    /// What the server says, or why it does not answer.
+    pub fn request(&mut self, method: &str, params: &str, limit: Duration) -> io::Result<Json> {
+        self.ask(method, params, Instant::now() + limit, &[]).map_err(Trouble::into_error)
+    }
+
+    fn ask(
+        &mut self,
+        method: &str,
+        params: &str,
+        until: Instant,
+        stops: &[BorrowedFd<'_>],
+    ) -> Result<Json, Trouble> {
+        self.last += 1;
+        let id = self.last.to_string();
+        let line =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n");
+        let mut left = line.as_bytes();
+        let mut heard = Instant::now();
+        loop {
+            let sent = left.is_empty();
+            let lost = |why: String| Trouble::Lost { why, sent };
+            let silent = heard + SILENCE;
+            match self.wait(!sent, until.min(silent), stops).map_err(|error| lost(error.to_string()))? {
+                Waited::Stopped => return Err(lost("the fire was cancelled".to_owned())),
+                Waited::TimeOver if Instant::now() >= until && sent => return Err(Trouble::Late),
+                Waited::TimeOver => return Err(lost("the daemon is silent".to_owned())),
+                Waited::Ready => {}
+            }
+            if !sent {
+                match self.stream.write(left) {
+                    Ok(written) => left = left.get(written..).unwrap_or_default(),
+                    Err(error) if is_temporary(&error) => {}
+                    Err(error) => return Err(lost(error.to_string())),
+                }
+            }
+            // From its last byte on the server may have acted on the line, also when it is gone by now.
+            let sent = left.is_empty();
+            let lost = |why: String| Trouble::Lost { why, sent };
+            let mut piece = [0; 16 * 1024];
+            match self.stream.read(&mut piece) {
+                Ok(0) => return Err(lost("the daemon hung up".to_owned())),
+                Ok(count) => {
+                    heard = Instant::now();
+                    self.read.extend_from_slice(piece.get(..count).unwrap_or_default());
+                }
+                Err(error) if is_temporary(&error) => continue,
+                Err(error) => return Err(lost(error.to_string())),
+            }
+            if self.read.len() > MAX_LINE {
+                return Err(lost("the daemon answers without an end".to_owned()));
+            }
+            while let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
+                let line: Vec<u8> = self.read.drain(..=end).collect();
+                if let Some(answer) = answer_to(&id, &line).map_err(|why| lost(why.to_owned()))? {
+                    return answer;
+                }
+            }
+        }
+    }
+
+    fn wait(&self, writes: bool, until: Instant, stops: &[BorrowedFd<'_>]) -> io::Result<Waited> {
+        let flags = if writes { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+        let mut all = vec![PollFd::from_borrowed_fd(self.stream.as_fd(), flags)];
+        all.extend(stops.iter().map(|stop| PollFd::from_borrowed_fd(*stop, PollFlags::IN)));
+        let left = until.saturating_duration_since(Instant::now());
+        let limit = Timespec::try_from(left).ok();
+        match poll(&mut all, limit.as_ref()) {
+            Ok(0) => Ok(Waited::TimeOver),
+            Ok(_) if all.iter().skip(1).any(|stop| !stop.revents().is_empty()) => Ok(Waited::Stopped),
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(Waited::Ready),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+enum Waited {
+    Ready,
+    Stopped,
+    TimeOver,
+}
+
+fn is_temporary(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// The answer in this line, if it is the one to this request.
+fn answer_to(id: &str, line: &[u8]) -> Result<Option<Result<Json, Trouble>>, &'static str> {
+    let text = std::str::from_utf8(line).map_err(|_| "the daemon does not write UTF-8")?;
+    let json = Json::parse(text.trim()).map_err(|_| "the daemon does not write JSON")?;
+    if json.get("method").is_some() || json.get("id").is_none_or(|other| other.text() != id) {
+        return Ok(None);
+    }
+    if let Some(result) = json.get("result") {
+        return Ok(Some(Ok(result)));
+    }
+    let error = json.get("error").ok_or("the daemon answers without a result")?;
+    let message = error.get("message").and_then(|text| text.as_str().map(|text| text.into_owned()));
+    let data = error.get("data");
+    let begun = data.and_then(|data| data.get("begun")).is_some_and(|begun| begun.text() == "true");
+    Ok(Some(Err(Trouble::Refused { message: message.unwrap_or_default(), begun })))
+}
+
+impl Trouble {
+    fn into_error(self) -> io::Error {
+        io::Error::other(match self {
+            Self::Refused { message, .. } => message,
+            Self::Late => "it takes too long".to_owned(),
+            Self::Lost { why, .. } => why,
+        })
+    }
+}

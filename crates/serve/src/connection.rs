@@ -1,0 +1,359 @@
+//! One client: its requests are read and begun in their order, and answered whenever they are done.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crosier::{Failure, FailureKind, Json};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::net::UnixStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::callback::Calls;
+use crate::error::{ErrorKind, RpcError};
+use crate::line::{Line, Lines};
+use crate::message::{self, Id, Incoming};
+use crate::method;
+use crate::news::Subscription;
+use crate::outbox::Outbox;
+use crate::server::Server;
+use crate::view::{Site, View};
+use crate::{MAX_IN_FLIGHT, params::Params};
+
+/// How long a client may take to say `hello`.
+const HELLO_WITHIN: Duration = Duration::from_secs(5);
+/// How long what is under way may take after the client has closed its half, as long as it still reads.
+const AFTER_END: Duration = Duration::from_secs(2);
+/// The most requests that are read ahead while too many are under way. Answers to calls may stand after them.
+const MAX_AHEAD: usize = 256;
+
+/// Where a connection comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The client started this server.
+    Stdio,
+    Socket,
+}
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) server: Arc<Server>,
+    pub(crate) origin: Origin,
+    pub(crate) outbox: Outbox,
+    pub(crate) calls: Calls,
+    pub(crate) view: Mutex<View>,
+    /// Defaults for fires, set by `hello`.
+    pub(crate) defaults: OnceLock<Site>,
+    subscriptions: Mutex<Vec<Subscription>>,
+    pub(crate) last_subscription: AtomicU64,
+    under_way: Mutex<HashMap<Id, oneshot::Sender<()>>>,
+    /// The client sends no more.
+    is_half_closed: AtomicBool,
+    /// Why the peer is not served, where it is a socket's.
+    refusal: Option<String>,
+    me: Weak<Self>,
+}
+
+/// A request that is to be answered.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) id: Id,
+    pub(crate) method: String,
+    pub(crate) params: Option<Json>,
+    pub(crate) received: Instant,
+    pub(crate) permit: Option<OwnedSemaphorePermit>,
+}
+
+/// The result of a method, as JSON.
+pub(crate) type MethodResult = Result<String, RpcError>;
+
+impl Connection {
+    /// Serves a client until it disconnects or the server ends. A refused client gets the refusal for every request.
+    pub(crate) async fn serve(
+        server: Arc<Server>,
+        stream: UnixStream,
+        origin: Origin,
+        refusal: Option<String>,
+    ) {
+        let stream = Arc::new(stream);
+        let connection = Arc::new_cyclic(|me| Self {
+            server: Arc::clone(&server),
+            origin,
+            outbox: Outbox::new(Arc::clone(&stream)),
+            calls: Calls::default(),
+            view: Mutex::default(),
+            defaults: OnceLock::new(),
+            subscriptions: Mutex::default(),
+            last_subscription: AtomicU64::new(0),
+            under_way: Mutex::default(),
+            is_half_closed: AtomicBool::new(false),
+            refusal,
+            me: Weak::clone(me),
+        });
+        let writer = tokio::spawn({
+            let connection = Arc::clone(&connection);
+            async move { connection.outbox.write_left_over().await }
+        });
+        server.joined(&connection);
+        let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
+        tokio::select! {
+            () = connection.read_all(&stream, &in_flight) => {}
+            () = server.ended() => {}
+        }
+        connection.wait_for_answers(&stream, &in_flight).await;
+        connection.close();
+        server.left(&connection);
+        writer.abort();
+    }
+
+    async fn read_all(&self, stream: &UnixStream, in_flight: &Arc<Semaphore>) {
+        let mut lines = Lines::default();
+        let mut ahead: VecDeque<Request> = VecDeque::new();
+        let hello_until = tokio::time::Instant::now() + HELLO_WITHIN;
+        loop {
+            while let Some(line) = lines.next() {
+                let line = match line {
+                    Line::Whole(line) => message::read(line),
+                    Line::TooLong => {
+                        let message =
+                            format!("a line may have {} bytes; the rest of it is not read", crate::MAX_LINE);
+                        Err((None, RpcError::new(ErrorKind::TooLarge, message)))
+                    }
+                };
+                if !self.take(line, &mut ahead, in_flight).await {
+                    return;
+                }
+                if ahead.len() >= MAX_AHEAD && !self.begin_waiting(&mut ahead, in_flight).await {
+                    return;
+                }
+            }
+            if self.outbox.is_closed() {
+                return;
+            }
+            let is_known = self.defaults.get().is_some();
+            tokio::select! {
+                biased;
+                ready = stream.readable() => {
+                    let room = lines.buffer();
+                    match ready.and_then(|()| read_into(stream, room)) {
+                        Ok(0) => break,
+                        Ok(_) => {}
+                        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                        Err(_) => return self.outbox.close(),
+                    }
+                }
+                is_open = self.begin_waiting(&mut ahead, in_flight), if !ahead.is_empty() => {
+                    if !is_open { return }
+                }
+                () = tokio::time::sleep_until(hello_until), if !is_known => return,
+            }
+        }
+        if let Some(rest) = lines.rest() {
+            self.take(message::read(&rest), &mut ahead, in_flight).await;
+        }
+        while !ahead.is_empty() && self.begin_waiting(&mut ahead, in_flight).await {}
+    }
+
+    /// Takes one message. False when the connection is to be closed.
+    async fn take(
+        &self,
+        line: Result<Incoming, message::Unreadable>,
+        ahead: &mut VecDeque<Request>,
+        in_flight: &Arc<Semaphore>,
+    ) -> bool {
+        match line {
+            Err((id, error)) => {
+                if matches!(error.kind, ErrorKind::Parse | ErrorKind::TooLarge) {
+                    let why = "the client sent a line that is no JSON while it was called";
+                    self.calls.fail_all(&Failure::bad_output(why));
+                }
+                self.outbox.send(error_line(id.as_ref(), &error));
+                true
+            }
+            Ok(Incoming::Response { id, outcome }) => {
+                if !self.calls.answer(&id, outcome) {
+                    self.server.counters.late_replies.fetch_add(1, Ordering::Relaxed);
+                }
+                true
+            }
+            Ok(Incoming::Notification { method, params }) => {
+                // A notification never gets a response, so an unknown one is ignored.
+                if method == "cancel"
+                    && let Ok(mut params) = Params::read(params.as_ref(), &["id"])
+                    && let Some(id) = params.take("id").as_ref().and_then(Id::read)
+                {
+                    self.cancel(&id, ahead);
+                }
+                true
+            }
+            Ok(Incoming::Request { id, method, params }) => {
+                self.server.touch();
+                let request = Request { id, method, params, received: Instant::now(), permit: None };
+                if !ahead.is_empty() {
+                    ahead.push_back(request);
+                    return true;
+                }
+                match Arc::clone(in_flight).try_acquire_owned() {
+                    Ok(permit) => self.begin(Request { permit: Some(permit), ..request }).await,
+                    Err(_) => {
+                        ahead.push_back(request);
+                        true
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins the first request that was read ahead, when one that is under way has been answered.
+    async fn begin_waiting(&self, ahead: &mut VecDeque<Request>, in_flight: &Arc<Semaphore>) -> bool {
+        let Ok(permit) = Arc::clone(in_flight).acquire_owned().await else { return false };
+        match ahead.pop_front() {
+            Some(request) => self.begin(Request { permit: Some(permit), ..request }).await,
+            None => true,
+        }
+    }
+
+    /// Begins a request; what it changes is changed before the next one is looked at. False when the connection is
+    /// to be closed.
+    async fn begin(&self, request: Request) -> bool {
+        let refused = match (&self.refusal, self.server.is_stopping()) {
+            (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
+            (None, true) => Some(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down")),
+            (None, false) => None,
+        };
+        let is_in_use = || self.lock_under_way().contains_key(&request.id);
+        let error = if refused.is_some() {
+            refused
+        } else if is_in_use() {
+            Some(RpcError::new(ErrorKind::Request, "this `id` belongs to a request that is under way"))
+        } else if request.method != "hello" && self.defaults.get().is_none() {
+            Some(RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`"))
+        } else {
+            None
+        };
+        let Some(connection) = self.me.upgrade() else { return false };
+        match error {
+            Some(error) => connection.answer(request, Err(error)).await,
+            None => method::begin(&connection, request).await,
+        }
+    }
+
+    /// Answers a request. False when the connection is to be closed.
+    pub(crate) async fn answer(&self, request: Request, result: MethodResult) -> bool {
+        let closes = result.as_ref().is_err_and(|error| error.kind.closes());
+        self.respond(&request.id, request.permit, result);
+        if closes {
+            let _ = tokio::time::timeout(Duration::from_secs(1), self.outbox.flushed()).await;
+        }
+        !closes
+    }
+
+    pub(crate) fn respond(&self, id: &Id, permit: Option<OwnedSemaphorePermit>, result: MethodResult) {
+        let line = match result {
+            Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+            Err(error) => error_line(Some(id), &error),
+        };
+        self.outbox.answer(line, permit);
+    }
+
+    /// Remembers a request that can be cancelled, until it is over.
+    pub(crate) fn cancellable(&self, id: &Id) -> oneshot::Receiver<()> {
+        let (cancel, cancelled) = oneshot::channel();
+        self.lock_under_way().insert(id.clone(), cancel);
+        cancelled
+    }
+
+    pub(crate) fn is_over(&self, id: &Id) {
+        self.lock_under_way().remove(id);
+    }
+
+    fn cancel(&self, id: &Id, ahead: &mut VecDeque<Request>) {
+        if let Some(at) = ahead.iter().position(|request| request.id == *id && request.method != "hello") {
+            if let Some(request) = ahead.remove(at) {
+                let cancelled = RpcError::new(ErrorKind::Cancelled, "the request was cancelled");
+                self.respond(&request.id, request.permit, Err(cancelled));
+            }
+        } else if let Some(cancel) = self.lock_under_way().remove(id) {
+            let _ = cancel.send(());
+        }
+    }
+
+    /// Cancels every fire.
+    pub(crate) fn cancel_all(&self) {
+        for (_, cancel) in std::mem::take(&mut *self.lock_under_way()) {
+            let _ = cancel.send(());
+        }
+    }
+
+    /// Whether a call can still be answered by the client.
+    pub(crate) fn can_answer(&self) -> bool {
+        !self.is_half_closed.load(Ordering::SeqCst) && !self.outbox.is_closed()
+    }
+
+    pub(crate) fn subscriptions(&self) -> MutexGuard<'_, Vec<Subscription>> {
+        self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it wants to hear of its own fires.
+    pub(crate) fn is_listening(&self) -> bool {
+        !self.subscriptions().is_empty()
+    }
+
+    pub(crate) fn lock_view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_under_way(&self) -> MutexGuard<'_, HashMap<Id, oneshot::Sender<()>>> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client sends no more. As long as it reads, what is under way is answered, for a moment.
+    async fn wait_for_answers(&self, stream: &UnixStream, in_flight: &Arc<Semaphore>) {
+        self.is_half_closed.store(true, Ordering::SeqCst);
+        self.calls.fail_all(&Failure::new(FailureKind::WorkerLost, "the client closed its connection"));
+        let all = u32::try_from(MAX_IN_FLIGHT).unwrap_or(u32::MAX);
+        let answered = async {
+            let _ = in_flight.acquire_many(all).await;
+            self.outbox.flushed().await;
+        };
+        let gone = async {
+            while !is_gone(stream) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        if self.outbox.is_closed() || is_gone(stream) {
+            return;
+        }
+        tokio::select! {
+            () = answered => {}
+            () = gone => {}
+            () = tokio::time::sleep(AFTER_END) => {}
+        }
+    }
+
+    fn close(&self) {
+        self.outbox.close();
+        self.cancel_all();
+        self.subscriptions().clear();
+        self.lock_view().close();
+    }
+}
+
+fn read_into(stream: &UnixStream, room: &mut Vec<u8>) -> std::io::Result<usize> {
+    room.reserve(64 * 1024);
+    stream.try_read_buf(room)
+}
+
+/// Whether the peer has closed the connection.
+fn is_gone(stream: &UnixStream) -> bool {
+    let mut one = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut one, Some(&now));
+    polled.is_err() || one[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
+}
+
+fn error_line(id: Option<&Id>, error: &RpcError) -> String {
+    let id = id.map_or_else(|| "null".to_owned(), ToString::to_string);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, error.to_json())
+}

@@ -1,0 +1,149 @@
+//! What a server needs from the program that runs it: configurations, tables, agents.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crosier::config::Config;
+use crosier::{Builder, Engine, Event, Json, Outcome};
+
+/// The program that runs a server. The server itself knows no files, agents or environment.
+pub trait Host: fmt::Debug + Send + Sync + 'static {
+    /// The program's version.
+    fn version(&self) -> &str;
+
+    /// The hooks in force at a place.
+    ///
+    /// # Errors
+    /// Why no decision can be made there.
+    fn load(&self, place: &Place) -> Result<Loaded, Refused>;
+
+    /// What `crosier explain --json` prints.
+    ///
+    /// # Errors
+    /// What is wrong with the question.
+    fn explain(
+        &self,
+        engine: &Engine,
+        event: &str,
+        tool: Option<&str>,
+        agent: Option<&str>,
+    ) -> Result<Json, String>;
+
+    /// What `crosier events --json` prints.
+    fn events(&self) -> Json;
+
+    /// Reads the `hooks:` section of one agent; relative paths begin at this folder.
+    ///
+    /// # Errors
+    /// The problems, as `crosier check --json` prints them.
+    fn section(&self, agent: &str, hooks: &Json, folder: &std::path::Path) -> Result<Config, Json>;
+
+    /// Answers an agent, as `crosier hook` does.
+    fn hook(&self, request: &HookRequest) -> HookAnswer;
+
+    /// An event was judged, for the log. A decision never depends on it.
+    fn fired(&self, place: &Place, event: &Event, outcome: &Outcome, took: Duration);
+}
+
+/// Where an event happens, which determines the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// What decides about the files.
+    pub at: Where,
+    /// Crosier's own configuration folder, when the client names it.
+    pub config_home: Option<PathBuf>,
+    /// Crosier's own state folder, when the client names it.
+    pub state_home: Option<PathBuf>,
+    /// Whether any file may be named: the client started this server itself.
+    pub any_file: bool,
+}
+
+impl Place {
+    /// A place with the server's own folders.
+    #[must_use]
+    pub fn new(at: Where, any_file: bool) -> Self {
+        Self { at, config_home: None, state_home: None, any_file }
+    }
+}
+
+/// What decides about the files of a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Where {
+    /// The layers and the trust of this project.
+    Project(PathBuf),
+    /// These files outright; without one only what is registered.
+    Files(Vec<PathBuf>),
+}
+
+/// The hooks in force.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// An engine with these hooks. The server adds folder, environment and workers.
+    pub builder: Builder,
+    /// The configuration files in force.
+    pub files: Vec<PathBuf>,
+    /// Files and folders that determine it, including some that do not exist yet: when one changes, it is reloaded.
+    pub watched: Vec<PathBuf>,
+    /// The hooks that a person switched off, by their names as shown.
+    pub switched_off: Vec<String>,
+    /// What the client's person should know, as a list.
+    pub problems: Json,
+}
+
+impl Loaded {
+    /// These hooks, of these files.
+    #[must_use]
+    pub fn new(builder: Builder, files: Vec<PathBuf>) -> Self {
+        Self {
+            builder,
+            watched: files.clone(),
+            files,
+            switched_off: Vec::new(),
+            problems: Json::from(crosier::protocol::json!([])),
+        }
+    }
+}
+
+/// Why no decision can be made at a place.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Refused {
+    /// In one line.
+    pub why: String,
+    /// Whether it is a matter of trust.
+    pub untrusted: bool,
+    /// What is wrong, as `crosier check --json` prints it.
+    pub problems: Json,
+}
+
+impl Refused {
+    /// A refusal without problems in a file.
+    pub fn new(why: impl Into<String>, untrusted: bool) -> Self {
+        Self { why: why.into(), untrusted, problems: Json::from(crosier::protocol::json!([])) }
+    }
+}
+
+/// An event that an agent posted.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HookRequest {
+    /// The agent's name.
+    pub agent: String,
+    /// The event, as the agent calls it, where the address says so.
+    pub event: Option<String>,
+    /// The project, where a header says so.
+    pub project: Option<PathBuf>,
+    /// What was posted; the error is why it could not be read.
+    pub body: Result<Vec<u8>, String>,
+}
+
+/// What an agent is answered.
+#[derive(Debug, Clone)]
+pub struct HookAnswer {
+    /// A body that the agent takes.
+    pub body: String,
+}

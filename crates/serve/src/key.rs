@@ -1,0 +1,142 @@
+//! Secrets in the state folder: the key that a server proves itself with, and the token of its HTTP address.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+const LENGTH: usize = 32;
+const DOMAIN: &[u8] = b"crosier-rpc-1";
+
+/// The key of the daemons of one person.
+#[derive(Clone)]
+pub struct Key([u8; LENGTH]);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl Key {
+    /// Reads the key of this state folder.
+    ///
+    /// # Errors
+    /// When there is none, or others can read or write it.
+    pub fn read(state: &Path) -> io::Result<Self> {
+        let bytes = read_private(&state.join("daemon.key"))?;
+        let key = bytes.try_into().map_err(|_| io::Error::other("daemon.key does not have 32 bytes"))?;
+        Ok(Self(key))
+    }
+
+    /// Reads the key of this state folder, or makes one.
+    ///
+    /// # Errors
+    /// When it can be neither read nor made.
+    pub fn read_or_make(state: &Path) -> io::Result<Self> {
+        match Self::read(state) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let mut key = [0; LENGTH];
+                getrandom::fill(&mut key).map_err(io::Error::other)?;
+                make_private(&state.join("daemon.key"), &key)?;
+                Self::read(state)
+            }
+            read => read,
+        }
+    }
+
+    /// What proves to whoever sent this nonce that the process of this id has the key.
+    #[must_use]
+    pub fn proof(&self, nonce: &str, pid: u32) -> String {
+        let bytes = self.mac(nonce, pid).finalize().into_bytes();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Whether this is the proof, in constant time.
+    #[must_use]
+    pub fn proves(&self, proof: &str, nonce: &str, pid: u32) -> bool {
+        let pairs = proof.as_bytes().as_chunks::<2>().0;
+        let bytes: Option<Vec<u8>> =
+            pairs.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+        proof.len() == 64 && bytes.is_some_and(|bytes| self.mac(nonce, pid).verify_slice(&bytes).is_ok())
+    }
+
+    fn mac(&self, nonce: &str, pid: u32) -> Hmac<Sha256> {
+        // A key of any length is taken.
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&Default::default()));
+        for part in [DOMAIN, nonce.as_bytes(), pid.to_string().as_bytes()] {
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+/// The token of the HTTP address of this state folder; made when there is none.
+///
+/// # Errors
+/// When it can be neither read nor made.
+pub fn http_token(state: &Path) -> io::Result<String> {
+    let path = state.join("http.token");
+    let read = match read_private(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let mut bytes = [0; LENGTH];
+            getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+            let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            make_private(&path, format!("{token}\n").as_bytes())?;
+            read_private(&path)
+        }
+        read => read,
+    };
+    let token = String::from_utf8(read?).map_err(io::Error::other)?;
+    let token = token.trim().to_owned();
+    if token.len() < LENGTH { Err(io::Error::other("http.token is too short")) } else { Ok(token) }
+}
+
+/// The content of a file that only its owner can read.
+fn read_private(path: &Path) -> io::Result<Vec<u8>> {
+    let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
+    let file = OpenOptions::new().read(true).custom_flags(no_follow as i32).open(path)?;
+    let meta = file.metadata()?;
+    let is_mine = meta.uid() == rustix::process::geteuid().as_raw();
+    if !meta.is_file() || !is_mine || meta.mode() & 0o077 != 0 {
+        return Err(io::Error::other(format!("{} must be a file that only you can read", path.display())));
+    }
+    let mut bytes = Vec::new();
+    file.take(4096).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Created atomically; the first process wins.
+fn make_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    let made = file.write_all(bytes).and_then(|()| std::fs::hard_link(&beside, path));
+    let _ = std::fs::remove_file(&beside);
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_for_one_nonce_and_one_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = Key::read_or_make(folder.path()).unwrap();
+        let proof = Key::read_or_make(folder.path()).unwrap().proof("00ff", 12);
+        assert!(key.proves(&proof, "00ff", 12));
+        assert!(!key.proves(&proof, "00ff", 13) && !key.proves(&proof, "00fe", 12));
+        assert!(!key.proves("", "00ff", 12) && !key.proves(&"zz".repeat(32), "00ff", 12));
+        std::os::unix::fs::symlink(folder.path().join("daemon.key"), folder.path().join("http.token"))
+            .unwrap();
+        assert!(http_token(folder.path()).is_err());
+    }
+}

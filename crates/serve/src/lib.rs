@@ -1,0 +1,69 @@
+//! `crosier serve`: one process that keeps Python workers warm, and is a host for programs in any language.
+//!
+//! JSON-RPC 2.0, one object a line, over a Unix socket or over stdio; a small part of it over HTTP on loopback.
+//! `docs/protocol.md` is the description of it.
+//!
+//! ```text
+//! line ──► message ──► connection ──► method/… ──► outbox
+//!                          │
+//!                          └── view: the hooks, scopes and switches of one connection, and its engines
+//! ```
+//!
+//! - `line`, `message`, `params`, `error`: bytes to requests, and what is wrong with them. Pure.
+//! - `connection`: one client. It reads, hands each request to its method, and ends with the client.
+//! - `view`: a connection is a host: engines with the configuration of a project and the connection's own hooks.
+//! - `callback`: hooks whose handler is the client.
+//! - `news`: messages and outcomes for whoever subscribed.
+//! - `server`: what all connections share. `socket`, `stdio` and `http` bring connections.
+//! - `client`: the other end, for `crosier hook`: borrows a warm worker, and falls back to none.
+//!
+//! The crate knows no configuration files, agents or environment: a [`Host`] brings them.
+#![forbid(unsafe_code)]
+
+mod callback;
+mod client;
+mod connection;
+mod error;
+mod host;
+mod http;
+mod key;
+mod line;
+mod message;
+mod method;
+mod news;
+mod outbox;
+mod params;
+mod peer;
+mod server;
+mod socket;
+mod stdio;
+mod view;
+
+pub use client::{Borrower, Conversation};
+pub use host::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
+pub use http::HttpAddress;
+pub use key::{Key, http_token};
+pub use peer::{Confinement, is_confined};
+pub use server::{Ended, Server, Settings, Stopper};
+pub use socket::{Bound, NoSocket, SocketPath};
+
+/// The version of the protocol.
+pub const PROTOCOL: u32 = 1;
+/// The longest line, in bytes.
+pub const MAX_LINE: usize = 64 << 20;
+/// The most requests of a connection that wait for their answer.
+pub const MAX_IN_FLIGHT: usize = 64;
+/// The largest reply of a hook whose handler is a client, in bytes.
+pub const MAX_REPLY: usize = 1 << 20;
+
+/// For the fuzzer: whatever a line holds, it is read or refused.
+#[doc(hidden)]
+pub fn read_any_line(line: &[u8]) -> bool {
+    match message::read(line) {
+        Ok(message::Incoming::Request { params, .. } | message::Incoming::Notification { params, .. }) => {
+            params::Params::read(params.as_ref(), &["event", "input"]).is_ok()
+        }
+        Ok(message::Incoming::Response { .. }) => true,
+        Err(_) => false,
+    }
+}

@@ -1,0 +1,234 @@
+//! `fire` and `recheck`: one event, one outcome, in time.
+
+use std::future::{pending, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use crosier::{Event, Json, Outcome};
+
+use crate::callback::{FIRE, Fire};
+use crate::connection::{Connection, MethodResult, Origin, Request};
+use crate::error::{ErrorKind, RpcError};
+use crate::host::{Place, Where};
+use crate::news::{self, Relay};
+use crate::params::Params;
+use crate::server::{Server, UnderWay};
+use crate::view::{Ready, Site};
+
+/// How often a client is told that its fire still runs.
+const ALIVE_EVERY: Duration = Duration::from_millis(500);
+
+/// The variable in which hooks that fire hooks are counted.
+const DEPTH: &str = "CROSIER_DEPTH";
+
+/// What a fire is about.
+#[derive(Debug)]
+pub(crate) struct FireParams {
+    pub(crate) event: String,
+    pub(crate) input: Json,
+    pub(crate) deadline: Option<Duration>,
+}
+
+impl FireParams {
+    pub(crate) fn read(params: &mut Params) -> Result<Self, RpcError> {
+        Ok(Self {
+            event: params.word("event")?,
+            input: params.required("input")?,
+            deadline: params.millis("deadline_ms")?,
+        })
+    }
+
+    /// The event, as an engine reads it.
+    pub(crate) fn event(&self, engine: &crosier::Engine) -> Result<Event, RpcError> {
+        let Some(kind) = engine.catalog().find(&self.event) else {
+            return Err(RpcError::params("event", engine.catalog().unknown_event(&self.event)));
+        };
+        Event::from_json(kind, self.input.text().as_bytes())
+            .map_err(|error| RpcError::new(ErrorKind::Input, error.to_string()))
+    }
+}
+
+type Judging = Pin<Box<dyn Future<Output = Result<Outcome, Outcome>> + Send>>;
+
+/// Judges an event, until the deadline.
+pub(crate) fn judge(
+    engine: crosier::Engine,
+    event: Event,
+    recheck: bool,
+    until: Option<Instant>,
+) -> impl Future<Output = Result<Outcome, Outcome>> + Send {
+    let over = async move {
+        match until {
+            Some(until) => tokio::time::sleep_until(until.into()).await,
+            None => pending().await,
+        }
+    };
+    async move {
+        let (outcome, is_complete) = match recheck {
+            false => engine.fire_until(event, over).await,
+            true => engine.recheck_until(event, over).await,
+        };
+        if is_complete { Ok(outcome) } else { Err(outcome) }
+    }
+}
+
+/// One fire that runs.
+struct Running {
+    connection: Arc<Connection>,
+    site: Site,
+    event: Event,
+    relay: Option<Arc<Relay>>,
+    request: Request,
+    _under_way: UnderWay,
+}
+
+pub(super) async fn begin(connection: &Arc<Connection>, request: Request, recheck: bool) -> bool {
+    let begun = prepare(connection, &request);
+    let (site, ready, event, deadline) = match begun {
+        Ok(begun) => begun,
+        Err(error) => return connection.answer(request, Err(error)).await,
+    };
+    let Some(until) = deadline.map_or(Some(None), |limit| request.received.checked_add(limit).map(Some))
+    else {
+        let error = RpcError::params("deadline_ms", "`deadline_ms` is too far away");
+        return connection.answer(request, Err(error)).await;
+    };
+    let work = judge(ready.engine, event.clone(), recheck, until);
+    let fire = Fire { request: request.id.clone(), depth: depth(&site) };
+    let mut work: Judging = Box::pin(FIRE.scope(fire, work));
+    let running = Running {
+        connection: Arc::clone(connection),
+        site,
+        event,
+        relay: ready.relay,
+        _under_way: connection.server.begin_fire(),
+        request,
+    };
+    // Begun here: it sees every change before it and none after it. Most fires are over at once.
+    match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
+        Poll::Ready(judged) => running.end(judged),
+        Poll::Pending => {
+            let cancelled = connection.cancellable(&running.request.id);
+            tokio::spawn(running.wait(work, cancelled));
+        }
+    }
+    true
+}
+
+type Prepared = (Site, Ready, Event, Option<Duration>);
+
+fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<Prepared, RpcError> {
+    const KNOWN: [&str; 8] = ["event", "input", "project", "config", "env", "cwd", "deadline_ms", "call"];
+    let mut params = Params::read(request.params.as_ref(), &KNOWN)?;
+    let fire = FireParams::read(&mut params)?;
+    let mut site = site(connection, &mut params)?;
+    if let Some(call) = params.text("call")? {
+        go_inside(connection, &call, &mut site)?;
+    }
+    let listens = connection.is_listening() || connection.server.has_listeners();
+    let ready =
+        connection.lock_view().engine(&site, &connection.server, &Arc::downgrade(connection), listens)?;
+    let event = fire.event(&ready.engine)?;
+    Ok((site, ready, event, fire.deadline))
+}
+
+/// Makes a fire one from inside an open call: its hooks are told so, and those that are too deep fail.
+fn go_inside(connection: &Connection, call: &str, site: &mut Site) -> Result<(), RpcError> {
+    let Some(inside) = connection.calls.depth_inside(call) else {
+        let message = format!("no call `{call:.80}` is open: it was answered, cancelled, or never made");
+        return Err(RpcError::params("call", message));
+    };
+    if inside > depth(site) {
+        let mut env = (*site.env).clone();
+        env.retain(|(name, _)| name != DEPTH);
+        env.push((DEPTH.to_owned(), inside.to_string()));
+        site.env = Arc::new(env);
+    }
+    Ok(())
+}
+
+/// How many hooks a fire runs inside of, by its environment. What is not a number counts as too deep, as in the engine.
+fn depth(site: &Site) -> u32 {
+    let said = site.env.iter().rfind(|(name, _)| name == DEPTH).map_or("", |(_, value)| value.trim());
+    if said.is_empty() { 0 } else { said.parse().unwrap_or(u32::MAX) }
+}
+
+/// Where the event happens: what the request names, and for the rest what `hello` did.
+pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
+    let Some(mut site) = connection.defaults.get().cloned() else {
+        return Err(RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`"));
+    };
+    let any_file = connection.origin == Origin::Stdio;
+    let mut move_to = |at: Where| site.place = Place { at, any_file, ..site.place.clone() };
+    if let Some(project) = params.folder("project")? {
+        move_to(Where::Project(project));
+    }
+    if let Some(files) = params.paths("config")? {
+        move_to(Where::Files(files));
+    }
+    if let Some(env) = params.variables("env")? {
+        site.env = Arc::new(env);
+    }
+    if let Some(cwd) = params.folder("cwd")? {
+        site.cwd = cwd;
+    }
+    Ok(site)
+}
+
+impl Running {
+    async fn wait(self, mut work: Judging, mut cancelled: tokio::sync::oneshot::Receiver<()>) {
+        let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, self.request.id);
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                judged = &mut work => {
+                    self.connection.is_over(&self.request.id);
+                    return self.end(judged);
+                }
+                _ = &mut cancelled => {
+                    // What runs is ended before the client is told.
+                    drop(work);
+                    let error = RpcError::new(ErrorKind::Cancelled, "the request was cancelled");
+                    return self.respond(Err(error));
+                }
+                _ = ticks.tick() => self.connection.outbox.send(alive.clone()),
+            }
+        }
+    }
+
+    /// Its messages, then its outcome, then its answer.
+    fn end(self, judged: Result<Outcome, Outcome>) {
+        if let Some(relay) = &self.relay {
+            relay.catch_up();
+        }
+        let server: &Arc<Server> = &self.connection.server;
+        let (Ok(outcome) | Err(outcome)) = &judged;
+        news::outcome(&self.connection, server, &self.event, outcome);
+        let result = answer_of(&judged);
+        let took = self.request.received.elapsed();
+        let (connection, place, event) =
+            (Arc::clone(&self.connection), self.site.place.clone(), self.event.clone());
+        self.respond(result);
+        // Nobody waits for the log.
+        connection.server.host().fired(&place, &event, outcome, took);
+    }
+
+    fn respond(self, result: MethodResult) {
+        let Self { connection, request: Request { id, permit, .. }, .. } = self;
+        connection.respond(&id, permit, result);
+    }
+}
+
+/// The result of a fire, or the error of one whose time was over.
+pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>) -> MethodResult {
+    match judged {
+        Ok(outcome) => Ok(format!(r#"{{"outcome":{}}}"#, outcome.to_json().text())),
+        Err(so_far) => {
+            let message = "the time of the event was over before every hook had spoken";
+            Err(RpcError::new(ErrorKind::Deadline, message).with("outcome", so_far.to_json()))
+        }
+    }
+}

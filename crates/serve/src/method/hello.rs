@@ -1,0 +1,90 @@
+//! `hello`: who talks, about which project, and that the server is who it says.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crosier::Json;
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+
+use crate::connection::{Connection, MethodResult, Origin};
+use crate::error::{ErrorKind, RpcError, object};
+use crate::host::{Place, Where};
+use crate::params::Params;
+use crate::view::Site;
+use crate::{MAX_IN_FLIGHT, MAX_LINE, MAX_REPLY, PROTOCOL};
+
+const KNOWN: [&str; 9] =
+    ["protocols", "client", "nonce", "project", "config", "env", "cwd", "config_home", "state_home"];
+
+pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> MethodResult {
+    if connection.defaults.get().is_some() {
+        return Err(RpcError::new(ErrorKind::Request, "`hello` was said already"));
+    }
+    let mut params = Params::read(params, &KNOWN)?;
+    speaks(&mut params)?;
+    if let Some(client) = params.take("client") {
+        Params::read(Some(&client), &["name", "version"])?;
+    }
+    let nonce = params.text("nonce")?;
+    if nonce.as_ref().is_some_and(|nonce| nonce.len() != 32 || !nonce.bytes().all(|b| b.is_ascii_hexdigit()))
+    {
+        return Err(RpcError::params("nonce", "`nonce` must be 32 hexadecimal digits"));
+    }
+    let site = site(connection, &mut params)?;
+    let server = &connection.server;
+    let ready = connection.lock_view().engine(&site, server, &Arc::downgrade(connection), false)?;
+    let _ = connection.defaults.set(site);
+    let proof = nonce.and_then(|nonce| Some(server.key()?.proof(&nonce, std::process::id())));
+    let files: Vec<Value> =
+        ready.files.iter().map(|file| file.to_string_lossy().into_owned().into()).collect();
+    let problems = ready.problems.to_ordered().unwrap_or(Value::Null);
+    Ok(object([
+        ("protocol", PROTOCOL.into()),
+        ("server", json!({"name": "crosier", "version": server.host().version(), "pid": std::process::id()})),
+        ("proof", proof.into()),
+        ("limits", json!({"line": MAX_LINE, "in_flight": MAX_IN_FLIGHT, "reply": MAX_REPLY})),
+        ("config", files.into()),
+        ("problems", problems),
+    ]))
+}
+
+fn speaks(params: &mut Params) -> Result<(), RpcError> {
+    let protocols = params.required("protocols")?;
+    let spoken: Vec<serde_json::Value> = serde_json::from_str(protocols.text())
+        .map_err(|_| RpcError::params("protocols", "`protocols` must be a list of integers"))?;
+    if spoken.iter().any(|one| !one.is_u64() && !one.is_i64()) {
+        return Err(RpcError::params("protocols", "`protocols` must be a list of integers"));
+    }
+    if spoken.iter().any(|one| one.as_u64() == Some(PROTOCOL.into())) {
+        return Ok(());
+    }
+    let message = format!("this server speaks version {PROTOCOL} of the protocol, and the client does not");
+    Err(RpcError::new(ErrorKind::Version, message).with("protocols", Json::from(json!([PROTOCOL]))))
+}
+
+/// What a fire has that names nothing itself.
+fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
+    let (project, files) = (params.folder("project")?, params.paths("config")?);
+    let any_file = connection.origin == Origin::Stdio;
+    let at = match (files, &project) {
+        (Some(files), _) => Where::Files(files),
+        (None, Some(project)) => Where::Project(project.clone()),
+        (None, None) => {
+            return Err(RpcError::params(
+                "project",
+                "`hello` needs a `project`, or a `config` (which may be [])",
+            ));
+        }
+    };
+    let mut place = Place::new(at, any_file);
+    place.config_home = params.folder("config_home")?;
+    place.state_home = params.folder("state_home")?;
+    let env = match params.variables("env")? {
+        Some(env) => env,
+        None if any_file => connection.server.own_environment().to_vec(),
+        None => vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
+    };
+    let cwd = params.folder("cwd")?.or(project).unwrap_or_else(|| PathBuf::from("/"));
+    Ok(Site { place, env: Arc::new(env), cwd })
+}

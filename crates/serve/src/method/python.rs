@@ -1,0 +1,218 @@
+//! `python.call`: one function, in a warm worker. The caller has planned and checked, and folds the answer.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+use crosier::{
+    Cwd, Json, Layer, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonSources, PythonSpec,
+};
+
+use crate::connection::{Connection, Request};
+use crate::error::{ErrorKind, RpcError, object};
+use crate::params::Params;
+
+const KNOWN: [&str; 19] = [
+    "handler",
+    "config",
+    "layer",
+    "python",
+    "python_path",
+    "dir",
+    "cwd",
+    "isolate",
+    "files",
+    "folders",
+    "units",
+    "recorded",
+    "env",
+    "event",
+    "deadline_ms",
+    "hook",
+    "phase",
+    "pass",
+    "timeout_ms",
+];
+const ALIVE_EVERY: Duration = Duration::from_millis(500);
+
+/// A call that owns what it needs, so that it can move to a thread.
+struct Call {
+    spec: Arc<PythonSpec>,
+    hook: Arc<str>,
+    layer: Layer,
+    record: Option<PythonSources>,
+    event: Json,
+    env: Vec<(OsString, OsString)>,
+    second: bool,
+    pass: Pass,
+    left: Duration,
+    timeout: Duration,
+}
+
+pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> bool {
+    let call = match read(&request) {
+        Ok(call) => call,
+        Err(error) => return connection.answer(request, Err(error)).await,
+    };
+    let Ok((held, watched)) = std::io::pipe() else {
+        let error = RpcError::new(ErrorKind::Internal, "no descriptors are left")
+            .with("begun", Json::from(json!(false)));
+        return connection.answer(request, Err(error)).await;
+    };
+    let mut cancelled = connection.cancellable(&request.id);
+    let under_way = connection.server.begin_fire();
+    let workers = connection.server.workers();
+    let connection = Arc::clone(connection);
+    let deadline = request.received.checked_add(call.left);
+    let mut work = tokio::task::spawn_blocking(move || {
+        use std::os::fd::AsFd;
+        let mut python = PythonCall::new(&call.spec, &call.hook, call.event.text(), call.timeout);
+        (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
+        (python.second, python.pass) = (call.second, call.pass);
+        python.deadline = deadline.unwrap_or(python.deadline);
+        workers.lend(&python.stopped_by(watched.as_fd()))
+    });
+    tokio::spawn(async move {
+        let mut held = Some(held);
+        let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, request.id);
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);
+        let lent = loop {
+            tokio::select! {
+                biased;
+                lent = &mut work => break lent,
+                _ = &mut cancelled, if held.is_some() => held = None,
+                _ = ticks.tick() => connection.outbox.send(alive.clone()),
+            }
+        };
+        connection.is_over(&request.id);
+        let result = match lent {
+            Ok(Ok(result)) => Ok(answer(result)),
+            Ok(Err(NotHere { why, may_have_begun })) => Err((why, may_have_begun)),
+            Err(_) => Err(("the server failed".to_owned(), true)),
+        };
+        let result = result.map_err(|(why, begun)| {
+            RpcError::new(ErrorKind::Internal, why).with("begun", Json::from(json!(begun)))
+        });
+        connection.respond(&request.id, request.permit, result);
+        drop(under_way);
+    });
+    true
+}
+
+fn read(request: &Request) -> Result<Call, RpcError> {
+    let mut params = Params::read(request.params.as_ref(), &KNOWN)?;
+    let folder =
+        params.folder("dir")?.ok_or_else(|| RpcError::params("dir", "the parameter `dir` is missing"))?;
+    let handler = params.word("handler")?;
+    let Some(mut spec) = PythonSpec::new(&handler, &folder) else {
+        return Err(RpcError::params("handler", "`handler` must be module.function"));
+    };
+    if let Some(python) = params.text("python")? {
+        spec.interpreter = python;
+    }
+    if let Some(paths) = params.paths("python_path")? {
+        spec.paths = paths;
+    }
+    spec.cwd = match params.text("cwd")? {
+        None => spec.cwd,
+        Some(event) if event == "event" => Cwd::Event,
+        Some(folder) => Cwd::Folder(PathBuf::from(folder)),
+    };
+    spec.fork = params.flag("isolate")?.unwrap_or(false);
+    let _ = params.text("config")?;
+    let record = record(&mut params)?;
+    let env = params.variables("env")?.unwrap_or_default();
+    let left = params.millis("deadline_ms")?;
+    let left =
+        left.ok_or_else(|| RpcError::params("deadline_ms", "the parameter `deadline_ms` is missing"))?;
+    let event = params.required("event")?;
+    let (phase, pass) = (params.integer("phase")?, params.integer("pass")?);
+    Ok(Call {
+        spec: Arc::new(spec),
+        hook: params.word("hook")?.into(),
+        layer: layer(&params.word("layer")?)?,
+        record,
+        event,
+        env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        second: phase == Some(2),
+        pass: if pass == Some(2) { Pass::Second } else { Pass::First },
+        left,
+        timeout: params.millis("timeout_ms")?.unwrap_or(left),
+    })
+}
+
+/// The digests that the caller knows: the worker loads nothing else from its folders.
+fn record(params: &mut Params) -> Result<Option<PythonSources>, RpcError> {
+    let files = params.variables("files")?.unwrap_or_default();
+    let (folders, units) = (params.paths("folders")?, params.paths("units")?.unwrap_or_default());
+    if folders.is_none() && files.is_empty() {
+        return Ok(None);
+    }
+    let mut record =
+        units.into_iter().fold(PythonSources::new(folders.unwrap_or_default()), PythonSources::unit);
+    for (path, digest) in files {
+        let digest = digest.strip_prefix("sha256:").and_then(from_hex);
+        let digest = digest
+            .ok_or_else(|| RpcError::params("files", "a digest is `sha256:` and 64 hexadecimal digits"))?;
+        record = record.file(path, digest);
+    }
+    Ok(Some(record))
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let mut bytes = [0; 32];
+    let digits = text.as_bytes().as_chunks::<2>();
+    if !digits.1.is_empty() || digits.0.len() != bytes.len() {
+        return None;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(digits.0) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(bytes)
+}
+
+/// `managed`, `user`, `project2`, …
+fn layer(word: &str) -> Result<Layer, RpcError> {
+    let number = |rest: &str| match rest {
+        "" => Some(0),
+        rest => rest.parse::<u16>().ok().filter(|&number| number > 1).map(|number| number - 1),
+    };
+    match word {
+        "managed" => Ok(Layer::Managed),
+        "host" => Ok(Layer::Host),
+        "user" => Ok(Layer::User),
+        "local" => Ok(Layer::Local),
+        other => other.strip_prefix("project").and_then(number).map(Layer::Project).ok_or_else(|| {
+            RpcError::params("layer", "`layer` must be managed, host, user, project or local")
+        }),
+    }
+}
+
+fn answer(result: PythonResult) -> String {
+    let printed = String::from_utf8_lossy(&result.printed).into_owned();
+    match result.response {
+        // Bytes that are no JSON must not break the line: they go as a text, which is no reply either.
+        PythonResponse::Reply(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            match Json::parse(text.trim()) {
+                Ok(reply) if !reply.text().contains('\n') => format!(r#"{{"reply":{}}}"#, reply.text()),
+                Ok(reply) => format!(r#"{{"reply":{}}}"#, reply.text().replace('\n', " ")),
+                Err(_) => object([("reply", Value::from(&*text))]),
+            }
+        }
+        PythonResponse::Nothing => r#"{"reply":null}"#.to_owned(),
+        PythonResponse::Failed { kind, detail, deny } => object([
+            ("failure", json!({"kind": kind.to_string(), "detail": detail})),
+            ("deny", deny.into()),
+            ("stdout", Value::from(printed)),
+            ("stderr", "".into()),
+        ]),
+        _ => object([(
+            "failure",
+            json!({"kind": "error", "detail": "an answer that this version does not know"}),
+        )]),
+    }
+}

@@ -1,0 +1,158 @@
+//! Messages and outcomes, for whoever subscribed: a connection to its own fires, or to those of all.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
+
+use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
+use crosier::{Event, Json, Listener, Message, Moment, Outcome, Received};
+
+use crate::connection::Connection;
+use crate::server::Server;
+
+/// What a connection wants to hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Subscription {
+    pub(crate) number: u64,
+    pub(crate) messages: bool,
+    pub(crate) outcomes: bool,
+    /// Of every connection, without payloads.
+    pub(crate) all: bool,
+}
+
+/// Passes on what the hooks of one engine do.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    listener: Listener,
+    /// Held while messages are handed on, so that none is overtaken by the answer to its fire.
+    gate: Mutex<()>,
+    owner: Weak<Connection>,
+    server: Weak<Server>,
+}
+
+impl Relay {
+    /// Begins to listen; ends with the engine.
+    pub(crate) fn start(listener: Listener, owner: Weak<Connection>, server: Weak<Server>) -> Arc<Self> {
+        let relay = Arc::new(Self { listener, gate: Mutex::new(()), owner, server });
+        let running = Arc::downgrade(&relay);
+        tokio::spawn(poll_fn(move |context| match running.upgrade() {
+            Some(relay) => relay.poll(context),
+            None => Poll::Ready(()),
+        }));
+        relay
+    }
+
+    fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        let _held = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let next = pin!(self.listener.next());
+            match next.poll(context) {
+                Poll::Ready(Some(received)) => self.hand_on(&received),
+                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Passes on all messages so far.
+    pub(crate) fn catch_up(&self) {
+        let _held = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(received) = self.listener.try_next() {
+            self.hand_on(&received);
+        }
+    }
+
+    fn hand_on(&self, received: &Received) {
+        let wants = |subscription: &Subscription| subscription.messages;
+        let (full, bare) = match received {
+            Received::Message(message) => (message_json(message), message_json(&without_payload(message))),
+            Received::Missed(count) => {
+                let told = format!(r#""count":{count}"#);
+                return tell(&self.owner, &self.server, "missed", wants, &told, None);
+            }
+        };
+        let full = format!(r#""message":{full}"#);
+        tell(&self.owner, &self.server, "message", wants, &full, Some(&format!(r#""message":{bare}"#)));
+    }
+}
+
+/// Tells of what came of an event.
+pub(crate) fn outcome(connection: &Arc<Connection>, server: &Arc<Server>, event: &Event, outcome: &Outcome) {
+    if !connection.is_listening() && !server.has_listeners() {
+        return;
+    }
+    let agent = event.agent_id().map_or(Value::Null, Value::from);
+    let head = format!(r#""session_id":{},"agent_id":{agent}"#, Value::from(event.session_id()));
+    let full = format!(r#"{head},"outcome":{}"#, outcome.to_json().text());
+    let bare = format!(r#"{head},"outcome":{}"#, bare(outcome).text());
+    let wants = |subscription: &Subscription| subscription.outcomes;
+    tell(&Arc::downgrade(connection), &Arc::downgrade(server), "outcome", wants, &full, Some(&bare));
+}
+
+/// Tells the owner all of it, and those who listen to all connections only what holds no payload.
+fn tell(
+    owner: &Weak<Connection>,
+    server: &Weak<Server>,
+    method: &str,
+    wants: impl Fn(&Subscription) -> bool,
+    full: &str,
+    bare: Option<&str>,
+) {
+    let line = |number: u64, rest: &str| {
+        format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"subscription":{number},{rest}}}}}"#)
+    };
+    if let Some(owner) = owner.upgrade() {
+        for subscription in owner.subscriptions().iter().filter(|one| !one.all && wants(one)) {
+            owner.outbox.news(subscription.number, line(subscription.number, full));
+        }
+    }
+    let (Some(server), Some(bare)) = (server.upgrade(), bare) else { return };
+    for listener in server.listeners() {
+        for subscription in listener.subscriptions().iter().filter(|one| one.all && wants(one)) {
+            listener.outbox.news(subscription.number, line(subscription.number, bare));
+        }
+    }
+}
+
+fn message_json(message: &Message) -> String {
+    serde_json::to_string(message).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn without_payload(message: &Message) -> Message {
+    let moment = match &message.moment {
+        Moment::Started => Moment::Started,
+        Moment::Progress { .. } => Moment::Progress { stdout: String::new(), stderr: String::new() },
+        Moment::Response { outcome, exit_code, .. } => Moment::Response {
+            outcome: *outcome,
+            exit_code: *exit_code,
+            stdout: String::new(),
+            stderr: String::new(),
+        },
+    };
+    Message { moment, ..message.clone() }
+}
+
+/// What was decided and by whom, and nothing that can quote a payload.
+fn bare(outcome: &Outcome) -> Json {
+    let reports: Vec<Value> = outcome
+        .reports
+        .iter()
+        .map(|report| {
+            json!({
+                "hook": &*report.hook,
+                "status": Value::of(&report.status),
+                "decision": report.decision.map(|decision| decision.word()),
+                "failure": report.failure.as_ref().map(|failure| failure.kind.to_string()),
+            })
+        })
+        .collect();
+    Json::from(json!({
+        "event": outcome.event.name,
+        "decision": outcome.decision.map(|decision| decision.word()),
+        "by": outcome.by.as_deref(),
+        "by_failure": outcome.by_failure,
+        "reports": reports,
+    }))
+}

@@ -1,0 +1,199 @@
+//! What is sent to a client, in order. A client that does not read blocks nobody.
+//!
+//! A sender adds its message and writes at once as much as the socket takes; a task writes the rest when
+//! the client reads on. Answers and calls are kept until then, and their number is bounded by the requests under way.
+//! News (messages, outcomes) are bounded and counted when they do not fit.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::net::UnixStream;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
+
+/// The most news that wait.
+const MAX_NEWS: usize = 1024;
+/// The most bytes of news that wait.
+const MAX_NEWS_BYTES: usize = 8 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    stream: Arc<UnixStream>,
+    state: Mutex<State>,
+    /// Something could not be written at once.
+    left_over: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Item>,
+    news: usize,
+    news_bytes: usize,
+    missed: BTreeMap<u64, u64>,
+    /// The item that is being written, and how far it is.
+    writing: Option<(Item, usize)>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Item {
+    line: Vec<u8>,
+    is_news: bool,
+    /// A request is under way until its answer is written.
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Flushed {
+    All,
+    NotYet,
+    Closed,
+}
+
+impl Outbox {
+    pub(crate) fn new(stream: Arc<UnixStream>) -> Self {
+        Self { stream, state: Mutex::default(), left_over: Notify::new() }
+    }
+
+    /// Sends a line.
+    pub(crate) fn send(&self, line: String) {
+        self.push(line, None);
+    }
+
+    /// Sends the answer to a request, which is under way until then.
+    pub(crate) fn answer(&self, line: String, permit: Option<OwnedSemaphorePermit>) {
+        self.push(line, permit);
+    }
+
+    fn push(&self, line: String, permit: Option<OwnedSemaphorePermit>) {
+        let mut state = self.lock();
+        if !state.closed {
+            state.queue.push_back(Item { line: ended(line), is_news: false, _permit: permit });
+            self.flush_or_wake(&mut state);
+        }
+    }
+
+    /// Sends news of a subscription, if there is room.
+    pub(crate) fn news(&self, subscription: u64, line: String) {
+        let mut state = self.lock();
+        if state.closed {
+            return;
+        }
+        if state.news >= MAX_NEWS || state.news_bytes + line.len() > MAX_NEWS_BYTES {
+            *state.missed.entry(subscription).or_default() += 1;
+            return;
+        }
+        if let Some(count) = state.missed.remove(&subscription) {
+            state.push_news(missed(subscription, count));
+        }
+        state.push_news(line);
+        self.flush_or_wake(&mut state);
+    }
+
+    fn flush_or_wake(&self, state: &mut State) {
+        if state.flush(&self.stream) == Flushed::NotYet {
+            self.left_over.notify_one();
+        }
+    }
+
+    /// Writes what is left over, whenever the client reads on. Ends with the connection.
+    pub(crate) async fn write_left_over(&self) {
+        loop {
+            self.left_over.notified().await;
+            loop {
+                if self.stream.writable().await.is_err() {
+                    return self.close();
+                }
+                let flushed = self.lock().flush(&self.stream);
+                match flushed {
+                    Flushed::All => break,
+                    Flushed::NotYet => {}
+                    Flushed::Closed => return,
+                }
+            }
+        }
+    }
+
+    /// Waits until everything is written, or nothing can be any more.
+    pub(crate) async fn flushed(&self) {
+        loop {
+            let flushed = self.lock().flush(&self.stream);
+            if flushed != Flushed::NotYet || self.stream.writable().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Nothing is sent any more.
+    pub(crate) fn close(&self) {
+        let mut state = self.lock();
+        *state = State { closed: true, ..State::default() };
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn push_news(&mut self, line: String) {
+        let line = ended(line);
+        self.news += 1;
+        self.news_bytes += line.len();
+        self.queue.push_back(Item { line, is_news: true, _permit: None });
+    }
+
+    /// Writes what the socket takes.
+    fn flush(&mut self, stream: &UnixStream) -> Flushed {
+        if self.closed {
+            return Flushed::Closed;
+        }
+        loop {
+            let (item, at) =
+                match self.writing.take().or_else(|| self.queue.pop_front().map(|item| (item, 0))) {
+                    Some(writing) => writing,
+                    // Whoever lost news learns of it as soon as there is room.
+                    None if !self.missed.is_empty() => {
+                        for (subscription, count) in std::mem::take(&mut self.missed) {
+                            self.push_news(missed(subscription, count));
+                        }
+                        continue;
+                    }
+                    None => return Flushed::All,
+                };
+            match stream.try_write(item.line.get(at..).unwrap_or_default()) {
+                Ok(written) if at + written == item.line.len() => {
+                    if item.is_news {
+                        self.news -= 1;
+                        self.news_bytes -= item.line.len();
+                    }
+                }
+                Ok(written) => self.writing = Some((item, at + written)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.writing = Some((item, at));
+                    return Flushed::NotYet;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => self.writing = Some((item, at)),
+                Err(_) => {
+                    *self = Self { closed: true, ..Self::default() };
+                    return Flushed::Closed;
+                }
+            }
+        }
+    }
+}
+
+fn ended(mut line: String) -> Vec<u8> {
+    line.push('\n');
+    line.into_bytes()
+}
+
+fn missed(subscription: u64, count: u64) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"missed","params":{{"subscription":{subscription},"count":{count}}}}}"#
+    )
+}

@@ -1,0 +1,120 @@
+//! Who is at the other end of a socket: its user, and whether it is more confined than we are.
+
+use std::os::fd::AsFd;
+
+use rustix::net::sockopt::socket_peercred;
+
+/// The other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Peer {
+    pub(crate) pid: u32,
+    user: u32,
+}
+
+impl Peer {
+    pub(crate) fn of(socket: &impl AsFd) -> std::io::Result<Self> {
+        let peer = socket_peercred(socket)?;
+        Ok(Self { pid: peer.pid.as_raw_nonzero().get().unsigned_abs(), user: peer.uid.as_raw() })
+    }
+
+    pub(crate) fn is_same_user(self) -> bool {
+        self.user == rustix::process::geteuid().as_raw()
+    }
+
+    /// Why it is not served: a sandboxed program must not run code outside by asking us to.
+    pub(crate) fn refusal(self) -> Option<String> {
+        let (mine, other) = (Confinement::of_self(), Confinement::of(self.pid));
+        other.more_than(&mine).map(|how| format!("this client is more confined than the server: {how}"))
+    }
+}
+
+/// How a process is confined; what cannot be looked up is unknown, and counts as confined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Confinement {
+    /// The namespaces that it is in, by their ids.
+    namespaces: Option<Vec<String>>,
+    /// Whether it can gain no privileges by starting programs.
+    no_new_privileges: Option<bool>,
+    /// Whether its system calls are filtered.
+    filtered: Option<bool>,
+}
+
+const NAMESPACES: [&str; 4] = ["mnt", "user", "pid", "net"];
+
+impl Confinement {
+    /// Ours.
+    #[must_use]
+    pub fn of_self() -> Self {
+        Self::read("self")
+    }
+
+    /// That of another process.
+    #[must_use]
+    pub fn of(pid: u32) -> Self {
+        Self::read(&pid.to_string())
+    }
+
+    #[cfg(target_os = "linux")]
+    fn read(process: &str) -> Self {
+        let namespace = |name: &str| {
+            let link = std::fs::read_link(format!("/proc/{process}/ns/{name}")).ok()?;
+            Some(link.to_string_lossy().into_owned())
+        };
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let flag = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            Some(line.trim_start_matches(':').trim() != "0")
+        };
+        Self {
+            namespaces: NAMESPACES.iter().map(|name| namespace(name)).collect(),
+            no_new_privileges: flag("NoNewPrivs"),
+            filtered: flag("Seccomp"),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn read(_: &str) -> Self {
+        Self { namespaces: Some(Vec::new()), no_new_privileges: Some(false), filtered: Some(false) }
+    }
+
+    /// In which way it is more confined than this one.
+    #[must_use]
+    pub fn more_than(&self, other: &Self) -> Option<&'static str> {
+        if self.namespaces.is_none() || self.namespaces != other.namespaces {
+            return Some("it is in another namespace, or that cannot be looked up");
+        }
+        let has = |mine: Option<bool>, its: Option<bool>| mine.unwrap_or(true) && !its.unwrap_or(false);
+        if has(self.no_new_privileges, other.no_new_privileges) {
+            return Some("it has NoNewPrivs");
+        }
+        has(self.filtered, other.filtered).then_some("it has a Seccomp filter")
+    }
+}
+
+/// Whether we are more confined than the first process of this system: then we start no daemon.
+#[must_use]
+pub fn is_confined() -> bool {
+    let (mine, first) = (Confinement::of_self(), Confinement::of(1));
+    // Its namespaces are not ours to see; its flags are.
+    let first = Confinement { namespaces: mine.namespaces.clone(), ..first };
+    mine.more_than(&first).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_are_not_more_confined_than_ourselves_and_others_may_be() {
+        let mine = Confinement::of_self();
+        assert_eq!(mine.more_than(&mine), None);
+        assert_eq!(Confinement::of(std::process::id()), mine);
+        assert!(
+            Confinement { filtered: Some(true), ..mine.clone() }
+                .more_than(&Confinement { filtered: Some(false), ..mine.clone() })
+                .is_some()
+        );
+        assert!(Confinement { namespaces: None, ..mine.clone() }.more_than(&mine).is_some());
+        assert!(Confinement::of(u32::MAX).more_than(&mine).is_some());
+    }
+}

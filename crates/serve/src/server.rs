@@ -1,0 +1,326 @@
+//! What all connections share, from the start of a server to its end.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crosier::PythonWorkers;
+use tokio::sync::watch;
+
+use crate::connection::{Connection, Origin};
+use crate::host::Host;
+use crate::http::{self, HttpAddress};
+use crate::key::Key;
+use crate::socket::Bound;
+use crate::{peer, stdio};
+
+/// The most connections at once; more wait until one is closed.
+const MAX_CONNECTIONS: usize = 1024;
+/// How long a worker may be idle before all but one of its kind end.
+const IDLE_WORKERS: Duration = Duration::from_secs(30);
+/// How often the server looks whether it is still needed.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How a server is run.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Settings {
+    /// With what it proves itself; none: it cannot.
+    pub key: Option<Key>,
+    /// The environment of hooks of a client on stdio that names none.
+    pub environment: Vec<(String, String)>,
+    /// It ends after this long without use; none: never.
+    pub idle: Option<Duration>,
+}
+
+/// A server.
+#[derive(Debug)]
+pub struct Server {
+    host: Box<dyn Host>,
+    settings: Settings,
+    workers: Arc<PythonWorkers>,
+    started: Instant,
+    /// When something was last asked, in milliseconds since the start.
+    used: AtomicU64,
+    connections: Mutex<Vec<Weak<Connection>>>,
+    listeners: AtomicUsize,
+    under_way: watch::Sender<usize>,
+    stopping: AtomicBool,
+    ended: watch::Sender<bool>,
+    http_url: OnceLock<String>,
+    pub(crate) counters: Counters,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) fires: AtomicU64,
+    pub(crate) late_replies: AtomicU64,
+}
+
+/// Why a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// A client or the host asked for it.
+    Asked,
+    /// It was unused, or another server took over its socket.
+    Idle,
+}
+
+/// Ends a server from outside.
+#[derive(Debug, Clone)]
+pub struct Stopper(Arc<Server>);
+
+impl Stopper {
+    /// Cancels what is under way and ends the server.
+    pub fn stop_now(&self) {
+        self.0.begin_stop(true);
+        self.0.end();
+    }
+}
+
+/// A fire that is under way; dropped when it is answered.
+#[derive(Debug)]
+pub(crate) struct UnderWay(Arc<Server>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+impl Server {
+    /// A server without any connection yet.
+    #[must_use]
+    pub fn new(host: impl Host, settings: Settings) -> Arc<Self> {
+        Arc::new(Self {
+            host: Box::new(host),
+            settings,
+            workers: Arc::default(),
+            started: Instant::now(),
+            used: AtomicU64::new(0),
+            connections: Mutex::default(),
+            listeners: AtomicUsize::new(0),
+            under_way: watch::Sender::new(0),
+            stopping: AtomicBool::new(false),
+            ended: watch::Sender::new(false),
+            http_url: OnceLock::new(),
+            counters: Counters::default(),
+        })
+    }
+
+    /// For signal handlers.
+    #[must_use]
+    pub fn stopper(self: &Arc<Self>) -> Stopper {
+        Stopper(Arc::clone(self))
+    }
+
+    /// Opens the address for agents that post, and gives its URL.
+    ///
+    /// # Errors
+    /// When the address cannot be used.
+    pub async fn listen_http(
+        self: &Arc<Self>,
+        address: &HttpAddress,
+        token: String,
+    ) -> std::io::Result<String> {
+        let url = http::listen(Arc::clone(self), address, token).await?;
+        let _ = self.http_url.set(url.clone());
+        Ok(url)
+    }
+
+    /// Serves the socket until the server is asked to end, or is idle for too long.
+    pub async fn run_socket(self: &Arc<Self>, mut bound: Bound) -> Ended {
+        let places = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
+        let mut looks = tokio::time::interval(LOOK_EVERY);
+        let listener = match bound.listener() {
+            Ok(listener) => listener,
+            Err(_) => return Ended::Asked,
+        };
+        let ended = loop {
+            tokio::select! {
+                () = self.ended() => break Ended::Asked,
+                _ = looks.tick() => {
+                    self.workers.trim(IDLE_WORKERS);
+                    if !bound.is_mine() || self.is_idle() {
+                        break Ended::Idle;
+                    }
+                }
+                accepted = accept(&listener, &places) => {
+                    let Some((stream, place)) = accepted else { continue };
+                    let Ok(peer) = peer::Peer::of(&stream) else { continue };
+                    if !peer.is_same_user() {
+                        continue;
+                    }
+                    let server = Arc::clone(self);
+                    tokio::spawn(async move {
+                        Connection::serve(server, stream, Origin::Socket, peer.refusal()).await;
+                        drop(place);
+                    });
+                }
+            }
+        };
+        self.begin_stop(true);
+        self.end();
+        drop(listener);
+        drop(bound);
+        self.close().await;
+        ended
+    }
+
+    /// Serves the client that started this process, on stdin and stdout.
+    ///
+    /// # Errors
+    /// When no descriptors are left.
+    pub async fn run_stdio(self: &Arc<Self>) -> std::io::Result<()> {
+        let (stream, copied) = stdio::bridge()?;
+        Connection::serve(Arc::clone(self), stream, Origin::Stdio, None).await;
+        self.begin_stop(true);
+        self.end();
+        self.close().await;
+        copied.finish();
+        Ok(())
+    }
+
+    /// Serves nothing but what was opened besides, until the server is asked to end.
+    pub async fn run_alone(self: &Arc<Self>) {
+        self.ended().await;
+        self.close().await;
+    }
+
+    /// Waits a moment for connections to end, and ends the workers.
+    async fn close(&self) {
+        let gone = async {
+            while self.connections() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let _ = tokio::time::timeout(Duration::from_secs(3), gone).await;
+        self.workers.close();
+    }
+
+    pub(crate) fn host(&self) -> &dyn Host {
+        &*self.host
+    }
+
+    pub(crate) fn workers(&self) -> Arc<PythonWorkers> {
+        Arc::clone(&self.workers)
+    }
+
+    pub(crate) fn key(&self) -> Option<&Key> {
+        self.settings.key.as_ref()
+    }
+
+    pub(crate) fn own_environment(&self) -> &[(String, String)] {
+        &self.settings.environment
+    }
+
+    pub(crate) fn http_url(&self) -> Option<&str> {
+        self.http_url.get().map(String::as_str)
+    }
+
+    pub(crate) fn uptime_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    pub(crate) fn idle_ms(&self) -> u64 {
+        self.uptime_ms().saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Notes that the server was used.
+    pub(crate) fn touch(&self) {
+        self.used.store(self.uptime_ms(), Ordering::Relaxed);
+    }
+
+    fn is_idle(&self) -> bool {
+        let is_long = |idle: Duration| u128::from(self.idle_ms()) >= idle.as_millis();
+        self.settings.idle.is_some_and(is_long) && self.connections() == 0
+    }
+
+    pub(crate) fn begin_fire(self: &Arc<Self>) -> UnderWay {
+        self.counters.fires.fetch_add(1, Ordering::Relaxed);
+        self.under_way.send_modify(|count| *count += 1);
+        UnderWay(Arc::clone(self))
+    }
+
+    /// No new requests; with `now`, those under way are cancelled.
+    pub(crate) fn begin_stop(&self, now: bool) {
+        self.stopping.store(true, Ordering::SeqCst);
+        if now {
+            self.all().iter().for_each(|connection| connection.cancel_all());
+        }
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Waits until every fire is answered.
+    pub(crate) async fn fires_over(&self) {
+        let _ = self.under_way.subscribe().wait_for(|count| *count == 0).await;
+    }
+
+    pub(crate) fn end(&self) {
+        self.ended.send_replace(true);
+    }
+
+    pub(crate) async fn ended(&self) {
+        let _ = self.ended.subscribe().wait_for(|ended| *ended).await;
+    }
+
+    pub(crate) fn joined(&self, connection: &Arc<Connection>) {
+        self.lock().push(Arc::downgrade(connection));
+    }
+
+    pub(crate) fn left(&self, connection: &Arc<Connection>) {
+        self.lock().retain(|other| {
+            !std::ptr::eq(other.as_ptr(), Arc::as_ptr(connection)) && other.strong_count() > 0
+        });
+        self.count_listeners();
+        self.touch();
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn all(&self) -> Vec<Arc<Connection>> {
+        self.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Whether anybody listens to all connections.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn listeners(&self) -> Vec<Arc<Connection>> {
+        if self.has_listeners() { self.all() } else { Vec::new() }
+    }
+
+    /// Counts again, after somebody subscribed or left.
+    pub(crate) fn count_listeners(&self) {
+        let listens = |connection: &Arc<Connection>| connection.subscriptions().iter().any(|one| one.all);
+        let count = self.all().iter().filter(|connection| listens(connection)).count();
+        self.listeners.store(count, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<Connection>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+type Place = tokio::sync::OwnedSemaphorePermit;
+
+async fn accept(
+    listener: &tokio::net::UnixListener,
+    places: &Arc<tokio::sync::Semaphore>,
+) -> Option<(tokio::net::UnixStream, Place)> {
+    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => Some((stream, place)),
+        Err(_) => {
+            // No descriptors are left: others must end first.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            None
+        }
+    }
+}

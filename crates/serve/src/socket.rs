@@ -1,0 +1,195 @@
+//! The path of the socket: in a private folder, bound by the process that holds the lock beside it.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// What `sun_path` holds, less the byte that ends it.
+const MAX_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// Where the socket of one version of the program is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SocketPath(PathBuf);
+
+/// Why there is no socket to use.
+#[derive(Debug)]
+pub enum NoSocket {
+    /// No server runs.
+    Nobody,
+    /// The path cannot be used.
+    Unusable(String),
+    /// Another server holds the lock; its process.
+    Taken(String),
+}
+
+impl fmt::Display for NoSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody => f.write_str("no server runs"),
+            Self::Unusable(why) => f.write_str(why),
+            Self::Taken(pid) => write!(f, "another server runs already, with the process id {pid}"),
+        }
+    }
+}
+
+impl SocketPath {
+    /// The socket of this version: in Crosier's folder of the runtime folder, or of the state folder.
+    ///
+    /// # Errors
+    /// When there is neither, or the path is too long for a socket.
+    pub fn find(runtime: Option<&Path>, state: Option<&Path>, version: &str) -> Result<Self, NoSocket> {
+        let folder = match (runtime, state) {
+            (Some(runtime), _) => runtime.join("crosier"),
+            (None, Some(state)) => state.join("run"),
+            (None, None) => {
+                return Err(unusable("there is no folder for a socket: set XDG_RUNTIME_DIR or HOME"));
+            }
+        };
+        Self::at(folder.join(format!("{version}.sock")))
+    }
+
+    /// A socket that is named outright.
+    ///
+    /// # Errors
+    /// When the path is too long for a socket, or leads to a folder that everybody shares.
+    pub fn at(path: PathBuf) -> Result<Self, NoSocket> {
+        if path.as_os_str().len() > MAX_PATH {
+            return Err(unusable(format!("{} is too long for a socket ({MAX_PATH} bytes)", path.display())));
+        }
+        Ok(Self(path))
+    }
+
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn folder(&self) -> &Path {
+        self.0.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Whether folder and socket are ours alone, as a client wants them.
+    ///
+    /// # Errors
+    /// Why a client must do as if there were no server.
+    pub fn check(&self) -> Result<(), NoSocket> {
+        check_folder(self.folder())?;
+        let meta = match fs::symlink_metadata(&self.0) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::Nobody),
+            Err(error) => return Err(unusable(format!("{}: {error}", self.0.display()))),
+        };
+        let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&meta.file_type());
+        if !is_socket || !is_mine(&meta) || meta.mode() & 0o777 & !0o600 != 0 {
+            return Err(unusable(format!("{} is not a socket that only you can use", self.0.display())));
+        }
+        Ok(())
+    }
+
+    /// Connects, if all is well.
+    ///
+    /// # Errors
+    /// Why a client must do as if there were no server.
+    pub fn connect(&self) -> Result<std::os::unix::net::UnixStream, NoSocket> {
+        self.check()?;
+        std::os::unix::net::UnixStream::connect(&self.0).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => NoSocket::Nobody,
+            _ => unusable(format!("{}: {error}", self.0.display())),
+        })
+    }
+
+    /// Takes the lock, and only then removes what is left of an earlier server and binds the socket.
+    ///
+    /// # Errors
+    /// When another server has the lock, or the folder is not ours alone.
+    pub fn bind(&self) -> Result<Bound, NoSocket> {
+        let cannot = |error: io::Error| unusable(format!("{}: {error}", self.0.display()));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(self.folder()).map_err(cannot)?;
+        check_folder(self.folder())?;
+        let no_follow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
+        let mut lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .custom_flags(no_follow)
+            .open(self.0.with_extension("lock"))
+            .map_err(cannot)?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut pid = String::new();
+            let _ = lock.read_to_string(&mut pid);
+            return Err(NoSocket::Taken(pid.trim().to_owned()));
+        }
+        lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(cannot)?;
+        match fs::remove_file(&self.0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot(error)),
+            _ => {}
+        }
+        let listener = std::os::unix::net::UnixListener::bind(&self.0).map_err(cannot)?;
+        // No other user can connect before this: the folder is private.
+        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o600)).map_err(cannot)?;
+        listener.set_nonblocking(true).map_err(cannot)?;
+        let inode = fs::symlink_metadata(&self.0).map_err(cannot)?.ino();
+        Ok(Bound { path: self.0.clone(), listener: Some(listener), inode, _lock: lock })
+    }
+}
+
+/// A socket that is ours, with its lock. Dropped, it is removed.
+#[derive(Debug)]
+pub struct Bound {
+    path: PathBuf,
+    listener: Option<std::os::unix::net::UnixListener>,
+    inode: u64,
+    _lock: File,
+}
+
+impl Bound {
+    pub(crate) fn listener(&mut self) -> io::Result<tokio::net::UnixListener> {
+        let listener = self.listener.take().ok_or_else(|| io::Error::other("it is used already"))?;
+        tokio::net::UnixListener::from_std(listener)
+    }
+
+    /// Whether the socket at the path is still this one: otherwise no client could connect.
+    pub(crate) fn is_mine(&self) -> bool {
+        fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode)
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        if self.is_mine() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn check_folder(folder: &Path) -> Result<(), NoSocket> {
+    let meta = match fs::symlink_metadata(folder) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::Nobody),
+        Err(error) => return Err(unusable(format!("{}: {error}", folder.display()))),
+    };
+    if !meta.is_dir() || !is_mine(&meta) || meta.mode() & 0o777 != 0o700 {
+        let what = "must be a folder of yours that nobody else can use (mode 0700), and no link";
+        return Err(unusable(format!("{} {what}", folder.display())));
+    }
+    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    if real.parent() == Some(Path::new("/tmp")) {
+        return Err(unusable(format!("{} is in /tmp, where others could have been first", folder.display())));
+    }
+    Ok(())
+}
+
+fn is_mine(meta: &fs::Metadata) -> bool {
+    meta.uid() == rustix::process::geteuid().as_raw()
+}
+
+fn unusable(why: impl Into<String>) -> NoSocket {
+    NoSocket::Unusable(why.into())
+}

@@ -1,0 +1,298 @@
+//! A connection is a host: what it registered, entered and switched is its own, and its engines have it.
+//!
+//! The configuration at a place is read when it is first needed, and again when one of its files changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, SystemTime};
+
+use crosier::{Engine, Hook, Json, Mode, Scope, ScopeHandle};
+
+use crate::connection::Connection;
+use crate::error::{ErrorKind, RpcError};
+use crate::host::{Loaded, Place, Refused};
+use crate::news::Relay;
+use crate::server::Server;
+
+/// The most engines that a connection keeps: one for each place and environment that it fires at.
+const MAX_ENGINES: usize = 8;
+/// How long a background hook may run after its connection was closed, at most.
+const MAX_LINGER: Duration = Duration::from_secs(600);
+
+/// Variables of hooks.
+pub(crate) type Variables = Arc<Vec<(String, String)>>;
+
+/// Where a fire happens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) place: Place,
+    pub(crate) env: Variables,
+    pub(crate) cwd: PathBuf,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct View {
+    registered: Vec<Registered>,
+    scopes: Vec<(String, Scope)>,
+    /// Hooks that were switched, by name, and to what.
+    switched: Vec<(String, bool)>,
+    /// The engine that was used last is the first.
+    engines: Vec<Kept>,
+}
+
+#[derive(Debug, Clone)]
+struct Registered {
+    hook: Hook,
+    agent: Option<String>,
+    shown: String,
+}
+
+#[derive(Debug)]
+struct Kept {
+    site: Site,
+    engine: Engine,
+    stamps: Vec<(PathBuf, Stamp)>,
+    files: Vec<PathBuf>,
+    problems: Json,
+    scopes: Vec<(String, ScopeHandle)>,
+    relay: Option<Arc<Relay>>,
+}
+
+/// What changes when a file or a folder does.
+type Stamp = Option<(i64, i64, u64, u64)>;
+
+/// An engine to fire with.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    pub(crate) engine: Engine,
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) problems: Json,
+    pub(crate) relay: Option<Arc<Relay>>,
+}
+
+impl View {
+    /// The engine for a site, with the configuration as it is now.
+    pub(crate) fn engine(
+        &mut self,
+        site: &Site,
+        server: &Arc<Server>,
+        owner: &Weak<Connection>,
+        listens: bool,
+    ) -> Result<Ready, RpcError> {
+        let found = self.engines.iter().position(|kept| kept.site == *site);
+        let fresh = found.filter(|&at| self.engines.get(at).is_some_and(Kept::is_current));
+        match fresh {
+            Some(0) => {}
+            Some(at) => {
+                let kept = self.engines.remove(at);
+                self.engines.insert(0, kept);
+            }
+            None => {
+                let kept = self.build(site, server)?;
+                if let Some(old) = found {
+                    linger(self.engines.remove(old).engine);
+                }
+                self.engines.insert(0, kept);
+                for old in self.engines.drain(MAX_ENGINES.min(self.engines.len())..) {
+                    linger(old.engine);
+                }
+            }
+        }
+        let Some(kept) = self.engines.first_mut() else {
+            return Err(RpcError::new(ErrorKind::Internal, "the engine is gone"));
+        };
+        if listens && kept.relay.is_none() {
+            let listener = kept.engine.subscribe(4096);
+            kept.relay = Some(Relay::start(listener, owner.clone(), Arc::downgrade(server)));
+        } else if !listens {
+            kept.relay = None;
+        }
+        let Kept { engine, files, problems, relay, .. } = kept;
+        Ok(Ready {
+            engine: engine.clone(),
+            files: files.clone(),
+            problems: problems.clone(),
+            relay: relay.clone(),
+        })
+    }
+
+    fn build(&self, site: &Site, server: &Arc<Server>) -> Result<Kept, RpcError> {
+        let before = SystemTime::now();
+        let Loaded { builder, files, watched, switched_off, problems } =
+            server.host().load(&site.place).map_err(refused)?;
+        let stamps = watched.into_iter().map(|path| (path.clone(), stamp_before(&path, before))).collect();
+        let env = site.env.iter().map(|(name, value)| (name.into(), value.into()));
+        let builder = builder.folder(&site.cwd).environment(env).timing().python_runner(server.workers());
+        let engine = builder
+            .build()
+            .map_err(|error| RpcError::new(ErrorKind::Config, format!("bad configuration: {error}")))?;
+        for name in switched_off {
+            // A name that the engine does not switch off stays on.
+            let _ = engine.disable(&name);
+        }
+        let mut kept =
+            Kept { site: site.clone(), engine, stamps, files, problems, scopes: Vec::new(), relay: None };
+        for one in &self.registered {
+            kept.register(one)?;
+        }
+        for (agent, scope) in &self.scopes {
+            kept.enter(agent, scope)?;
+        }
+        for (name, on) in &self.switched {
+            let _ = if *on { kept.engine.enable(name) } else { kept.engine.disable(name) };
+        }
+        Ok(kept)
+    }
+
+    /// How many hooks and scopes are the connection's own.
+    pub(crate) fn count(&self) -> usize {
+        self.registered.len() + self.scopes.len()
+    }
+
+    /// Registers a hook in every engine of the connection; gives its name as shown.
+    pub(crate) fn register(&mut self, hook: Hook, agent: Option<String>) -> Result<String, RpcError> {
+        let name = hook.name().unwrap_or_default();
+        let shown = agent.as_ref().map_or_else(|| name.to_owned(), |agent| format!("{agent}/{name}"));
+        if self.registered.iter().any(|one| one.shown == shown) {
+            return Err(registration(format!("a hook named `{shown}` is registered already")));
+        }
+        let one = Registered { hook, agent, shown: shown.clone() };
+        self.change(|kept| kept.register(&one))?;
+        self.registered.push(one);
+        Ok(shown)
+    }
+
+    /// Takes out a hook that this connection registered.
+    pub(crate) fn remove(&mut self, shown: &str) -> bool {
+        let before = self.registered.len();
+        self.registered.retain(|one| one.shown != shown);
+        if self.registered.len() == before {
+            return false;
+        }
+        self.switched.retain(|(name, _)| name != shown);
+        self.engines.iter().for_each(|kept| {
+            kept.engine.unregister(shown);
+        });
+        true
+    }
+
+    /// Enters a scope.
+    pub(crate) fn enter(&mut self, agent: &str, scope: Scope) -> Result<(), RpcError> {
+        if self.scopes.iter().any(|(other, _)| other == agent) {
+            return Err(registration(format!("the scope `{agent}` was entered already; leave it first")));
+        }
+        self.change(|kept| kept.enter(agent, &scope))?;
+        self.scopes.push((agent.to_owned(), scope));
+        Ok(())
+    }
+
+    /// Leaves a scope, with all hooks that this connection has in it.
+    pub(crate) fn leave(&mut self, agent: &str) -> bool {
+        let mine: Vec<String> = self
+            .registered
+            .iter()
+            .filter(|one| one.agent.as_deref() == Some(agent))
+            .map(|one| one.shown.clone())
+            .collect();
+        for shown in &mine {
+            self.remove(shown);
+        }
+        let before = self.scopes.len();
+        self.scopes.retain(|(other, _)| other != agent);
+        for kept in &mut self.engines {
+            kept.scopes.retain(|(other, _)| other != agent);
+        }
+        before != self.scopes.len() || !mine.is_empty()
+    }
+
+    /// Switches a hook of this connection's engines on or off.
+    pub(crate) fn switch(&mut self, name: &str, on: bool) -> Result<(), RpcError> {
+        self.change(|kept| {
+            let entry = kept.engine.entry(name);
+            if !on && entry.is_some_and(|entry| entry.guard && entry.origin.is_some()) {
+                return Err(registration(format!("`{name}` is a guard of a configuration and stays on")));
+            }
+            let switched = if on { kept.engine.enable(name) } else { kept.engine.disable(name) };
+            switched.map_err(|error| registration(error.to_string()))
+        })?;
+        self.switched.retain(|(other, _)| other != name);
+        self.switched.push((name.to_owned(), on));
+        Ok(())
+    }
+
+    /// Changes the engine that was used last, which decides whether it can be done, and then the others. One that
+    /// cannot follow is rebuilt when it is needed.
+    fn change(&mut self, change: impl Fn(&mut Kept) -> Result<(), RpcError>) -> Result<(), RpcError> {
+        if let Some(first) = self.engines.first_mut() {
+            change(first)?;
+        }
+        let mut others = self.engines.split_off(1.min(self.engines.len()));
+        others.retain_mut(|kept| change(kept).is_ok());
+        self.engines.append(&mut others);
+        Ok(())
+    }
+
+    /// The connection is closed: its engines end, but for hooks in the background.
+    pub(crate) fn close(&mut self) {
+        self.registered.clear();
+        self.scopes.clear();
+        for kept in self.engines.drain(..) {
+            linger(kept.engine);
+        }
+    }
+}
+
+impl Kept {
+    fn is_current(&self) -> bool {
+        self.stamps.iter().all(|(path, known)| stamp(path) == *known)
+    }
+
+    fn register(&mut self, one: &Registered) -> Result<(), RpcError> {
+        let registered = match &one.agent {
+            None => self.engine.register(one.hook.clone()).map(|_| ()),
+            Some(agent) => self.engine.register_scoped(agent, [one.hook.clone()]),
+        };
+        registered.map_err(|error| registration(error.to_string()))
+    }
+
+    fn enter(&mut self, agent: &str, scope: &Scope) -> Result<(), RpcError> {
+        let handle = self.engine.enter(scope.clone()).map_err(|error| registration(error.to_string()))?;
+        self.scopes.push((agent.to_owned(), handle));
+        Ok(())
+    }
+}
+
+pub(crate) fn registration(message: String) -> RpcError {
+    RpcError::new(ErrorKind::Registration, message)
+}
+
+pub(crate) fn refused(refused: Refused) -> RpcError {
+    let kind = if refused.untrusted { ErrorKind::Untrusted } else { ErrorKind::Config };
+    RpcError::new(kind, refused.why).with("problems", refused.problems)
+}
+
+fn stamp(path: &Path) -> Stamp {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::metadata(path).ok()?;
+    Some((meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ctime_nsec(), meta.size(), meta.ino()))
+}
+
+/// The stamp of a file that was read after this moment. One that changed since, or within the clock's grain before, may
+/// have been read half-way: it counts as changed once more.
+fn stamp_before(path: &Path, moment: SystemTime) -> Stamp {
+    let settled = moment.checked_sub(Duration::from_millis(20)).unwrap_or(moment);
+    let is_young = std::fs::metadata(path).and_then(|meta| meta.modified()).is_ok_and(|at| at >= settled);
+    stamp(path).map(|(time, change, size, file)| (if is_young { 0 } else { time }, change, size, file))
+}
+
+/// Keeps an engine while hooks of it may run in the background: dropped, it would kill them.
+fn linger(engine: Engine) {
+    let entries = engine.entries();
+    let background = entries.iter().filter(|entry| entry.mode == Mode::Background);
+    if let Some(longest) = background.map(|entry| entry.timeout).max() {
+        tokio::spawn(async move {
+            tokio::time::sleep((longest + Duration::from_secs(1)).min(MAX_LINGER)).await;
+            drop(engine);
+        });
+    }
+}
