@@ -22,9 +22,9 @@ fn bash(engine: &Engine, line: &str) -> Outcome {
 
 #[test]
 fn every_entry_has_a_reason_and_a_safer_way() {
-    let entries = entries().unwrap();
+    let entries: Vec<_> = entries().collect();
     assert!(entries.len() > 40);
-    let mut ids: Vec<&String> = entries.iter().map(|entry| &entry.id).collect();
+    let mut ids: Vec<&str> = entries.iter().map(|entry| entry.id).collect();
     ids.sort();
     ids.dedup();
     assert_eq!(ids.len(), entries.len(), "an id is there twice");

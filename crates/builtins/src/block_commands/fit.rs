@@ -7,7 +7,8 @@ use std::rc::Rc;
 
 use crosier::Decision;
 
-use super::entry::{Entry, List, Special};
+use super::entry::{Entry, Special};
+use super::list::{List, Row};
 use super::shape::is_fork_bomb;
 use super::target::PathWord;
 use crate::path::Places;
@@ -45,16 +46,16 @@ impl List {
                 subcommands: OnceCell::new(),
             };
             let mut here = None;
-            let candidates = self.index.of(command);
-            for entry in candidates.iter().filter_map(|place| self.entries.get(*place)) {
-                if best.as_ref().is_some_and(|best| best.decision >= entry.decision) {
+            for row in self.candidates(command) {
+                let Some(decision) = row.decision else { continue };
+                if best.as_ref().is_some_and(|best| best.decision >= decision) {
                     continue;
                 }
-                if (!entry.writes.is_empty() && !scene.changes_files())
-                    || (!entry.reads.is_empty() && !scene.reads_files())
-                {
+                let files = row.names_files();
+                if (files.writes && !scene.changes_files()) || (files.reads && !scene.reads_files()) {
                     continue;
                 }
+                let entry = row.entry();
                 let fits = match scene.quick(entry) {
                     Fit::No => continue,
                     fit if entry.targets.is_empty() && entry.writes.is_empty() && entry.reads.is_empty() => {
@@ -70,8 +71,8 @@ impl List {
                 };
                 match fits {
                     Fit::No => {}
-                    Fit::Yes => best = Some(finding(entry, command)),
-                    Fit::Perhaps if command.certain && best.is_none() => best = Some(perhaps(entry, command)),
+                    Fit::Yes => best = Some(finding(row, decision, command)),
+                    Fit::Perhaps if command.certain && best.is_none() => best = Some(perhaps(row, command)),
                     Fit::Perhaps => {}
                 }
             }
@@ -114,23 +115,24 @@ fn runs_others(name: &str) -> bool {
     crate::shell::is_carrier(name)
 }
 
-fn finding(entry: &Entry, command: &Command) -> Finding {
+fn finding(row: &Row, decision: Decision, command: &Command) -> Finding {
+    let entry = row.entry();
     let instead =
         if entry.instead.is_empty() { String::new() } else { format!(" Instead: {}.", entry.instead) };
     let shown = command.show();
     let shown = if shown.is_empty() { "this".to_owned() } else { format!("`{shown}`") };
-    let reason = format!("{shown} is blocked ({}): {}.{instead}", entry.id, entry.reason);
-    Finding { decision: entry.decision, id: Some(entry.id.clone()), reason }
+    let reason = format!("{shown} is blocked ({}): {}.{instead}", row.id, entry.reason);
+    Finding { decision, id: Some(row.id.to_string()), reason }
 }
 
-fn perhaps(entry: &Entry, command: &Command) -> Finding {
+fn perhaps(row: &Row, command: &Command) -> Finding {
     let reason = format!(
         "`{}` could be what {} stops ({}); part of it is known only when it runs",
         command.show(),
-        entry.id,
-        entry.reason
+        row.id,
+        row.entry().reason
     );
-    Finding { decision: Decision::Ask, id: Some(entry.id.clone()), reason }
+    Finding { decision: Decision::Ask, id: Some(row.id.to_string()), reason }
 }
 
 pub(super) fn when(good: bool) -> Fit {

@@ -16,20 +16,21 @@
 mod code;
 mod entry;
 mod fit;
+mod list;
+mod read;
 mod secret;
 mod shape;
 mod sql;
 mod target;
 
 use std::path::Path;
-#[cfg(test)]
 use std::sync::Arc;
 
 use crosier::config::Source;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Callback, Decision, Json};
 
-pub(crate) use entry::List;
+pub(crate) use list::List;
 
 use crate::guard::{self, Ruling};
 use crate::path::Places;
@@ -72,30 +73,23 @@ impl Builtin for BlockCommands {
 }
 
 /// The list that the options ask for.
-fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
-    let mut list = match entry::standard() {
-        Ok(list) => list.clone(),
-        Err(why) => {
-            request.complain(
-                "",
-                format!("the list of commands that comes with Crosier is broken: {why}"),
-                "report it",
-            );
-            return None;
-        }
-    };
+fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
+    if OPTIONS.iter().all(|option| request.node(option.name).is_none()) {
+        return Some(Arc::clone(list::standard()));
+    }
+    let mut list = List::clone(list::standard());
     let mut fine = Some(());
     for file in request.texts("also").unwrap_or_default() {
         let path = request.folder().join(&file);
         let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
         let parsed = read.and_then(|text| {
-            List::read(&Source::new(path.display().to_string(), text))
+            read::read(&Source::new(path.display().to_string(), text))
                 .map_err(|problems| problems.to_string())
         });
         match parsed {
             Ok(more) => {
                 list.places.extend(more.places);
-                list.entries.extend(more.entries);
+                more.rows.into_iter().for_each(|row| list.push(row));
             }
             Err(why) => {
                 request.complain(
@@ -108,8 +102,8 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
         }
     }
     if let Some(node) = request.node("commands").cloned() {
-        match List::entries_of(&node) {
-            Ok(entries) => list.entries.extend(entries),
+        match read::rows_of(&node) {
+            Ok(rows) => rows.into_iter().for_each(|row| list.push(row)),
             Err(sentences) => {
                 for sentence in sentences {
                     request.complain("commands", sentence, "see the head of commands.yaml");
@@ -120,8 +114,8 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
     }
     for key in ["except", "ask"] {
         for id in request.texts(key).unwrap_or_default() {
-            let known = list.entries.iter().map(|entry| entry.id.as_str());
-            if !list.entries.iter().any(|entry| entry.id == id) {
+            let known = list.rows.iter().map(|row| row.id.as_ref());
+            if !list.rows.iter().any(|row| row.id == id) {
                 let help = match crosier::protocol::nearest::nearest(&id, known) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "commands.yaml has the ids".to_owned(),
@@ -129,17 +123,11 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<List> {
                 request.complain(key, format!("no entry has the id `{id}`"), help);
                 fine = None;
             }
-            match key {
-                "except" => list.entries.retain(|entry| entry.id != id),
-                _ => list
-                    .entries
-                    .iter_mut()
-                    .filter(|entry| entry.id == id)
-                    .for_each(|entry| entry.decision = Decision::Ask),
-            }
+            let softer = (key == "ask").then_some(Decision::Ask);
+            list.rows.iter_mut().filter(|row| row.id == id).for_each(|row| row.decision = softer);
         }
     }
-    fine.map(|()| list.indexed())
+    fine.map(|()| Arc::new(list))
 }
 
 /// What the list says about one call.
@@ -169,39 +157,34 @@ pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling
 #[non_exhaustive]
 pub struct ListedCommand {
     /// Its name, for the options `except` and `ask`.
-    pub id: String,
+    pub id: &'static str,
     /// Deny or ask.
     pub decision: Decision,
     /// Why.
-    pub reason: String,
+    pub reason: &'static str,
     /// The safer way.
-    pub instead: String,
+    pub instead: &'static str,
     /// A line that it stops.
-    pub stops: String,
+    pub stops: &'static str,
     /// A line like it that it lets through.
-    pub passes: String,
+    pub passes: &'static str,
 }
 
 /// The entries of the list that comes with Crosier.
-///
-/// # Errors
-/// When the list is broken, which a test rules out.
-pub fn entries() -> Result<Vec<ListedCommand>, String> {
-    let list = entry::standard()?;
-    let row = |entry: &entry::Entry| ListedCommand {
-        id: entry.id.clone(),
+pub fn entries() -> impl Iterator<Item = ListedCommand> {
+    list::written().iter().map(|entry| ListedCommand {
+        id: entry.id,
         decision: entry.decision,
-        reason: entry.reason.clone(),
-        instead: entry.instead.clone(),
-        stops: entry.stops.clone(),
-        passes: entry.passes.clone(),
-    };
-    Ok(list.entries.iter().map(row).collect())
+        reason: entry.reason,
+        instead: entry.instead,
+        stops: entry.stops,
+        passes: entry.passes,
+    })
 }
 
 #[cfg(test)]
-pub(crate) fn standard_list() -> Result<Arc<List>, String> {
-    entry::standard().map(|list| Arc::new(list.clone()))
+pub(crate) fn standard_list() -> Arc<List> {
+    Arc::clone(list::standard())
 }
 
 #[cfg(test)]

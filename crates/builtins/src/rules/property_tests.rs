@@ -96,7 +96,7 @@ proptest! {
 
     #[test]
     fn a_further_command_never_frees_what_is_blocked(line in blocked(), more in further(), by in joined(), behind in any::<bool>()) {
-        let list = block_commands::standard_list().unwrap();
+        let list = block_commands::standard_list();
         let whole = if behind { format!("{line}{by}{more}") } else { format!("{more}{by}{line}") };
         let ruling = block_commands::judge(&list, "Bash", &input(&whole), Path::new("/w"));
         prop_assert!(matches!(ruling, Ruling::Deny(_) | Ruling::Ask(_)), "{}: {:?}", whole, ruling);
@@ -168,7 +168,7 @@ fn hard_lines(size: usize) -> Vec<(&'static str, String)> {
 fn a_long_line_is_read_in_good_time() {
     // A generous limit for debug builds on a busy machine: only quadratic growth must be caught.
     let rules = rules();
-    let list = block_commands::standard_list().unwrap();
+    let list = block_commands::standard_list();
     for (name, line) in hard_lines(128 << 10) {
         let started = Instant::now();
         let verdict = rules.decide("Bash", &input(&line), Path::new("/w"));
