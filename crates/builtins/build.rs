@@ -1,7 +1,8 @@
-//! Turns `commands.yaml`, the list of block-commands, into tables of Rust: a program that is started for every event
-//! of an agent has no time to read YAML.
+//! Turns the data of the built-ins into tables of Rust: `commands.yaml`, the list of block-commands, `programs.txt`,
+//! what programs do to files, and `rules.yaml`, the rules of redact-secrets. A program that is started for every event
+//! of an agent has no time to read them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -10,6 +11,8 @@ use std::path::Path;
 use saphyr_parser::{Event, Parser};
 
 const LIST: &str = "src/block_commands/commands.yaml";
+const PROGRAMS: &str = "src/shell/effect/programs.txt";
+const RULES: &str = "src/redact_secrets/rules.yaml";
 /// Keys whose value is one text; `decision` and `special` are names of variants.
 const TEXTS: [&str; 5] = ["id", "reason", "instead", "stops", "passes"];
 /// Keys whose value is a list of texts, or one text.
@@ -21,37 +24,91 @@ const GROUPS: [&str; 2] = ["flags", "unless"];
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Fallible<()> {
-    writeln!(std::io::stdout(), "cargo::rerun-if-changed={LIST}")?;
-    let text = std::fs::read_to_string(LIST)?;
-    let list = document(&text)?;
+    #[expect(clippy::disallowed_methods, reason = "cargo tells a build script its folder by this variable")]
+    let folder = std::env::var_os("OUT_DIR").ok_or("there is no OUT_DIR")?;
+    let commands: fn(&str) -> Fallible<String> = commands;
+    for (source, target, made) in
+        [(LIST, "commands.rs", commands), (PROGRAMS, "programs.rs", programs), (RULES, "rules.rs", rules)]
+    {
+        writeln!(std::io::stdout(), "cargo::rerun-if-changed={source}")?;
+        let code = made(&std::fs::read_to_string(source)?).map_err(|why| format!("{source}: {why}"))?;
+        std::fs::write(Path::new(&folder).join(target), code)?;
+    }
+    Ok(())
+}
+
+/// The rows of programs, and the number of the row of each name.
+fn programs(text: &str) -> Fallible<String> {
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut rows = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let fields: Vec<&str> = line.split(" |").collect();
+        let [programs, operands, options] = fields[..] else {
+            return Err(format!("three fields are wanted: {line}").into());
+        };
+        names.extend(programs.split(',').map(|name| (name, rows.len())));
+        rows.push((operands.trim(), options.trim()));
+    }
+    let names: Vec<(&str, usize)> = names.into_iter().collect();
+    Ok(format!(
+        "static PROGRAMS: &[(&str, usize)] = &{names:?};\nstatic ROWS: &[(&str, &str)] = &{rows:?};\n"
+    ))
+}
+
+/// The entries of the list, and their index.
+fn commands(text: &str) -> Fallible<String> {
+    let list = document(text)?;
     let Node::Map(keys) = &list else { return Err("the list is a mapping".into()) };
     let places = keys.iter().find(|(key, _)| key == "places").map(|(_, value)| value);
     let commands = keys.iter().find(|(key, _)| key == "commands").map(|(_, value)| value);
     let (Some(places), Some(Node::List(commands)), 2) = (places, commands, keys.len()) else {
         return Err("the list has the keys `places` and `commands`, and no other".into());
     };
-    let mut code = format!("pub(super) static PLACES: &[&str] = {};\n", places.texts()?);
-    write!(code, "pub(super) static WRITTEN: &[Written<'static>] = &[")?;
+    let mut code = format!("static PLACES: &[&str] = {};\n", places.texts()?);
+    write!(code, "static WRITTEN: &[Written<'static>] = &[")?;
     for command in commands {
         code.push_str(&written(command)?);
     }
     code.push_str("];\n");
     code.push_str(&index(commands)?);
-    #[expect(clippy::disallowed_methods, reason = "cargo tells a build script its folder by this variable")]
-    let folder = std::env::var_os("OUT_DIR").ok_or("there is no OUT_DIR")?;
-    std::fs::write(Path::new(&folder).join("commands.rs"), code)?;
-    Ok(())
+    Ok(code)
+}
+
+/// The rules for secrets, and the literals of all of them in small letters.
+fn rules(text: &str) -> Fallible<String> {
+    let document = document(text)?;
+    let mut literals: BTreeSet<String> = BTreeSet::new();
+    let mut code = String::from("pub(super) static RULES: &[WrittenRule<'static>] = &[");
+    for rule in document.items() {
+        let known = ["id", "pattern", "literals", "not_after", "back", "window", "before", "check"];
+        rule.only(&known)?;
+        let list = |key: &str| rule.get(key).map_or(Ok("&[]".to_owned()), Node::texts);
+        for literal in rule.get("literals").map(Node::items).unwrap_or_default() {
+            literals.insert(literal.scalar()?.to_lowercase());
+        }
+        let [id, pattern] = ["id", "pattern"].map(|key| rule.text(key));
+        let [back, window] = ["back", "window"].map(|key| rule.text(key));
+        writeln!(
+            code,
+            "WrittenRule {{ id: {:?}, literals: {}, pattern: {:?}, before: Before::{}, not_after: {}, back: {}, \
+             check: Check::{}, window: {} }},",
+            id?.ok_or("a rule has an `id`")?,
+            list("literals")?,
+            pattern?.ok_or("a rule has a `pattern`")?,
+            variant(rule.text("before")?.unwrap_or("word")),
+            list("not_after")?,
+            back?.unwrap_or("0"),
+            variant(rule.text("check")?.unwrap_or("token")),
+            window?.unwrap_or("WINDOW"),
+        )?;
+    }
+    writeln!(code, "];\npub(super) static LITERALS: &[&str] = &{:?};", Vec::from_iter(literals))?;
+    Ok(code)
 }
 
 /// One entry as a literal of `Written`.
 fn written(command: &Node) -> Fallible<String> {
-    let Node::Map(keys) = command else { return Err("a command is a mapping".into()) };
-    let known = |key: &str| {
-        TEXTS.contains(&key) || LISTS.contains(&key) || GROUPS.contains(&key) || key == "decision" || key == "special"
-    };
-    if let Some((key, _)) = keys.iter().find(|(key, _)| !known(key)) {
-        return Err(format!("a command has no key `{key}`").into());
-    }
+    command.only(&[&TEXTS[..], &LISTS, &GROUPS, &["decision", "special"]].concat())?;
     let mut code = String::from("Written {");
     for key in TEXTS {
         write!(code, "{key}: {:?}, ", command.text(key)?.unwrap_or_default())?;
@@ -104,12 +161,13 @@ fn index(commands: &[Node]) -> Fallible<String> {
         numbers.sort_unstable();
         numbers.dedup();
     }
-    let names: Vec<String> = names.iter().map(|(name, numbers)| format!("({name:?}, &{numbers:?})")).collect();
+    let names: Vec<String> =
+        names.iter().map(|(name, numbers)| format!("({name:?}, &{numbers:?})")).collect();
     Ok(format!(
-        "pub(super) static NAMES: &[(&str, &[usize])] = &[{}];\n\
-         pub(super) static GLOBS: &[(&str, usize)] = &{globs:?};\n\
-         pub(super) static OTHERS: &[usize] = &{others:?};\n\
-         pub(super) static UNKNOWN: &[usize] = &{unknown:?};\n",
+        "static NAMES: &[(&str, &[usize])] = &[{}];\n\
+         static GLOBS: &[(&str, usize)] = &{globs:?};\n\
+         static OTHERS: &[usize] = &{others:?};\n\
+         static UNKNOWN: &[usize] = &{unknown:?};\n",
         names.join(", ")
     ))
 }
@@ -126,6 +184,15 @@ impl Node {
         match self {
             Self::Map(keys) => keys.iter().find(|(other, _)| other == key).map(|(_, value)| value),
             _ => None,
+        }
+    }
+
+    /// Whether it is a mapping with no other keys.
+    fn only(&self, known: &[&str]) -> Fallible<()> {
+        let Self::Map(keys) = self else { return Err("a mapping was expected".into()) };
+        match keys.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            Some((key, _)) => Err(format!("there is no key `{key}`").into()),
+            None => Ok(()),
         }
     }
 
@@ -161,7 +228,8 @@ fn document(text: &str) -> Fallible<Node> {
         let (event, _) = event?;
         events.push(event);
     }
-    let mut events = events.into_iter().skip_while(|event| !matches!(event, Event::MappingStart(..)));
+    let is_before = |event: &Event<'_>| matches!(event, Event::StreamStart | Event::DocumentStart(_));
+    let mut events = events.into_iter().skip_while(is_before);
     node(&mut events)?.ok_or_else(|| "the list is empty".into())
 }
 

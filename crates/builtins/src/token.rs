@@ -5,6 +5,7 @@
 //! the second.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use crate::shell::{Piece, Word};
 
@@ -100,38 +101,56 @@ fn covers_all(pattern: &[Token], text: impl Iterator<Item = Token> + Clone) -> b
 }
 
 /// A pattern for texts that are known, ready to be compared with many of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Wildcards {
-    tokens: Vec<Token>,
-    /// What every text that it matches begins with: most texts do not.
-    start: String,
+    pattern: Box<str>,
+    /// The length of what every text that it matches begins with: most texts do not.
+    start: usize,
+    /// Made when they are first needed: most patterns are compared by their start alone.
+    tokens: OnceLock<Box<[Token]>>,
 }
+
+impl PartialEq for Wildcards {
+    fn eq(&self, other: &Self) -> bool {
+        self.pattern == other.pattern
+    }
+}
+
+impl Eq for Wildcards {}
 
 impl Wildcards {
     pub(crate) fn new(pattern: &str) -> Self {
-        let start = pattern.split(['*', '?']).next().unwrap_or_default().to_owned();
-        Self { tokens: of_wildcards(pattern), start }
+        let start = pattern.find(['*', '?']).unwrap_or(pattern.len());
+        Self { pattern: pattern.into(), start, tokens: OnceLock::new() }
     }
 
     pub(crate) fn tokens(&self) -> &[Token] {
-        &self.tokens
+        self.tokens.get_or_init(|| of_wildcards(&self.pattern).into())
     }
 
     /// The only text that it matches, when there is but one.
     pub(crate) fn plain(&self) -> Option<&str> {
-        let is_char = |token: &Token| matches!(token, Token::Char(_));
-        self.tokens.iter().all(is_char).then_some(self.start.as_str())
+        (self.start == self.pattern.len()).then_some(&*self.pattern)
+    }
+
+    /// What every text that it matches begins with.
+    fn start(&self) -> &str {
+        &self.pattern[..self.start]
     }
 
     pub(crate) fn matches(&self, text: &str) -> bool {
-        let Some(behind) = text.strip_prefix(self.start.as_str()) else { return false };
-        match self.tokens.last() {
-            // Without a wildcard the start is all of it.
-            None => behind.is_empty(),
+        let Some(behind) = text.strip_prefix(self.start()) else { return false };
+        match &self.pattern[self.start..] {
+            "" => return behind.is_empty(),
+            "*" => return true,
+            _ => {}
+        }
+        match self.tokens().last() {
             Some(Token::Char(last)) if !text.ends_with(*last) => false,
             _ => {
-                let from = if self.start.is_ascii() { self.start.len() } else { self.start.chars().count() };
-                covers_all(&self.tokens[from..], behind.chars().map(Token::Char))
+                let start = self.start();
+                let from = if start.is_ascii() { start.len() } else { start.chars().count() };
+                covers_all(&self.tokens()[from..], behind.chars().map(Token::Char))
             }
         }
     }
@@ -168,7 +187,7 @@ impl From<Vec<Wildcards>> for WildcardSet {
         let mut heads = Vec::new();
         let mut is_open = false;
         for pattern in &all {
-            match pattern.start.as_bytes().first_chunk::<2>() {
+            match pattern.start().as_bytes().first_chunk::<2>() {
                 Some(head) if heads.contains(head) => {}
                 Some(head) => heads.push(*head),
                 None => is_open = true,

@@ -64,8 +64,7 @@ pub(super) fn rows_of(node: &Node) -> Result<Vec<Row>, Vec<String>> {
     let source = Source::new("", "");
     let mut reader = Reader { source: &source, problems: Problems::new() };
     let rows = reader.rows(node);
-    let sentences: Vec<String> =
-        reader.problems.iter().map(|problem| problem.message().to_owned()).collect();
+    let sentences: Vec<String> = reader.problems.iter().map(|problem| problem.message().to_owned()).collect();
     if sentences.is_empty() { Ok(rows) } else { Err(sentences) }
 }
 

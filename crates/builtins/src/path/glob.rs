@@ -56,7 +56,19 @@ enum Name {
 }
 
 impl Name {
-    fn new(parts: Vec<Part>) -> Self {
+    fn new(name: &str, case: Case) -> Result<Self, String> {
+        let name = case.fold(name);
+        let is_plain = |text: &str| !text.contains(['*', '?', '[']);
+        if is_plain(&name) {
+            return Ok(Self::Exact(name));
+        }
+        if let Some(end) = name.strip_prefix('*').filter(|end| is_plain(end)) {
+            return Ok(Self::End(end.to_owned()));
+        }
+        Ok(Self::of_parts(parts(&name)?))
+    }
+
+    fn of_parts(parts: Vec<Part>) -> Self {
         let text = |parts: &[Part]| -> Option<String> {
             parts.iter().map(|part| if let Part::Char(c) = part { Some(*c) } else { None }).collect()
         };
@@ -116,7 +128,7 @@ impl PathGlob {
             match name {
                 ".." => return Err(format!("`{text}`: a pattern cannot have `..`; write where it leads")),
                 "**" => segments.push(Segment::Folders),
-                name => segments.push(Segment::Name(Name::new(parts(name, case)?))),
+                name => segments.push(Segment::Name(Name::new(name, case)?)),
             }
         }
         Ok(Self { start, segments, case })
@@ -277,8 +289,8 @@ fn home_length(names: &[String]) -> Option<usize> {
     }
 }
 
-fn parts(name: &str, case: Case) -> Result<Vec<Part>, String> {
-    let chars: Vec<char> = case.fold(name).chars().collect();
+fn parts(name: &str) -> Result<Vec<Part>, String> {
+    let chars: Vec<char> = name.chars().collect();
     let mut parts = Vec::with_capacity(chars.len());
     let mut at = 0;
     while let Some(&c) = chars.get(at) {

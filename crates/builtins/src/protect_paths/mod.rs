@@ -31,7 +31,7 @@ mod protected;
 mod shell;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply};
@@ -92,12 +92,33 @@ impl Builtin for ProtectPaths {
         } else {
             guard::check(request, self.name())
         };
-        let protected = protected(request, &self.own)?;
+        let has_options = OPTIONS.iter().any(|option| request.node(option.name).is_some());
+        let asked_for = if has_options { Some(protected(request, &self.own)?) } else { None };
         fine?;
+        let (folder, file, own) = (request.folder().to_owned(), request.file(), self.own.clone());
+        // The default patterns are prepared at the first call: a program that judges one event needs one of its hooks.
+        let protected =
+            LazyLock::new(move || asked_for.unwrap_or_else(|| default_protected(&folder, &file, &own)));
         if is_git_write {
             return Some(Callback::Inline(Arc::new(move |call: Call<'_>| git_write(&protected, call))));
         }
         Some(guard::callback(request, move |call| protected.judge(call)))
+    }
+}
+
+fn default_protected(folder: &Path, file: &Path, further: &[PathBuf]) -> Protected {
+    let mut no_write = compiled(defaults::NO_WRITE);
+    no_write.extend(compiled(defaults::WIRING));
+    Protected {
+        base: Names::new(folder, Case::Folded),
+        no_read: compiled(defaults::NO_READ).into(),
+        no_read_files: compiled(defaults::NO_READ_FILES).into(),
+        ask_read: compiled(defaults::ASK_READ).into(),
+        no_write: no_write.into(),
+        except: compiled(defaults::EXCEPT).into(),
+        own: own_files(file, further),
+        guards_wiring: true,
+        asks_about_form: true,
     }
 }
 
@@ -128,23 +149,21 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
     let mut no_write = globs(request, "no_write", defaults::NO_WRITE);
     no_write.extend(globs(request, "also_no_write", &[]));
     let except = globs(request, "except", defaults::EXCEPT);
-    let files = if has_own_list { &[] } else { defaults::NO_READ_FILES };
     fine?;
     no_write.extend(compiled(defaults::WIRING));
-    let base = Names::new(request.folder(), Case::Folded);
-    let no_read_files = compiled(files);
-    let own = own_files(&request.file(), further);
-    let ask_read = if has_own_list { Vec::new() } else { compiled(defaults::ASK_READ) };
+    let standard = default_protected(request.folder(), &request.file(), further);
+    let (no_read_files, ask_read) = if has_own_list {
+        (Patterns::default(), Patterns::default())
+    } else {
+        (standard.no_read_files, standard.ask_read)
+    };
     Some(Protected {
-        base,
         no_read: no_read.into(),
-        no_read_files: no_read_files.into(),
-        ask_read: ask_read.into(),
+        no_read_files,
+        ask_read,
         no_write: no_write.into(),
         except: except.into(),
-        own,
-        guards_wiring: true,
-        asks_about_form: true,
+        ..standard
     })
 }
 

@@ -10,6 +10,11 @@ use super::redactor::Redactor;
 /// How deep JSON inside JSON strings is parsed. Deeper text is treated as plain text.
 const DEPTH: usize = 8;
 
+/// Whether escapes of JSON can hide a literal: `\u0067hp_`, `:\/\/`.
+pub(super) fn may_be_disguised(raw: &str) -> bool {
+    raw.contains("\\u00") || raw.contains("\\/")
+}
+
 impl Redactor {
     /// The value without its secrets, when there were any; `note` is called with every rule that found one.
     #[must_use]
@@ -19,9 +24,7 @@ impl Redactor {
 
     fn json_within(&self, value: &Json, depth: usize, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
         let raw = value.text();
-        // Escapes can hide a literal: `\u0067hp_`, `:\/\/`.
-        let disguised = raw.contains("\\u00") || raw.contains("\\/");
-        if !disguised && !self.is_worth_a_look(raw) {
+        if !may_be_disguised(raw) && !self.is_worth_a_look(raw) {
             return None;
         }
         let mut out = String::with_capacity(raw.len());

@@ -19,6 +19,7 @@
 mod check;
 mod encoded;
 mod json;
+mod literals;
 mod quick;
 mod redactor;
 mod rule;
@@ -29,7 +30,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
-use crosier::{Answer, Call, Callback, Mode, Phase, Reply};
+use crosier::{Answer, Call, Callback, Failure, FailureKind, Json, Mode, Phase, Reply};
 
 pub use quick::may_hold_secret;
 pub use redactor::{Redactor, Secret, Style, redact};
@@ -101,11 +102,19 @@ impl Builtin for RedactSecrets {
             option::word(request, "replace", &[("mask", Style::Mask), ("label", Style::Label)]).ok()?;
         let style = style.unwrap_or_default();
         fine?;
-        let made = match (files.is_empty() && except.is_empty(), style) {
-            (true, Style::Mask) => Redactor::standard(),
-            _ => Redactor::with_rules(&files, &except, style).map(Arc::new),
-        };
-        let redactor = match made {
+        if files.is_empty() && except.is_empty() && style == Style::Mask {
+            return Some(Callback::Inline(Arc::new(move |call: Call<'_>| {
+                let Some(value) = call.event.get(field) else { return Reply::none().into() };
+                match Redactor::standard_for(&value) {
+                    None => Reply::none().into(),
+                    Some(Ok(redactor)) => answer(&redactor, phase, field, &value),
+                    Some(Err(why)) => {
+                        Failure::new(FailureKind::Error, format!("the rules are broken: {why}")).into()
+                    }
+                }
+            })));
+        }
+        let redactor = match Redactor::with_rules(&files, &except, style) {
             Ok(redactor) => redactor,
             Err(why) => {
                 let key = if except.is_empty() { "rules" } else { "except" };
@@ -117,14 +126,16 @@ impl Builtin for RedactSecrets {
                 return None;
             }
         };
-        Some(Callback::Inline(Arc::new(move |call: Call<'_>| answer(&redactor, phase, field, call))))
+        Some(Callback::Inline(Arc::new(move |call: Call<'_>| match call.event.get(field) {
+            Some(value) => answer(&redactor, phase, field, &value),
+            None => Reply::none().into(),
+        })))
     }
 }
 
-fn answer(redactor: &Redactor, phase: Phase, field: &str, call: Call<'_>) -> Answer {
-    let Some(value) = call.event.get(field) else { return Reply::none().into() };
+fn answer(redactor: &Redactor, phase: Phase, field: &str, value: &Json) -> Answer {
     let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    let masked = redactor.json(&value, &mut |rule| *counts.entry(Arc::clone(rule)).or_default() += 1);
+    let masked = redactor.json(value, &mut |rule| *counts.entry(Arc::clone(rule)).or_default() += 1);
     let Some(masked) = masked else { return Reply::none().into() };
     let kinds: Vec<String> = counts.iter().map(|(rule, count)| format!("{count} {rule}")).collect();
     let reply = Reply::none().log("info", format!("redact-secrets masked {} in {field}", kinds.join(", ")));

@@ -3,18 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use aho_corasick::{AhoCorasick, Input};
+use crosier::Json;
 use crosier::config::Source;
 
 use super::check::is_secret;
+use super::literals::Literals;
 use super::rule::{self, Before, Rule};
 use super::terminal::{self, Visible};
-use super::{encoded, quick, wrapped};
+use super::{encoded, json, quick, wrapped};
 
-/// The rules that come with Crosier.
-const RULES: &str = include_str!("rules.yaml");
+static STANDARD: OnceLock<Result<Arc<Redactor>, String>> = OnceLock::new();
 
 /// How many levels of encoding are decoded, such as base64 of something with `%41` in it.
 const DEPTH: usize = 3;
@@ -34,7 +35,7 @@ pub enum Style {
 #[derive(Debug)]
 pub struct Redactor {
     rules: Vec<Rule>,
-    literals: AhoCorasick,
+    literals: Literals,
     /// Which rules to try at a literal: its own, and those of literals that are a prefix of it.
     by_literal: Vec<Vec<usize>>,
     style: Style,
@@ -56,9 +57,16 @@ impl Redactor {
     /// # Errors
     /// When the rules that come with Crosier are broken.
     pub fn standard() -> Result<Arc<Self>, String> {
-        static STANDARD: LazyLock<Result<Arc<Redactor>, String>> =
-            LazyLock::new(|| Redactor::with_rules(&[], &[], Style::Mask).map(Arc::new));
-        STANDARD.clone()
+        STANDARD.get_or_init(|| Redactor::with_rules(&[], &[], Style::Mask).map(Arc::new)).clone()
+    }
+
+    /// The same; nothing when this value cannot hold a secret and the rules, which take long to load, have not been
+    /// needed yet.
+    pub(super) fn standard_for(value: &Json) -> Option<Result<Arc<Self>, String>> {
+        let needs_rules = STANDARD.get().is_some()
+            || json::may_be_disguised(value.text())
+            || quick::may_hold_secret(value.text());
+        needs_rules.then(Self::standard)
     }
 
     /// A redactor with further rules (file name and text of each file) and without some of the standard ones.
@@ -66,8 +74,7 @@ impl Redactor {
     /// # Errors
     /// What is wrong with the rules, in sentences.
     pub fn with_rules(more: &[(String, String)], except: &[String], style: Style) -> Result<Self, String> {
-        let source = Source::new("rules.yaml", RULES);
-        let mut rules = rule::read(&source).map_err(|problems| problems.to_string())?;
+        let mut rules = rule::standard();
         for (name, text) in more {
             let source = Source::new(name.as_str(), text.as_str());
             rules.extend(rule::read_checked(&source).map_err(|problems| problems.to_string())?);
@@ -99,29 +106,15 @@ impl Redactor {
                 found
             })
             .collect();
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&literals)
-            .map_err(|error| format!("the literals of the rules cannot be looked for: {error}"))?;
-        Ok(Self { rules, literals: automaton, by_literal, style })
-    }
-
-    /// The literals of all rules, in lower case.
-    #[cfg(test)]
-    pub(super) fn literal_texts(&self) -> Vec<String> {
-        let all =
-            self.rules.iter().flat_map(|rule| &rule.literals).map(|literal| literal.to_ascii_lowercase());
-        let sorted: std::collections::BTreeSet<String> = all.collect();
-        sorted.into_iter().collect()
+        let literals = Literals::new(literals.into_iter().cloned().collect())?;
+        Ok(Self { rules, literals, by_literal, style })
     }
 
     /// The search for the literals alone, as a baseline for benchmarks.
     #[doc(hidden)]
     #[must_use]
     pub fn literals(&self) -> &AhoCorasick {
-        &self.literals
+        self.literals.for_much_text()
     }
 
     /// Where the secrets are, in order. Terminal colours do not hide them, and neither do base64, `%41` and
@@ -141,7 +134,7 @@ impl Redactor {
 
     /// Whether there can be a secret in this text: cheap, and without false negatives.
     pub(super) fn is_worth_a_look(&self, text: &str) -> bool {
-        self.literals.is_match(text)
+        self.literals.automaton(text.len()).is_match(text)
             || encoded::next_escaped(text, 0).is_some()
             || encoded::next_base64(text, 0).is_some()
     }
@@ -204,7 +197,7 @@ impl Redactor {
 
     /// The next literal in a part of the text: where it begins, and the secret that it begins, if it does.
     fn next(&self, text: &str, part: Range<usize>) -> Option<(Option<Secret>, usize)> {
-        let hit = self.literals.find(Input::new(text).span(part))?;
+        let hit = self.literals.automaton(part.len()).find(Input::new(text).span(part))?;
         let rules = &self.by_literal[hit.pattern().as_usize()];
         let secret = rules.iter().find_map(|index| self.try_rule(&self.rules[*index], text, hit.start()));
         Some((secret, hit.start()))

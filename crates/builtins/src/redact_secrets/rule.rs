@@ -90,6 +90,39 @@ const CHECKS: [(&str, Check); 5] = [
 ];
 const WINDOW: usize = 1024;
 
+/// A rule that comes with Crosier, as `rules.yaml` has it.
+#[derive(Debug)]
+pub(super) struct WrittenRule<'a> {
+    id: &'a str,
+    literals: &'a [&'a str],
+    pattern: &'a str,
+    before: Before,
+    not_after: &'a [&'a str],
+    back: usize,
+    check: Check,
+    window: usize,
+}
+
+// The build makes these tables of `rules.yaml`.
+include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// The rules that come with Crosier.
+pub(super) fn standard() -> Vec<Rule> {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let rule = |rule: &WrittenRule<'_>| Rule {
+        id: rule.id.into(),
+        span: Span::at(0),
+        literals: owned(rule.literals),
+        pattern: Pattern::new(rule.pattern),
+        before: rule.before,
+        not_after: owned(rule.not_after),
+        back: rule.back,
+        check: rule.check,
+        window: rule.window,
+    };
+    RULES.iter().map(rule).collect()
+}
+
 /// Reads a file of rules, and compiles every pattern.
 pub(super) fn read_checked(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> {
     let rules = read(source)?;

@@ -1,12 +1,12 @@
-//! The table of programs: its rows, read once.
+//! The table of programs. The build takes `programs.txt` apart; a row is read when a line first needs it.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use crate::names::NameMap;
 use crate::shell::model::Command;
 use crate::shell::word::Word;
 
-const TABLE: &str = include_str!("programs.txt");
+include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 
 /// What a word is to a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,33 +70,27 @@ pub(super) struct Row {
     pub(super) has_subcommands: bool,
 }
 
-/// A row as it is written, and as it is read: when it is asked for, because one line of shell needs few of them.
-#[derive(Debug)]
-struct Line {
-    operands: &'static str,
-    options: &'static str,
-    row: OnceLock<Option<Row>>,
-}
+static READ: [OnceLock<Option<Row>>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
 
-impl Line {
-    fn row(&self) -> Option<&Row> {
-        self.row.get_or_init(|| row(self.operands, self.options).ok()).as_ref()
-    }
+/// The row of a program, or of a program and its subcommand.
+fn named(name: &str) -> Option<&'static Row> {
+    let place = PROGRAMS.binary_search_by_key(&name, |(name, _)| name).ok()?;
+    let (_, number) = PROGRAMS[place];
+    let (operands, options) = ROWS[number];
+    READ[number].get_or_init(|| row(operands, options).ok()).as_ref()
 }
-
-static LINES: LazyLock<NameMap<&'static str, Line>> = LazyLock::new(|| lines().unwrap_or_default());
 
 /// The row of a command, and where its own words begin.
 pub(super) fn find(command: &Command) -> Option<(&'static Row, usize)> {
     let name = command.name()?;
-    let row = LINES.get(name)?.row()?;
+    let row = named(name)?;
     if !row.has_subcommands {
         return Some((row, 1));
     }
     let words = command.arguments();
     let place = subcommand(row, words)?;
     let second = words.get(place)?.known()?;
-    Some((LINES.get(format!("{name} {second}").as_str())?.row()?, place + 2))
+    Some((named(&format!("{name} {second}"))?, place + 2))
 }
 
 /// The index of the subcommand after options.
@@ -111,23 +105,6 @@ fn subcommand(row: &Row, words: &[Word]) -> Option<usize> {
         at += 1 + usize::from(takes);
     }
     None
-}
-
-/// Takes the table apart; the error says which row is wrong.
-fn lines() -> Result<NameMap<&'static str, Line>, String> {
-    let mut lines = NameMap::default();
-    for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        let mut fields = line.split(" |");
-        let (Some(names), Some(operands), Some(options), None) =
-            (fields.next(), fields.next(), fields.next(), fields.next())
-        else {
-            return Err(format!("three fields are wanted: {line}"));
-        };
-        for name in names.split(',') {
-            lines.insert(name, Line { operands, options, row: OnceLock::new() });
-        }
-    }
-    Ok(lines)
 }
 
 fn row(operands: &'static str, options: &'static str) -> Result<Row, String> {
@@ -201,9 +178,9 @@ fn flag_role(text: &str) -> Result<OptionRole, String> {
 /// The number of programs in the table, when all of it can be read.
 #[cfg(test)]
 pub(super) fn check() -> Result<usize, String> {
-    let lines = lines()?;
-    for (name, line) in &lines {
-        row(line.operands, line.options).map_err(|why| format!("{name}: {why}"))?;
+    for (name, number) in PROGRAMS {
+        let (operands, options) = ROWS[*number];
+        row(operands, options).map_err(|why| format!("{name}: {why}"))?;
     }
-    Ok(lines.len())
+    Ok(PROGRAMS.len())
 }
