@@ -53,7 +53,9 @@ pub use registry::{
     Pass, Program, PythonSources, PythonSpec, RegisterError, Service, ServiceCall, Sources, SwitchError,
     Typed, Untyped,
 };
-pub use run::{BackgroundJob, Launcher, is_secret_or_loader, mechanism};
+#[cfg(feature = "process")]
+pub use run::mechanism;
+pub use run::{BackgroundJob, Launcher, is_secret_or_loader};
 #[cfg(feature = "python")]
 pub use run::{
     NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers, WorkerInfo,

@@ -1,5 +1,6 @@
 //! What an engine is made of.
 
+#[cfg(feature = "process")]
 use std::any::Any;
 use std::ffi::OsString;
 use std::fmt;
@@ -16,12 +17,16 @@ use super::scope::Scope;
 use crate::config::Config;
 use crate::ingest;
 use crate::plan::Planner;
+#[cfg(feature = "config")]
+use crate::registry::Sources;
 use crate::registry::{
-    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Layer, Limits, OnError, RegisterError, Registry, Sources,
+    DEFAULT_TIMEOUT, Hook, HookSet, HookedEvents, Layer, Limits, OnError, RegisterError, Registry,
 };
+#[cfg(feature = "process")]
+use crate::run::ProcessGuard;
 #[cfg(feature = "python")]
 use crate::run::PythonRunner;
-use crate::run::{BackgroundJob, Launcher, ProcessGuard, Resources};
+use crate::run::{BackgroundJob, Launcher, Processes, Resources};
 
 /// The most hooks per event, layer and scope, when nothing else is set.
 const DEFAULT_MAX_HOOKS: usize = 50;
@@ -42,6 +47,7 @@ pub struct Builder {
     environment: Option<Vec<(OsString, OsString)>>,
     project: Option<PathBuf>,
     launcher: Option<Box<Launcher>>,
+    #[cfg(feature = "process")]
     process_guard: Option<ProcessGuard>,
     #[cfg(feature = "python")]
     runner: Option<Arc<dyn PythonRunner>>,
@@ -72,6 +78,7 @@ impl Default for Builder {
             environment: None,
             project: None,
             launcher: None,
+            #[cfg(feature = "process")]
             process_guard: None,
             #[cfg(feature = "python")]
             runner: None,
@@ -230,6 +237,7 @@ impl Builder {
     ///
     /// The program `crosier` uses it to have hooks killed by the kernel when it is killed itself. The library does
     /// nothing of the kind by itself: hooks of a host that is killed run on to their end.
+    #[cfg(feature = "process")]
     pub fn process_guard<T: Any + Send + Sync>(
         mut self,
         make: impl Fn(u32) -> T + Send + Sync + 'static,
@@ -269,9 +277,13 @@ impl Builder {
             registry = scope.add_to(&registry, &limits)?.0;
         }
         let folder = self.folder.to_string_lossy().into_owned();
-        let resources = Resources::new(self.environment, self.project, self.process_guard);
+        #[cfg(not(feature = "process"))]
+        let processes = Processes;
+        #[cfg(feature = "process")]
+        let processes = Processes::new(self.process_guard);
         #[cfg(feature = "python")]
-        let resources = resources.with_runner(self.runner);
+        let processes = processes.with_runner(self.runner);
+        let resources = Resources::new(self.environment, self.project, processes);
         Ok(Engine::new(Shared {
             planner: ArcSwap::from_pointee(Planner::new(registry, events)),
             changing: Mutex::new(()),

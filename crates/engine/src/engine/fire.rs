@@ -49,7 +49,7 @@ impl fmt::Debug for Shared {
 impl Drop for Shared {
     /// The last clone is dropped: everything that it started is stopped.
     fn drop(&mut self) {
-        self.resources.shut_down();
+        self.resources.processes.shut_down();
     }
 }
 
@@ -391,14 +391,14 @@ impl Engine {
 
     /// Kills every process that runs for this engine. Later command hooks fail.
     pub fn shut_down(&self) {
-        self.0.resources.shut_down();
+        self.0.resources.processes.shut_down();
     }
 
     /// How many processes run hooks of this engine at this moment. After [`shut_down`](Self::shut_down) it falls to 0:
     /// a host that is about to end can wait for that, so that none outlives it.
     #[must_use]
     pub fn running_processes(&self) -> usize {
-        self.0.resources.running_processes()
+        self.0.resources.processes.running_processes()
     }
 
     /// A descriptor for a signal handler: one byte written to it kills every process that runs for this
@@ -407,6 +407,6 @@ impl Engine {
     /// # Errors
     /// When the engine is shut down, or no descriptors are left.
     pub fn kill_switch(&self) -> io::Result<OwnedFd> {
-        self.0.resources.shutdown_handle()
+        self.0.resources.processes.shutdown_handle()
     }
 }

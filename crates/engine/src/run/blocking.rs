@@ -97,7 +97,7 @@ pub(super) async fn run(
         return answer;
     }
     let cannot = |what, error| Failure::new(FailureKind::Spawn, format!("{what}: {error}")).into();
-    let threads = &context.resources.threads;
+    let threads = &context.resources.processes.threads;
     let CancelPipe { held, watched } = match threads.cancel_pipe() {
         Ok(pipe) => pipe,
         Err(error) => return cannot("no descriptors are left to watch over it", error),

@@ -36,13 +36,13 @@ pub(super) fn run(spec: &CommandSpec, run: &mut BlockingRun) -> Answer {
 
 fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
     let BlockingRun { resources, deadline, timeout, notifier, .. } = run;
-    if resources.is_shut_down() {
+    if resources.processes.is_shut_down() {
         return Err(Failure::error("the engine is shut down"));
     }
     let input = run.event.wire().map_err(Failure::clone)?;
     resources.environment.check_depth()?;
-    let Some(_slot) = resources.acquire_slot(*deadline) else {
-        if resources.is_shut_down() {
+    let Some(_slot) = resources.processes.acquire_slot(*deadline) else {
+        if resources.processes.is_shut_down() {
             return Err(Failure::error("the engine is shut down"));
         }
         let detail = format!("too many other hooks were running for the whole {timeout:?}");
@@ -51,7 +51,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
     let start = start_of(spec, run)?;
     check_sources(&run.hook)?;
     // A process is not started when a shutdown could not stop it.
-    let shutdown = resources.shutdown_fd().map_err(|error| {
+    let shutdown = resources.processes.shutdown_fd().map_err(|error| {
         Failure::new(FailureKind::Spawn, format!("no descriptors are left to watch over it: {error}"))
     })?;
     let progress = |stdout, stderr| {
@@ -65,7 +65,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
         deadline: *deadline,
         grace: spec.grace,
         stop: Stop { cancel: run.cancel_fd(), shutdown: Some(shutdown) },
-        guard: resources.process_guard.as_ref(),
+        guard: resources.processes.guard.as_ref(),
         progress: notifier.is_some().then_some(&progress),
     })
 }

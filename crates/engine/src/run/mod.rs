@@ -8,18 +8,36 @@
 //! else continues in a future ([`HookRun::finish`]).
 
 mod background;
+#[cfg(feature = "process")]
 mod blocking;
 mod callback;
+#[cfg(feature = "process")]
 mod command;
+#[cfg_attr(
+    not(feature = "process"),
+    expect(dead_code, reason = "processes need all of it, callbacks a part")
+)]
 mod environment;
 mod executor;
+#[cfg(not(feature = "process"))]
+mod no_processes;
+#[cfg_attr(
+    not(feature = "process"),
+    expect(dead_code, reason = "processes need all of it, callbacks a part")
+)]
 mod notifier;
+#[cfg(feature = "process")]
 mod os;
+#[cfg(feature = "process")]
 mod process;
+#[cfg(feature = "process")]
+mod processes;
 mod resources;
 mod runtime;
+#[cfg(feature = "process")]
 mod shell_error;
 mod thread;
+#[cfg(feature = "process")]
 mod thread_cache;
 #[cfg(feature = "python")]
 mod worker;
@@ -41,9 +59,15 @@ pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
 pub use environment::is_secret_or_loader;
 pub(crate) use executor::block_on;
+#[cfg(not(feature = "process"))]
+pub(crate) use no_processes::Processes;
 use notifier::Notifier;
+#[cfg(feature = "process")]
 pub use os::mechanism;
+#[cfg(feature = "process")]
 pub(crate) use process::ProcessGuard;
+#[cfg(feature = "process")]
+pub(crate) use processes::Processes;
 pub(crate) use resources::Resources;
 #[cfg(feature = "python")]
 pub use worker::{
@@ -249,6 +273,13 @@ impl HookRun<'_> {
             Handler::Callback(Callback::Blocking(code)) => {
                 callback::run_on_thread(code, call, attempt.timeout, self.run.wait).await
             }
+            #[cfg(not(feature = "process"))]
+            Handler::Command(_) => {
+                let detail =
+                    "this program was built without command hooks (the feature `process` of the library)";
+                Failure::new(FailureKind::Spawn, detail).into()
+            }
+            #[cfg(feature = "process")]
             Handler::Command(spec) => {
                 let spec = Arc::clone(spec);
                 let work = move |run: &mut blocking::BlockingRun| command::run(&spec, run);

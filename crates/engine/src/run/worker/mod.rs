@@ -50,7 +50,9 @@ pub(super) fn run(spec: &Arc<PythonSpec>, run: &mut BlockingRun) -> Answer {
     }
     match called {
         Ok(response) => answer(response, run.event.kind(), &run.hook.name),
-        Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled }) if run.resources.is_shut_down() => {
+        Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled })
+            if run.resources.processes.is_shut_down() =>
+        {
             Failure::error(SHUT_DOWN).into()
         }
         Err(error) => error.into_failure(spec, run.timeout).into(),
@@ -68,7 +70,7 @@ fn call(
     let input = event.wire().map_err(Failure::clone)?;
     resources.environment.check_depth()?;
     // A worker is not started when a shutdown could not stop it.
-    let shutdown = resources.shutdown_fd().map_err(|error| {
+    let shutdown = resources.processes.shutdown_fd().map_err(|error| {
         let detail = format!("no descriptors are left to watch over its worker: {error}");
         Failure::new(FailureKind::Import, detail)
     })?;
@@ -85,7 +87,7 @@ fn call(
     check_sources(hook)?;
     let phase = if run.second { 2 } else { 1 } + 256 * (u16::from(run.pass.number()) - 1);
     let mut variables = Vec::new();
-    if let Some(runner) = &resources.runner {
+    if let Some(runner) = &resources.processes.runner {
         let call = PythonCall {
             layer: hook.layer,
             record: hook.sources.as_ref().map(|sources| sources.python()),
@@ -107,15 +109,17 @@ fn call(
             }
         }
     }
-    Ok(resources.workers.lease(spec, hook, &resources.environment, &limits).and_then(|mut lease| {
-        lease.connection.set_environment(variables);
-        let called = lease.connection.call(spec, &hook.name, input, event.large_values(), phase, &limits);
-        if limits.progress.is_some() {
-            *printed = lease.connection.take_printed();
-        }
-        lease.end();
-        called
-    }))
+    Ok(resources.processes.workers.lease(spec, hook, &resources.environment, &limits).and_then(
+        |mut lease| {
+            lease.connection.set_environment(variables);
+            let called = lease.connection.call(spec, &hook.name, input, event.large_values(), phase, &limits);
+            if limits.progress.is_some() {
+                *printed = lease.connection.take_printed();
+            }
+            lease.end();
+            called
+        },
+    ))
 }
 
 fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
@@ -153,18 +157,19 @@ impl Resources {
 
     fn warm_unchecked(&self, spec: &Arc<PythonSpec>, hook: &Entry) -> Result<PythonInfo, Failure> {
         let limit = hook.timeout;
-        if self.is_shut_down() {
+        if self.processes.is_shut_down() {
             return Err(Failure::error(SHUT_DOWN));
         }
-        let stop = Stop { cancel: None, shutdown: self.shutdown_fd().ok() };
+        let stop = Stop { cancel: None, shutdown: self.processes.shutdown_fd().ok() };
         let limits = CallLimits { deadline: deadline_in(limit), stop, progress: None };
-        let warmed = self.workers.lease(spec, hook, &self.environment, &limits).and_then(|mut lease| {
-            let hello = lease.connection.hello(&limits);
-            let warmed =
-                hello.and_then(|hello| Ok((hello, lease.connection.load(spec, &hook.name, &limits)?)));
-            lease.end();
-            warmed
-        });
+        let warmed =
+            self.processes.workers.lease(spec, hook, &self.environment, &limits).and_then(|mut lease| {
+                let hello = lease.connection.hello(&limits);
+                let warmed =
+                    hello.and_then(|hello| Ok((hello, lease.connection.load(spec, &hook.name, &limits)?)));
+                lease.end();
+                warmed
+            });
         match warmed.map_err(|error| error.into_failure(spec, limit))? {
             (_, Response::Failed(Failed { kind, detail, .. })) => {
                 Err(Failure::new(kind, without_controls(&detail)))
