@@ -175,6 +175,11 @@ pub(crate) fn compiled(patterns: &[&str]) -> Vec<(String, PathGlob)> {
 
 /// The configuration, its state, and what the host says belongs to it; as written and with links resolved.
 pub(crate) fn own_files(config: &Path, further: &[PathBuf]) -> Own {
+    let name = config.file_name().unwrap_or_default().as_encoded_bytes();
+    if name.starts_with(b"crosier:") {
+        // A pack or the self-guard: there is no such file.
+        return Own::new(further.to_vec());
+    }
     let mut state = config.to_owned().into_os_string();
     state.push(".state.json");
     let mut own = vec![config.to_owned(), PathBuf::from(state)];

@@ -137,7 +137,7 @@ pub(crate) fn read_all() -> io::Result<Vec<u8>> {
 fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();
-    let mut piece = vec![0; 64 * 1024];
+    let mut piece = [0; 8 * 1024];
     while signals.wait_for(stdin.as_fd())? {
         match stdin.read(&mut piece) {
             Ok(0) => break,

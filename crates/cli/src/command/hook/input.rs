@@ -15,8 +15,9 @@ const MOST: usize = 256 << 20;
 /// All of stdin: to its end, or to the end of one object after which nothing comes.
 pub(super) fn read() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
-    let mut input = Vec::with_capacity(16 * 1024);
-    let mut piece = vec![0; 64 * 1024];
+    let mut input = Vec::with_capacity(8 * 1024);
+    // Small: most events are, and every page of memory that is touched takes time.
+    let mut piece = [0; 8 * 1024];
     loop {
         if looks_whole(&input) && !is_ready(&stdin)? {
             return Ok(input);
