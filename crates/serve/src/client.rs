@@ -135,7 +135,7 @@ fn request(call: &PythonCall<'_>) -> Option<String> {
         "handler": format!("{}.{}", spec.module, spec.function),
         "layer": call.layer.to_string(),
         "python": spec.interpreter.as_str(),
-        "python_path": paths(&call.paths())?,
+        "paths": paths(&call.paths())?,
         "dir": path(&spec.project_dir)?,
         "cwd": match &spec.cwd { Cwd::Folder(folder) => path(folder)?, _ => "event".to_owned() },
         "isolate": spec.fork,

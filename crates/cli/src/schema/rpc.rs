@@ -237,6 +237,7 @@ fn python() -> Value {
             ("layer", text()),
             ("python", or_null(text())),
             ("python_path", path()),
+            ("paths", path()),
             ("dir", text()),
             ("cwd", text()),
             ("isolate", flag()),
