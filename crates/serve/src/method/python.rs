@@ -74,7 +74,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
         (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
         (python.second, python.pass) = (call.second, call.pass);
         python.deadline = deadline.unwrap_or(python.deadline);
-        workers.lend(&python.stopped_by(watched.as_fd()))
+        workers.lend(&python.stopped_by(watched.as_fd()).keeping_output())
     });
     tokio::spawn(async move {
         let mut held = Some(held);
@@ -198,17 +198,23 @@ fn layer(word: &str) -> Result<Layer, RpcError> {
 
 fn answer(result: PythonResult) -> String {
     let printed = String::from_utf8_lossy(&result.printed).into_owned();
+    let stdout = match printed.as_str() {
+        "" => String::new(),
+        printed => format!(r#","stdout":{}"#, Value::from(printed)),
+    };
     match result.response {
         // Bytes that are no JSON must not break the line: they go as a text, which is no reply either.
         PythonResponse::Reply(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             match Json::parse(text.trim()) {
-                Ok(reply) if !reply.text().contains('\n') => format!(r#"{{"reply":{}}}"#, reply.text()),
-                Ok(reply) => format!(r#"{{"reply":{}}}"#, reply.text().replace('\n', " ")),
-                Err(_) => object([("reply", Value::from(&*text))]),
+                Ok(reply) if !reply.text().contains('\n') => {
+                    format!(r#"{{"reply":{}{stdout}}}"#, reply.text())
+                }
+                Ok(reply) => format!(r#"{{"reply":{}{stdout}}}"#, reply.text().replace('\n', " ")),
+                Err(_) => object([("reply", Value::from(&*text)), ("stdout", Value::from(printed))]),
             }
         }
-        PythonResponse::Nothing => r#"{"reply":null}"#.to_owned(),
+        PythonResponse::Nothing => format!(r#"{{"reply":null{stdout}}}"#),
         PythonResponse::Failed { kind, detail, deny } => object([
             ("failure", json!({"kind": kind.to_string(), "detail": detail})),
             ("deny", deny.into()),
