@@ -31,6 +31,8 @@ const MAX_AHEAD: usize = 256;
 const MAX_AHEAD_BYTES: usize = 16 << 20;
 /// The most that a client which is not served any more is still answered, in bytes that it sent.
 const MAX_REFUSED: usize = 1 << 20;
+/// How long it is still answered.
+const REFUSED_FOR: Duration = Duration::from_millis(50);
 
 /// Where a connection comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,11 +129,11 @@ impl Connection {
                     }
                 };
                 if !self.take(line, &mut ahead).await {
-                    return self.refuse_the_rest(stream, &mut lines);
+                    return self.refuse_the_rest(stream, &mut lines).await;
                 }
                 while is_full(&ahead) {
                     if !self.begin_waiting(&mut ahead).await {
-                        return self.refuse_the_rest(stream, &mut lines);
+                        return self.refuse_the_rest(stream, &mut lines).await;
                     }
                 }
             }
@@ -151,7 +153,7 @@ impl Connection {
                     }
                 }
                 is_open = self.begin_waiting(&mut ahead), if !ahead.is_empty() => {
-                    if !is_open { return self.refuse_the_rest(stream, &mut lines) }
+                    if !is_open { return self.refuse_the_rest(stream, &mut lines).await }
                 }
                 () = tokio::time::sleep_until(hello_until), if !is_known => return,
             }
@@ -162,9 +164,9 @@ impl Connection {
         while !ahead.is_empty() && self.begin_waiting(&mut ahead).await {}
     }
 
-    /// The connection is to be closed: requests that were sent already are answered too.
-    fn refuse_the_rest(&self, stream: &UnixStream, lines: &mut Lines) {
-        let mut left = MAX_REFUSED;
+    /// The connection is to be closed: requests that are sent without waiting for an answer are answered too.
+    async fn refuse_the_rest(&self, stream: &UnixStream, lines: &mut Lines) {
+        let (mut left, until) = (MAX_REFUSED, tokio::time::Instant::now() + REFUSED_FOR);
         loop {
             while let Some(line) = lines.next() {
                 let Line::Whole(line) = line else { continue };
@@ -173,8 +175,12 @@ impl Connection {
                     self.respond(&id, None, Err(error));
                 }
             }
+            if !matches!(tokio::time::timeout_at(until, stream.readable()).await, Ok(Ok(()))) {
+                return;
+            }
             match read_into(stream, lines.buffer()) {
                 Ok(count) if count > 0 && count < left => left -= count,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 _ => return,
             }
         }
