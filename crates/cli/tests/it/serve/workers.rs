@@ -126,7 +126,8 @@ fn two_versions_have_a_daemon_each() {
     };
     let other_pid = || pid(run(&["fire", "PreToolUse", "-c", "hooks.yaml"], event));
     let my_pid = || home.fire(r#"{"command":"pid"}"#, &[]).1;
-    (my_pid(), other_pid());
+    my_pid();
+    other_pid();
     home.wait_for_daemon();
     wait_until("the other daemon serves", || run(&["serve", "--status"], "").status.success());
     assert!(home.socket().exists() && home.socket().with_file_name(format!("{version}.sock")).exists());
