@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use super::cli::static_true;
 use crate::floor::Raw;
 use crate::lab::{Findings, Lab};
 use crate::measure::{Group, clock};
-use crate::row::Row;
+use crate::row::{Row, Unit};
 
 const POLICY: &str = "def check(event):\n    if event['tool_input']['command'].startswith('rm'):\n        return {'decision': 'deny'}\n";
 const EVENT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls -la"}}"#;
@@ -128,7 +128,72 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let home = Home::new(lab, "daemon")?;
     let _daemon = home.serve(cli, lab)?;
     processes(lab, cli, &home, findings)?;
-    wires(lab, &home, findings)
+    wires(lab, &home, findings)?;
+    many(lab, &home, findings)?;
+    memory(&home, findings)
+}
+
+fn fire_line() -> String {
+    let input = r#"{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+    let params = format!(r#"{{"event":"PreToolUse","input":{input}}}"#);
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"fire\",\"params\":{params}}}\n")
+}
+
+/// How many connections fire at once, and how many threads of the client have them.
+const CONNECTIONS: usize = 64;
+const THREADS: usize = 4;
+
+/// 64 connections at once: fires a second, and how long one of a hundred takes at least.
+fn many(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
+    let (line, rounds) = (fire_line(), lab.budget.rounds(2_000));
+    let began = Instant::now();
+    let taken: Result<Vec<Vec<Duration>>> = std::thread::scope(|scope| {
+        let one = || -> Result<Vec<Duration>> {
+            let mut wires =
+                (0..CONNECTIONS / THREADS).map(|_| home.connect()?.hello()).collect::<Result<Vec<Wire>>>()?;
+            let mut taken = Vec::new();
+            for _ in 0..rounds {
+                let sent: Vec<Instant> = wires
+                    .iter_mut()
+                    .map(|wire| wire.send(&line).map(|()| Instant::now()))
+                    .collect::<Result<_>>()?;
+                for (wire, sent) in wires.iter_mut().zip(sent) {
+                    if !wire.read()?.contains("\"outcome\"") {
+                        bail!("it answered something else: {}", wire.line);
+                    }
+                    taken.push(sent.elapsed());
+                }
+            }
+            Ok(taken)
+        };
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a client failed"))?).collect()
+    });
+    let mut taken = taken?.concat();
+    let rate = taken.len() as f64 / began.elapsed().as_secs_f64();
+    taken.sort_unstable();
+    let late = taken.get(taken.len() * 99 / 100).copied().unwrap_or_default();
+    let work = "fires a second, with 64 connections (the clients run on the same cores)";
+    findings.rows.push(Row::counted("G12.rate", work, Unit::Count, rate).at_least(20_000.0));
+    let row = Row::counted(
+        "G12.p99",
+        "a fire, with 64 connections, 99 of 100",
+        Unit::Nanoseconds,
+        late.as_nanos() as f64,
+    );
+    findings.rows.push(row.at_most(10_000_000.0));
+    Ok(())
+}
+
+/// The daemon's own memory, after everything else.
+fn memory(home: &Home, findings: &mut Findings) -> Result<()> {
+    let mut wire = home.connect()?.hello()?;
+    wire.send("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"status\"}\n")?;
+    let status: serde_json::Value = serde_json::from_str(wire.read()?)?;
+    let bytes = status["result"]["rss_bytes"].as_f64().context("no rss_bytes")?;
+    let row = Row::counted("G12.memory", "memory of the daemon after all of this", Unit::Bytes, bytes);
+    findings.rows.push(row.at_most(30e6));
+    Ok(())
 }
 
 fn processes(lab: &Lab, cli: &Path, home: &Home, findings: &mut Findings) -> Result<()> {
@@ -173,10 +238,7 @@ fn wires(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
         }
     });
     let mut echo = Wire::new(UnixStream::connect(path)?)?;
-    let fire = format!(
-        r#"{{"jsonrpc":"2.0","id":2,"method":"fire","params":{{"event":"PreToolUse","input":{{"session_id":"s","tool_name":"Bash","tool_input":{{"command":"ls"}}}}}}}}{}"#,
-        "\n"
-    );
+    let fire = fire_line();
     let call = |wire: &mut Wire| -> Result<()> {
         wire.send(&fire)?;
         let line = wire.read()?;

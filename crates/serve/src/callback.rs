@@ -24,6 +24,8 @@ pub(crate) struct Fire {
     pub(crate) request: Id,
     /// How many hooks it runs inside of.
     pub(crate) depth: u32,
+    /// When its own time is over.
+    pub(crate) until: Option<Instant>,
 }
 
 /// A call that waits for its answer.
@@ -104,11 +106,13 @@ impl ClientHook {
             self.connection.upgrade().filter(|connection| connection.can_answer()).ok_or_else(gone)?;
         let event = call.call.event.wire().map_err(Failure::clone)?;
         let kind = call.call.event.kind().clone();
-        let (fire, depth) = FIRE
-            .try_with(|fire| (fire.request.to_string(), fire.depth))
-            .unwrap_or_else(|_| ("null".to_owned(), 0));
+        let (fire, depth, until) = FIRE
+            .try_with(|fire| (fire.request.to_string(), fire.depth, fire.until))
+            .unwrap_or_else(|_| ("null".to_owned(), 0, None));
         let (id, answered) = connection.calls.begin(depth);
-        let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
+        // Rounded up: a hook with 5 s is told of 5000 ms.
+        let deadline = until.map_or(call.deadline, |until| until.min(call.deadline));
+        let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
         let hook = Value::from(&**call.call.hook);
         let phase = if call.call.second { r#","phase":2"# } else { "" };
         let pass = if call.call.pass == Pass::Second { r#","pass":2"# } else { "" };

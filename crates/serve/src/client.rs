@@ -135,7 +135,7 @@ fn request(call: &PythonCall<'_>) -> Option<String> {
         "handler": format!("{}.{}", spec.module, spec.function),
         "layer": call.layer.to_string(),
         "python": spec.interpreter.as_str(),
-        "python_path": paths(&call.paths())?,
+        "paths": paths(&call.paths())?,
         "dir": path(&spec.project_dir)?,
         "cwd": match &spec.cwd { Cwd::Folder(folder) => path(folder)?, _ => "event".to_owned() },
         "isolate": spec.fork,
@@ -162,6 +162,8 @@ fn request(call: &PythonCall<'_>) -> Option<String> {
 
 fn result_of(result: &Json) -> Result<PythonResult, NotHere> {
     let unclear = || NotHere::midway("the daemon answered something that is no answer");
+    let printed =
+        result.get("stdout").and_then(|text| text.as_str().map(|text| text.into_owned().into_bytes()));
     let response = match (result.get("reply"), result.get("failure")) {
         (Some(reply), None) if reply.is_null() => PythonResponse::Nothing,
         (Some(reply), None) => PythonResponse::Reply(reply.text().as_bytes().to_vec()),
@@ -174,7 +176,7 @@ fn result_of(result: &Json) -> Result<PythonResult, NotHere> {
         }
         _ => return Err(unclear()),
     };
-    Ok(PythonResult { response, printed: Vec::new() })
+    Ok(PythonResult { response, printed: printed.unwrap_or_default() })
 }
 
 /// Why a request has no result.

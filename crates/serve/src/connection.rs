@@ -27,6 +27,12 @@ const HELLO_WITHIN: Duration = Duration::from_secs(5);
 const AFTER_END: Duration = Duration::from_secs(2);
 /// The most requests that are read ahead while too many are under way. Answers to calls may stand after them.
 const MAX_AHEAD: usize = 256;
+/// The most bytes that are read ahead, but for one request.
+const MAX_AHEAD_BYTES: usize = 16 << 20;
+/// The most that a client which is not served any more is still answered, in bytes that it sent.
+const MAX_REFUSED: usize = 1 << 20;
+/// How long it is still answered.
+const REFUSED_FOR: Duration = Duration::from_millis(50);
 
 /// Where a connection comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +54,7 @@ pub(crate) struct Connection {
     subscriptions: Mutex<Vec<Subscription>>,
     pub(crate) last_subscription: AtomicU64,
     under_way: Mutex<HashMap<Id, oneshot::Sender<()>>>,
+    in_flight: Arc<Semaphore>,
     /// The client sends no more.
     is_half_closed: AtomicBool,
     /// Why the peer is not served, where it is a socket's.
@@ -87,6 +94,7 @@ impl Connection {
             subscriptions: Mutex::default(),
             last_subscription: AtomicU64::new(0),
             under_way: Mutex::default(),
+            in_flight: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             is_half_closed: AtomicBool::new(false),
             refusal,
             me: Weak::clone(me),
@@ -96,18 +104,17 @@ impl Connection {
             async move { connection.outbox.write_left_over().await }
         });
         server.joined(&connection);
-        let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
         tokio::select! {
-            () = connection.read_all(&stream, &in_flight) => {}
+            () = connection.read_all(&stream) => {}
             () = server.ended() => {}
         }
-        connection.wait_for_answers(&stream, &in_flight).await;
+        connection.wait_for_answers(&stream).await;
         connection.close();
         server.left(&connection);
         writer.abort();
     }
 
-    async fn read_all(&self, stream: &UnixStream, in_flight: &Arc<Semaphore>) {
+    async fn read_all(&self, stream: &UnixStream) {
         let mut lines = Lines::default();
         let mut ahead: VecDeque<Request> = VecDeque::new();
         let hello_until = tokio::time::Instant::now() + HELLO_WITHIN;
@@ -121,11 +128,13 @@ impl Connection {
                         Err((None, RpcError::new(ErrorKind::TooLarge, message)))
                     }
                 };
-                if !self.take(line, &mut ahead, in_flight).await {
-                    return;
+                if !self.take(line, &mut ahead).await {
+                    return self.refuse_the_rest(stream, &mut lines).await;
                 }
-                if ahead.len() >= MAX_AHEAD && !self.begin_waiting(&mut ahead, in_flight).await {
-                    return;
+                while is_full(&ahead) {
+                    if !self.begin_waiting(&mut ahead).await {
+                        return self.refuse_the_rest(stream, &mut lines).await;
+                    }
                 }
             }
             if self.outbox.is_closed() {
@@ -143,32 +152,57 @@ impl Connection {
                         Err(_) => return self.outbox.close(),
                     }
                 }
-                is_open = self.begin_waiting(&mut ahead, in_flight), if !ahead.is_empty() => {
-                    if !is_open { return }
+                is_open = self.begin_waiting(&mut ahead), if !ahead.is_empty() => {
+                    if !is_open { return self.refuse_the_rest(stream, &mut lines).await }
                 }
                 () = tokio::time::sleep_until(hello_until), if !is_known => return,
             }
         }
         if let Some(rest) = lines.rest() {
-            self.take(message::read(&rest), &mut ahead, in_flight).await;
+            self.take(message::read(&rest), &mut ahead).await;
         }
-        while !ahead.is_empty() && self.begin_waiting(&mut ahead, in_flight).await {}
+        while !ahead.is_empty() && self.begin_waiting(&mut ahead).await {}
+    }
+
+    /// The connection is to be closed: requests that are sent without waiting for an answer are answered too.
+    async fn refuse_the_rest(&self, stream: &UnixStream, lines: &mut Lines) {
+        let (mut left, until) = (MAX_REFUSED, tokio::time::Instant::now() + REFUSED_FOR);
+        loop {
+            while let Some(line) = lines.next() {
+                let Line::Whole(line) = line else { continue };
+                if let Ok(Incoming::Request { id, .. }) = message::read(line) {
+                    let error = self.refused().unwrap_or_else(hello_first);
+                    self.respond(&id, None, Err(error));
+                }
+            }
+            if !matches!(tokio::time::timeout_at(until, stream.readable()).await, Ok(Ok(()))) {
+                return;
+            }
+            match read_into(stream, lines.buffer()) {
+                Ok(count) if count > 0 && count < left => left -= count,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Why nothing is done for this client.
+    fn refused(&self) -> Option<RpcError> {
+        match (&self.refusal, self.server.is_stopping()) {
+            (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
+            (None, true) => Some(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down")),
+            (None, false) => None,
+        }
     }
 
     /// Takes one message. False when the connection is to be closed.
-    async fn take(
-        &self,
-        line: Result<Incoming, message::Unreadable>,
-        ahead: &mut VecDeque<Request>,
-        in_flight: &Arc<Semaphore>,
-    ) -> bool {
+    async fn take(&self, line: Result<Incoming, message::Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
         match line {
             Err((id, error)) => {
-                if matches!(error.kind, ErrorKind::Parse | ErrorKind::TooLarge) {
-                    let why = "the client sent a line that is no JSON while it was called";
-                    self.calls.fail_all(&Failure::bad_output(why));
-                }
+                self.fail_calls(error.kind);
                 self.outbox.send(error_line(id.as_ref(), &error));
+                // These answers are not counted as requests are: a client that does not read them is not read either.
+                self.outbox.has_room().await;
                 true
             }
             Ok(Incoming::Response { id, outcome }) => {
@@ -194,7 +228,7 @@ impl Connection {
                     ahead.push_back(request);
                     return true;
                 }
-                match Arc::clone(in_flight).try_acquire_owned() {
+                match Arc::clone(&self.in_flight).try_acquire_owned() {
                     Ok(permit) => self.begin(Request { permit: Some(permit), ..request }).await,
                     Err(_) => {
                         ahead.push_back(request);
@@ -205,9 +239,27 @@ impl Connection {
         }
     }
 
+    /// A line that nobody can read may have been the answer to a call.
+    fn fail_calls(&self, kind: ErrorKind) {
+        let failure = match kind {
+            ErrorKind::Parse => {
+                Failure::bad_output("the client sent a line that is no JSON while it was called")
+            }
+            ErrorKind::TooLarge => {
+                let detail = format!(
+                    "the client sent a line of more than {} bytes while it was called",
+                    crate::MAX_LINE
+                );
+                Failure::new(FailureKind::Oversize, detail)
+            }
+            _ => return,
+        };
+        self.calls.fail_all(&failure);
+    }
+
     /// Begins the first request that was read ahead, when one that is under way has been answered.
-    async fn begin_waiting(&self, ahead: &mut VecDeque<Request>, in_flight: &Arc<Semaphore>) -> bool {
-        let Ok(permit) = Arc::clone(in_flight).acquire_owned().await else { return false };
+    async fn begin_waiting(&self, ahead: &mut VecDeque<Request>) -> bool {
+        let Ok(permit) = Arc::clone(&self.in_flight).acquire_owned().await else { return false };
         match ahead.pop_front() {
             Some(request) => self.begin(Request { permit: Some(permit), ..request }).await,
             None => true,
@@ -217,18 +269,14 @@ impl Connection {
     /// Begins a request; what it changes is changed before the next one is looked at. False when the connection is
     /// to be closed.
     async fn begin(&self, request: Request) -> bool {
-        let refused = match (&self.refusal, self.server.is_stopping()) {
-            (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
-            (None, true) => Some(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down")),
-            (None, false) => None,
-        };
+        let refused = self.refused();
         let is_in_use = || self.lock_under_way().contains_key(&request.id);
         let error = if refused.is_some() {
             refused
         } else if is_in_use() {
             Some(RpcError::new(ErrorKind::Request, "this `id` belongs to a request that is under way"))
         } else if request.method != "hello" && self.defaults.get().is_none() {
-            Some(RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`"))
+            Some(hello_first())
         } else {
             None
         };
@@ -241,12 +289,14 @@ impl Connection {
 
     /// Answers a request. False when the connection is to be closed.
     pub(crate) async fn answer(&self, request: Request, result: MethodResult) -> bool {
-        let closes = result.as_ref().is_err_and(|error| error.kind.closes());
+        let kind = result.as_ref().err().map(|error| error.kind);
         self.respond(&request.id, request.permit, result);
-        if closes {
-            let _ = tokio::time::timeout(Duration::from_secs(1), self.outbox.flushed()).await;
+        if !kind.is_some_and(ErrorKind::closes) {
+            return true;
         }
-        !closes
+        let _ = tokio::time::timeout(Duration::from_secs(1), self.outbox.flushed()).await;
+        // A server that shuts down waits for fires, and their calls are answered over this connection.
+        kind == Some(ErrorKind::ShuttingDown) && self.in_flight.available_permits() < MAX_IN_FLIGHT
     }
 
     pub(crate) fn respond(&self, id: &Id, permit: Option<OwnedSemaphorePermit>, result: MethodResult) {
@@ -269,7 +319,8 @@ impl Connection {
     }
 
     fn cancel(&self, id: &Id, ahead: &mut VecDeque<Request>) {
-        if let Some(at) = ahead.iter().position(|request| request.id == *id && request.method != "hello") {
+        let is_it = |request: &Request| request.id == *id && method::is_cancellable(&request.method);
+        if let Some(at) = ahead.iter().position(is_it) {
             if let Some(request) = ahead.remove(at) {
                 let cancelled = RpcError::new(ErrorKind::Cancelled, "the request was cancelled");
                 self.respond(&request.id, request.permit, Err(cancelled));
@@ -309,12 +360,12 @@ impl Connection {
     }
 
     /// The client sends no more. As long as it reads, what is under way is answered, for a moment.
-    async fn wait_for_answers(&self, stream: &UnixStream, in_flight: &Arc<Semaphore>) {
+    async fn wait_for_answers(&self, stream: &UnixStream) {
         self.is_half_closed.store(true, Ordering::SeqCst);
         self.calls.fail_all(&Failure::new(FailureKind::WorkerLost, "the client closed its connection"));
         let all = u32::try_from(MAX_IN_FLIGHT).unwrap_or(u32::MAX);
         let answered = async {
-            let _ = in_flight.acquire_many(all).await;
+            let _ = self.in_flight.acquire_many(all).await;
             self.outbox.flushed().await;
         };
         let gone = async {
@@ -338,6 +389,17 @@ impl Connection {
         self.subscriptions().clear();
         self.lock_view().close();
     }
+}
+
+fn hello_first() -> RpcError {
+    RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`")
+}
+
+/// Whether no more is read ahead.
+fn is_full(ahead: &VecDeque<Request>) -> bool {
+    let bytes =
+        || ahead.iter().filter_map(|request| request.params.as_ref()).map(|params| params.text().len());
+    ahead.len() >= MAX_AHEAD || bytes().sum::<usize>() > MAX_AHEAD_BYTES
 }
 
 fn read_into(stream: &UnixStream, room: &mut Vec<u8>) -> std::io::Result<usize> {

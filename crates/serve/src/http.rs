@@ -6,7 +6,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crosier::Json;
@@ -27,13 +27,15 @@ use crate::host::{HookRequest, Place, Where};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
-use crate::server::Server;
+use crate::server::{Server, UnderWay};
 use crate::view::{Site, View};
 
 /// How long a whole request may take to arrive.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
-/// The most requests at once; as many again are heard, and told that there are too many.
+/// The most requests at once.
 const MAX_CONNECTIONS: usize = 64;
+/// The most that are heard, to be told that there are too many.
+const MAX_HEARD: usize = 1024;
 /// The longest head of a request.
 const MAX_HEAD: usize = 32 * 1024;
 
@@ -80,8 +82,7 @@ pub(crate) async fn listen(
 }
 
 async fn accept_all(listener: TcpListener, service: Arc<Service>) {
-    let (served, heard) =
-        (Arc::new(Semaphore::new(MAX_CONNECTIONS)), Arc::new(Semaphore::new(2 * MAX_CONNECTIONS)));
+    let (served, heard) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), Arc::new(Semaphore::new(MAX_HEARD)));
     loop {
         let Ok(hearing) = Arc::clone(&heard).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
@@ -108,24 +109,79 @@ impl Service {
             Ok(true) => {}
             Ok(false) => return,
             Err(_) => {
-                let late = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
-                let _ = stream.write_all(late).await;
+                let mut head = vec![0; MAX_HEAD];
                 // What was sent and not read would take the answer away with it.
-                let _ = stream.try_read(&mut vec![0; MAX_HEAD]);
+                let count = stream.try_read(&mut head).unwrap_or(0);
+                head.truncate(count);
+                let _ = stream.write_all(self.late(&head).await.as_bytes()).await;
                 let _ = stream.shutdown().await;
                 return;
             }
         }
+        // A server that shuts down waits until the answer is written.
+        let under_way = Arc::new(OnceLock::new());
+        let kept = Arc::clone(&under_way);
         let answer = hyper::service::service_fn(move |request| {
-            let service = Arc::clone(&self);
-            async move { Ok::<_, std::convert::Infallible>(service.answer(request, too_many, until).await) }
+            let (service, under_way) = (Arc::clone(&self), Arc::clone(&under_way));
+            async move {
+                let answer = service.answer(request, too_many, until, &under_way).await;
+                Ok::<_, std::convert::Infallible>(answer)
+            }
         });
         let mut http = hyper::server::conn::http1::Builder::new();
         http.keep_alive(false).max_buf_size(MAX_HEAD * 2);
         let _ = http.serve_connection(TokioIo::new(stream), answer).await;
+        drop(kept);
     }
 
-    async fn answer(&self, request: Request<Body>, too_many: bool, until: Instant) -> Reply {
+    /// The answer to a head that did not arrive in time. Also then an agent that has shown the token is refused in its own
+    /// words.
+    async fn late(&self, head: &[u8]) -> String {
+        let head = String::from_utf8_lossy(head);
+        let mut lines = head.split_inclusive("\r\n").filter_map(|line| line.strip_suffix("\r\n"));
+        let path = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
+        let path = path.split('?').next().unwrap_or_default();
+        let mut headers = lines.filter_map(|line| line.split_once(':'));
+        let token = headers.find(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"));
+        let may = token.is_some_and(|(_, value)| self.is_token(value.trim().as_bytes()));
+        let (status, body) = match hook_path(path).filter(|_| may) {
+            Some((agent, event, _)) => {
+                let body = Err("the request did not arrive in time".to_owned());
+                ("200 OK", self.hook(HookRequest { agent, event, project: None, body }).await)
+            }
+            None => ("408 Request Timeout", String::new()),
+        };
+        let length = body.len();
+        format!(
+            "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+    }
+
+    /// What the agent is answered. It is a refusal also when the server is cut short.
+    async fn hook(&self, request: HookRequest) -> String {
+        let refused = HookRequest { body: Err("the server is shutting down".to_owned()), ..request.clone() };
+        let judge = |request: HookRequest| {
+            let server = Arc::clone(&self.server);
+            tokio::task::spawn_blocking(move || server.host().hook(&request).body)
+        };
+        let judged = tokio::select! {
+            biased;
+            judged = judge(request) => judged.ok(),
+            () = self.server.cut_short() => None,
+        };
+        match judged {
+            Some(body) => body,
+            None => judge(refused).await.unwrap_or_else(|_| r#"{"decision":"block"}"#.to_owned()),
+        }
+    }
+
+    async fn answer(
+        &self,
+        request: Request<Body>,
+        too_many: bool,
+        until: Instant,
+        under_way: &OnceLock<UnderWay>,
+    ) -> Reply {
         self.server.touch();
         let path = request.uri().path().to_owned();
         let hook = hook_path(&path);
@@ -140,17 +196,15 @@ impl Service {
             head.headers.get("x-crosier-project").and_then(|value| value.to_str().ok()).map(PathBuf::from);
         match (hook, body) {
             // Whoever has the token is an agent that waits for a decision.
-            (Some((agent, event)), body) if may => {
+            (Some((agent, event, _)), body) if may => {
+                let _ = under_way.set(self.server.begin_fire());
                 let body = body.map_err(|Fault(_, why)| why);
-                let server = Arc::clone(&self.server);
-                let request = HookRequest { agent, event, project, body };
-                let answered = tokio::task::spawn_blocking(move || server.host().hook(&request)).await;
-                reply(StatusCode::OK, answered.map(|answer| answer.body).unwrap_or_default())
+                reply(StatusCode::OK, self.hook(HookRequest { agent, event, project, body }).await)
             }
             (_, Err(Fault(status, why))) => {
                 reply(status, format!("{{\"error\":{}}}", Json::from(why).text()))
             }
-            (_, Ok(body)) => reply(StatusCode::OK, self.rpc(&body, project).await),
+            (_, Ok(body)) => reply(StatusCode::OK, self.rpc(&body, project, under_way).await),
         }
     }
 
@@ -159,7 +213,7 @@ impl Service {
         let headers = request.headers();
         let text =
             |name| headers.get(name).and_then(|value: &hyper::header::HeaderValue| value.to_str().ok());
-        let is_mine = |host: &str| self.names().iter().any(|name| name == host);
+        let is_mine = |host: &str| self.names().iter().any(|name| name.eq_ignore_ascii_case(host));
         let fault = |status, why: &str| Some(Fault(status, why.to_owned()));
         if !text(HOST).is_some_and(is_mine) {
             return fault(StatusCode::MISDIRECTED_REQUEST, "this is not the address of this server");
@@ -169,7 +223,7 @@ impl Service {
         if origin.is_some_and(|origin| !origin.is_some_and(is_mine)) {
             return fault(StatusCode::FORBIDDEN, "web pages are not served");
         }
-        if hook_path(path).is_none() && path != "/v1/rpc" {
+        if hook_path(path).is_none_or(|(.., is_whole)| !is_whole) && path != "/v1/rpc" {
             return fault(StatusCode::NOT_FOUND, "there is /v1/hook/AGENT[/EVENT] and /v1/rpc");
         }
         if request.method() != Method::POST {
@@ -193,8 +247,14 @@ impl Service {
     }
 
     fn has_token(&self, headers: &HeaderMap) -> bool {
-        let given = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-        let given = given.strip_prefix(b"Bearer ").unwrap_or_default();
+        self.is_token(headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default())
+    }
+
+    fn is_token(&self, given: &[u8]) -> bool {
+        let (scheme, given) = given.split_at_checked("Bearer ".len()).unwrap_or_default();
+        if !scheme.eq_ignore_ascii_case(b"Bearer ") {
+            return false;
+        }
         let token = self.token.as_bytes();
         // Compare in constant time.
         let differs = token.iter().zip(given).fold(0, |differs, (one, other)| differs | (one ^ other));
@@ -202,10 +262,10 @@ impl Service {
     }
 
     /// One request of the protocol, alone.
-    async fn rpc(&self, body: &[u8], project: Option<PathBuf>) -> String {
+    async fn rpc(&self, body: &[u8], project: Option<PathBuf>, under_way: &OnceLock<UnderWay>) -> String {
         let (id, result) = match message::read(body) {
             Ok(Incoming::Request { id, method, params }) => {
-                (Some(id), self.method(&method, params.as_ref(), project).await)
+                (Some(id), self.method(&method, params.as_ref(), project, under_way).await)
             }
             Ok(_) => (
                 None,
@@ -220,8 +280,17 @@ impl Service {
         }
     }
 
-    async fn method(&self, method: &str, params: Option<&Json>, project: Option<PathBuf>) -> MethodResult {
+    async fn method(
+        &self,
+        method: &str,
+        params: Option<&Json>,
+        project: Option<PathBuf>,
+        under_way: &OnceLock<UnderWay>,
+    ) -> MethodResult {
         let server = &self.server;
+        if server.is_stopping() {
+            return Err(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down"));
+        }
         match method {
             "status" => method::status(server, params),
             "events" => {
@@ -231,22 +300,29 @@ impl Service {
             "fire" | "recheck" => {
                 let mut params = Params::read(params, &["event", "input", "project", "cwd", "deadline_ms"])?;
                 let fire = FireParams::read(&mut params)?;
-                let site = site(&mut params, project)?;
+                let site = site(&mut params, project, Some(&fire.input))?;
                 let place = site.place.clone();
                 let began = std::time::Instant::now();
                 let ready = View::default().engine(&site, server, &std::sync::Weak::new(), false)?;
                 let event = fire.event(&ready.engine)?;
                 let until = fire.deadline.and_then(|limit| began.checked_add(limit));
-                let under_way = server.begin_fire();
-                let judged = method::judge(ready.engine, event.clone(), method == "recheck", until).await;
+                let _ = under_way.set(server.begin_fire());
+                let cancelled = {
+                    let server = Arc::clone(server);
+                    async move { server.cut_short().await }
+                };
+                let recheck = method == "recheck";
+                let judged = method::judge(ready.engine, event.clone(), recheck, until, cancelled).await;
+                if judged.is_err() && until.is_none_or(|until| std::time::Instant::now() < until) {
+                    return Err(RpcError::new(ErrorKind::Cancelled, "the server is shutting down"));
+                }
                 let (Ok(outcome) | Err(outcome)) = &judged;
                 server.host().fired(&place, &event, outcome, began.elapsed());
-                drop(under_way);
                 method::answer_of(&judged)
             }
             "explain" => {
                 let mut params = Params::read(params, &["event", "tool", "agent_id", "project"])?;
-                let site = site(&mut params, project)?;
+                let site = site(&mut params, project, None)?;
                 let ready = View::default().engine(&site, server, &std::sync::Weak::new(), false)?;
                 method::explain(server.host(), &ready.engine, &mut params)
             }
@@ -255,21 +331,25 @@ impl Service {
     }
 }
 
-fn site(params: &mut Params, header: Option<PathBuf>) -> Result<Site, RpcError> {
-    let project = params.folder("project")?.or(header).filter(|project| project.is_absolute());
+/// Where an event happens: in the project that the request names, else in the folder of the event.
+fn site(params: &mut Params, header: Option<PathBuf>, input: Option<&Json>) -> Result<Site, RpcError> {
+    let project = params.folder("project")?.or(header);
+    let cwd = params.folder("cwd")?;
+    let of_event = || Some(PathBuf::from(input?.get("cwd")?.as_str()?.into_owned()));
+    let project = project.or_else(|| cwd.clone()).or_else(of_event).filter(|project| project.is_absolute());
     let project =
         project.ok_or_else(|| RpcError::params("project", "name the `project`, by its absolute path"))?;
-    let cwd = params.folder("cwd")?.unwrap_or_else(|| project.clone());
+    let cwd = cwd.unwrap_or_else(|| project.clone());
     let env = Arc::new(vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     Ok(Site { place: Place::new(Where::Project(project), false), env, cwd })
 }
 
-/// The agent and the event of an address.
-fn hook_path(path: &str) -> Option<(String, Option<String>)> {
+/// The agent and the event of an address, and whether nothing follows them.
+fn hook_path(path: &str) -> Option<(String, Option<String>, bool)> {
     let mut words = path.strip_prefix("/v1/hook/")?.split('/');
     let agent = words.next().filter(|agent| !agent.is_empty())?.to_owned();
     let event = words.next().filter(|event| !event.is_empty()).map(str::to_owned);
-    words.next().is_none().then_some((agent, event))
+    Some((agent, event, words.next().is_none()))
 }
 
 /// Waits until the head of a request is there. False when the client is gone, or the head is too long.

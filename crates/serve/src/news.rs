@@ -70,11 +70,11 @@ impl Relay {
             Received::Message(message) => (message_json(message), message_json(&without_payload(message))),
             Received::Missed(count) => {
                 let told = format!(r#""count":{count}"#);
-                return tell(&self.owner, &self.server, "missed", wants, &told, None);
+                return tell(&self.owner, &self.server, "missed", wants, &told, &told);
             }
         };
         let full = format!(r#""message":{full}"#);
-        tell(&self.owner, &self.server, "message", wants, &full, Some(&format!(r#""message":{bare}"#)));
+        tell(&self.owner, &self.server, "message", wants, &full, &format!(r#""message":{bare}"#));
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn outcome(connection: &Arc<Connection>, server: &Arc<Server>, event:
     let full = format!(r#"{head},"outcome":{}"#, outcome.to_json().text());
     let bare = format!(r#"{head},"outcome":{}"#, bare(outcome).text());
     let wants = |subscription: &Subscription| subscription.outcomes;
-    tell(&Arc::downgrade(connection), &Arc::downgrade(server), "outcome", wants, &full, Some(&bare));
+    tell(&Arc::downgrade(connection), &Arc::downgrade(server), "outcome", wants, &full, &bare);
 }
 
 /// Tells the owner all of it, and those who listen to all connections only what holds no payload.
@@ -98,7 +98,7 @@ fn tell(
     method: &str,
     wants: impl Fn(&Subscription) -> bool,
     full: &str,
-    bare: Option<&str>,
+    bare: &str,
 ) {
     let line = |number: u64, rest: &str| {
         format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"subscription":{number},{rest}}}}}"#)
@@ -108,7 +108,7 @@ fn tell(
             owner.outbox.news(subscription.number, line(subscription.number, full));
         }
     }
-    let (Some(server), Some(bare)) = (server.upgrade(), bare) else { return };
+    let Some(server) = server.upgrade() else { return };
     for listener in server.listeners() {
         for subscription in listener.subscriptions().iter().filter(|one| one.all && wants(one)) {
             listener.outbox.news(subscription.number, line(subscription.number, bare));

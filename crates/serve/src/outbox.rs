@@ -16,6 +16,9 @@ const MAX_NEWS: usize = 1024;
 /// The most bytes of news that wait.
 const MAX_NEWS_BYTES: usize = 8 << 20;
 
+/// The most lines beside news that may wait before a client is not read any more that sends lines which are no requests.
+const MAX_WAITING: usize = 1024;
+
 #[derive(Debug)]
 pub(crate) struct Outbox {
     stream: Arc<UnixStream>,
@@ -122,6 +125,23 @@ impl Outbox {
                 return;
             }
         }
+    }
+
+    /// Waits until not too much waits for the client.
+    pub(crate) async fn has_room(&self) {
+        let is_crowded = {
+            let state = self.lock();
+            state.queue.len() - state.news.min(state.queue.len()) > MAX_WAITING
+        };
+        if is_crowded {
+            self.flushed().await;
+        }
+    }
+
+    /// Whether the client has been sent everything.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        state.writing.is_none() && state.queue.is_empty()
     }
 
     /// Nothing is sent any more.

@@ -91,13 +91,35 @@ impl Confinement {
     }
 }
 
-/// Whether we are more confined than the first process of this system: then we start no daemon.
+/// Whether we are more confined than a process that started us, or than the first one of this system: then we start no
+/// daemon.
 #[must_use]
 pub fn is_confined() -> bool {
-    let (mine, first) = (Confinement::of_self(), Confinement::of(1));
-    // Its namespaces are not ours to see; its flags are.
-    let first = Confinement { namespaces: mine.namespaces.clone(), ..first };
-    mine.more_than(&first).is_some()
+    let mine = Confinement::of_self();
+    let is_less_confined = |pid: u32| {
+        let other = Confinement::of(pid);
+        // The namespaces of another user's process are not ours to see; its flags are.
+        let namespaces = other.namespaces.clone().or_else(|| mine.namespaces.clone());
+        mine.more_than(&Confinement { namespaces, ..other }).is_some()
+            || user_map(&pid.to_string()).is_some_and(|map| Some(map) != user_map("self"))
+    };
+    ancestors().chain([1]).any(is_less_confined)
+}
+
+/// How user ids are mapped: from inside a user namespace, nothing else of a process outside can be seen.
+fn user_map(process: &str) -> Option<String> {
+    std::fs::read_to_string(format!("/proc/{process}/uid_map")).ok()
+}
+
+/// The processes that started us, the nearest first.
+fn ancestors() -> impl Iterator<Item = u32> {
+    let parent = |pid: &str| -> Option<u32> {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+        line.trim().parse().ok().filter(|&parent| parent > 1)
+    };
+    // More than any real chain has; processes come and go while it is read.
+    std::iter::successors(parent("self"), move |pid| parent(&pid.to_string())).take(64)
 }
 
 #[cfg(test)]

@@ -46,6 +46,8 @@ pub struct Server {
     listeners: AtomicUsize,
     under_way: watch::Sender<usize>,
     stopping: AtomicBool,
+    /// What is under way is cancelled.
+    cut_short: watch::Sender<bool>,
     ended: watch::Sender<bool>,
     http_url: OnceLock<String>,
     pub(crate) counters: Counters,
@@ -102,6 +104,7 @@ impl Server {
             listeners: AtomicUsize::new(0),
             under_way: watch::Sender::new(0),
             stopping: AtomicBool::new(false),
+            cut_short: watch::Sender::new(false),
             ended: watch::Sender::new(false),
             http_url: OnceLock::new(),
             counters: Counters::default(),
@@ -246,12 +249,18 @@ impl Server {
     pub(crate) fn begin_stop(&self, now: bool) {
         self.stopping.store(true, Ordering::SeqCst);
         if now {
+            self.cut_short.send_replace(true);
             self.all().iter().for_each(|connection| connection.cancel_all());
         }
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// Waits until what is under way is to be cancelled.
+    pub(crate) async fn cut_short(&self) {
+        let _ = self.cut_short.subscribe().wait_for(|now| *now).await;
     }
 
     /// Waits until every fire is answered.

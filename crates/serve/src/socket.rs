@@ -91,14 +91,15 @@ impl SocketPath {
         Ok(())
     }
 
-    /// Connects, if all is well.
+    /// Connects, if all is well. The stream does not block.
     ///
     /// # Errors
     /// Why a client must do as if there were no server.
     pub fn connect(&self) -> Result<std::os::unix::net::UnixStream, NoSocket> {
         self.check()?;
-        std::os::unix::net::UnixStream::connect(&self.0).map_err(|error| match error.kind() {
+        connect(&self.0).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => NoSocket::Nobody,
+            io::ErrorKind::WouldBlock => unusable("the server does not accept connections"),
             _ => unusable(format!("{}: {error}", self.0.display())),
         })
     }
@@ -167,6 +168,16 @@ impl Drop for Bound {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Connects without waiting: a server that hangs accepts nothing, and its queue may be full.
+fn connect(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
+    let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
+    rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(socket.into())
 }
 
 fn check_folder(folder: &Path) -> Result<(), NoSocket> {

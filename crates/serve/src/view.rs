@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use crosier::{Engine, Hook, Json, Mode, Scope, ScopeHandle};
+use crosier::{Engine, Hook, Json, Layer, Mode, Scope, ScopeHandle};
 
 use crate::connection::Connection;
 use crate::error::{ErrorKind, RpcError};
@@ -34,8 +34,7 @@ pub(crate) struct Site {
 pub(crate) struct View {
     registered: Vec<Registered>,
     scopes: Vec<(String, Scope)>,
-    /// Hooks that were switched, by name, and to what.
-    switched: Vec<(String, bool)>,
+    switched: Vec<Switched>,
     /// The engine that was used last is the first.
     engines: Vec<Kept>,
 }
@@ -45,6 +44,15 @@ struct Registered {
     hook: Hook,
     agent: Option<String>,
     shown: String,
+}
+
+/// A hook that was switched.
+#[derive(Debug)]
+struct Switched {
+    name: String,
+    on: bool,
+    /// Whether the connection registered it.
+    is_own: bool,
 }
 
 #[derive(Debug)]
@@ -132,14 +140,18 @@ impl View {
         }
         let mut kept =
             Kept { site: site.clone(), engine, stamps, files, problems, scopes: Vec::new(), relay: None };
+        // Before the connection's own hooks are there: one of them may have the same name.
+        let mut later: Vec<&Switched> = self.switched.iter().collect();
+        later.retain(|one| one.is_own || kept.switch(&one.name, one.on).is_err());
         for one in &self.registered {
             kept.register(one)?;
         }
         for (agent, scope) in &self.scopes {
             kept.enter(agent, scope)?;
         }
-        for (name, on) in &self.switched {
-            let _ = if *on { kept.engine.enable(name) } else { kept.engine.disable(name) };
+        for one in later {
+            let name = if one.is_own { kept.name_of(&one.name) } else { one.name.clone() };
+            let _ = kept.switch(&name, one.on);
         }
         Ok(kept)
     }
@@ -159,19 +171,16 @@ impl View {
         let one = Registered { hook, agent, shown: shown.clone() };
         self.change(|kept| kept.register(&one))?;
         self.registered.push(one);
-        Ok(shown)
+        Ok(self.engines.first().map_or(shown.clone(), |kept| kept.name_of(&shown)))
     }
 
     /// Takes out a hook that this connection registered.
     pub(crate) fn remove(&mut self, shown: &str) -> bool {
-        let before = self.registered.len();
-        self.registered.retain(|one| one.shown != shown);
-        if self.registered.len() == before {
-            return false;
-        }
-        self.switched.retain(|(name, _)| name != shown);
+        let Some(at) = self.registered.iter().position(|one| one.is_named(shown)) else { return false };
+        let one = self.registered.remove(at);
+        self.switched.retain(|other| !other.is_own || other.name != one.shown);
         self.engines.iter().for_each(|kept| {
-            kept.engine.unregister(shown);
+            kept.engine.unregister(&kept.name_of(&one.shown));
         });
         true
     }
@@ -198,6 +207,8 @@ impl View {
             self.remove(shown);
         }
         let before = self.scopes.len();
+        let inside = format!("{agent}/");
+        self.switched.retain(|one| !one.name.starts_with(&inside));
         self.scopes.retain(|(other, _)| other != agent);
         for kept in &mut self.engines {
             kept.scopes.retain(|(other, _)| other != agent);
@@ -207,16 +218,18 @@ impl View {
 
     /// Switches a hook of this connection's engines on or off.
     pub(crate) fn switch(&mut self, name: &str, on: bool) -> Result<(), RpcError> {
-        self.change(|kept| {
-            let entry = kept.engine.entry(name);
-            if !on && entry.is_some_and(|entry| entry.guard && entry.origin.is_some()) {
-                return Err(registration(format!("`{name}` is a guard of a configuration and stays on")));
-            }
-            let switched = if on { kept.engine.enable(name) } else { kept.engine.disable(name) };
-            switched.map_err(|error| registration(error.to_string()))
+        let first = self.engines.first();
+        let is_other =
+            first.and_then(|kept| kept.engine.entry(name)).is_some_and(|entry| entry.layer != Layer::Host);
+        let own =
+            self.registered.iter().find(|one| !is_other && one.is_named(name)).map(|one| one.shown.clone());
+        self.change(|kept| match &own {
+            Some(own) => kept.switch(&kept.name_of(own), on),
+            None => kept.switch(name, on),
         })?;
-        self.switched.retain(|(other, _)| other != name);
-        self.switched.push((name.to_owned(), on));
+        let (name, is_own) = (own.as_deref().unwrap_or(name), own.is_some());
+        self.switched.retain(|other| other.is_own != is_own || other.name != name);
+        self.switched.push(Switched { name: name.to_owned(), on, is_own });
         Ok(())
     }
 
@@ -242,9 +255,32 @@ impl View {
     }
 }
 
+impl Registered {
+    fn is_named(&self, name: &str) -> bool {
+        self.shown == name || name.strip_prefix("host:") == Some(&self.shown)
+    }
+}
+
 impl Kept {
+    /// How a hook of the connection's own is shown: with its layer, where a configured hook has the same name.
+    fn name_of(&self, shown: &str) -> String {
+        match self.engine.entry(shown) {
+            Some(entry) if entry.layer == Layer::Host => shown.to_owned(),
+            _ => format!("host:{shown}"),
+        }
+    }
+
     fn is_current(&self) -> bool {
         self.stamps.iter().all(|(path, known)| stamp(path) == *known)
+    }
+
+    fn switch(&self, name: &str, on: bool) -> Result<(), RpcError> {
+        let entry = self.engine.entry(name);
+        if !on && entry.is_some_and(|entry| entry.guard && entry.origin.is_some()) {
+            return Err(registration(format!("`{name}` is a guard of a configuration and stays on")));
+        }
+        let switched = if on { self.engine.enable(name) } else { self.engine.disable(name) };
+        switched.map_err(|error| registration(error.to_string()))
     }
 
     fn register(&mut self, one: &Registered) -> Result<(), RpcError> {

@@ -237,6 +237,7 @@ fn python() -> Value {
             ("layer", text()),
             ("python", or_null(text())),
             ("python_path", path()),
+            ("paths", about(path(), "instead of `dir` and `python_path`: the whole search path")),
             ("dir", text()),
             ("cwd", text()),
             ("isolate", flag()),
@@ -257,7 +258,8 @@ fn python() -> Value {
 
 fn python_result() -> Value {
     let failure = closed(&["kind", "detail"], [("kind", text()), ("detail", text())], true);
-    let reply = closed(&["reply"], [("reply", or_null(json!({ "$ref": "reply.json" })))], true);
+    let reply = or_null(json!({ "$ref": "reply.json" }));
+    let reply = closed(&["reply"], [("reply", reply), ("stdout", text())], true);
     let failed = closed(
         &["failure"],
         [("failure", failure), ("deny", or_null(text())), ("stdout", text()), ("stderr", text())],

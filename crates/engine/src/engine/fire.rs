@@ -20,7 +20,7 @@ use crate::plan::{Explained, Plan, Planner};
 use crate::registry::{
     Changed, Entry, Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry, SwitchError,
 };
-use crate::run::{self, Deferred, Launcher, Resources, WaitMode};
+use crate::run::{self, Deferred, Launcher, Resources, StopSignal, WaitMode};
 
 /// Runs the hooks of events. Cheap to clone: clones are the same engine.
 #[derive(Debug, Clone)]
@@ -126,15 +126,16 @@ fn foreign_event_notice(event: &Event) -> Notice {
 }
 
 /// Walks to the end, or until `stop` is ready. The second value tells which.
-async fn finish_until(mut walk: Walk<'_>, stop: impl Future<Output = ()>) -> (Outcome, bool) {
-    let mut stop = pin!(stop);
+async fn finish_until(walk: Walk<'_>, stop: impl Future<Output = ()>) -> (Outcome, bool) {
+    let signal = StopSignal::default();
+    let (mut walk, mut stop) = (walk.stopped_by(&signal), pin!(stop));
     let done = poll_fn(|context| match stop.as_mut().poll(context) {
         Poll::Ready(()) => Poll::Ready(false),
         Poll::Pending => walk.poll(context).map(|()| true),
     })
     .await;
     if !done {
-        walk.stop();
+        walk.stop(&signal).await;
     }
     (walk.end(), done)
 }

@@ -3,9 +3,12 @@
 //! Input: a frozen event and its plan. Output: the outcome. As long as no hook has to be waited for, the walk makes
 //! no future: a fire of callbacks that answer at once allocates nothing for running them.
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::slice;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use crosier_protocol::{Capability, Event, Ignored, Outcome};
 
@@ -13,7 +16,12 @@ use super::fire::Shared;
 use crate::fold::Fold;
 use crate::plan::Plan;
 use crate::registry::{Entry, Mode, Pass};
-use crate::run::{self, BackgroundJob, RunContext, RunFuture, RunResult, StageFuture, Started, WaitMode};
+use crate::run::{
+    self, BackgroundJob, RunContext, RunFuture, RunResult, Stage, Started, StopSignal, WaitMode,
+};
+
+/// How long a fire that is stopped waits for its processes to end. They are killed long before.
+const STOPPED_WITHIN: Duration = Duration::from_secs(1);
 
 pub(super) struct Walk<'a> {
     shared: &'a Shared,
@@ -41,14 +49,18 @@ enum Section {
 
 enum Waiting<'a> {
     Hook(RunFuture<'a>),
-    Stage(StageFuture<'a>),
+    Stage(Stage<'a>),
+    /// The fire is stopped: what was said before that, in plan order.
+    Stopped(Vec<Option<RunResult>>),
 }
 
 impl Waiting<'_> {
-    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Vec<RunResult>> {
+    /// The results in plan order, when all hooks have answered.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<Vec<Option<RunResult>>> {
         match self {
-            Self::Hook(future) => future.as_mut().poll(context).map(|result| vec![result]),
-            Self::Stage(future) => future.as_mut().poll(context),
+            Self::Hook(future) => future.as_mut().poll(context).map(|result| vec![Some(result)]),
+            Self::Stage(stage) => stage.poll(context).map(|()| stage.take_results()),
+            Self::Stopped(results) => Poll::Ready(std::mem::take(results)),
         }
     }
 }
@@ -62,6 +74,12 @@ impl<'a> Walk<'a> {
         let fold = Fold::new(event, deferred, plan.hooks(), plan.observers());
         let (section, at) = (Section::Stages, 0);
         Self { shared, plan, run, fold, needs_runtime, section, at, waiting: None, settled: None }
+    }
+
+    /// Lets this signal end what the walk runs.
+    pub(super) fn stopped_by(mut self, signal: &'a StopSignal) -> Self {
+        self.run.stop = Some(signal);
+        self
     }
 
     /// Asks guards about an event that the host changed after its fire.
@@ -93,7 +111,7 @@ impl<'a> Walk<'a> {
                     [hook] if hook.mode == Mode::Background => self.start_in_background(hook),
                     [hook] => match run::start(hook, event, self.run, context) {
                         Started::Done(result) if self.section == Section::Guards => {
-                            self.take_all(hooks, vec![result]);
+                            self.take_all(hooks, vec![Some(result)]);
                         }
                         Started::Done(result) => self.take(hook, result),
                         Started::Running(future) => {
@@ -102,7 +120,7 @@ impl<'a> Walk<'a> {
                         }
                     },
                     _ => {
-                        self.waiting = Some(Waiting::Stage(run::run_stage(hooks, event, self.run)));
+                        self.waiting = Some(Waiting::Stage(Stage::start(hooks, event, self.run)));
                         continue;
                     }
                 }
@@ -159,12 +177,62 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Ends the walk early: running hooks are stopped, and the outcome is what was collected so far.
-    pub(super) fn stop(&mut self) {
-        self.waiting = None;
-        if self.section != Section::Observers {
-            self.fold.settle();
+    /// Ends the walk early: running hooks are stopped, and the outcome is what was collected so far. Of hooks that had
+    /// not answered only a denial counts that they had written by then.
+    pub(super) async fn stop(&mut self, signal: &StopSignal) {
+        let mut before = match &mut self.waiting {
+            Some(Waiting::Stage(stage)) => stage.take_results(),
+            _ => Vec::new(),
+        };
+        signal.stop();
+        let mut over = None;
+        poll_fn(|context| self.poll_stopped(signal, &mut over, context)).await;
+        if let Some(Waiting::Stage(stage)) = &mut self.waiting {
+            self.waiting = Some(Waiting::Stopped(stage.take_results()));
         }
+        let after = match self.waiting.take() {
+            Some(Waiting::Stopped(results)) => results,
+            _ => Vec::new(),
+        };
+        if self.section == Section::Observers {
+            return;
+        }
+        before.resize_with(before.len().max(after.len()), || None);
+        for (place, result) in before.iter_mut().zip(after) {
+            let denies = result.filter(|result| result.answer.reply.denies());
+            *place = place.take().or(denies);
+        }
+        if let Some(hooks) = self.stage().filter(|_| before.iter().any(Option::is_some)) {
+            self.take_all(hooks, before);
+        }
+        self.fold.settle();
+    }
+
+    /// Waits for threads that end a process, for a moment.
+    fn poll_stopped(
+        &mut self,
+        signal: &StopSignal,
+        over: &mut Option<Pin<Box<tokio::time::Sleep>>>,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        let Some(waiting) = self.waiting.as_mut().filter(|_| !signal.is_quiet()) else {
+            return Poll::Ready(());
+        };
+        let entered = self.run.enter_runtime();
+        if self.run.lacks_runtime() {
+            return Poll::Ready(());
+        }
+        if let Poll::Ready(results) = waiting.poll(context) {
+            *waiting = Waiting::Stopped(results);
+            return Poll::Ready(());
+        }
+        if signal.is_quiet() {
+            return Poll::Ready(());
+        }
+        let over = over.get_or_insert_with(|| Box::pin(tokio::time::sleep(STOPPED_WITHIN)));
+        let is_over = over.as_mut().poll(context);
+        drop(entered);
+        is_over
     }
 
     /// The outcome, at the end.
@@ -178,14 +246,22 @@ impl<'a> Walk<'a> {
         self.fold.take(hook, result.answer, result.duration);
     }
 
-    /// Takes the results of the current stage.
-    fn take_all(&mut self, hooks: &[Arc<Entry>], results: Vec<RunResult>) {
+    /// Takes the results of the current stage. A hook without one is skipped.
+    fn take_all(&mut self, hooks: &[Arc<Entry>], results: Vec<Option<RunResult>>) {
         if self.section != Section::Guards {
-            return hooks.iter().zip(results).for_each(|(hook, result)| self.take(hook, result));
+            for (hook, result) in hooks.iter().zip(results) {
+                match result {
+                    Some(result) => self.take(hook, result),
+                    None => self.fold.skip(1),
+                }
+            }
+            return;
         }
         let indexes = self.plan.guard_indexes(self.at);
         for ((hook, result), &index) in hooks.iter().zip(results).zip(indexes) {
-            self.fold.take_again(hook, index, result.answer, result.duration);
+            if let Some(result) = result {
+                self.fold.take_again(hook, index, result.answer, result.duration);
+            }
         }
     }
 

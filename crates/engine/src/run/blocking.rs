@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crosier_protocol::{Answer, Event, Failure, FailureKind};
 
 use super::notifier::Notifier;
+use super::stopping::Held;
 use super::thread_cache::CancelPipe;
 use super::{Resources, RunContext, WaitMode, deadline_in};
 use crate::registry::{Call, Entry, Pass};
@@ -97,11 +98,15 @@ pub(super) async fn run(
         return answer;
     }
     let cannot = |what, error| Failure::new(FailureKind::Spawn, format!("{what}: {error}")).into();
+    if context.stop.is_some_and(|stop| stop.is_stopped()) {
+        return Failure::error("the fire was stopped before it began").into();
+    }
     let threads = &context.resources.processes.threads;
     let CancelPipe { held, watched } = match threads.cancel_pipe() {
         Ok(pipe) => pipe,
         Err(error) => return cannot("no descriptors are left to watch over it", error),
     };
+    let mut held = Held::new(held, context.stop);
     run.cancel = Some(watched);
     let work = move || {
         let answer = work(&mut run);
@@ -110,8 +115,8 @@ pub(super) async fn run(
     match threads.run(work) {
         Ok(pending) => {
             let (answer, returned, watched) = pending.await;
-            // Both ends are here, so the pipe was never closed and can be used again.
-            if let Some(watched) = watched {
+            // When both ends are here, the pipe was never closed and can be used again.
+            if let (Some(held), Some(watched)) = (held.take(), watched) {
                 threads.recycle(CancelPipe { held, watched });
             }
             *notifier = returned;

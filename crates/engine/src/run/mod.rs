@@ -36,6 +36,8 @@ mod resources;
 mod runtime;
 #[cfg(feature = "process")]
 mod shell_error;
+mod stage;
+mod stopping;
 mod thread;
 #[cfg(feature = "process")]
 mod thread_cache;
@@ -49,7 +51,6 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use crosier_protocol::{Answer, Event, Failure, FailureKind};
-use futures_util::{StreamExt, stream};
 use tokio::runtime::EnterGuard;
 
 use crate::message::Bus;
@@ -69,13 +70,12 @@ pub(crate) use process::ProcessGuard;
 #[cfg(feature = "process")]
 pub(crate) use processes::Processes;
 pub(crate) use resources::Resources;
+pub(crate) use stage::Stage;
+pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
     NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers, WorkerInfo,
 };
-
-/// How many hooks of one parallel stage run at once.
-const MAX_PARALLEL: usize = 8;
 
 /// The result of running one hook.
 #[derive(Debug, Clone)]
@@ -102,6 +102,8 @@ pub(crate) struct RunContext<'a> {
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
     pub(crate) resources: &'a Arc<Resources>,
+    /// Ends the fire early, where its host may.
+    pub(crate) stop: Option<&'a StopSignal>,
     /// Whether no async runtime could be started: then async code of the host is not polled.
     lacks_runtime: bool,
 }
@@ -113,7 +115,7 @@ impl<'a> RunContext<'a> {
         timing: bool,
         resources: &'a Arc<Resources>,
     ) -> Self {
-        Self { wait, bus, timing, pass: Pass::First, resources, lacks_runtime: false }
+        Self { wait, bus, timing, pass: Pass::First, resources, stop: None, lacks_runtime: false }
     }
 
     /// Makes sure that this thread is inside a runtime with timers and io while the guard lives.
@@ -126,6 +128,11 @@ impl<'a> RunContext<'a> {
         self.lacks_runtime = entered.is_err();
         entered.ok()
     }
+
+    /// Whether no async runtime could be started.
+    pub(crate) fn lacks_runtime(&self) -> bool {
+        self.lacks_runtime
+    }
 }
 
 /// A hook that was started.
@@ -136,8 +143,6 @@ pub(crate) enum Started<'a> {
 
 /// A hook that is running.
 pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = RunResult> + Send + 'a>>;
-/// The hooks of a parallel stage that are running; the results are in plan order.
-pub(crate) type StageFuture<'a> = Pin<Box<dyn Future<Output = Vec<RunResult>> + Send + 'a>>;
 
 /// Starts a hook. A callback that answers at once allocates nothing here and makes no future.
 ///
@@ -184,18 +189,6 @@ pub(crate) async fn run_to_end(hook: &Arc<Entry>, event: &Event, run: RunContext
         Started::Done(result) => result,
         Started::Running(future) => future.await,
     }
-}
-
-/// Runs the hooks of one stage at the same time, a few at once.
-pub(crate) fn run_stage<'a>(hooks: &'a [Arc<Entry>], event: &Event, run: RunContext<'a>) -> StageFuture<'a> {
-    // A blocking fire needs threads, too, to do several things at the same time.
-    let run = RunContext { wait: WaitMode::Async, ..run };
-    let event = event.clone();
-    let width = 4 * std::thread::available_parallelism().map_or(1, usize::from);
-    Box::pin(async move {
-        let runs: Vec<_> = hooks.iter().map(|hook| run_to_end(hook, &event, run)).collect();
-        stream::iter(runs).buffered(width.min(MAX_PARALLEL)).collect().await
-    })
 }
 
 /// How far the first attempt has come.

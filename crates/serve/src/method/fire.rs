@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crosier::{Event, Json, Outcome};
+use tokio::sync::oneshot;
 
 use crate::callback::{FIRE, Fire};
 use crate::connection::{Connection, MethodResult, Origin, Request};
@@ -52,17 +53,24 @@ impl FireParams {
 
 type Judging = Pin<Box<dyn Future<Output = Result<Outcome, Outcome>> + Send>>;
 
-/// Judges an event, until the deadline.
+/// Judges an event, until the deadline, or until it is cancelled.
 pub(crate) fn judge(
     engine: crosier::Engine,
     event: Event,
     recheck: bool,
     until: Option<Instant>,
+    cancelled: impl Future<Output = ()> + Send + 'static,
 ) -> impl Future<Output = Result<Outcome, Outcome>> + Send {
-    let over = async move {
+    let late = async move {
         match until {
             Some(until) => tokio::time::sleep_until(until.into()).await,
             None => pending().await,
+        }
+    };
+    let over = async move {
+        tokio::select! {
+            () = late => {}
+            () = cancelled => {}
         }
     };
     async move {
@@ -95,8 +103,14 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
         let error = RpcError::params("deadline_ms", "`deadline_ms` is too far away");
         return connection.answer(request, Err(error)).await;
     };
-    let work = judge(ready.engine, event.clone(), recheck, until);
-    let fire = Fire { request: request.id.clone(), depth: depth(&site) };
+    let (end, ended) = oneshot::channel();
+    let ended = async move {
+        if ended.await.is_err() {
+            pending().await
+        }
+    };
+    let work = judge(ready.engine, event.clone(), recheck, until, ended);
+    let fire = Fire { request: request.id.clone(), depth: depth(&site), until };
     let mut work: Judging = Box::pin(FIRE.scope(fire, work));
     let running = Running {
         connection: Arc::clone(connection),
@@ -111,7 +125,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
         Poll::Ready(judged) => running.end(judged),
         Poll::Pending => {
             let cancelled = connection.cancellable(&running.request.id);
-            tokio::spawn(running.wait(work, cancelled));
+            tokio::spawn(running.wait(work, cancelled, end));
         }
     }
     true
@@ -178,7 +192,10 @@ pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site,
 }
 
 impl Running {
-    async fn wait(self, mut work: Judging, mut cancelled: tokio::sync::oneshot::Receiver<()>) {
+    /// Waits for the outcome. A fire that is cancelled is ended through `end`: what its hooks tell until then comes before
+    /// the answer.
+    async fn wait(self, mut work: Judging, mut cancelled: oneshot::Receiver<()>, end: oneshot::Sender<()>) {
+        let mut end = Some(end);
         let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, self.request.id);
         let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);
         loop {
@@ -186,17 +203,24 @@ impl Running {
                 biased;
                 judged = &mut work => {
                     self.connection.is_over(&self.request.id);
-                    return self.end(judged);
+                    return if end.is_some() || judged.is_ok() { self.end(judged) } else { self.end_cancelled() };
                 }
-                _ = &mut cancelled => {
-                    // What runs is ended before the client is told.
-                    drop(work);
-                    let error = RpcError::new(ErrorKind::Cancelled, "the request was cancelled");
-                    return self.respond(Err(error));
+                _ = &mut cancelled, if end.is_some() => {
+                    let _ = end.take().map(|end| end.send(()));
                 }
-                _ = ticks.tick() => self.connection.outbox.send(alive.clone()),
+                // Who has not read the last one needs no other.
+                _ = ticks.tick() => if self.connection.outbox.is_idle() {
+                    self.connection.outbox.send(alive.clone());
+                },
             }
         }
+    }
+
+    fn end_cancelled(self) {
+        if let Some(relay) = &self.relay {
+            relay.catch_up();
+        }
+        self.respond(Err(RpcError::new(ErrorKind::Cancelled, "the request was cancelled")));
     }
 
     /// Its messages, then its outcome, then its answer.

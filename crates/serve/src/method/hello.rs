@@ -24,7 +24,7 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     let mut params = Params::read(params, &KNOWN)?;
     speaks(&mut params)?;
     if let Some(client) = params.take("client") {
-        Params::read(Some(&client), &["name", "version"])?;
+        about_the_client(&client)?;
     }
     let nonce = params.text("nonce")?;
     if nonce.as_ref().is_some_and(|nonce| nonce.len() != 32 || !nonce.bytes().all(|b| b.is_ascii_hexdigit()))
@@ -47,6 +47,17 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         ("config", files.into()),
         ("problems", problems),
     ]))
+}
+
+fn about_the_client(client: &Json) -> Result<(), RpcError> {
+    if !client.is_object() {
+        let message = format!("`client` must be an object, not {}", client.kind_word());
+        return Err(RpcError::params("client", message));
+    }
+    let mut about = Params::read(Some(client), &["name", "version"])?;
+    about.text("name")?;
+    about.text("version")?;
+    Ok(())
 }
 
 fn speaks(params: &mut Params) -> Result<(), RpcError> {

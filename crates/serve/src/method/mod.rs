@@ -61,6 +61,11 @@ pub(crate) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
     connection.answer(request, result).await
 }
 
+/// Whether a request takes time, and a client may end it.
+pub(crate) fn is_cancellable(method: &str) -> bool {
+    matches!(method, "fire" | "recheck" | "python.call")
+}
+
 pub(crate) fn unknown(method: &str) -> RpcError {
     let near = nearest(method, METHODS).map(|near| format!(", did you mean `{near}`?"));
     RpcError::new(ErrorKind::Method, format!("unknown method `{method:.80}`{}", near.unwrap_or_default()))

@@ -15,12 +15,13 @@ use crate::connection::{Connection, Request};
 use crate::error::{ErrorKind, RpcError, object};
 use crate::params::Params;
 
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 20] = [
     "handler",
     "config",
     "layer",
     "python",
     "python_path",
+    "paths",
     "dir",
     "cwd",
     "isolate",
@@ -73,7 +74,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
         (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
         (python.second, python.pass) = (call.second, call.pass);
         python.deadline = deadline.unwrap_or(python.deadline);
-        workers.lend(&python.stopped_by(watched.as_fd()))
+        workers.lend(&python.stopped_by(watched.as_fd()).keeping_output())
     });
     tokio::spawn(async move {
         let mut held = Some(held);
@@ -93,9 +94,9 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
             Ok(Err(NotHere { why, may_have_begun })) => Err((why, may_have_begun)),
             Err(_) => Err(("the server failed".to_owned(), true)),
         };
-        let result = result.map_err(|(why, begun)| {
-            RpcError::new(ErrorKind::Internal, why).with("begun", Json::from(json!(begun)))
-        });
+        let kind = if held.is_none() { ErrorKind::Cancelled } else { ErrorKind::Internal };
+        let result =
+            result.map_err(|(why, begun)| RpcError::new(kind, why).with("begun", Json::from(json!(begun))));
         connection.respond(&request.id, request.permit, result);
         drop(under_way);
     });
@@ -113,7 +114,11 @@ fn read(request: &Request) -> Result<Call, RpcError> {
     if let Some(python) = params.text("python")? {
         spec.interpreter = python;
     }
-    if let Some(paths) = params.paths("python_path")? {
+    if let Some(paths) = params.texts("python_path")? {
+        spec.paths.extend(paths.iter().map(|path| folder.join(path)));
+    }
+    // The whole search path, from a caller that has worked it out.
+    if let Some(paths) = params.paths("paths")? {
         spec.paths = paths;
     }
     spec.cwd = match params.text("cwd")? {
@@ -123,7 +128,7 @@ fn read(request: &Request) -> Result<Call, RpcError> {
     };
     spec.fork = params.flag("isolate")?.unwrap_or(false);
     let _ = params.text("config")?;
-    let record = record(&mut params)?;
+    let record = record(&mut params, &spec)?;
     let env = params.variables("env")?.unwrap_or_default();
     let left = params.millis("deadline_ms")?;
     let left =
@@ -145,19 +150,19 @@ fn read(request: &Request) -> Result<Call, RpcError> {
 }
 
 /// The digests that the caller knows: the worker loads nothing else from its folders.
-fn record(params: &mut Params) -> Result<Option<PythonSources>, RpcError> {
+fn record(params: &mut Params, spec: &PythonSpec) -> Result<Option<PythonSources>, RpcError> {
     let files = params.variables("files")?.unwrap_or_default();
     let (folders, units) = (params.paths("folders")?, params.paths("units")?.unwrap_or_default());
     if folders.is_none() && files.is_empty() {
         return Ok(None);
     }
-    let mut record =
-        units.into_iter().fold(PythonSources::new(folders.unwrap_or_default()), PythonSources::unit);
+    let folders = folders.unwrap_or_else(|| spec.paths.clone());
+    let mut record = units.into_iter().fold(PythonSources::new(folders), PythonSources::unit);
     for (path, digest) in files {
         let digest = digest.strip_prefix("sha256:").and_then(from_hex);
         let digest = digest
             .ok_or_else(|| RpcError::params("files", "a digest is `sha256:` and 64 hexadecimal digits"))?;
-        record = record.file(path, digest);
+        record = record.file(spec.project_dir.join(path), digest);
     }
     Ok(Some(record))
 }
@@ -193,17 +198,23 @@ fn layer(word: &str) -> Result<Layer, RpcError> {
 
 fn answer(result: PythonResult) -> String {
     let printed = String::from_utf8_lossy(&result.printed).into_owned();
+    let stdout = match printed.as_str() {
+        "" => String::new(),
+        printed => format!(r#","stdout":{}"#, Value::from(printed)),
+    };
     match result.response {
         // Bytes that are no JSON must not break the line: they go as a text, which is no reply either.
         PythonResponse::Reply(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             match Json::parse(text.trim()) {
-                Ok(reply) if !reply.text().contains('\n') => format!(r#"{{"reply":{}}}"#, reply.text()),
-                Ok(reply) => format!(r#"{{"reply":{}}}"#, reply.text().replace('\n', " ")),
-                Err(_) => object([("reply", Value::from(&*text))]),
+                Ok(reply) if !reply.text().contains('\n') => {
+                    format!(r#"{{"reply":{}{stdout}}}"#, reply.text())
+                }
+                Ok(reply) => format!(r#"{{"reply":{}{stdout}}}"#, reply.text().replace('\n', " ")),
+                Err(_) => object([("reply", Value::from(&*text)), ("stdout", Value::from(printed))]),
             }
         }
-        PythonResponse::Nothing => r#"{"reply":null}"#.to_owned(),
+        PythonResponse::Nothing => format!(r#"{{"reply":null{stdout}}}"#),
         PythonResponse::Failed { kind, detail, deny } => object([
             ("failure", json!({"kind": kind.to_string(), "detail": detail})),
             ("deny", deny.into()),

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Home;
+use crate::lab::{is_written, wait_until};
 
 struct Web {
     home: Home,
@@ -84,15 +85,24 @@ fn every_fault_has_its_status_and_on_a_hook_it_is_a_refusal() {
         (&[("Content-Length", "99999999")], "{}"),
         (&[], "{no json"),
         (&[("Host", "example.org")], "{}"),
+        (&[("Origin", "http://example.org")], "{}"),
+        (&[("X-Crosier-Project", "/nowhere")], "{}"),
     ] {
-        let (status, body) = web.send("POST", hook, headers, body);
-        let said: Value = serde_json::from_str(&body).unwrap();
-        assert_eq!(
-            (status, &said["hookSpecificOutput"]["permissionDecision"]),
-            (200, &"deny".into()),
-            "{headers:?}"
-        );
+        assert_refused(&web.send("POST", hook, headers, body), &format!("{headers:?}"));
     }
+    assert_refused(&web.send("GET", hook, &[], ""), "GET");
+    assert_refused(&web.send("POST", &format!("{hook}/more"), &[], "{}"), "a longer path");
+    // Schemes and host names are the same in capitals.
+    let port = web.address.rsplit_once(':').unwrap().1;
+    assert_eq!(rpc(&[("Authorization", &format!("bearer {}", web.token))]), 200);
+    assert_eq!(rpc(&[("Host", &format!("LocalHost:{port}"))]), 200);
+}
+
+#[track_caller]
+fn assert_refused((status, body): &(u16, String), what: &str) {
+    let said: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{what}: {status} {body}"));
+    let decision = &said["hookSpecificOutput"]["permissionDecision"];
+    assert_eq!((*status, decision), (200, &"deny".into()), "{what}");
 }
 
 #[test]
@@ -120,10 +130,15 @@ fn an_agent_posts_and_a_program_asks() {
         ("hook.register", serde_json::json!({}), -32601),
         ("fire", serde_json::json!({"event": "Stop", "input": {}, "project": project, "env": {}}), -32602),
         ("fire", serde_json::json!({"event": "Stop", "input": {}}), -32602),
+        ("fire", serde_json::json!({"event": "Stop", "input": {"cwd": "here"}}), -32602),
     ] {
         let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         assert_eq!(web.post("/v1/rpc", &request.to_string()).1["error"]["code"], code, "{method}");
     }
+    // Without a project the event's own folder is it.
+    let fire = serde_json::json!({"jsonrpc": "2.0", "id": 8, "method": "fire", "params": {"event": "PreToolUse",
+        "input": {"tool_name": "Bash", "tool_input": {}, "cwd": project}}});
+    assert_eq!(web.post("/v1/rpc", &fire.to_string()).1["result"]["outcome"]["by"], "no");
     let status = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "status"});
     assert_eq!(
         web.post("/v1/rpc", &status.to_string()).1["result"]["http"],
@@ -134,7 +149,76 @@ fn an_agent_posts_and_a_program_asks() {
 #[test]
 fn half_a_request_is_not_waited_for() {
     let web = Web::new();
-    assert_eq!(web.raw(b"POST /v1/rpc HTTP/1.1\r\nHost: x").0, 408);
+    let head = |path: &str, token: &str| {
+        let host = &web.address;
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n"
+        )
+    };
+    let (hook, rpc) = ("/v1/hook/claude/PreToolUse", "/v1/rpc");
+    let sent = [
+        "POST /v1/rpc HTTP/1.1\r\nHost: x".to_owned(),
+        head(rpc, &web.token),
+        format!("{}\r\n{{", head(rpc, &web.token)),
+        head(hook, "wrong"),
+        head(hook, &web.token),
+        format!("{}\r\n{{", head(hook, &web.token)),
+    ];
+    let answers: Vec<(u16, String)> = std::thread::scope(|scope| {
+        let all: Vec<_> = sent.iter().map(|text| scope.spawn(|| web.raw(text.as_bytes()))).collect();
+        all.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (answer, text) in answers.iter().zip(&sent).take(4) {
+        assert_eq!(answer.0, 408, "{text}");
+    }
+    // Whoever has shown the token is an agent that waits for a decision.
+    for (answer, text) in answers.iter().zip(&sent).skip(4) {
+        assert_refused(answer, text);
+    }
+}
+
+#[test]
+fn one_connection_too_many_is_told_so() {
+    let web = Web::new();
+    let idle = || TcpStream::connect(&web.address).unwrap();
+    let mut held: Vec<TcpStream> = (0..64).map(|_| idle()).collect();
+    // They were accepted in their order, before this one.
+    assert_eq!(web.send("POST", "/v1/rpc", &[], "{}").0, 503);
+    assert_refused(&web.send("POST", "/v1/hook/claude/PreToolUse", &[], "{}"), "65");
+    held.extend((0..200).map(|_| idle()));
+    assert_refused(&web.send("POST", "/v1/hook/claude/PreToolUse", &[], "{}"), "265");
+    drop(held);
+    wait_until("there is room again", || web.send("POST", "/v1/rpc", &[], "{}").0 == 200);
+}
+
+#[test]
+fn a_shutdown_waits_for_an_agent_and_refuses_it_when_it_is_now() {
+    for now in [false, true] {
+        let mut web = Web::new();
+        let ready = web.home.lab.path("ready");
+        let command = format!("echo x > {}; sleep 2; echo allow-it >&2", ready.display());
+        web.home.lab.write(
+            "config/crosier/crosier.yaml",
+            &format!("hooks: {{PreToolUse: [{{name: slow, command: '{command}', timeout: 20s}}]}}"),
+        );
+        let event = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s",
+            "cwd": web.home.lab.path("project"), "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        let mut client = web.home.connect();
+        client.hello();
+        let (answer, end) = std::thread::scope(|scope| {
+            let posted = scope.spawn(|| web.send("POST", "/v1/hook/claude", &[], &event.to_string()));
+            wait_until("the hook runs", || is_written(&ready));
+            let end = client.call("shutdown", serde_json::json!({"now": now}));
+            (posted.join().unwrap(), end)
+        });
+        assert_eq!(end["result"], serde_json::json!({}));
+        if now {
+            assert_refused(&answer, "now");
+        } else {
+            assert_eq!(answer, (200, "{}".to_owned()));
+        }
+        assert_eq!(web.home.daemon.take().unwrap().wait().unwrap().code(), Some(0));
+    }
 }
 
 #[test]

@@ -6,8 +6,11 @@ mod hosts;
 mod http;
 mod limits;
 mod python;
+mod rules;
+mod soak;
 mod socket;
 mod transcript;
+mod workers;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -119,6 +119,13 @@ impl<'a> PythonCall<'a> {
         self
     }
 
+    /// Keeps what the function prints, for the result.
+    #[must_use]
+    pub fn keeping_output(mut self) -> Self {
+        self.progress = Some(&|_| {});
+        self
+    }
+
     /// The descriptors that become readable or are closed when the call is to end early.
     pub fn stops(&self) -> impl Iterator<Item = BorrowedFd<'a>> {
         [self.stop.cancel, self.stop.shutdown].into_iter().flatten()

@@ -180,3 +180,63 @@ async fn a_host_stops_a_fire_and_learns_what_was_decided() {
     let (outcome, is_whole) = engine.recheck_until(tool("Bash"), std::future::ready(())).await;
     assert!(is_whole && outcome.reports.is_empty(), "there is no guard");
 }
+
+/// A denial that was given before the fire was stopped counts, also when other hooks of its stage have not answered,
+/// and when its own hook hangs after writing it. Nothing else of a hook that was stopped does.
+#[tokio::test]
+async fn a_denial_is_not_lost_when_the_fire_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let ready = folder.path().join("ready");
+    let mark = format!("; : > {}; sleep 60", ready.display());
+    let deny = r#"printf '{"decision":"deny","reason":"no"}'"#;
+    let sh = |line: &str| {
+        crosier::CommandSpec::shell(format!("true {line}").replace("true printf", "printf"), "/")
+    };
+    let parallel = |hook: HookBuilder<Typed<PreToolUse>>| hook.mode(crosier::Mode::Parallel);
+    let cases: [(&str, Vec<Hook>, Option<Decision>); 4] = [
+        (
+            "answered, beside one that hangs",
+            vec![
+                parallel(on("denies")).callback(|_: &PreToolUse| Reply::deny("no")),
+                parallel(on("hangs")).command(sh(&mark)),
+            ],
+            Some(Decision::Deny),
+        ),
+        (
+            "written, by one that hangs",
+            vec![on("hangs").command(sh(&format!("{deny}{mark}")))],
+            Some(Decision::Deny),
+        ),
+        (
+            "written, by one that hangs beside another",
+            vec![
+                parallel(on("hangs")).command(sh(&format!("{deny}{mark}"))),
+                parallel(on("waits")).command(sh("; sleep 60")),
+            ],
+            Some(Decision::Deny),
+        ),
+        (
+            "an allow, written by one that hangs",
+            vec![
+                on("hangs")
+                    .on_error(OnError::Abort)
+                    .command(sh(&format!(r#"printf '{{"decision":"allow"}}'{mark}"#))),
+            ],
+            None,
+        ),
+    ];
+    for (name, hooks, decision) in cases {
+        let _ = std::fs::remove_file(&ready);
+        let engine = engine(hooks);
+        let stop = async {
+            while !ready.exists() {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let began = Instant::now();
+        let (outcome, is_whole) = engine.fire_until(tool("Bash"), stop).await;
+        assert!(!is_whole && began.elapsed() < PATIENCE, "{name}");
+        assert_eq!(outcome.decision, decision, "{name}: {outcome:?}");
+        assert_eq!(engine.running_processes(), 0, "{name}");
+    }
+}
