@@ -16,6 +16,6 @@ mod stamp;
 mod warn;
 
 pub(crate) use project::{Project, Trusted, project};
-pub use project::{Standing, standings};
+pub use project::{Standing, recorded, standings};
 pub use review::{Change, HookLine, ListedProject, Review, Reviewed, list, review, revoke};
 pub use warn::unrecorded;

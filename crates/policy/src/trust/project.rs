@@ -37,6 +37,14 @@ pub(crate) struct Project {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) trusted: Trusted,
     pub(crate) notices: Notices,
+    /// Why a folder that was trusted is left out.
+    pub(crate) closed: Option<Closed>,
+}
+
+impl Project {
+    fn closed(closed: Closed) -> Self {
+        Self { closed: Some(closed), ..Self::default() }
+    }
 }
 
 /// Files as they were recorded.
@@ -183,27 +191,32 @@ fn has_configuration(folder: &Path) -> bool {
     [FILE, LOCAL_FILE].iter().any(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
-/// Finds the part of a project that is in force.
-///
-/// # Errors
-/// When a folder that was trusted has changed.
-pub(crate) fn project(request: &Request, state: &StateFolder) -> Result<Project, Closed> {
-    let found = find(request, state)?;
-    let mut project = Project::default();
+/// Finds the part of a project that is in force. A folder that was trusted and cannot be relied on is left out.
+pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
+    let found = match find(request, state) {
+        Ok(found) => found,
+        Err(closed) => return Project::closed(closed),
+    };
     if let Some(digest) = &request.trust {
-        return by_digest(request, &found, digest);
+        return by_digest(request, &found, digest).unwrap_or_else(Project::closed);
     }
+    let mut project = Project::default();
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let compared = compare_with_record(&found, folder, Venvs::Later)
-                .map_err(|why| Closed::new(Fault::Trust, why))?;
-            project.trusted.add(folder, request.homes.home.as_deref(), compared);
-            project.folders.push(folder.clone());
+            match compare_with_record(&found, folder, Venvs::Later) {
+                Ok(compared) => {
+                    project.trusted.add(folder, request.homes.home.as_deref(), compared);
+                    project.folders.push(folder.clone());
+                }
+                Err(why) => {
+                    project.closed.get_or_insert_with(|| Closed::new(Fault::Trust, why));
+                }
+            }
         } else if has_configuration(folder) {
             project.notices.push(never(folder, state));
         }
     }
-    Ok(project)
+    project
 }
 
 /// Compares a folder with its record.
@@ -286,6 +299,18 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
         project.folders.push(folder);
     }
     Ok(project)
+}
+
+/// Every file in the trust records of a project, whether it is as it was recorded or not.
+#[must_use]
+pub fn recorded(request: &Request) -> Vec<PathBuf> {
+    let Ok(found) = find(request, &state::look(request)) else { return Vec::new() };
+    let Some(records) = &found.records else { return Vec::new() };
+    let all = found.known.iter().filter_map(|folder| Some((folder, records.read(folder).ok()?)));
+    all.flat_map(|(folder, record)| {
+        record.files.into_iter().map(|file| collect::clean(&folder.join(file.path)))
+    })
+    .collect()
 }
 
 /// The trust state of every folder of a project that has or had a configuration.

@@ -1,6 +1,7 @@
 //! Trust, attacked for real: with files, links, processes and variables, against the built program.
 
 mod agent;
+mod closed;
 mod files;
 mod place;
 mod record;
