@@ -28,6 +28,18 @@ pub fn path(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
+/// A path as a word of a command line that a person can copy.
+#[must_use]
+pub fn argument(path: &Path) -> String {
+    let text = self::path(path);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+,:=@%".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
@@ -37,6 +49,14 @@ fn is_hidden(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_in_a_command_can_be_copied() {
+        for (path, shown) in [("/a/b-c.d", "/a/b-c.d"), ("/a b", "'/a b'"), ("/it's; rm", "'/it'\\''s; rm'")]
+        {
+            assert_eq!(argument(Path::new(path)), shown);
+        }
+    }
 
     #[test]
     fn what_could_steer_a_terminal_is_spelled_out() {

@@ -138,7 +138,7 @@ impl Trusted {
 }
 
 fn changed(folder: &Path, path: &str, what: &str) -> Closed {
-    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::path(folder));
+    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::argument(folder));
     Closed::new(Fault::Trust, why)
 }
 
@@ -156,7 +156,7 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         StateFolder::Missing => None,
         StateFolder::Refused(why) => return Err(Closed::new(Fault::Refused, why.clone())),
     };
-    let ever = ever::read(request.homes.config.as_deref()).map_err(refused)?;
+    let ever = ever::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
     let mut found = Found { folders: Vec::new(), known: Vec::new(), records };
     for folder in std::iter::once(&request.project).chain(&request.also) {
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
@@ -165,6 +165,14 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
                 || found.records.as_ref().is_some_and(|records| records.has(above))
         };
         let known: Vec<PathBuf> = real.ancestors().filter(is_known).map(Path::to_owned).collect();
+        // A trusted folder that was moved away and replaced by a link must not lose its policy.
+        let named = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        if let Some(link) = named.ancestors().filter(is_known).find(|above| !real.starts_with(above)) {
+            let (shown, word) = (show::path(link), show::argument(link));
+            return Err(refused(format!(
+                "{shown} was trusted and is another folder now, behind a link: crosier trust --revoke {word}"
+            )));
+        }
         let folders = project_folders(&request.places(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
@@ -221,18 +229,18 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
 
 /// Compares a folder with its record.
 fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Compared, String> {
-    let shown = show::path(folder);
-    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {shown}");
+    let (shown, word) = (show::path(folder), show::argument(folder));
+    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {word}");
     let records = found.records.as_ref().ok_or_else(gone)?;
     let mut record = records.read(folder).map_err(|unusable| match unusable {
         Unusable::Missing => gone(),
         Unusable::Bad(why) => {
-            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {shown}")
+            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {word}")
         }
     })?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
         format!(
-            "{} {}: crosier trust --diff {shown}",
+            "{} {}: crosier trust --diff {word}",
             show::one_line(&difference.path),
             show::one_line(&difference.what)
         )
@@ -246,7 +254,9 @@ fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Com
 fn never(folder: &Path, state: &StateFolder) -> Notice {
     let shown = show::path(folder);
     let remedy = match state {
-        StateFolder::Missing | StateFolder::Usable(_) => format!("to use them: crosier trust {shown}"),
+        StateFolder::Missing | StateFolder::Usable(_) => {
+            format!("to use them: crosier trust {}", show::argument(folder))
+        }
         StateFolder::Refused(why) => why.clone(),
     };
     Notice {

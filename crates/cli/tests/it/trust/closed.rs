@@ -98,3 +98,74 @@ fn a_bad_file_of_the_person_does_not_switch_the_project_off() {
     let said = machine.hook("project", &["claude"], &event("PostToolUse", "ls"), &[]).exits(0).stdout;
     assert!(said.contains("the guard says no"), "{said}");
 }
+
+#[test]
+fn hooks_of_earlier_layers_hold_in_a_daemon() {
+    use std::io::{BufRead, BufReader, Write};
+    let machine = Machine::trusted();
+    machine.write("home/.config/crosier/crosier.yaml", USER);
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o600);
+    let mut server = machine.command("project", &["serve", "--stdio"]).spawn().unwrap();
+    let (mut to, mut from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
+    let mut id = 0;
+    let mut call = |method: &str, params: Value| {
+        id += 1;
+        writeln!(to, "{}", json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(from.read_line(&mut line).unwrap() > 0, "the server ended");
+            let said: Value = serde_json::from_str(&line).unwrap();
+            if said["id"] == id {
+                return said;
+            }
+        }
+    };
+    let project = machine.path("project");
+    let said = call("hello", json!({"protocols": [1], "project": project, "env": {"PATH": "/usr/bin:/bin"}}));
+    assert!(said["error"].is_null(), "{said}");
+    let tool = |name: &str| json!({"tool_name": name, "tool_input": {"command": "ls"}, "tool_response": "x"});
+    let said = call("fire", json!({"event": "PreToolUse", "input": tool("Write")}));
+    assert_eq!(said["result"]["outcome"]["decision"], Value::Null, "{said}");
+    // No hook runs the file that changed, and still what acts is denied.
+    let good = std::fs::read_to_string(machine.path("project/guard.sh")).unwrap();
+    machine.write("project/guard.sh", "#!/bin/sh\n");
+    let said = call("fire", json!({"event": "PreToolUse", "input": tool("Write")}));
+    assert_eq!(said["result"]["outcome"]["decision"], "deny", "{said}");
+    assert!(said.to_string().contains("guard.sh changed"), "{said}");
+    let said = call("fire", json!({"event": "PostToolUse", "input": tool("Write")}));
+    assert!(said.to_string().contains("from the person"), "{said}");
+    let said = call("hook.disable", json!({"hook": "closed:PreToolUse"}));
+    assert_eq!(said["error"]["code"], -32005, "{said}");
+    machine.write("project/guard.sh", &good);
+    let said = call("fire", json!({"event": "PreToolUse", "input": tool("Write")}));
+    assert_eq!(said["result"]["outcome"]["decision"], Value::Null, "{said}");
+    drop(to);
+    server.wait().unwrap();
+}
+
+#[test]
+fn the_line_that_a_person_copies_is_quoted() {
+    let machine = Machine::trusted();
+    super::copy_folder(&machine.path("project"), &machine.path("my project"));
+    machine.trust("my project");
+    machine.write("my project/guard.sh", "#!/bin/sh\n");
+    let (_, reason) = machine.decision("my project");
+    let line = reason.split_once(": crosier ").unwrap().1;
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &format!("{} {line}", crate::lab::CROSIER)]).current_dir("/");
+    command.env("HOME", machine.path("home"));
+    let ran = command.output().unwrap();
+    assert!(String::from_utf8_lossy(&ran.stdout).contains("guard.sh changed"), "{line}: {ran:?}");
+}
+
+#[test]
+fn a_trusted_project_behind_a_link_of_its_name_keeps_its_policy() {
+    let machine = Machine::trusted();
+    std::fs::rename(machine.path("project"), machine.path("away")).unwrap();
+    std::os::unix::fs::symlink("away", machine.path("project")).unwrap();
+    let ran = machine.hook("project", &["claude"], &event("PreToolUse", "ls"), &[]).exits(0);
+    assert!(ran.stdout.contains("deny") && ran.stdout.contains("behind a link"), "{}", ran.stdout);
+    machine.run("away", &["trust", "--revoke", machine.path("project").to_str().unwrap()]).exits(0);
+    let ran = machine.hook("project", &["claude"], &event("PreToolUse", "ls"), &[]).exits(0);
+    assert!(!ran.stdout.contains("deny"), "{}", ran.stdout);
+}
