@@ -40,7 +40,9 @@ pub fn argument(path: &Path) -> String {
     }
 }
 
-fn is_hidden(c: char) -> bool {
+/// Whether a character is invisible, controls a terminal, or turns the direction of text.
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')

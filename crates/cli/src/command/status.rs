@@ -45,7 +45,7 @@ impl Run for StatusArgs {
             let all = json!({
                 "agents": agents, "project": project.as_json(), "daemon": daemon.to_json(), "log": log.as_json(),
             });
-            print::data(&format!("{all:#}"))?;
+            print::json(&format!("{all:#}"))?;
         } else {
             show_agents(&agents, &wiring)?;
             let daemon = format!("daemon: {}\n", daemon.words());

@@ -147,6 +147,8 @@ struct Found {
     folders: Vec<PathBuf>,
     known: Vec<PathBuf>,
     records: Option<Records>,
+    /// Folders that have a configuration and never count.
+    unusable: Vec<PathBuf>,
 }
 
 fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
@@ -157,7 +159,7 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         StateFolder::Refused(why) => return Err(Closed::new(Fault::Refused, why.clone())),
     };
     let ever = ever::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
-    let mut found = Found { folders: Vec::new(), known: Vec::new(), records };
+    let mut found = Found { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
     for folder in std::iter::once(&request.project).chain(&request.also) {
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         let is_known = |above: &&Path| {
@@ -177,9 +179,13 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
-                "others can write the trusted folder {}: chmod o-w it",
-                show::path(open)
+                "others can write the trusted folder {}: chmod go-w {}",
+                show::path(open),
+                show::argument(open)
             )));
+        }
+        if has_configuration(&real) && real.parent().is_some() && !folders.contains(&real) {
+            found.unusable.push(real);
         }
         found.folders.extend(folders);
         found.known.extend(known);
@@ -209,6 +215,17 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
         return by_digest(request, &found, digest).unwrap_or_else(Project::closed);
     }
     let mut project = Project::default();
+    let home = request.homes.home.as_ref().and_then(|home| fs::canonicalize(home).ok());
+    // A file in the home folder is not meant as a project's.
+    let open = found.unusable.iter().filter(|folder| home.as_ref() != Some(folder));
+    project.notices.extend(open.map(|folder| Notice {
+        subject: format!("trust:{}", show::path(folder)),
+        text: format!(
+            "the hooks of {} do not run, because others can write this folder: chmod go-w {}",
+            show::path(folder),
+            show::argument(folder)
+        ),
+    }));
     for folder in &found.folders {
         if found.known.contains(folder) {
             match compare_with_record(&found, folder, Venvs::Later) {

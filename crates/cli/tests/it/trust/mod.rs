@@ -3,8 +3,11 @@
 mod agent;
 mod closed;
 mod files;
+mod layers;
 mod place;
+mod question;
 mod record;
+mod users;
 
 use std::fs;
 use std::io::Write;
