@@ -151,6 +151,8 @@ fn the_managed_layer_holds_whatever_the_person_names() {
     );
     machine.write("own.yaml", "hooks: {Stop: [{name: x, command: 'true'}]}\n");
     let call = event("PreToolUse", "ls").to_string();
+    let mut after = event("PostToolUse", "ls");
+    after["tool_response"] = "x".into();
     let script = format!(
         r#"
 fire() {{ echo '{call}' | $CROSIER fire "$@"; }}
@@ -166,7 +168,6 @@ echo 9; ln -s /nowhere /etc/crosier/conf.d/a.yaml; fire PreToolUse -c {own}
 exit 0
 "#,
         own = machine.path("own.yaml").display(),
-        after = event("PostToolUse", "ls"),
     );
     let Some(ran) = with_managed(&machine, &script) else { return };
     let said = format!("{}\n{}", ran.stdout, ran.stderr);
