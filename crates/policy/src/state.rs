@@ -1,7 +1,7 @@
 //! Crosier's state folder: accessible only to its owner, and never inside a project.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,11 +73,38 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// The most that is read of a file in the state folder.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads a file of the state folder. Unlike the standard library it does not wait for a named pipe.
+///
+/// # Errors
+/// When it cannot be read, or is not a file of a sensible size.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MOST_BYTES {
+        return Err(io::Error::other("it is not a file, or too large"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a file to lock it, and makes it first if needed. It does not wait for a named pipe.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_lock(path: &Path) -> io::Result<fs::File> {
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_WAIT).open(path)
+}
+
+const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
 /// Holds a lock in a folder until it is dropped, so that concurrent processes do not lose each other's changes.
 pub(crate) fn lock(folder: &Path) -> io::Result<fs::File> {
     make(folder)?;
-    let path = folder.join("lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    let lock = open_lock(&folder.join("lock"))?;
     lock.lock()?;
     Ok(lock)
 }

@@ -276,3 +276,36 @@ fn a_virtual_environment_is_one_unit() {
     fs::write(module.with_file_name("more.py"), "").unwrap();
     machine.is_closed("project", ".venv changed since you trusted it");
 }
+
+#[test]
+fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
+    let machine = Machine::new();
+    let secret = machine.write("home/secret", "hunter2: [\n");
+    symlink(&secret, machine.path("project/link.yaml")).unwrap();
+    for config in [
+        format!("extends: {}.yaml", secret.display()),
+        format!("extends: ../home/../{}", "home/secret.yaml"),
+        "extends: ./link.yaml".to_owned(),
+        format!("scripts: [{}]", secret.display()),
+        "scripts: [link.yaml]".to_owned(),
+    ] {
+        fs::copy(&secret, machine.path("home/secret.yaml")).unwrap();
+        machine.write("project/crosier.yaml", &config);
+        for command in [
+            &["check"][..],
+            &["check", "--json"],
+            &["trust"],
+            &["trust", "--digest"],
+            &["config"],
+            &["doctor"],
+        ] {
+            let ran = machine.run("project", command);
+            assert!(!(ran.stdout + &ran.stderr).contains("hunter2"), "{config}: {command:?}");
+        }
+        machine.run("project", &["check"]).exits(78).says("it lies outside of the project");
+    }
+    // What is wrong with the project's own files is shown.
+    machine.write("project/crosier.yaml", "extends: ./own.yaml");
+    machine.write("project/own.yaml", "hooks: [oops");
+    machine.run("project", &["check"]).says("oops");
+}

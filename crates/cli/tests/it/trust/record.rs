@@ -143,3 +143,28 @@ fn a_state_file_beside_the_configuration_switches_nothing_off() {
     machine.run("project", &["enable", "guard"]).exits(0);
     machine.is_guarded("project");
 }
+
+#[test]
+fn a_state_folder_that_leads_into_the_project_is_refused() {
+    let machine = Machine::trusted();
+    fs::rename(machine.path("home/.local/state/crosier"), machine.path("project/state")).unwrap();
+    std::os::unix::fs::symlink(machine.path("project/state"), machine.path("home/.local/state/crosier"))
+        .unwrap();
+    machine.is_closed("project", "it lies in the project folder");
+}
+
+#[test]
+fn a_named_pipe_in_the_state_folder_keeps_nobody_waiting() {
+    let machine = Machine::trusted();
+    for file in ["switches.json", "hook/lock", "trust/lock", "pin/x"] {
+        let path = machine.path("home/.local/state/crosier").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        for name in ["PreToolUse", "UserPromptSubmit"] {
+            let ran = machine.hook("project", &["claude"], &event(name, "ls"), &[]).exits(0);
+            assert!(name != "PreToolUse" || ran.stdout.contains("deny"), "{file}: {}", ran.stdout);
+        }
+        fs::remove_file(&path).unwrap();
+    }
+}
