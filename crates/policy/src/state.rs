@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crosier_layers::is_in_project;
 
@@ -91,12 +92,28 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a file to lock it, and makes it first if needed. It does not wait for a named pipe.
+/// How long a lock is waited for.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+/// How often it is tried meanwhile.
+const PACE: Duration = Duration::from_millis(2);
+
+/// Locks a file until it is dropped, and makes it first if needed. Whoever can read the file can hold the lock, so it is not
+/// waited for without end: a hook that hangs is one that the agent does without.
 ///
 /// # Errors
-/// When it cannot be opened.
-pub fn open_lock(path: &Path) -> io::Result<fs::File> {
-    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_WAIT).open(path)
+/// When it cannot be opened, or somebody else holds the lock.
+pub fn lock_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_WAIT);
+    let file = options.open(path)?;
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MOST_WAIT => std::thread::sleep(PACE),
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -104,7 +121,5 @@ const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 /// Holds a lock in a folder until it is dropped, so that concurrent processes do not lose each other's changes.
 pub(crate) fn lock(folder: &Path) -> io::Result<fs::File> {
     make(folder)?;
-    let lock = open_lock(&folder.join("lock"))?;
-    lock.lock()?;
-    Ok(lock)
+    lock_file(&folder.join("lock"))
 }

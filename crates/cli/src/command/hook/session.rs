@@ -125,8 +125,7 @@ fn is_resume(call: &Call, resumed: Option<&str>) -> bool {
 fn remember(path: &Path, change: impl FnOnce(Memory) -> (Answer, Memory)) -> io::Result<Answer> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let lock = crosier_policy::open_lock(&folder.join("lock"))?;
-    lock.lock()?;
+    let _held = crosier_policy::lock_file(&folder.join("lock"))?;
     let old: Memory = match crosier_policy::read_file(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Memory::default(),

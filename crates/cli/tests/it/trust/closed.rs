@@ -169,3 +169,20 @@ fn a_trusted_project_behind_a_link_of_its_name_keeps_its_policy() {
     let ran = machine.hook("project", &["claude"], &event("PreToolUse", "ls"), &[]).exits(0);
     assert!(!ran.stdout.contains("deny"), "{}", ran.stdout);
 }
+
+#[test]
+fn hooks_of_earlier_layers_hold_in_a_run() {
+    let machine = closed();
+    // The prompt is let through.
+    let user = USER.replace("UserPromptSubmit", "Notification").replace("Stop:", "SubagentStop:");
+    machine.write("home/.config/crosier/crosier.yaml", &user);
+    machine.write(
+        "project/turns.yaml",
+        "- tools: [{name: Bash, input: {command: 'touch done'}}]\n- say: over\n",
+    );
+    let args = ["run", "--model", "scripted:turns.yaml", "--allow", "Bash", "--json", "go"];
+    let ran = machine.run("project", &args);
+    assert!(ran.stdout.contains("guard.sh changed"), "{} {}", ran.stdout, ran.stderr);
+    assert!(!machine.path("project/done").exists(), "what acts is denied");
+    assert!(machine.path("home/.config/crosier/asked").exists(), "{} {}", ran.stdout, ran.stderr);
+}

@@ -168,3 +168,28 @@ fn a_named_pipe_in_the_state_folder_keeps_nobody_waiting() {
         fs::remove_file(&path).unwrap();
     }
 }
+
+/// A lock needs no more than reading, which an agent may: it must not make a hook hang, because agents do without a hook
+/// that hangs.
+#[test]
+fn a_lock_that_somebody_holds_keeps_nobody_waiting() {
+    let machine = Machine::trusted();
+    machine.write("project/inner/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
+    let hook = |name: &str| machine.hook("project/inner", &["claude"], &event(name, "ls"), &[]).exits(0);
+    // The session has something to remember: that the inner folder is not trusted.
+    assert!(hook("UserPromptSubmit").stdout.contains("nobody trusted"));
+    let locks = ["hook/lock", "trust/lock", "log/lock"].map(|file| {
+        let path = machine.path("home/.local/state/crosier").join(file);
+        let lock = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
+    // Its time changed, so that its digest is to be remembered anew.
+    let guard = fs::File::options().write(true).open(machine.path("project/guard.sh")).unwrap();
+    guard.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
+    drop(guard);
+    let ran = hook("PreToolUse");
+    assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+    assert!(ran.took < std::time::Duration::from_secs(20), "{:?}", ran.took);
+    drop(locks);
+}
