@@ -23,5 +23,5 @@ pub use loader::{catalog, loader};
 pub use look::{Look, look, switches};
 pub use reply::ReplyType;
 pub use request::{Homes, Request, SelfGuard};
-pub use state::{lock_file, read_file};
+pub use state::{is_state_refused, lock_file, read_file};
 pub use switch::{Switch, Switched, Switches, owner, shown};

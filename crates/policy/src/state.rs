@@ -50,6 +50,12 @@ pub(crate) fn look(request: &Request) -> StateFolder {
     }
 }
 
+/// Whether the state folder of a request exists and must not be trusted: nothing in it may be used.
+#[must_use]
+pub fn is_state_refused(request: &Request) -> bool {
+    matches!(look(request), StateFolder::Refused(_))
+}
+
 /// Creates a folder that only its owner can access.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)

@@ -57,7 +57,8 @@ impl HookArgs {
         if self.config.trust.is_none() && request.trust.is_some() && person::agent_above().is_some() {
             request.trust = None;
         }
-        let state = request.homes.state.clone();
+        // What somebody else may have written there must not reach the model.
+        let state = request.homes.state.clone().filter(|_| !crosier_policy::is_state_refused(&request));
         let answer = |mut verdict: Verdict, notices: &Notices| {
             verdict.told.extend(notices.iter().map(|notice| Told {
                 hook: notice.subject.clone(),

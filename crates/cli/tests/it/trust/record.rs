@@ -193,3 +193,28 @@ fn a_lock_that_somebody_holds_keeps_nobody_waiting() {
     assert!(ran.took < std::time::Duration::from_secs(20), "{:?}", ran.took);
     drop(locks);
 }
+
+#[test]
+fn nothing_of_a_refused_state_folder_reaches_the_model() {
+    let machine = Machine::trusted();
+    // The session of the person, with a text that waits for the model, in a folder that the repository brings along.
+    machine.write(
+        "home/.config/crosier/crosier.yaml",
+        "hooks: {Notification: [{command: 'echo \"{\\\"additionalContext\\\": \\\"from the repository\\\"}\"'}]}",
+    );
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o600);
+    let hook = |name: &str, more: &[(&str, &str)]| {
+        let mut event = event(name, "ls");
+        event["message"] = "x".into();
+        machine.hook("project", &["claude"], &event, more).exits(0).stdout
+    };
+    hook("Notification", &[]);
+    copy_folder(&machine.path("home/.local/state"), &machine.path("project/state"));
+    let waits = fs::read_dir(machine.path("project/state/crosier/hook")).unwrap().flatten();
+    let waits: Vec<String> = waits.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect();
+    assert!(waits.concat().contains("from the repository"), "{waits:?}");
+    let state = machine.path("project/state");
+    let said = hook("UserPromptSubmit", &[("XDG_STATE_HOME", state.to_str().unwrap())]);
+    assert!(said.contains("refused") && !said.contains("from the repository"), "{said}");
+    assert!(hook("UserPromptSubmit", &[]).contains("from the repository"));
+}
