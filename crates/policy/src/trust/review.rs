@@ -159,8 +159,9 @@ impl Review {
             let mut record =
                 Record::new(folder, at, one.collected.files.clone(), one.collected.globs.clone());
             if let Some(before) = one.before.as_ref().filter(|_| also) {
-                let olds = std::iter::once(&before.files).chain(&before.also);
-                record.also = olds.filter(|files| !is_same(files, &record.files)).cloned().collect();
+                let olds = before.contents().filter(|(files, _)| !is_same(files, &record.files));
+                (record.also, record.also_globs) =
+                    olds.map(|(files, globs)| (files.clone(), globs.to_vec())).unzip();
             }
             // The list first: a folder that is on it and has no record is closed, not forgotten.
             if let Some(config) = &self.config {

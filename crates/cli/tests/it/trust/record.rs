@@ -218,3 +218,21 @@ fn nothing_of_a_refused_state_folder_reaches_the_model() {
     assert!(said.contains("refused") && !said.contains("from the repository"), "{said}");
     assert!(hook("UserPromptSubmit", &[]).contains("from the repository"));
 }
+
+#[test]
+fn a_new_file_is_seen_in_every_content_that_is_trusted_too() {
+    let machine = Machine::new();
+    let old = format!("trust: ['rules/*.txt']\n{}", super::CONFIG);
+    machine.write("project/crosier.yaml", &old);
+    machine.write("project/rules/a.txt", "a");
+    machine.trust("project");
+    machine.write("project/crosier.yaml", super::CONFIG);
+    machine.run("project", &["trust", "--yes", "--also"]).exits(0);
+    machine.is_guarded("project");
+    machine.write("project/rules/b.txt", "b");
+    machine.is_guarded("project");
+    machine.write("project/crosier.yaml", &old);
+    machine.is_closed("project", "crosier.yaml changed");
+    fs::remove_file(machine.path("project/rules/b.txt")).unwrap();
+    machine.is_guarded("project");
+}
