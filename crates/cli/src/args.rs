@@ -41,6 +41,8 @@ impl ConfigArgs {
     pub(crate) fn request(&self) -> Request {
         let mut request = setup::request(&self.config, self.homes.find());
         request.trust = self.trust.clone().or_else(|| environment::text("CROSIER_TRUST"));
+        // A variable or a file often ends with a line break.
+        request.trust = request.trust.map(|digest| digest.trim().to_owned());
         request
     }
 }

@@ -49,6 +49,21 @@ const PROGRAMS: &[(&str, &str)] = &[
 /// Programs that run scripts: the script says who it is.
 const INTERPRETERS: &[&str] = &["node", "bun", "deno", "python", "sh", "bash", "dash", "zsh", "ruby", "tsx"];
 
+/// Options of interpreters that take the next word as their value.
+const OPTIONS_WITH_VALUE: &[&str] = &[
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "-C",
+    "--conditions",
+    "-X",
+    "-W",
+    "-o",
+    "-I",
+];
+
 /// How many ancestors are checked.
 const MOST_ANCESTORS: usize = 64;
 
@@ -108,12 +123,26 @@ fn agent_by_words(program: &str, words: &[&str]) -> Option<&'static str> {
     {
         return None;
     }
-    // The script: the first word that is not an option, or the module after `-m`.
-    let script = words.iter().skip(1).find(|word| !word.starts_with('-') && !word.is_empty())?;
+    let script = script(words.get(1..).unwrap_or_default())?;
     // `…/node_modules/@anthropic-ai/claude-code/cli.js`: the package says who it is.
     let package = script.rsplit_once("node_modules/").map(|(_, rest)| rest).unwrap_or_default();
     let package = package.split('/').take(2).find_map(known);
     package.or_else(|| known(stem(base(script))))
+}
+
+/// The script among an interpreter's arguments: the first word that is neither an option nor the value of one, or the
+/// module after `-m`.
+fn script<'w>(words: &[&'w str]) -> Option<&'w str> {
+    let mut words = words.iter().copied().filter(|word| !word.is_empty());
+    loop {
+        match words.next()? {
+            option if OPTIONS_WITH_VALUE.contains(&option) => drop(words.next()),
+            // `bun run script`, `deno run script`.
+            "run" | "x" => {}
+            word if word.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
 }
 
 fn base(path: &str) -> &str {
@@ -154,6 +183,10 @@ mod tests {
             ("python3.12", &["python3", "/opt/bin/aider"], true),
             ("python3.12", &["python3", "-m", "openhands"], true),
             ("codex", &["codex", "exec"], true),
+            ("node", &["node", "-r", "dotenv/config", "--import", "tsx", "/usr/bin/gemini"], true),
+            ("python3.12", &["python3", "-X", "dev", "-W", "ignore", "/opt/bin/aider"], true),
+            ("bun", &["bun", "run", "/opt/opencode/opencode.ts"], true),
+            ("node", &["node", "-r", "gemini", "server.js"], false),
             ("crosier", &["crosier", "run", "x"], true),
             ("dash", &["sh", "/tmp/claude"], true),
             ("crosier", &["crosier", "trust"], false),

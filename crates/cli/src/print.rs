@@ -76,6 +76,22 @@ pub(crate) fn bug(info: &PanicHookInfo<'_>) {
 
 pub(crate) use crosier_policy::show::{one_line, plain};
 
+/// JSON for people and programs: characters that steer a terminal are written as JSON's own escapes, so that the data is
+/// the same. Control characters are escaped already.
+pub(crate) fn json(text: &str) -> Result<(), Failed> {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || !crosier_policy::show::is_hidden(c) {
+            shown.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            shown.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    data(&shown)
+}
+
 /// A path for people: from the current folder, if it is below.
 pub(crate) fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();

@@ -96,10 +96,21 @@ impl Hooks {
         Ok(Self { engine, files, is_logged, switched_off })
     }
 
-    /// Makes the engine of a policy that cannot be relied on.
-    fn closed(closed: &Closed, request: &Request) -> Result<Self, Failed> {
-        let engine = build(at_home(closed.builder(), &request.project))?;
-        Ok(Self::without_files(engine))
+    /// Makes the engine of a policy that cannot be relied on. The layers that are not at fault still hold.
+    pub(crate) fn closed(
+        mut closed: Closed,
+        request: &Request,
+        more: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Self, Failed> {
+        let mut hooks = (Vec::new(), Vec::new(), true);
+        if let Some(still) = &mut closed.still {
+            let (files, off) = (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
+            hooks = (files, off, still.settings.log != Some(false));
+        }
+        let (files, switched_off, is_logged) = hooks;
+        // No worker is borrowed: the folder with the daemon's key may be what is at fault.
+        let engine = build(more(at_home(closed.builder(), &request.project)))?;
+        Ok(Self { engine, files, is_logged, switched_off })
     }
 
     fn without_files(engine: Engine) -> Self {
@@ -117,7 +128,7 @@ pub(crate) fn hooks(request: &Request, more: impl FnOnce(Builder) -> Builder) ->
         Policy::Closed(closed) => {
             refuse_bad(&closed)?;
             print::error(&print::plain(&closed.why));
-            Hooks::closed(&closed, request)
+            Hooks::closed(closed, request, more)
         }
         Policy::None(notices) => Err(nothing(&notices)),
         _ => Err(nothing(&Notices::new())),
@@ -168,15 +179,17 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
     match crosier_policy::in_force(request) {
         Policy::Loaded(mut loaded) => {
             tell(&std::mem::take(&mut loaded.notices));
-            let mut layers = std::mem::take(&mut loaded.layers);
-            let agents = scopes::take(&mut layers, |layer| loaded.sources(layer));
-            loaded.layers = layers;
+            let agents = take_agents(&mut loaded);
             Ok((Hooks::of(*loaded, request, |builder| builder)?, agents))
         }
-        Policy::Closed(closed) => {
+        Policy::Closed(mut closed) => {
             refuse_bad(&closed)?;
             print::error(&print::plain(&closed.why));
-            Ok((Hooks::closed(&closed, request)?, scopes::take(&mut [], |_| None)))
+            let agents = match &mut closed.still {
+                Some(still) => take_agents(still),
+                None => scopes::take(&mut [], |_| None),
+            };
+            Ok((Hooks::closed(closed, request, |builder| builder)?, agents))
         }
         Policy::None(notices) => {
             tell(&notices);
@@ -185,6 +198,14 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
         }
         _ => Err(nothing(&Notices::new())),
     }
+}
+
+/// Takes the hooks of agents that come and go out of what is in force.
+fn take_agents(loaded: &mut Loaded) -> Box<AgentHooks> {
+    let mut layers = std::mem::take(&mut loaded.layers);
+    let agents = scopes::take(&mut layers, |layer| loaded.sources(layer));
+    loaded.layers = layers;
+    agents
 }
 
 /// An engine in the current folder and with our environment.

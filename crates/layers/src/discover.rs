@@ -188,5 +188,8 @@ pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let project = real(&places.project);
     let holds_home = places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));
     let folder = path.parent().map(real);
-    !holds_home && (path.starts_with(&project) || folder.is_some_and(|folder| folder.starts_with(&project)))
+    !holds_home
+        && (path.starts_with(&project)
+            || real(path).starts_with(&project)
+            || folder.is_some_and(|folder| folder.starts_with(&project)))
 }

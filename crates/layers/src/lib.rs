@@ -9,10 +9,11 @@
 #![forbid(unsafe_code)]
 
 mod discover;
+mod group;
 mod load;
 mod owner;
 mod project;
 
 pub use discover::{FILE, LOCAL_FILE, LayerFile, Layers, Places, RefusedFile, is_in_project};
-pub use owner::Person;
+pub use owner::{Person, read_own};
 pub use project::project_folders;

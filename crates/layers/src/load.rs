@@ -14,6 +14,13 @@ impl Layers {
     /// # Errors
     /// All problems of all files.
     pub fn load(&self, loader: impl Fn() -> Loader) -> Result<Vec<(Layer, Config)>, Problems> {
+        let (configs, problems) = self.load_each(loader);
+        if problems.is_empty() { Ok(configs) } else { Err(problems) }
+    }
+
+    /// Like [`load`](Self::load), but a layer with errors does not take the others away: returns the layers that can be
+    /// used, and everything that is wrong with the rest. A host that uses them must still fail closed.
+    pub fn load_each(&self, loader: impl Fn() -> Loader) -> (Vec<(Layer, Config)>, Problems) {
         let mut problems = Problems::new();
         let mut configs: Vec<(Layer, Config)> = Vec::new();
         let mut packs: Vec<String> = Vec::new();
@@ -32,7 +39,7 @@ impl Layers {
                 Err(found) => problems.extend(found),
             }
         }
-        if problems.is_empty() { Ok(configs) } else { Err(problems) }
+        (configs, problems)
     }
 
     /// Adds the hooks of every layer to an engine.

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
+use crate::group;
+
 /// The longest configuration that is read; the loader refuses longer ones too.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 const ROOT: u32 = 0;
@@ -15,7 +17,7 @@ const ROOT: u32 = 0;
 pub struct Person {
     /// The user id.
     pub user: u32,
-    /// The group whose only member is this user, if there is one: its write bit is harmless.
+    /// The group that may be this user's alone: where nobody else is in it, its write bit is harmless.
     pub private_group: Option<u32>,
 }
 
@@ -38,16 +40,40 @@ pub(crate) enum Writers {
     Anybody,
 }
 
+/// Reads a file of the person's that nobody else can write, whoever can write the folders above. None when there is no
+/// file.
+///
+/// # Errors
+/// Why it is refused.
+pub fn read_own(path: &Path, person: Person) -> Result<Option<Vec<u8>>, String> {
+    read_in(path, Writers::Person(person), |_| Ok(()))
+}
+
 /// Reads a file that nobody else can write. None when there is no file.
 ///
 /// # Errors
 /// Why it is refused.
 pub(crate) fn read(path: &Path, writers: Writers) -> Result<Option<Vec<u8>>, String> {
+    read_in(path, writers, |path| {
+        check_folders(path, writers)?;
+        fs::canonicalize(path).map_or(Ok(()), |real| check_folders(&real, writers))
+    })
+}
+
+fn read_in(
+    path: &Path,
+    writers: Writers,
+    check_place: impl FnOnce(&Path) -> Result<(), String>,
+) -> Result<Option<Vec<u8>>, String> {
     // Without NONBLOCK, opening a named pipe would block until somebody writes to it.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A link that leads nowhere is a mistake, and not the same as no file.
+            let is_link = !matches!(writers, Writers::Anybody) && fs::symlink_metadata(path).is_ok();
+            return if is_link { Err("it is a link to nothing".to_owned()) } else { Ok(None) };
+        }
         Err(error) => return Err(format!("it cannot be read: {error}")),
     };
     let meta = file.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
@@ -55,10 +81,7 @@ pub(crate) fn read(path: &Path, writers: Writers) -> Result<Option<Vec<u8>>, Str
         return Err("it is not a file".to_owned());
     }
     check(&meta, writers)?;
-    check_folders(path, writers)?;
-    if let Ok(real) = fs::canonicalize(path) {
-        check_folders(&real, writers)?;
-    }
+    check_place(path)?;
     let mut bytes = Vec::new();
     Read::take(&file, MAX_BYTES + 1)
         .read_to_end(&mut bytes)
@@ -80,10 +103,10 @@ fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
 }
 
 fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
-    let (allowed, private) = match writers {
+    let (allowed, person) = match writers {
         Writers::Anybody => return Ok(()),
-        Writers::Root => (meta.uid() == ROOT, Some(ROOT)),
-        Writers::Person(person) => (meta.uid() == ROOT || meta.uid() == person.user, person.private_group),
+        Writers::Root => (meta.uid() == ROOT, None),
+        Writers::Person(person) => (meta.uid() == ROOT || meta.uid() == person.user, Some(person)),
     };
     let mode = meta.mode() & 0o7777;
     if !allowed {
@@ -92,13 +115,21 @@ fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
     if mode & 0o002 != 0 {
         return Err(format!("everybody can write it (mode {mode:o})"));
     }
-    if mode & 0o020 != 0 && meta.gid() != ROOT && private != Some(meta.gid()) {
+    let own = person.filter(|person| person.private_group == Some(meta.gid()));
+    let is_private = |user| group::is_private(meta.gid(), user);
+    if mode & 0o020 != 0 && !own.is_some_and(|person| is_private(person.user)) && !is_private(ROOT) {
         return Err(format!("group {} can write it (mode {mode:o})", meta.gid()));
     }
     Ok(())
 }
 
-/// Whether everybody can write to a folder.
+/// Whether others than its owner can write to a folder.
 pub(crate) fn is_open(folder: &Path) -> bool {
-    fs::metadata(folder).is_ok_and(|meta| meta.mode() & 0o002 != 0)
+    fs::metadata(folder).is_ok_and(|meta| {
+        let by_group = meta.mode() & 0o020 != 0;
+        meta.mode() & 0o002 != 0
+            || (by_group
+                && !group::is_private(meta.gid(), meta.uid())
+                && !group::is_private(meta.gid(), ROOT))
+    })
 }

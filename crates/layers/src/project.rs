@@ -8,7 +8,7 @@ use crate::owner;
 /// The folders between the project folder and the root of its repository, the outermost first.
 ///
 /// Without a repository, only the project folder. A folder that a person has trusted applies to everything below
-/// it, even across a repository in between. The home folder, `/` and folders that everybody can write to never count:
+/// it, even across a repository in between. The home folder, `/` and folders that others can write to never count:
 /// a file there would apply to everything.
 #[must_use]
 pub fn project_folders(places: &Places) -> Vec<PathBuf> {

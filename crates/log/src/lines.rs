@@ -4,10 +4,11 @@
 //! files, under a lock that only rotation takes: `log.jsonl` becomes `log.jsonl.1`, and so on. A process that has the
 //! file open meanwhile writes its line to the renamed one, and it is read from there.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 
@@ -22,6 +23,21 @@ pub(crate) struct Lines {
 }
 
 const LOCK: &str = "lock";
+/// How long the lock is waited for: whoever can read the file can hold it.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+
+fn lock_within(file: &File, most: Duration) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if began.elapsed() < most => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
 
 impl Lines {
     /// Appends a line; `line` ends with a line break.
@@ -30,7 +46,11 @@ impl Lines {
         let mut file = self.open(&folder)?;
         if file.metadata()?.len() + line.len() as u64 > self.most_bytes {
             drop(file);
-            self.rotate(&folder)?;
+            match self.rotate(&folder) {
+                // Somebody holds the lock: a file that is too long is better than a record that is lost.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                rotated => rotated?,
+            }
             file = self.open(&folder)?;
         }
         file.write_all(line.as_bytes())
@@ -44,7 +64,7 @@ impl Lines {
     /// Renames the files, unless another process just did.
     fn rotate(&self, folder: &File) -> io::Result<()> {
         let lock = own(open_at(folder, LOCK, OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK)?)?;
-        lock.lock()?;
+        lock_within(&lock, MOST_WAIT)?;
         if self.open(folder)?.metadata()?.len() < self.most_bytes / 2 {
             return Ok(());
         }

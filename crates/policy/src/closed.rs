@@ -1,8 +1,9 @@
 //! A policy that cannot be relied on: every action is denied.
 
 use crosier::config::Problems;
-use crosier::{Answer, Builder, Engine, Hook, Reply};
+use crosier::{Answer, Builder, Engine, Hook, Layer, Reply};
 
+use crate::in_force::Loaded;
 use crate::loader::catalog;
 
 /// The events before an action, which are denied when the policy cannot be relied on.
@@ -10,14 +11,17 @@ const ACTS: [&str; 4] = ["PreToolUse", "PermissionRequest", "PreGitWrite", "PreA
 /// The events at which the person is told.
 const TELLS: [&str; 2] = ["UserPromptSubmit", "SessionStart"];
 
-/// No decision can be made: actions are denied, the person is told, and other events get no opinion.
-#[derive(Debug, Clone)]
+/// No decision can be relied on: actions are denied, the person is told, and other events get no opinion. The layers
+/// that are not at fault still apply.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Closed {
     /// Why, and what to do, in one line that a person can copy.
     pub why: String,
     /// What is at fault.
     pub fault: Fault,
+    /// The hooks that are not at fault; none when there are none.
+    pub still: Option<Box<Loaded>>,
 }
 
 /// What is at fault when a policy cannot be relied on.
@@ -34,20 +38,26 @@ pub enum Fault {
 
 impl Closed {
     pub(crate) fn new(fault: Fault, why: impl Into<String>) -> Self {
-        Self { why: why.into(), fault }
+        Self { why: why.into(), fault, still: None }
     }
 
-    /// An engine that answers in this way.
-    pub fn builder(&self) -> Builder {
-        let mut builder = Engine::builder().events(catalog());
+    /// An engine that answers in this way, with the hooks that are not at fault.
+    pub fn builder(self) -> Builder {
+        let mut builder = match self.still {
+            Some(still) => still.builder(),
+            None => Engine::builder().events(catalog()),
+        };
         for name in ACTS.iter().chain(&TELLS) {
             let Some(kind) = builder.catalog().find(name) else { continue };
             let (why, acts) = (self.why.clone(), ACTS.contains(name));
-            let hook = Hook::on_event(kind).named(format!("closed:{name}")).system();
+            // A denial ends the walk. The person is told before all hooks; an action is denied after the hooks of the
+            // machine and the person, and before those of projects, so that this is the reason that is shown.
+            let (layer, priority) = if acts { (Layer::User, i32::MAX) } else { (Layer::Managed, i32::MIN) };
+            let hook = Hook::on_event(kind).named(format!("closed:{name}")).system().priority(priority);
             let hook = hook.callback(move |_| -> Answer {
                 if acts { Reply::deny(why.clone()).into() } else { Reply::none().notify(why.clone()).into() }
             });
-            builder = builder.hook(hook);
+            builder = builder.hook(hook.in_layer(layer));
         }
         builder
     }

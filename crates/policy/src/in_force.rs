@@ -65,11 +65,9 @@ impl Loaded {
         let trusted = self.trusted;
         let layers = self.layers.into_iter();
         layers.fold(Engine::builder().events(catalog()).project(self.project), |builder, (layer, config)| {
-            match layer {
-                Layer::Project(_) | Layer::Local => {
-                    builder.layer_with(layer, config, Arc::clone(&trusted) as Arc<dyn Sources>)
-                }
-                _ => builder.layer(layer, config),
+            match is_of_project(layer) {
+                true => builder.layer_with(layer, config, Arc::clone(&trusted) as Arc<dyn Sources>),
+                false => builder.layer(layer, config),
             }
         })
     }
@@ -77,59 +75,113 @@ impl Loaded {
     /// The files that the hooks of a layer may run; none when they may run any.
     #[must_use]
     pub fn sources(&self, layer: Layer) -> Option<Arc<dyn Sources>> {
-        matches!(layer, Layer::Project(_) | Layer::Local).then(|| Arc::clone(&self.trusted) as _)
+        is_of_project(layer).then(|| Arc::clone(&self.trusted) as _)
     }
 }
 
 /// The policy in force for a project.
 #[must_use]
 pub fn in_force(request: &Request) -> Policy {
-    load(request).unwrap_or_else(Policy::Closed)
+    let mut loading = Loading::default();
+    let loaded = loading.load(request);
+    match loading.closed {
+        Some(mut closed) => {
+            closed.still = loaded.ok().map(Box::new);
+            Policy::Closed(closed)
+        }
+        None => loaded.map_or_else(Policy::None, |loaded| Policy::Loaded(Box::new(loaded))),
+    }
 }
 
-fn load(request: &Request) -> Result<Policy, Closed> {
-    let places = request.places(&request.project, Vec::new());
-    let is_named = !request.named.is_empty();
-    let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
-    refuse(&layers)?;
-    let state = state::look(request);
-    let mut project = if is_named { Project::default() } else { trust::project(request, &state)? };
-    let notices = std::mem::take(&mut project.notices);
-    layers.add_project(&project.folders);
-    refuse(&layers)?;
-    let of_project =
-        layers.files.iter().filter(|file| matches!(file.layer, Layer::Project(_) | Layer::Local));
-    of_project.into_iter().try_for_each(|file| project.trusted.check_bytes(file))?;
-    let own = own_files(request, &layers, &project.trusted);
-    let make = || loader_with(&request.homes, own.clone());
-    let mut configs = layers.load(make).map_err(bad)?;
-    project.trusted.check_loaded()?;
-    let mut files: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
-    if is_named {
-        configs.push((Layer::Host, named(&request.named, make(), &configs)?));
-        files.extend(request.named.iter().cloned());
+/// A policy that is being loaded. What is at fault is left out, so that it does not switch the rest off.
+#[derive(Debug, Default)]
+struct Loading {
+    /// The first fault.
+    closed: Option<Closed>,
+}
+
+impl Loading {
+    /// The value, or its default and a fault.
+    fn or_close<T: Default>(&mut self, result: Result<T, Closed>) -> T {
+        result.unwrap_or_else(|closed| {
+            self.closed.get_or_insert(closed);
+            T::default()
+        })
     }
-    let switched_off = match &state {
-        StateFolder::Usable(state) => switch_off(state, &layers, &request.named, &mut configs)?,
-        // Reached only when a person named the files, and then nothing is switched off.
-        StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
-    };
-    let settings = settings(&configs);
-    if request.self_guard == SelfGuard::On && settings.self_guard != Some(false) {
-        configs.push((Layer::Host, self_guard(request, make(), &configs)?));
+
+    /// The hooks of everything that is not at fault; without any, what the person should know.
+    fn load(&mut self, request: &Request) -> Result<Loaded, Notices> {
+        let places = request.places(&request.project, Vec::new());
+        let is_named = !request.named.is_empty();
+        let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
+        self.or_close(refuse(&layers));
+        let state = state::look(request);
+        let mut project = if is_named { Project::default() } else { trust::project(request, &state) };
+        if let Some(closed) = project.closed.take() {
+            self.or_close(Err::<(), _>(closed));
+        }
+        let notices = std::mem::take(&mut project.notices);
+        layers.add_project(&project.folders);
+        self.or_close(refuse(&layers));
+        let trusted = &project.trusted;
+        layers.files.retain(|file| {
+            let checked = if is_of_project(file.layer) { trusted.check_bytes(file) } else { Ok(()) };
+            let is_same = checked.is_ok();
+            self.or_close(checked);
+            is_same
+        });
+        let own = own_files(request, &layers, &project.trusted);
+        let make = || loader_with(&request.homes, own.clone());
+        let (mut configs, problems) = layers.load_each(make);
+        if !problems.is_empty() {
+            self.or_close(Err::<(), _>(bad(problems)));
+        }
+        if let Err(closed) = project.trusted.check_loaded() {
+            // Which layer read the file that changed is not known.
+            configs.retain(|(layer, _)| !is_of_project(*layer));
+            self.or_close(Err::<(), _>(closed));
+        }
+        let mut files: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
+        if is_named {
+            match named(&request.named, make(), &configs) {
+                Ok(config) => {
+                    configs.push((Layer::Host, config));
+                    files.extend(request.named.iter().cloned());
+                }
+                Err(closed) => self.or_close(Err(closed)),
+            }
+        }
+        let switched_off = match &state {
+            StateFolder::Usable(state) => {
+                self.or_close(switch_off(state, &layers, &request.named, &mut configs))
+            }
+            // Nothing is switched off.
+            StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
+        };
+        let settings = settings(&configs);
+        if request.self_guard == SelfGuard::On && settings.self_guard != Some(false) {
+            match self_guard(request, make(), &configs) {
+                Ok(config) => configs.push((Layer::Host, config)),
+                Err(closed) => self.or_close(Err(closed)),
+            }
+        }
+        if configs.is_empty() {
+            return Err(notices);
+        }
+        Ok(Loaded {
+            files,
+            layers: configs,
+            notices,
+            switched_off,
+            settings,
+            trusted: Arc::new(project.trusted),
+            project: project_dir(request),
+        })
     }
-    if configs.is_empty() {
-        return Ok(Policy::None(notices));
-    }
-    Ok(Policy::Loaded(Box::new(Loaded {
-        files,
-        layers: configs,
-        notices,
-        switched_off,
-        settings,
-        trusted: Arc::new(project.trusted),
-        project: project_dir(request),
-    })))
+}
+
+fn is_of_project(layer: Layer) -> bool {
+    matches!(layer, Layer::Project(_) | Layer::Local)
 }
 
 /// The project's folder, as hooks are told: with files that were named, the folder of the first.

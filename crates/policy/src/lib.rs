@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod closed;
+mod foreign;
 mod in_force;
 mod loader;
 mod look;
@@ -22,4 +23,5 @@ pub use loader::{catalog, loader};
 pub use look::{Look, look, switches};
 pub use reply::ReplyType;
 pub use request::{Homes, Request, SelfGuard};
+pub use state::{is_state_refused, lock_file, read_file};
 pub use switch::{Switch, Switched, Switches, owner, shown};

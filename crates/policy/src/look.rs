@@ -7,10 +7,11 @@ use crosier::config::{Config, Loader, Problems};
 use crosier_layers::{FILE, LOCAL_FILE, Layers, project_folders};
 
 use crate::closed::Closed;
+use crate::foreign;
 use crate::loader::loader;
 use crate::request::Request;
 use crate::switch::Switches;
-use crate::trust::{Standing, standings};
+use crate::trust::{self, Standing, standings};
 
 /// All configuration that was found, whether it is in force or not.
 #[derive(Debug)]
@@ -50,10 +51,37 @@ pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
         }
         Ok(configs)
     });
-    Look { layers, loaded, standings }
+    let mut look = Look { layers, loaded, standings };
+    if !look.may_run() {
+        look.hide_foreign(request, make);
+    }
+    look
 }
 
 impl Look {
+    /// Removes what files of others say from the problems of a project that nobody trusts.
+    fn hide_foreign(&mut self, request: &Request, make: impl Fn() -> Loader) {
+        let project = std::fs::canonicalize(&request.project).unwrap_or_else(|_| request.project.clone());
+        let root = trust::root_of(&project, request.homes.home.as_deref());
+        match &mut self.loaded {
+            Ok(configs) => {
+                let of_project =
+                    configs.iter_mut().filter(|(layer, _)| matches!(layer, Layer::Project(_) | Layer::Local));
+                of_project.for_each(|(_, config)| {
+                    config.warnings = foreign::hide(&config.warnings, &root, |_| false);
+                });
+            }
+            Err(problems) => {
+                let mut machine = self.layers.clone();
+                machine.files.retain(|file| !matches!(file.layer, Layer::Project(_) | Layer::Local));
+                // What is wrong with the person's own files is shown in full.
+                let (_, own) = machine.load_each(make);
+                let is_own = |name: &str| own.iter().any(|problem| problem.path() == name);
+                *problems = foreign::hide(problems, &root, is_own);
+            }
+        }
+    }
+
     /// Whether code in these files may run: a person named or wrote them, or trusts their current content.
     #[must_use]
     pub fn may_run(&self) -> bool {

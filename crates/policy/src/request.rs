@@ -67,8 +67,7 @@ impl Request {
             named: Vec::new(),
             homes: Homes::default(),
             managed: None,
-            // By convention, a group whose id equals the user's id has no other members.
-            person: Person::new(user, (user == group).then_some(group)),
+            person: Person::new(user, Some(group)),
             trust: None,
             self_guard: SelfGuard::Off,
         }

@@ -1,10 +1,11 @@
 //! Crosier's state folder: accessible only to its owner, and never inside a project.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use crosier_layers::is_in_project;
 
@@ -49,6 +50,12 @@ pub(crate) fn look(request: &Request) -> StateFolder {
     }
 }
 
+/// Whether the state folder of a request exists and must not be trusted: nothing in it may be used.
+#[must_use]
+pub fn is_state_refused(request: &Request) -> bool {
+    matches!(look(request), StateFolder::Refused(_))
+}
+
 /// Creates a folder that only its owner can access.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
@@ -73,11 +80,52 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
+/// The most that is read of a file in the state folder.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Reads a file of the state folder. Unlike the standard library it does not wait for a named pipe.
+///
+/// # Errors
+/// When it cannot be read, or is not a file of a sensible size.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() || meta.len() > MOST_BYTES {
+        return Err(io::Error::other("it is not a file, or too large"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
+    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// How long a lock is waited for.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+/// How often it is tried meanwhile.
+const PACE: Duration = Duration::from_millis(2);
+
+/// Locks a file until it is dropped, and makes it first if needed. Whoever can read the file can hold the lock, so it is not
+/// waited for without end: a hook that hangs is one that the agent does without.
+///
+/// # Errors
+/// When it cannot be opened, or somebody else holds the lock.
+pub fn lock_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_WAIT);
+    let file = options.open(path)?;
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MOST_WAIT => std::thread::sleep(PACE),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+const NO_WAIT: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
 /// Holds a lock in a folder until it is dropped, so that concurrent processes do not lose each other's changes.
 pub(crate) fn lock(folder: &Path) -> io::Result<fs::File> {
     make(folder)?;
-    let path = folder.join("lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
-    lock.lock()?;
-    Ok(lock)
+    lock_file(&folder.join("lock"))
 }

@@ -50,7 +50,7 @@ impl Switches {
     /// Why the file cannot be read.
     pub fn read(state: &Path) -> Result<Self, String> {
         let path = Self::file(state);
-        let bytes = match std::fs::read(&path) {
+        let bytes = match state::read_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(format!("{}: it cannot be read: {error}", crate::show::path(&path))),

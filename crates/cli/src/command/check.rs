@@ -44,7 +44,7 @@ impl Run for CheckArgs {
     fn run(&self) -> Result {
         let found = look(&self.config.request(), !self.no_import)?;
         if self.json {
-            print::data(&format!("{:#}", as_json(&found)))?;
+            print::json(&format!("{:#}", as_json(&found)))?;
         } else {
             print::data(&text(&found))?;
         }

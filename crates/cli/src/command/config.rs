@@ -43,7 +43,7 @@ impl Run for ConfigCommandArgs {
         }
         let found = crosier_policy::look(&request, |loader| loader);
         if self.json {
-            print::data(&format!("{:#}", as_json(&found)))?;
+            print::json(&format!("{:#}", as_json(&found)))?;
         } else {
             text(&found)?;
         }

@@ -66,7 +66,7 @@ impl Run for DoctorArgs {
         let findings = examine(&self.config.request());
         if self.json {
             let rows: Vec<Value> = findings.iter().map(as_json).collect();
-            print::data(&format!("{:#}", Value::from(rows)))?;
+            print::json(&format!("{:#}", Value::from(rows)))?;
         } else {
             print::data(&findings.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         }

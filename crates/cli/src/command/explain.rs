@@ -45,7 +45,7 @@ impl Run for ExplainArgs {
         self.note_unknown_agent(&hooks);
         let explained = hooks.engine.explain(&event);
         if self.json {
-            print::data(&format!("{:#}", self.as_json(&event, &explained, &hooks)))?;
+            print::json(&format!("{:#}", self.as_json(&event, &explained, &hooks)))?;
         } else {
             print::data(&self.text(&event, &explained, &hooks))?;
         }

@@ -31,7 +31,7 @@ impl Run for ListArgs {
         let entries = hooks.engine.entries();
         if self.json {
             let rows: Vec<Value> = entries.iter().map(|entry| as_json(entry, &hooks)).collect();
-            print::data(&format!("{:#}", Value::from(rows)))?;
+            print::json(&format!("{:#}", Value::from(rows)))?;
             return Ok(Exit::Done);
         }
         if entries.is_empty() {

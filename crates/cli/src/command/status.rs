@@ -45,7 +45,7 @@ impl Run for StatusArgs {
             let all = json!({
                 "agents": agents, "project": project.as_json(), "daemon": daemon.to_json(), "log": log.as_json(),
             });
-            print::data(&format!("{all:#}"))?;
+            print::json(&format!("{all:#}"))?;
         } else {
             show_agents(&agents, &wiring)?;
             let daemon = format!("daemon: {}\n", daemon.words());
@@ -157,9 +157,13 @@ impl ProjectStatus {
     fn find(wiring: &Wiring) -> Self {
         let request = setup::request(&[], wiring.homes.clone());
         let mut status = Self { folder: wiring.places.project.display().to_string(), ..Self::default() };
-        let standings = trust::standings(&request).unwrap_or_default().into_iter();
-        let standings = standings.map(|(folder, standing)| (folder.display().to_string(), word(&standing)));
-        status.trust = standings.collect();
+        for (folder, standing) in trust::standings(&request).unwrap_or_default() {
+            status.trust.push((folder.display().to_string(), word(&standing)));
+            // A virtual environment is compared here, and by hooks only right before one runs.
+            if let Standing::Closed(why) = standing {
+                status.closed.get_or_insert(why);
+            }
+        }
         match crosier_policy::in_force(&request) {
             Policy::Closed(closed) => status.closed = Some(closed.why),
             Policy::None(notices) => {

@@ -48,12 +48,12 @@ impl Run for EnableArgs {
         let request = self.config.request();
         let hooks = Hooks::find_all(&request)?;
         let state = state(&request)?;
-        let (is_there, owner) = match hooks.find(&self.name) {
-            Ok(hook) => (true, hook.owner.clone()),
+        let (is_there, owner, name) = match hooks.find(&self.name) {
+            Ok(hook) => (true, hook.owner.clone(), hook.name(&self.name)),
             // A name that is left over from a hook that is gone can be forgotten.
-            Err(unknown) => (false, hooks.stale_owner(state, &self.name)?.ok_or(unknown)?),
+            Err(unknown) => (false, hooks.stale_owner(state, &self.name)?.ok_or(unknown)?, self.name.clone()),
         };
-        let change = switch(state, &owner, &self.name, Switch::On)?;
+        let change = switch(state, &owner, &name, Switch::On)?;
         if is_there && hooks.is_off_itself(&self.name) {
             let message = format!(
                 "`{}` is off in {} itself, by `enabled: false`; change it there",
@@ -98,7 +98,7 @@ fn disable(hooks: &Hooks, state: &Path, name: &str) -> std::result::Result<(), F
         );
         return Err(Failed::new(Exit::Failed, message));
     }
-    let change = switch(state, &hook.owner, name, Switch::Off)?;
+    let change = switch(state, &hook.owner, &hook.name(name), Switch::Off)?;
     if change == Switched::Made {
         logbook::command(state, "disable", &format!("disabled {name} of {}", hook.owner.display()));
     }
@@ -162,6 +162,13 @@ struct Owned {
     owner: PathBuf,
 }
 
+impl Owned {
+    /// Its name without the layer.
+    fn name(&self, named: &str) -> String {
+        crosier_policy::shown(&self.declared).unwrap_or_else(|| named.to_owned())
+    }
+}
+
 impl Hooks {
     fn find_all(request: &Request) -> std::result::Result<Self, Failed> {
         let mut look = crosier_policy::look(request, |loader| loader);
@@ -189,6 +196,13 @@ impl Hooks {
     fn find(&self, name: &str) -> std::result::Result<&Owned, Failed> {
         let named = |hook: &&Owned| crosier_policy::shown(&hook.declared).as_deref() == Some(name);
         if let Some(hook) = self.all.iter().rev().find(named) {
+            return Ok(hook);
+        }
+        let in_layer = |hook: &&Owned| {
+            let plain = name.strip_prefix(&hook.layer.to_string()).and_then(|rest| rest.strip_prefix(':'));
+            plain.is_some() && crosier_policy::shown(&hook.declared).as_deref() == plain
+        };
+        if let Some(hook) = self.all.iter().find(in_layer) {
             return Ok(hook);
         }
         let failed = |message: String| Err(Failed::new(Exit::Failed, message));

@@ -3,7 +3,8 @@
 //! A pack is a configuration with a name: one that the host registered (`crosier:git`), or a file. Its hooks come
 //! before those of the file that extends it. An entry of that file under the same event with the name of a pack's hook
 //! changes it: without a handler key its keys replace the pack's (those of `options` one by one), with one the whole
-//! hook is replaced. A pack counts once, and only the file that brought it in can change it.
+//! hook is replaced. A pack counts once, and in one layer only the file that brought it in can change it. A later layer
+//! that changes a hook of an earlier layer's pack gets one of its own, beside the other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -101,7 +102,14 @@ impl Packs<'_> {
                 continue;
             }
             match parse_document(&source) {
-                Ok(pack) if self.in_force.contains(&key) => self.refuse_changes(reader, &node, &pack, &name),
+                Ok(mut pack) if self.in_force.contains(&key) => {
+                    let changed = self.apply(reader.source, &mut pack, &mut node);
+                    inherit_mode(&node, &mut pack);
+                    self.keep_changed(&mut pack, &changed);
+                    if !changed.is_empty() {
+                        units.push(Unit { source, node: pack, folder, changed });
+                    }
+                }
                 Ok(mut pack) => {
                     if pack.get("extends").is_some() {
                         let message =
@@ -204,7 +212,16 @@ impl Packs<'_> {
         changed
     }
 
-    /// A file cannot change hooks that an earlier file brought in: it could only weaken them.
+    /// Leaves only the changed hooks of a pack that an earlier layer brought in: they run beside that layer's, which
+    /// stay as they are.
+    fn keep_changed(&self, pack: &mut Node, changed: &[ChangedHook]) {
+        if let Value::Map(entries) = &mut pack.value {
+            entries.retain(|entry| matches!(entry.key.as_str(), "hooks" | "mode"));
+        }
+        self.visit(pack, &mut |_, item| changed.iter().any(|change| change.hook == item.span));
+    }
+
+    /// A file cannot change hooks that an earlier file of its layer brought in: it could only weaken them.
     fn refuse_changes(&self, reader: &mut Reader<'_>, file: &Node, pack: &Node, name: &str) {
         let mut known: Vec<(&'static str, String)> = Vec::new();
         let mut pack = pack.clone();

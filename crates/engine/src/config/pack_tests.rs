@@ -82,6 +82,16 @@ fn a_pack_counts_once_and_only_its_first_file_changes_it() {
 }
 
 #[test]
+fn a_later_layer_that_changes_a_packs_hook_gets_one_of_its_own() {
+    let later =
+        |text: &str| loader().packs_in_force(vec!["test:git".to_owned()]).text("b.yaml", text, "/").load();
+    assert!(later("extends: test:git").unwrap().hooks.is_empty());
+    let config = later("extends: test:git\nhooks: {PreToolUse: [{name: no-rm, priority: 3}]}").unwrap();
+    assert_eq!(config.hooks.len(), 1);
+    assert_eq!((config.hooks[0].name(), config.packs.len()), (Some("no-rm"), 0));
+}
+
+#[test]
 fn an_unknown_pack_is_an_error_that_names_the_nearest() {
     let problems = load("extends: test:gti").unwrap_err().to_string();
     assert!(

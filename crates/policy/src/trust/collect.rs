@@ -13,6 +13,7 @@ use crosier_layers::{FILE, LOCAL_FILE};
 use super::glob;
 use super::record::RecordedFile;
 use super::stamp::{self, Kind};
+use crate::foreign;
 use crate::loader::{catalog, loader};
 use crate::request::Homes;
 use crate::show;
@@ -75,7 +76,9 @@ pub(crate) fn collect(folder: &Path, homes: &Homes) -> Result<Collected, Untrust
             stamp::read(&path).map_err(|why| Untrustable::File(format!("{}: {why}", show::path(&path))))?;
         let shown = path.display().to_string();
         let config = loader(homes).layer(layer).bytes(&shown, bytes.clone(), folder).load();
-        let config = config.map_err(|problems| Untrustable::Problems(Box::new(problems)))?;
+        let config = config.map_err(|problems| {
+            Untrustable::Problems(Box::new(foreign::hide(&problems, &files.root, |_| false)))
+        })?;
         files.found.insert(path, Use::LOADED);
         files.document(&Source::new(shown, String::from_utf8_lossy(&bytes)), folder);
         files.globs(&config.settings.trust)?;

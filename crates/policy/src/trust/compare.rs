@@ -40,14 +40,17 @@ pub(crate) struct Compared {
 pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Difference> {
     let folder = record.folder.clone();
     let first = match compare_files(Path::new(&folder), &mut record.files, venvs) {
-        Ok(compared) => match new_file(record) {
+        Ok(compared) => match new_file(Path::new(&folder), &record.files, &record.globs) {
             None => return Ok(compared),
             Some(difference) => difference,
         },
         Err(difference) => difference,
     };
-    for files in &mut record.also {
-        if let Ok(compared) = compare_files(Path::new(&folder), files, venvs) {
+    for (at, files) in record.also.iter_mut().enumerate() {
+        let globs = record.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
+        if let Ok(compared) = compare_files(Path::new(&folder), files, venvs)
+            && new_file(Path::new(&folder), files, globs).is_none()
+        {
             return Ok(compared);
         }
     }
@@ -55,9 +58,8 @@ pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Dif
 }
 
 /// A file that matches a pattern of `trust:` and is not recorded.
-fn new_file(record: &Record) -> Option<Difference> {
-    let folder = Path::new(&record.folder);
-    for pattern in &record.globs {
+fn new_file(folder: &Path, files: &[RecordedFile], globs: &[String]) -> Option<Difference> {
+    for pattern in globs {
         let found = match glob::files(folder, pattern) {
             Ok(found) => found,
             Err(why) => {
@@ -69,7 +71,7 @@ fn new_file(record: &Record) -> Option<Difference> {
         };
         for file in found {
             let path = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
-            if !record.files.iter().any(|known| known.path == path) {
+            if !files.iter().any(|known| known.path == path) {
                 return Some(Difference { path, what: "is new since you trusted the project".to_owned() });
             }
         }

@@ -7,6 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crosier_layers::{Person, read_own};
+
 use crate::state;
 
 const FILE: &str = "trusted.json";
@@ -20,7 +22,7 @@ pub(crate) fn file(config: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When it exists and cannot be read.
-pub(crate) fn read(config: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+pub(crate) fn read(config: Option<&Path>, person: Person) -> Result<Vec<PathBuf>, String> {
     let Some(config) = config else { return Ok(Vec::new()) };
     let path = file(config);
     let failed = |why: String| {
@@ -29,10 +31,14 @@ pub(crate) fn read(config: Option<&Path>) -> Result<Vec<PathBuf>, String> {
             crate::show::path(&path)
         )
     };
-    match fs::read(&path) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|_| failed("makes no sense".to_owned())),
-        Err(error) if super::stamp::is_missing(&error) => Ok(Vec::new()),
-        Err(error) => Err(failed(format!("cannot be read: {error}"))),
+    // A folder that is not there, or a file in its place, has no list.
+    if fs::symlink_metadata(&path).is_err_and(|error| super::stamp::is_missing(&error)) {
+        return Ok(Vec::new());
+    }
+    match read_own(&path, person) {
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|_| failed("makes no sense".to_owned())),
+        Ok(None) => Ok(Vec::new()),
+        Err(why) => Err(failed(format!("is refused: {why}"))),
     }
 }
 
@@ -40,11 +46,11 @@ pub(crate) fn read(config: Option<&Path>) -> Result<Vec<PathBuf>, String> {
 ///
 /// # Errors
 /// When the list cannot be read or written.
-pub(crate) fn change(config: &Path, folder: &Path, is_on: bool) -> Result<(), String> {
+pub(crate) fn change(config: &Path, person: Person, folder: &Path, is_on: bool) -> Result<(), String> {
     let failed =
         |error: io::Error| format!("{} cannot be written: {error}", crate::show::path(&file(config)));
     state::make(config).map_err(failed)?;
-    let mut list = read(Some(config))?;
+    let mut list = read(Some(config), person)?;
     if list.iter().any(|other| other == folder) == is_on {
         return Ok(());
     }

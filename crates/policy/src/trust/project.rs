@@ -37,6 +37,14 @@ pub(crate) struct Project {
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) trusted: Trusted,
     pub(crate) notices: Notices,
+    /// Why a folder that was trusted is left out.
+    pub(crate) closed: Option<Closed>,
+}
+
+impl Project {
+    fn closed(closed: Closed) -> Self {
+        Self { closed: Some(closed), ..Self::default() }
+    }
 }
 
 /// Files as they were recorded.
@@ -130,7 +138,7 @@ impl Trusted {
 }
 
 fn changed(folder: &Path, path: &str, what: &str) -> Closed {
-    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::path(folder));
+    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::argument(folder));
     Closed::new(Fault::Trust, why)
 }
 
@@ -139,6 +147,8 @@ struct Found {
     folders: Vec<PathBuf>,
     known: Vec<PathBuf>,
     records: Option<Records>,
+    /// Folders that have a configuration and never count.
+    unusable: Vec<PathBuf>,
 }
 
 fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
@@ -148,8 +158,8 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         StateFolder::Missing => None,
         StateFolder::Refused(why) => return Err(Closed::new(Fault::Refused, why.clone())),
     };
-    let ever = ever::read(request.homes.config.as_deref()).map_err(refused)?;
-    let mut found = Found { folders: Vec::new(), known: Vec::new(), records };
+    let ever = ever::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
+    let mut found = Found { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
     for folder in std::iter::once(&request.project).chain(&request.also) {
         let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         let is_known = |above: &&Path| {
@@ -157,13 +167,25 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
                 || found.records.as_ref().is_some_and(|records| records.has(above))
         };
         let known: Vec<PathBuf> = real.ancestors().filter(is_known).map(Path::to_owned).collect();
+        // A trusted folder that was moved away and replaced by a link must not lose its policy.
+        let named = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        if let Some(link) = named.ancestors().filter(is_known).find(|above| !real.starts_with(above)) {
+            let (shown, word) = (show::path(link), show::argument(link));
+            return Err(refused(format!(
+                "{shown} was trusted and is another folder now, behind a link: crosier trust --revoke {word}"
+            )));
+        }
         let folders = project_folders(&request.places(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
-                "others can write the trusted folder {}: chmod o-w it",
-                show::path(open)
+                "others can write the trusted folder {}: chmod go-w {}",
+                show::path(open),
+                show::argument(open)
             )));
+        }
+        if has_configuration(&real) && real.parent().is_some() && !folders.contains(&real) {
+            found.unusable.push(real);
         }
         found.folders.extend(folders);
         found.known.extend(known);
@@ -183,43 +205,59 @@ fn has_configuration(folder: &Path) -> bool {
     [FILE, LOCAL_FILE].iter().any(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
-/// Finds the part of a project that is in force.
-///
-/// # Errors
-/// When a folder that was trusted has changed.
-pub(crate) fn project(request: &Request, state: &StateFolder) -> Result<Project, Closed> {
-    let found = find(request, state)?;
-    let mut project = Project::default();
+/// Finds the part of a project that is in force. A folder that was trusted and cannot be relied on is left out.
+pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
+    let found = match find(request, state) {
+        Ok(found) => found,
+        Err(closed) => return Project::closed(closed),
+    };
     if let Some(digest) = &request.trust {
-        return by_digest(request, &found, digest);
+        return by_digest(request, &found, digest).unwrap_or_else(Project::closed);
     }
+    let mut project = Project::default();
+    let home = request.homes.home.as_ref().and_then(|home| fs::canonicalize(home).ok());
+    // A file in the home folder is not meant as a project's.
+    let open = found.unusable.iter().filter(|folder| home.as_ref() != Some(folder));
+    project.notices.extend(open.map(|folder| Notice {
+        subject: format!("trust:{}", show::path(folder)),
+        text: format!(
+            "the hooks of {} do not run, because others can write this folder: chmod go-w {}",
+            show::path(folder),
+            show::argument(folder)
+        ),
+    }));
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let compared = compare_with_record(&found, folder, Venvs::Later)
-                .map_err(|why| Closed::new(Fault::Trust, why))?;
-            project.trusted.add(folder, request.homes.home.as_deref(), compared);
-            project.folders.push(folder.clone());
+            match compare_with_record(&found, folder, Venvs::Later) {
+                Ok(compared) => {
+                    project.trusted.add(folder, request.homes.home.as_deref(), compared);
+                    project.folders.push(folder.clone());
+                }
+                Err(why) => {
+                    project.closed.get_or_insert_with(|| Closed::new(Fault::Trust, why));
+                }
+            }
         } else if has_configuration(folder) {
             project.notices.push(never(folder, state));
         }
     }
-    Ok(project)
+    project
 }
 
 /// Compares a folder with its record.
 fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Compared, String> {
-    let shown = show::path(folder);
-    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {shown}");
+    let (shown, word) = (show::path(folder), show::argument(folder));
+    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {word}");
     let records = found.records.as_ref().ok_or_else(gone)?;
     let mut record = records.read(folder).map_err(|unusable| match unusable {
         Unusable::Missing => gone(),
         Unusable::Bad(why) => {
-            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {shown}")
+            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {word}")
         }
     })?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
         format!(
-            "{} {}: crosier trust --diff {shown}",
+            "{} {}: crosier trust --diff {word}",
             show::one_line(&difference.path),
             show::one_line(&difference.what)
         )
@@ -233,7 +271,9 @@ fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Com
 fn never(folder: &Path, state: &StateFolder) -> Notice {
     let shown = show::path(folder);
     let remedy = match state {
-        StateFolder::Missing | StateFolder::Usable(_) => format!("to use them: crosier trust {shown}"),
+        StateFolder::Missing | StateFolder::Usable(_) => {
+            format!("to use them: crosier trust {}", show::argument(folder))
+        }
         StateFolder::Refused(why) => why.clone(),
     };
     Notice {
@@ -286,6 +326,18 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
         project.folders.push(folder);
     }
     Ok(project)
+}
+
+/// Every file in the trust records of a project, whether it is as it was recorded or not.
+#[must_use]
+pub fn recorded(request: &Request) -> Vec<PathBuf> {
+    let Ok(found) = find(request, &state::look(request)) else { return Vec::new() };
+    let Some(records) = &found.records else { return Vec::new() };
+    let all = found.known.iter().filter_map(|folder| Some((folder, records.read(folder).ok()?)));
+    all.flat_map(|(folder, record)| {
+        record.files.into_iter().map(|file| collect::clean(&folder.join(file.path)))
+    })
+    .collect()
 }
 
 /// The trust state of every folder of a project that has or had a configuration.

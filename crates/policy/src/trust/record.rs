@@ -36,6 +36,9 @@ pub(crate) struct Record {
     /// Older contents that are trusted too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) also: Vec<Vec<RecordedFile>>,
+    /// Their patterns of `trust:`, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) also_globs: Vec<Vec<String>>,
 }
 
 /// One file.
@@ -65,7 +68,24 @@ impl RecordedFile {
 
 impl Record {
     pub(crate) fn new(folder: &str, at: u64, files: Vec<RecordedFile>, globs: Vec<String>) -> Self {
-        Self { version: 1, folder: folder.to_owned(), at, files, globs, also: Vec::new() }
+        Self {
+            version: 1,
+            folder: folder.to_owned(),
+            at,
+            files,
+            globs,
+            also: Vec::new(),
+            also_globs: Vec::new(),
+        }
+    }
+}
+
+impl Record {
+    /// Every content that is trusted, the newest first, with its patterns.
+    pub(crate) fn contents(&self) -> impl Iterator<Item = (&Vec<RecordedFile>, &[String])> {
+        let globs = |at: usize| self.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
+        let also = self.also.iter().enumerate().map(move |(at, files)| (files, globs(at)));
+        std::iter::once((&self.files, self.globs.as_slice())).chain(also)
     }
 }
 

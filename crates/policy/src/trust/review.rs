@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crosier::{Entry, Handler, Program};
-use crosier_layers::project_folders;
+use crosier_layers::{Person, project_folders};
 use sha2::{Digest, Sha256};
 
 use super::collect::{self, Collected, Untrustable};
@@ -29,6 +29,7 @@ pub struct Review {
     pub folders: Vec<Reviewed>,
     state: PathBuf,
     config: Option<PathBuf>,
+    person: Person,
 }
 
 /// One folder with a configuration.
@@ -94,9 +95,10 @@ pub fn review(request: &Request) -> Result<Review, String> {
     let real = fs::canonicalize(&request.project)
         .map_err(|error| format!("{}: {error}", show::path(&request.project)))?;
     let records = Records::new(&state);
-    let ever = ever::read(request.homes.config.as_deref())?;
+    let ever = ever::read(request.homes.config.as_deref(), request.person)?;
     let known = real.ancestors().filter(|above| records.has(above) || ever.iter().any(|path| path == above));
-    let folders = project_folders(&request.places(&real, known.map(Path::to_owned).collect()));
+    let known: Vec<PathBuf> = known.map(Path::to_owned).collect();
+    let folders = project_folders(&request.places(&real, known.clone()));
     let mut reviewed = Vec::new();
     for folder in folders {
         match collect::collect(&folder, &request.homes) {
@@ -113,6 +115,11 @@ pub fn review(request: &Request) -> Result<Review, String> {
     }
     if reviewed.is_empty() {
         let why = match real.parent() {
+            _ if known.contains(&real) => format!(
+                "there is no crosier.yaml any more in {}, which was trusted; to forget it: crosier trust --revoke {}",
+                show::path(&real),
+                show::argument(&real)
+            ),
             None => "the root folder is never a project".to_owned(),
             _ => format!(
                 "there is no crosier.yaml to trust in {} (nor in its repository); the home folder, / and folders that others can write do not count",
@@ -121,7 +128,7 @@ pub fn review(request: &Request) -> Result<Review, String> {
         };
         return Err(why);
     }
-    Ok(Review { folders: reviewed, state, config: request.homes.config.clone() })
+    Ok(Review { folders: reviewed, state, config: request.homes.config.clone(), person: request.person })
 }
 
 impl Review {
@@ -152,12 +159,13 @@ impl Review {
             let mut record =
                 Record::new(folder, at, one.collected.files.clone(), one.collected.globs.clone());
             if let Some(before) = one.before.as_ref().filter(|_| also) {
-                let olds = std::iter::once(&before.files).chain(&before.also);
-                record.also = olds.filter(|files| !is_same(files, &record.files)).cloned().collect();
+                let olds = before.contents().filter(|(files, _)| !is_same(files, &record.files));
+                (record.also, record.also_globs) =
+                    olds.map(|(files, globs)| (files.clone(), globs.to_vec())).unzip();
             }
             // The list first: a folder that is on it and has no record is closed, not forgotten.
             if let Some(config) = &self.config {
-                ever::change(config, &one.folder, true)?;
+                ever::change(config, self.person, &one.folder, true)?;
             }
             let failed = |error: std::io::Error| format!("the record cannot be written: {error}");
             records.write(&record).map_err(failed)?;
@@ -348,7 +356,7 @@ pub fn list(request: &Request) -> Result<Vec<ListedProject>, String> {
         StateFolder::Missing => Vec::new(),
         StateFolder::Refused(why) => return Err(why),
     };
-    let mut folders = ever::read(request.homes.config.as_deref())?;
+    let mut folders = ever::read(request.homes.config.as_deref(), request.person)?;
     folders.extend(records.iter().map(|record| PathBuf::from(&record.folder)));
     folders.sort();
     folders.dedup();
@@ -372,19 +380,25 @@ pub fn list(request: &Request) -> Result<Vec<ListedProject>, String> {
 /// # Errors
 /// Why it cannot be forgotten.
 pub fn revoke(request: &Request) -> Result<bool, String> {
-    let folder = fs::canonicalize(&request.project)
-        .or_else(|_| std::path::absolute(&request.project))
+    let named = std::path::absolute(&request.project)
         .map_err(|error| format!("{}: {error}", show::path(&request.project)))?;
-    let was_listed = ever::read(request.homes.config.as_deref())?.contains(&folder);
-    let had_record = match state::look(request) {
-        StateFolder::Usable(state) => Records::new(&state)
-            .remove(&folder)
-            .map_err(|error| format!("the record cannot be removed: {error}"))?,
-        StateFolder::Missing => false,
-        StateFolder::Refused(why) => return Err(why),
-    };
-    if let Some(config) = request.homes.config.as_deref().filter(|_| was_listed) {
-        ever::change(config, &folder, false)?;
+    // The folder itself, and the one that had this name before it became a link.
+    let mut folders = vec![fs::canonicalize(&named).unwrap_or_else(|_| named.clone()), named];
+    folders.dedup();
+    let mut was_trusted = false;
+    for folder in &folders {
+        let was_listed = ever::read(request.homes.config.as_deref(), request.person)?.contains(folder);
+        let had_record = match state::look(request) {
+            StateFolder::Usable(state) => Records::new(&state)
+                .remove(folder)
+                .map_err(|error| format!("the record cannot be removed: {error}"))?,
+            StateFolder::Missing => false,
+            StateFolder::Refused(why) => return Err(why),
+        };
+        if let Some(config) = request.homes.config.as_deref().filter(|_| was_listed) {
+            ever::change(config, request.person, folder, false)?;
+        }
+        was_trusted |= was_listed || had_record;
     }
-    Ok(was_listed || had_record)
+    Ok(was_trusted)
 }

@@ -41,7 +41,7 @@ impl HookArgs {
         entry.set_project(&request.project);
         call.events.first().into_iter().for_each(|event| entry.set_event(event));
         let shut = |entry: &mut Entry, why: &str| {
-            let reason = format!("crosier cannot judge this: {why}");
+            let reason = policy::reason(why);
             record_closed(entry, Some(call.entry), &reason);
             closed(agent, Some(call.entry), Some(&call), &reason)
         };
@@ -57,7 +57,8 @@ impl HookArgs {
         if self.config.trust.is_none() && request.trust.is_some() && person::agent_above().is_some() {
             request.trust = None;
         }
-        let state = request.homes.state.clone();
+        // What somebody else may have written there must not reach the model.
+        let state = request.homes.state.clone().filter(|_| !crosier_policy::is_state_refused(&request));
         let answer = |mut verdict: Verdict, notices: &Notices| {
             verdict.told.extend(notices.iter().map(|notice| Told {
                 hook: notice.subject.clone(),
@@ -72,16 +73,27 @@ impl HookArgs {
             let (decision, by) = (Some(Decision::Deny), WIRING.to_owned());
             return answer(Verdict { decision, reason, by, ..Verdict::default() }, &Notices::new());
         }
-        let (hooks, notices) = match policy::in_force(&request) {
-            Policy::Loaded(hooks, notices) => (hooks, notices),
+        let (hooks, notices, closed) = match policy::in_force(&request) {
+            Policy::Loaded(hooks, notices) => (hooks, notices, None),
             Policy::None(notices) => return answer(call.verdict(&[]), &notices),
-            Policy::Closed(why) => return shut(entry, &why),
+            Policy::Closed(why, None) => return shut(entry, &why),
+            Policy::Closed(why, Some(hooks)) => (hooks, Notices::new(), Some(policy::reason(&why))),
         };
         entry.set_policy(&hooks.files, hooks.is_logged);
         let answer = match fire(&hooks.engine, &call, self.deadline(agent)) {
             Ok(outcomes) => {
                 call.events.iter().zip(&outcomes).for_each(|(event, outcome)| entry.add(event, outcome));
-                answer(call.verdict(&outcomes), &notices)
+                let mut verdict = call.verdict(&outcomes);
+                if let Some(reason) = &closed {
+                    record_closed(entry, Some(call.entry), reason);
+                    // A hook that stops the agent ends the walk before the hook that denies.
+                    if acts(call.entry.event) && verdict.decision != Some(Decision::Deny) {
+                        (verdict.decision, verdict.reason) = (Some(Decision::Deny), reason.clone());
+                    }
+                }
+                let mut answer = answer(verdict, &notices);
+                answer.log.extend(closed);
+                answer
             }
             Err(why) => shut(entry, &why),
         };

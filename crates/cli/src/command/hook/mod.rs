@@ -109,7 +109,7 @@ impl HookArgs {
 
     /// The answer when no decision can be made.
     fn closed(&self, agent: &'static Agent, bytes: &[u8], why: &str, entry: &mut Entry) -> Answer {
-        let reason = format!("crosier cannot judge this: {}", print::plain(why));
+        let reason = policy::reason(&print::plain(why));
         let word = self.event.as_deref();
         let read = catch_unwind(|| crosier_dialect::read(agent, word, bytes, &crosier_dialect::catalog()));
         let (event, call) = match read {

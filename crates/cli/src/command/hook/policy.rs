@@ -13,8 +13,13 @@ pub(super) enum Policy {
     Loaded(Box<Hooks>, Notices),
     /// Nothing: there is no configuration that counts.
     None(Notices),
-    /// Nothing can be judged, for this reason.
-    Closed(String),
+    /// Nothing can be judged, for this reason; these hooks say so, with those that are not at fault.
+    Closed(String, Option<Box<Hooks>>),
+}
+
+/// What an agent is told when nothing can be judged.
+pub(super) fn reason(why: &str) -> String {
+    format!("crosier cannot judge this: {why}")
 }
 
 /// Loads the policy.
@@ -25,11 +30,20 @@ pub(super) fn in_force(request: &Request) -> Policy {
             let launch = background::launcher(request);
             match Hooks::of(*loaded, request, |builder| builder.launcher(launch)) {
                 Ok(hooks) => Policy::Loaded(Box::new(hooks), notices),
-                Err(failed) => Policy::Closed(print::one_line(&failed.message)),
+                Err(failed) => Policy::Closed(print::one_line(&failed.message), None),
             }
         }
-        Found::Closed(closed) => Policy::Closed(print::one_line(&closed.why)),
+        Found::Closed(mut closed) => {
+            let why = print::one_line(&closed.why);
+            if closed.still.is_none() {
+                return Policy::Closed(why, None);
+            }
+            closed.why = reason(&why);
+            let launch = background::launcher(request);
+            let hooks = Hooks::closed(closed, request, |builder| builder.launcher(launch));
+            Policy::Closed(why, hooks.ok().map(Box::new))
+        }
         Found::None(notices) => Policy::None(notices),
-        _ => Policy::Closed("this program does not know what is in force".to_owned()),
+        _ => Policy::Closed("this program does not know what is in force".to_owned(), None),
     }
 }

@@ -44,7 +44,7 @@ fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
     let name = session::name_of(call).ok_or_else(|| io::Error::other("there is no session"))?;
     let folder = state.join("pin");
     let path = folder.join(name);
-    match fs::read(&path) {
+    match crosier_policy::read_file(&path) {
         Ok(bytes) => return Ok(PathBuf::from(std::ffi::OsStr::from_bytes(&bytes))),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Err(_) => {}
@@ -58,7 +58,9 @@ fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
     let _ = fs::remove_file(&beside);
     match linked {
         Ok(()) => Ok(here.to_owned()),
-        Err(_) => fs::read(&path).map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes))),
+        Err(_) => {
+            crosier_policy::read_file(&path).map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)))
+        }
     }
 }
 

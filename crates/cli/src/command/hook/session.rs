@@ -125,10 +125,8 @@ fn is_resume(call: &Call, resumed: Option<&str>) -> bool {
 fn remember(path: &Path, change: impl FnOnce(Memory) -> (Answer, Memory)) -> io::Result<Answer> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let lock =
-        OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(folder.join("lock"))?;
-    lock.lock()?;
-    let old: Memory = match fs::read(path) {
+    let _held = crosier_policy::lock_file(&folder.join("lock"))?;
+    let old: Memory = match crosier_policy::read_file(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Memory::default(),
         Err(error) => return Err(error),

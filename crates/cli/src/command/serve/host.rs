@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use crosier::config::Config;
 use crosier::protocol::json;
+use crosier::protocol::ordered::Value;
 use crosier::{Engine, Event, Json, Outcome};
 use crosier_layers::{Layers, Places};
 use crosier_log::{Log, Record};
-use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches};
+use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches, trust};
 use crosier_serve::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
 
 use crate::command::{check, events, explain, hook};
@@ -140,10 +141,27 @@ impl Host for Commands {
                 made.problems = problems(&notices);
                 made
             }
-            Policy::Closed(closed) => return Err(refused(&closed)),
+            Policy::Closed(closed) if matches!(closed.fault, Fault::Configuration(_)) => {
+                return Err(refused(&closed));
+            }
+            Policy::Closed(mut closed) => {
+                let why = [json!({"severity": "error", "message": closed.why.as_str()})];
+                let (mut files, mut off) = (Vec::new(), Vec::new());
+                if let Some(still) = &mut closed.still {
+                    self.remember(place, still.settings.log != Some(false));
+                    (files, off) =
+                        (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
+                }
+                let mut made = Loaded::new(closed.builder(), files);
+                (made.switched_off, made.problems) = (off, list(why));
+                made
+            }
             _ => return Err(Refused::new("this program does not know what is in force", false)),
         };
         loaded.watched.extend(watched(&request));
+        if named.is_empty() {
+            loaded.watched.extend(trust::recorded(&request));
+        }
         Ok(loaded)
     }
 
@@ -248,8 +266,11 @@ fn cwd_of(body: &[u8]) -> Option<PathBuf> {
 }
 
 fn problems(notices: &Notices) -> Json {
-    let all = notices.iter().map(|notice| json!({"severity": "warning", "message": notice.text.as_str()}));
-    Json::from(crosier::protocol::ordered::Value::from(all.collect::<Vec<_>>()))
+    list(notices.iter().map(|notice| json!({"severity": "warning", "message": notice.text.as_str()})))
+}
+
+fn list(items: impl IntoIterator<Item = Value>) -> Json {
+    Json::from(Value::from(items.into_iter().collect::<Vec<_>>()))
 }
 
 fn refused(closed: &Closed) -> Refused {

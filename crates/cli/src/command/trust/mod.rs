@@ -128,7 +128,7 @@ impl TrustArgs {
                     })
                 })
                 .collect();
-            print::data(&format!("{:#}", json!(rows)))?;
+            print::json(&format!("{:#}", json!(rows)))?;
             return Ok(Exit::Done);
         }
         if listed.is_empty() {

@@ -1,6 +1,6 @@
 //! `crosier trust --watch`: each change is shown, and trusted with one key.
 
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use crosier_policy::Request;
@@ -43,21 +43,32 @@ pub(super) fn watch(request: &Request, also: bool) -> Result {
     }
 }
 
-/// One key, without a return after it.
+/// One key, without a return after it. Keys that were typed before the question do not answer it.
 fn key(question: &str) -> std::result::Result<u8, Failed> {
     let failed =
         |error: io::Error| Failed::new(Exit::Failed, format!("the answer could not be read: {error}"));
-    write!(io::stdout(), "{question}").and_then(|()| io::stdout().flush()).map_err(failed)?;
     let before = tcgetattr(io::stdin()).map_err(|error| failed(error.into()))?;
     let mut raw = before.clone();
     raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
     raw.special_codes[SpecialCodeIndex::VMIN] = 1;
     raw.special_codes[SpecialCodeIndex::VTIME] = 0;
     tcsetattr(io::stdin(), OptionalActions::Flush, &raw).map_err(|error| failed(error.into()))?;
-    let mut one = [b'q'];
-    let read = io::stdin().lock().read(&mut one);
-    let _ = tcsetattr(io::stdin(), OptionalActions::Now, &before);
-    read.map_err(failed)?;
+    let answer = ask(question);
+    let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &before);
+    let answer = answer.map_err(failed)?;
     print::data("")?;
+    Ok(answer)
+}
+
+fn ask(question: &str) -> io::Result<u8> {
+    write!(io::stdout(), "{question}")?;
+    io::stdout().flush()?;
+    let mut one = [b'q'];
+    // Not through the standard library's buffer, which would keep a second key for the next question.
+    while let Err(error) = rustix::io::read(io::stdin(), &mut one) {
+        if error != rustix::io::Errno::INTR {
+            return Err(error.into());
+        }
+    }
     Ok(one[0])
 }

@@ -224,3 +224,88 @@ fn a_script_that_runs_what_is_not_recorded_is_warned_of() {
     let ran = machine.run("project", &["check"]);
     assert!(!ran.stdout.contains("not recorded"), "{}", ran.stdout);
 }
+
+#[test]
+fn python_and_node_scripts_that_run_what_is_not_recorded_are_warned_of() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: p, argv: [python3, run.py]}, {name: n, argv: [node, run.js]}]}\n",
+    );
+    machine
+        .write("project/run.py", "import subprocess, mine\nsubprocess.run(['./tool'])\nopen('data.txt')\n");
+    machine.write("project/run.js", "const h = require('./helper'); import('./more.mjs')\n");
+    for file in ["mine.py", "tool", "data.txt", "helper.js", "more.mjs"] {
+        machine.write(&format!("project/{file}"), "");
+    }
+    let ran = machine.run("project", &["check"]);
+    for file in ["tool", "helper.js", "more.mjs"] {
+        ran.says(&format!("it runs {file}, which is not recorded with it"));
+    }
+    for file in ["mine.py", "data.txt"] {
+        assert!(!ran.stdout.contains(&format!("it runs {file}")), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_virtual_environment_is_one_unit() {
+    let machine = Machine::new();
+    let project = machine.path("project");
+    let made =
+        Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(project.join(".venv")).status();
+    assert!(made.unwrap().success());
+    let packages = fs::read_dir(project.join(".venv/lib")).unwrap().next().unwrap().unwrap().path();
+    let module = packages.join("site-packages/words.py");
+    fs::write(&module, "REASON = 'the guard says no'\n").unwrap();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, type: python, handler: policy.check, python: .venv/bin/python}]}\n",
+    );
+    machine.write(
+        "project/policy.py",
+        "import words\ndef check(event): return {'decision': 'deny', 'reason': words.REASON}\n",
+    );
+    machine.trust("project").says(".venv  (a virtual environment, as one unit)");
+    machine.is_guarded("project");
+    machine.run("project", &["status"]).exits(0);
+    fs::write(&module, "REASON = 'something else'\n").unwrap();
+    machine.is_closed("project", ".venv changed since you trusted it");
+    machine.run("project", &["status"]).exits(1).says(".venv changed");
+    machine.trust("project");
+    assert_eq!(machine.decision("project").1, "something else");
+    fs::write(module.with_file_name("more.py"), "").unwrap();
+    machine.is_closed("project", ".venv changed since you trusted it");
+}
+
+#[test]
+fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
+    let machine = Machine::new();
+    let secret = machine.write("home/secret", "hunter2: [\n");
+    symlink(&secret, machine.path("project/link.yaml")).unwrap();
+    for config in [
+        format!("extends: {}.yaml", secret.display()),
+        format!("extends: ../home/../{}", "home/secret.yaml"),
+        "extends: ./link.yaml".to_owned(),
+        format!("scripts: [{}]", secret.display()),
+        "scripts: [link.yaml]".to_owned(),
+    ] {
+        fs::copy(&secret, machine.path("home/secret.yaml")).unwrap();
+        machine.write("project/crosier.yaml", &config);
+        for command in [
+            &["check"][..],
+            &["check", "--json"],
+            &["trust"],
+            &["trust", "--digest"],
+            &["config"],
+            &["doctor"],
+        ] {
+            let ran = machine.run("project", command);
+            assert!(!(ran.stdout + &ran.stderr).contains("hunter2"), "{config}: {command:?}");
+        }
+        machine.run("project", &["check"]).exits(78).says("it lies outside of the project");
+    }
+    // What is wrong with the project's own files is shown.
+    machine.write("project/crosier.yaml", "extends: ./own.yaml");
+    machine.write("project/own.yaml", "hooks: [oops");
+    machine.run("project", &["check"]).says("oops");
+}

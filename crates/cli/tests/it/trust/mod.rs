@@ -1,9 +1,13 @@
 //! Trust, attacked for real: with files, links, processes and variables, against the built program.
 
 mod agent;
+mod closed;
 mod files;
+mod layers;
 mod place;
+mod question;
 mod record;
+mod users;
 
 use std::fs;
 use std::io::Write;

@@ -83,6 +83,55 @@ fn a_real_worktree_is_a_place_of_its_own() {
 }
 
 #[test]
+fn a_real_submodule_is_below_its_project() {
+    let machine = Machine::new();
+    fs::remove_dir(machine.path("project/.git")).unwrap();
+    let git = |folder: &str, args: &[&str]| {
+        let mut command = Command::new("git");
+        command.args([
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@example.com",
+            "-c",
+            "protocol.file.allow=always",
+        ]);
+        command.args(args).current_dir(machine.path(folder)).env("HOME", machine.path("home"));
+        let ran = command.output().unwrap();
+        assert!(ran.status.success(), "{args:?}: {ran:?}");
+    };
+    machine.write("part/crosier.yaml", "hooks: {PreToolUse: [{name: part, command: 'touch ran'}]}");
+    for folder in ["part", "project"] {
+        git(folder, &["init", "-q", "."]);
+        git(folder, &["add", "."]);
+        git(folder, &["commit", "-qm", "x"]);
+    }
+    git("project", &["submodule", "add", "-q", machine.path("part").to_str().unwrap(), "vendor/part"]);
+    machine.trust("project");
+    machine.is_guarded("project/vendor/part");
+    machine.fire("project/vendor/part").complains("nobody trusted");
+    assert!(!machine.path("project/vendor/part/ran").exists());
+    machine.trust("project/vendor/part");
+    machine.fire("project/vendor/part");
+    machine.is_guarded("project/vendor/part");
+    git("project/vendor/part", &["checkout", "-q", "-b", "other"]);
+    machine.write("project/vendor/part/crosier.yaml", "hooks: {}");
+    machine.is_closed("project/vendor/part", "crosier.yaml changed");
+    machine.is_guarded("project");
+}
+
+#[test]
+fn a_project_behind_a_link_is_the_project() {
+    let machine = Machine::trusted();
+    std::os::unix::fs::symlink(machine.path("project"), machine.path("link")).unwrap();
+    machine.is_guarded("link");
+    let ran = machine.hook("link", &["claude"], &event("PreToolUse", "ls"), &[]).exits(0);
+    assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+    machine.run("home", &["trust", "--revoke", machine.path("link").to_str().unwrap()]).exits(0);
+    machine.is_never_trusted("project");
+}
+
+#[test]
 fn home_root_and_folders_of_others_are_no_projects() {
     let machine = Machine::new();
     machine.write("home/crosier.yaml", super::CONFIG);

@@ -143,3 +143,96 @@ fn a_state_file_beside_the_configuration_switches_nothing_off() {
     machine.run("project", &["enable", "guard"]).exits(0);
     machine.is_guarded("project");
 }
+
+#[test]
+fn a_state_folder_that_leads_into_the_project_is_refused() {
+    let machine = Machine::trusted();
+    fs::rename(machine.path("home/.local/state/crosier"), machine.path("project/state")).unwrap();
+    std::os::unix::fs::symlink(machine.path("project/state"), machine.path("home/.local/state/crosier"))
+        .unwrap();
+    machine.is_closed("project", "it lies in the project folder");
+}
+
+#[test]
+fn a_named_pipe_in_the_state_folder_keeps_nobody_waiting() {
+    let machine = Machine::trusted();
+    for file in ["switches.json", "hook/lock", "trust/lock", "pin/x"] {
+        let path = machine.path("home/.local/state/crosier").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        for name in ["PreToolUse", "UserPromptSubmit"] {
+            let ran = machine.hook("project", &["claude"], &event(name, "ls"), &[]).exits(0);
+            assert!(name != "PreToolUse" || ran.stdout.contains("deny"), "{file}: {}", ran.stdout);
+        }
+        fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A lock needs no more than reading, which an agent may: it must not make a hook hang, because agents do without a hook
+/// that hangs.
+#[test]
+fn a_lock_that_somebody_holds_keeps_nobody_waiting() {
+    let machine = Machine::trusted();
+    machine.write("project/inner/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
+    let hook = |name: &str| machine.hook("project/inner", &["claude"], &event(name, "ls"), &[]).exits(0);
+    // The session has something to remember: that the inner folder is not trusted.
+    assert!(hook("UserPromptSubmit").stdout.contains("nobody trusted"));
+    let locks = ["hook/lock", "trust/lock", "log/lock"].map(|file| {
+        let path = machine.path("home/.local/state/crosier").join(file);
+        let lock = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        lock.lock().unwrap();
+        lock
+    });
+    // Its time changed, so that its digest is to be remembered anew.
+    let guard = fs::File::options().write(true).open(machine.path("project/guard.sh")).unwrap();
+    guard.set_modified(std::time::SystemTime::now() - std::time::Duration::from_secs(60)).unwrap();
+    drop(guard);
+    let ran = hook("PreToolUse");
+    assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+    assert!(ran.took < std::time::Duration::from_secs(20), "{:?}", ran.took);
+    drop(locks);
+}
+
+#[test]
+fn nothing_of_a_refused_state_folder_reaches_the_model() {
+    let machine = Machine::trusted();
+    // The session of the person, with a text that waits for the model, in a folder that the repository brings along.
+    machine.write(
+        "home/.config/crosier/crosier.yaml",
+        "hooks: {Notification: [{command: 'echo \"{\\\"additionalContext\\\": \\\"from the repository\\\"}\"'}]}",
+    );
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o600);
+    let hook = |name: &str, more: &[(&str, &str)]| {
+        let mut event = event(name, "ls");
+        event["message"] = "x".into();
+        machine.hook("project", &["claude"], &event, more).exits(0).stdout
+    };
+    hook("Notification", &[]);
+    copy_folder(&machine.path("home/.local/state"), &machine.path("project/state"));
+    let waits = fs::read_dir(machine.path("project/state/crosier/hook")).unwrap().flatten();
+    let waits: Vec<String> = waits.filter_map(|entry| fs::read_to_string(entry.path()).ok()).collect();
+    assert!(waits.concat().contains("from the repository"), "{waits:?}");
+    let state = machine.path("project/state");
+    let said = hook("UserPromptSubmit", &[("XDG_STATE_HOME", state.to_str().unwrap())]);
+    assert!(said.contains("refused") && !said.contains("from the repository"), "{said}");
+    assert!(hook("UserPromptSubmit", &[]).contains("from the repository"));
+}
+
+#[test]
+fn a_new_file_is_seen_in_every_content_that_is_trusted_too() {
+    let machine = Machine::new();
+    let old = format!("trust: ['rules/*.txt']\n{}", super::CONFIG);
+    machine.write("project/crosier.yaml", &old);
+    machine.write("project/rules/a.txt", "a");
+    machine.trust("project");
+    machine.write("project/crosier.yaml", super::CONFIG);
+    machine.run("project", &["trust", "--yes", "--also"]).exits(0);
+    machine.is_guarded("project");
+    machine.write("project/rules/b.txt", "b");
+    machine.is_guarded("project");
+    machine.write("project/crosier.yaml", &old);
+    machine.is_closed("project", "crosier.yaml changed");
+    fs::remove_file(machine.path("project/rules/b.txt")).unwrap();
+    machine.is_guarded("project");
+}
