@@ -47,6 +47,11 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
+def take_hook_module() -> None:
+    """What hooks import is one file, which workers embed; the package has a copy of it, made here."""
+    shutil.copyfile(ROOT / "crates/engine/src/run/worker/hook_module.py", HERE / "python/crosier/_hook.py")
+
+
 def build_program() -> None:
     """Builds `crosier` and puts it where maturin takes scripts from."""
     linked = ["--config", str(ROOT / "dist/static.toml")] if STATIC else []
@@ -63,6 +68,7 @@ def build_program() -> None:
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     os.chdir(HERE)
+    take_hook_module()
     build_program()
     os.environ.setdefault("MATURIN_PEP517_ARGS", MATURIN)
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
@@ -70,6 +76,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     os.chdir(HERE)
+    take_hook_module()
     build_program()
     os.environ.setdefault("MATURIN_PEP517_ARGS", MATURIN)
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)

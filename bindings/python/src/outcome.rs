@@ -1,13 +1,11 @@
 //! `crosier.Outcome`: the engine's outcome, whose values become Python objects when they are first used.
 
-use std::sync::Arc;
-
 use crosier::{Directive, Json};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::held::Fired;
+use crate::held::Rewritten;
 use crate::json;
 use crate::python::{error, python};
 
@@ -15,7 +13,8 @@ use crate::python::{error, python};
 #[pyclass(frozen, module = "crosier", weakref)]
 pub struct Outcome {
     native: crosier::Outcome,
-    fired: Option<Arc<Fired>>,
+    /// Rewritten values as Python has them, with their JSON.
+    rewritten: Vec<Rewritten>,
     /// Values that replace those of the engine: `dataclasses.replace`.
     changed: Option<Py<PyDict>>,
 }
@@ -41,8 +40,8 @@ pub const FIELDS: [&str; 16] = [
 ];
 
 impl Outcome {
-    pub fn new(native: crosier::Outcome, fired: Option<Arc<Fired>>) -> Self {
-        Self { native, fired, changed: None }
+    pub fn new(native: crosier::Outcome, rewritten: Vec<Rewritten>) -> Self {
+        Self { native, rewritten, changed: None }
     }
 
     fn changed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -54,16 +53,10 @@ impl Outcome {
 
     fn value<'py>(&self, py: Python<'py>, value: Option<&Json>) -> PyResult<Bound<'py, PyAny>> {
         let Some(value) = value else { return Ok(py.None().into_bound(py)) };
-        if let Some(fired) = &self.fired {
-            let state = fired.state();
-            let same =
-                |(json, _): &&(Json, Py<PyAny>)| std::ptr::eq(json.text().as_ptr(), value.text().as_ptr());
-            let known = state.rewritten.iter().rev().find(same).map(|(_, object)| object.clone_ref(py));
-            drop(state);
-            if let Some(known) = known {
-                let copied = json::copy(known.bind(py));
-                return copied.map_err(|problem| PyTypeError::new_err(problem.to_string()));
-            }
+        let is_same = |(json, _): &&Rewritten| std::ptr::eq(json.text().as_ptr(), value.text().as_ptr());
+        if let Some((_, known)) = self.rewritten.iter().rev().find(is_same) {
+            let copied = json::copy(known.bind(py));
+            return copied.map_err(|problem| PyTypeError::new_err(problem.to_string()));
         }
         json::read(py, value.text())
     }
@@ -143,7 +136,7 @@ impl Outcome {
             changed.set_item(name, value)?;
         }
         let native = crosier::Outcome::new(kind);
-        Ok(Self { native, fired: None, changed: Some(changed.unbind()) })
+        Ok(Self { native, rewritten: Vec::new(), changed: Some(changed.unbind()) })
     }
 
     #[getter]

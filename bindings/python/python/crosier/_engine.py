@@ -9,9 +9,9 @@ import inspect
 import json
 import os
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from . import _bridge, _hook, _native
 from ._errors import ConfigError, RegisterError
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Messages", "Outcome", "Scope"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_DEFAULT: Any = type("Default", (), {"__repr__": lambda self: "30.0"})()
+Payload = Optional[Mapping[str, Any]]
+_DEFAULT = float("30")  # an object of its own: who names the same number has named one
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -90,16 +91,6 @@ class Engine(_Hooks, NativeEngine):
     _folder: str
     _messages_open: weakref.WeakSet[Messages]
 
-    def __new__(
-        cls,
-        config: Mapping[str, Any] | None = None,
-        *,
-        folder: str | os.PathLike[str] = ".",
-        env: Mapping[str, str] | None = None,
-        timing: bool = False,
-    ) -> Engine:
-        return cls._make(config, (), folder, env, timing)
-
     def __init__(
         self,
         config: Mapping[str, Any] | None = None,
@@ -108,29 +99,36 @@ class Engine(_Hooks, NativeEngine):
         env: Mapping[str, str] | None = None,
         timing: bool = False,
     ) -> None:
-        pass
-
-    @classmethod
-    def _make(cls, config: Any, files: Any, folder: Any, env: Any, timing: bool, layers: bool = False) -> Engine:
-        where = os.path.abspath(os.fspath(folder))
+        text = None
         if config is not None:
             if not isinstance(config, Mapping):
                 raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
             try:
-                config = json.dumps(config, allow_nan=False, default=dict)
+                text = json.dumps(config, allow_nan=False, default=dict)
             except (TypeError, ValueError) as error:
                 raise ConfigError(f"the configuration cannot be read: {error}") from None
+        self._begin(folder, env, timing, config=text)
+
+    def _begin(
+        self,
+        folder: str | os.PathLike[str],
+        env: Mapping[str, str] | None,
+        timing: bool,
+        *,
+        config: str | None = None,
+        files: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> None:
+        """Makes it usable: with a configuration, with files (none of them: the layers in force), or without hooks."""
         environment = os.environ if env is None else env
-        request = {
-            "config": config, "files": [os.path.abspath(file) for file in files], "folder": where, "timing": bool(timing),
+        self._folder = os.path.abspath(os.fspath(folder))
+        self._messages_open = weakref.WeakSet()
+        self._open({
+            "config": config, "folder": self._folder, "timing": bool(timing),
+            "files": None if files is None else [os.path.abspath(file) for file in files],
             "environment": [(str(name), str(value)) for name, value in environment.items()],
-            "homes": _homes(environment), "trust": environment.get("CROSIER_TRUST") or None, "layers": layers,
-        }  # fmt: skip
-        engine = cast(Engine, NativeEngine.__new__(cls, request))
-        engine._folder = where
-        engine._messages_open = weakref.WeakSet()
-        _ENGINES.add(engine)
-        return engine
+            "homes": _homes(environment), "trust": environment.get("CROSIER_TRUST") or None,
+        })  # fmt: skip
+        _ENGINES.add(self)
 
     @classmethod
     def load(
@@ -141,7 +139,9 @@ class Engine(_Hooks, NativeEngine):
         timing: bool = False,
     ) -> Engine:
         """An engine with the hooks of these files. Without one: of the layers that are in force in this folder."""
-        return cls._make(None, paths, folder, env, timing, layers=True)
+        engine = cls.__new__(cls)
+        engine._begin(folder, env, timing, files=paths)
+        return engine
 
     def _add(self, options: dict[str, Any]) -> None:
         self._register(options)
@@ -231,50 +231,18 @@ class Scope(_Hooks):
         }  # fmt: skip
         return self._hook(event, options)
 
-    def fire(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Coroutine[Any, Any, Outcome]:
-        """Fires an event that happens in this agent."""
-        return self.engine.fire(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def fire(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        """`Engine.fire` of an event that happens in this agent; `deadline` is in seconds."""
+        return self.engine.fire(event, payload, agent_id=self.agent_id, **fields)
 
-    def fire_sync(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Outcome:
-        return self.engine.fire_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def fire_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+        return self.engine.fire_sync(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Coroutine[Any, Any, Outcome]:
-        return self.engine.recheck(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def recheck(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        return self.engine.recheck(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck_sync(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Outcome:
-        return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def recheck_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+        return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def close(self) -> None:
         """Takes the hooks out."""
