@@ -112,6 +112,7 @@ impl NativeEngine {
         Ok(())
     }
 
+    /// Runs the hooks of an event; `fields` are payload fields, `deadline` is in seconds. Awaited.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn fire(
         slf: &Bound<'_, Self>,
@@ -124,6 +125,7 @@ impl NativeEngine {
         ask(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
     }
 
+    /// `fire`, waited for on this thread.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn fire_sync(
         slf: &Bound<'_, Self>,
@@ -136,6 +138,7 @@ impl NativeEngine {
         ask_here(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
     }
 
+    /// Asks the guards alone, about an event that was changed after its fire. Awaited.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn recheck(
         slf: &Bound<'_, Self>,
@@ -148,6 +151,7 @@ impl NativeEngine {
         ask(slf, Asked::Recheck, event, payload, agent_id, deadline, fields)
     }
 
+    /// `recheck`, waited for on this thread.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn recheck_sync(
         slf: &Bound<'_, Self>,
@@ -188,6 +192,7 @@ impl NativeEngine {
         Ok(NativeMessages::new(py.detach(|| engine.subscribe(maxsize))))
     }
 
+    /// What would run for an event (`plan`), and what would not, and why (`out`).
     #[pyo3(signature = (event, *, tool=None, agent_id=None))]
     fn explain<'py>(
         &self,
@@ -201,21 +206,24 @@ impl NativeEngine {
         explain::explain(py, &engine, &kind.kind, tool, agent_id)
     }
 
+    /// Switches a hook on.
     fn enable(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         let switched = self.engine(py)?.enable(name);
         switched.map_err(|wrong| error(py, "RegisterError", (wrong.to_string(),)))
     }
 
+    /// Switches a hook off without losing it.
     fn disable(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         let switched = self.engine(py)?.disable(name);
         switched.map_err(|wrong| error(py, "RegisterError", (wrong.to_string(),)))
     }
 
+    /// Whether a hook of this name exists and is on.
     fn is_enabled(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.engine(py)?.is_enabled(name))
     }
 
-    /// Removes a hook.
+    /// Takes a hook out. False when there is none of this name.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.engine(py)?.unregister(name))
     }
@@ -237,6 +245,7 @@ impl NativeEngine {
         });
     }
 
+    /// Whether the engine was closed.
     #[getter]
     fn closed(&self) -> bool {
         self.engine.read().unwrap_or_else(PoisonError::into_inner).is_none()

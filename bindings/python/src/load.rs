@@ -39,7 +39,7 @@ pub fn engine(py: Python<'_>, request: Request) -> PyResult<(Engine, bool)> {
     let Request { config, files, folder, environment, timing, homes, trust } = request;
     let homes = Homes::new(homes.0, homes.1, homes.2);
     let builder = if let Some(config) = config {
-        let reader = loader(&homes).text("<config>", &config, &folder);
+        let reader = loader(&homes).may_be_empty().text("<config>", &config, &folder);
         let config = py.detach(|| reader.load()).map_err(|problems| config_error(py, &problems))?;
         Engine::builder().events(crosier_policy::catalog()).config(config)
     } else if let Some(files) = files {

@@ -121,17 +121,31 @@ impl Outcome {
 impl Outcome {
     /// An outcome made by hand: for tests of hosts.
     #[new]
-    #[pyo3(signature = (event, **fields))]
-    fn make(py: Python<'_>, event: &str, fields: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (event, *values, **fields))]
+    fn make(
+        py: Python<'_>,
+        event: &str,
+        values: &Bound<'_, PyTuple>,
+        fields: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let kind = crosier_dialect::catalog().find(event);
         let kind = kind.ok_or_else(|| {
             error(py, "EventError", (crosier_dialect::catalog().unknown_event(event), "event"))
         })?;
         let changed = PyDict::new(py);
+        if values.len() >= FIELDS.len() {
+            return Err(PyTypeError::new_err(format!("an outcome has {} fields", FIELDS.len())));
+        }
+        for (name, value) in FIELDS.iter().skip(1).zip(values.iter()) {
+            changed.set_item(name, value)?;
+        }
         for (name, value) in fields.iter().flat_map(|fields| fields.iter()) {
             let name: String = name.extract()?;
             if !FIELDS.contains(&name.as_str()) {
                 return Err(PyTypeError::new_err(format!("an outcome has no field `{name}`")));
+            }
+            if changed.contains(&name)? {
+                return Err(PyTypeError::new_err(format!("the field `{name}` is given twice")));
             }
             changed.set_item(name, value)?;
         }
@@ -139,81 +153,97 @@ impl Outcome {
         Ok(Self { native, rewritten: Vec::new(), changed: Some(changed.unbind()) })
     }
 
+    /// The event's name.
     #[getter]
     fn event<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "event")
     }
 
+    /// The strictest decision of all hooks; none when no hook had one.
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "decision")
     }
 
+    /// Why, in the words of the first hook with that decision.
     #[getter]
     fn reason<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "reason")
     }
 
+    /// The first hook with that decision.
     #[getter]
     fn by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "by")
     }
 
+    /// Whether the engine decided so because a hook failed.
     #[getter]
     fn by_failure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "by_failure")
     }
 
+    /// The rewritten field of a *pre* event; none when nobody rewrote it.
     #[getter]
     fn updated_input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_input")
     }
 
+    /// The rewritten field of a *post* event; none when nobody rewrote it.
     #[getter]
     fn updated_output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_output")
     }
 
+    /// Whether the output is to be hidden.
     #[getter]
     fn suppress_output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "suppress_output")
     }
 
+    /// Text for the next model call.
     #[getter]
     fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "context")
     }
 
+    /// Text for the tool result or messages after it: `strategy`, `content`, `hook`.
     #[getter]
     fn inject<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "inject")
     }
 
+    /// Set when the loop is to go on although it wants to stop: `reason`, `by`.
     #[getter]
     fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "resume")
     }
 
+    /// Set when the host is to stop its loop: `reason`, `by`.
     #[getter]
     fn halt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "halt")
     }
 
+    /// Things to log or to tell a person: `kind`, `level`, `text`, `hook`.
     #[getter]
     fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "notices")
     }
 
+    /// Permission updates for the host.
     #[getter]
     fn updated_permissions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_permissions")
     }
 
+    /// What each hook did: `hook`, `status`, `decision`, `failure`, `ignored`, …
     #[getter]
     fn reports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "reports")
     }
 
+    /// What hooks that only warn would have decided.
     #[getter]
     fn would<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "would")
@@ -228,6 +258,7 @@ impl Outcome {
         }
     }
 
+    /// What to do, as one value to `match` on.
     /// What to do, as one value to `match` on.
     #[getter]
     fn gate<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -8,6 +8,7 @@ use crosier::{Callback, Engine, Handler, Hook, Mode, OnError, Scope, ScopeHandle
 use crosier_policy::Homes;
 use pyo3::prelude::*;
 
+use crate::fork::generation;
 use crate::hook::Function;
 use crate::kinds::Kinds;
 use crate::load;
@@ -138,6 +139,8 @@ pub fn register(
 #[pyclass(frozen, module = "crosier._native")]
 pub struct NativeScope {
     handles: Mutex<Option<Vec<ScopeHandle>>>,
+    /// The fork generation in which it was made.
+    generation: u64,
 }
 
 impl NativeScope {
@@ -151,7 +154,8 @@ impl NativeScope {
     ) -> PyResult<Self> {
         let mut scope = Scope::new(agent_id);
         if let Some(config) = config {
-            let reader = crosier_policy::loader(&Homes::default()).text("<scope>", &config, folder);
+            let reader =
+                crosier_policy::loader(&Homes::default()).may_be_empty().text("<scope>", &config, folder);
             let config = reader.load().map_err(|problems| load::config_error(py, &problems))?;
             for agent in config.agents {
                 scope = scope.hooks(agent.hooks);
@@ -161,7 +165,7 @@ impl NativeScope {
             }
         }
         let handle = engine.enter(scope).map_err(|why| refused(py, why))?;
-        Ok(Self { handles: Mutex::new(Some(vec![handle])) })
+        Ok(Self { handles: Mutex::new(Some(vec![handle])), generation: generation() })
     }
 
     /// Registers a hook until the scope is closed.
@@ -189,7 +193,17 @@ impl NativeScope {
 impl NativeScope {
     fn close(&self) {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if self.generation != generation() {
+            // A thread of the parent may hold the engine's locks for ever.
+            return std::mem::forget(handles);
+        }
         // Not under the lock: what a function does when it is dropped may come back here.
         drop(handles);
+    }
+}
+
+impl Drop for NativeScope {
+    fn drop(&mut self) {
+        self.close();
     }
 }

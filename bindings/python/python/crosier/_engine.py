@@ -46,6 +46,14 @@ def _options(event: Any, function: Any, *, timeout: Any = _DEFAULT, inline: bool
         target = target()
     if not callable(target):
         raise RegisterError(f"a hook must be callable, and this is a {type(target).__name__}")
+    for option in ("matcher", "name", "on_error", "agent_id"):
+        if not isinstance(given.get(option), (str, type(None))):
+            raise RegisterError(f"`{option}` is {given[option]!r}; it must be text")
+    priority = given["priority"]
+    if not isinstance(priority, int) or isinstance(priority, bool) or abs(priority) >= 2**31:
+        raise RegisterError(f"`priority` is {priority!r}; it must be an integer below 2147483648")
+    if given.get("agent_id") == "":
+        raise RegisterError("`agent_id` is empty; name an agent, or leave it out")
     name = given.pop("name") or getattr(function, "__qualname__", None) or type(function).__qualname__
     is_async = _is_async(target)
     if inline and timeout is not _DEFAULT and timeout is not None:
@@ -99,15 +107,7 @@ class Engine(_Hooks, NativeEngine):
         env: Mapping[str, str] | None = None,
         timing: bool = False,
     ) -> None:
-        text = None
-        if config is not None:
-            if not isinstance(config, Mapping):
-                raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
-            try:
-                text = json.dumps(config, allow_nan=False, default=dict)
-            except (TypeError, ValueError) as error:
-                raise ConfigError(f"the configuration cannot be read: {error}") from None
-        self._begin(folder, env, timing, config=text)
+        self._begin(folder, env, timing, config=None if config is None else _config_text(config))
 
     def _begin(
         self,
@@ -174,6 +174,8 @@ class Engine(_Hooks, NativeEngine):
 
     def messages(self, *, maxsize: int = 1024) -> Messages:
         """What hooks do from now on."""
+        if maxsize < 1:
+            raise ValueError(f"maxsize is {maxsize}; it must be 1 or more")
         messages = Messages(self._messages(maxsize))
         self._messages_open.add(messages)
         return messages
@@ -201,9 +203,9 @@ class Scope(_Hooks):
     """The hooks of one agent. They are there from the start, until `close` or the end of a `with`."""
 
     def __init__(self, engine: Engine, agent_id: str, hooks: Mapping[str, Any] | None = None) -> None:
-        config = None
-        if hooks is not None:
-            config = json.dumps({"agents": [{"id": agent_id, "hooks": hooks}]})
+        if not isinstance(agent_id, str) or not agent_id:
+            raise RegisterError(f"the agent's id is {agent_id!r}; it must be text that is not empty")
+        config = None if hooks is None else _config_text({"agents": [{"id": agent_id, "hooks": hooks}]})
         self.engine, self.agent_id = engine, agent_id
         self._native = engine._scope(agent_id, config, engine._folder)
 
@@ -236,12 +238,15 @@ class Scope(_Hooks):
         return self.engine.fire(event, payload, agent_id=self.agent_id, **fields)
 
     def fire_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+        """`fire`, waited for on this thread."""
         return self.engine.fire_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def recheck(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        """`Engine.recheck` of an event that happens in this agent."""
         return self.engine.recheck(event, payload, agent_id=self.agent_id, **fields)
 
     def recheck_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+        """`recheck`, waited for on this thread."""
         return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def close(self) -> None:
@@ -277,6 +282,7 @@ class Messages:
         return self._native.poll()
 
     def close(self) -> None:
+        """Ends it: nothing more arrives."""
         self._native.close()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -321,6 +327,16 @@ class Messages:
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
+
+
+def _config_text(config: Mapping[str, Any]) -> str:
+    """A configuration as the native part reads it."""
+    if not isinstance(config, Mapping):
+        raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
+    try:
+        return json.dumps(config, allow_nan=False, default=dict)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the configuration cannot be read: {error}") from None
 
 
 def _homes(environment: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
