@@ -175,13 +175,22 @@ def run_on_private_loop(fire: Any, is_inside: bool) -> Any:
     raise value
 
 
+class PrivateLoop:
+    """The loop of one thread for fires outside of any other. It is closed when the thread ends."""
+
+    def __init__(self) -> None:
+        self.loop, self.process = asyncio.new_event_loop(), os.getpid()
+
+    def __del__(self, process_id: Any = os.getpid) -> None:
+        if self.process == process_id():
+            self.loop.close()
+
+
 def private_loop() -> Any:
-    """The loop of this thread for fires outside of any other."""
-    loop = getattr(LOOPS, "loop", None)
-    if loop is None or loop.is_closed() or LOOPS.process != os.getpid():
-        loop, LOOPS.process = asyncio.new_event_loop(), os.getpid()
-        LOOPS.loop = loop
-    return loop
+    own = getattr(LOOPS, "own", None)
+    if own is None or own.loop.is_closed() or own.process != os.getpid():
+        own = LOOPS.own = PrivateLoop()
+    return own.loop
 
 
 def cancel_all(loop: Any) -> set[Any]:
@@ -235,6 +244,11 @@ def go_on(steps: Any, yielded: Any) -> Generator[Any, Any, None]:
             yielded = steps.send(value) if thrown is None else steps.throw(thrown)
         except StopIteration:
             return
+
+
+def end() -> None:
+    """The interpreter ends; this is its main thread."""
+    LOOPS.__dict__.clear()
 
 
 def forked() -> None:

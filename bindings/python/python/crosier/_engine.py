@@ -11,7 +11,7 @@ import os
 import weakref
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _bridge, _hook, _native
 from ._errors import ConfigError, RegisterError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Messages", "Outcome", "Scope"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-Payload = Optional[Mapping[str, Any]]
 _DEFAULT = float("30")  # an object of its own: who names the same number has named one
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
@@ -233,19 +232,19 @@ class Scope(_Hooks):
         }  # fmt: skip
         return self._hook(event, options)
 
-    def fire(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+    def fire(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
         """`Engine.fire` of an event that happens in this agent; `deadline` is in seconds."""
         return self.engine.fire(event, payload, agent_id=self.agent_id, **fields)
 
-    def fire_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+    def fire_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
         """`fire`, waited for on this thread."""
         return self.engine.fire_sync(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+    def recheck(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
         """`Engine.recheck` of an event that happens in this agent."""
         return self.engine.recheck(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck_sync(self, event: EventName | str, payload: Payload = None, /, **fields: Any) -> Outcome:
+    def recheck_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
         """`recheck`, waited for on this thread."""
         return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
@@ -375,6 +374,7 @@ def _end() -> None:
     for engine in list(_ENGINES):
         engine.close()
     _native.end_all()
+    _bridge.end()
 
 
 _as_dataclass()
