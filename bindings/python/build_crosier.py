@@ -1,7 +1,7 @@
 """The build of the Python package (PEP 517): maturin builds the module, and cargo the program `crosier` beside it.
 
-CROSIER_BUILD_PROFILE=dev builds both without optimization, for tests. CROSIER_BUILD_STATIC=1 links the program statically,
-as releases do: a wheel promises to run with an older C library than the one of the machine that built it, and what
+CROSIER_BUILD_PROFILE=dev builds both without optimization, for tests. CROSIER_BUILD_STATIC=1 builds what is released: the
+module for the oldest C library that it runs with (the tag `manylinux`), and the program statically linked, because what
 checks that promise looks at the module alone.
 """
 
@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROFILE = os.environ.get("CROSIER_BUILD_PROFILE", "release")
 STATIC = os.environ.get("CROSIER_BUILD_STATIC") == "1" and sys.platform == "linux"
-MATURIN = f"--locked --profile {PROFILE}"
+MATURIN = f"--locked --profile {PROFILE}" + (" --compatibility pypi" if STATIC else "")
 # What the program and the module are built of; the rest of the repository is not in a source distribution.
 SOURCES = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-APACHE", "LICENSE-MIT", "clippy.toml", "bench", "bindings",
            "clients", "crates", "dist/static.toml", "docs", "schema", "spec"]  # fmt: skip

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crosier::protocol::wire::BASE_FIELDS;
-use crosier::{Base, Event, EventError, FieldKind, Held, Json, Kind};
+use crosier::{Base, Call, Event, EventError, FieldKind, Held, Json, Kind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
@@ -47,6 +47,8 @@ pub struct State {
     pub thrown: Option<PyErr>,
     /// Tasks of parallel hooks.
     pub tasks: Vec<Py<PyAny>>,
+    /// The event as the only hook of the fire has it: should it be called twice, it gets it again.
+    handed: Option<Py<PyAny>>,
     /// Rewritten values, as Python has them and as JSON.
     pub rewritten: Vec<Rewritten>,
 }
@@ -167,47 +169,58 @@ impl Fired {
     /// Every field of the event as it was fired.
     fn whole(&self, py: Python<'_>, event: &Event) -> PyResult<&Payload> {
         self.whole.get_or_try_init(py, || {
-            let (payload, whole) = (self.payload.fields.bind(py), self.base(py, event)?);
-            let mut changeable: Vec<_> =
-                self.payload.changeable.iter().map(|name| name.clone_ref(py)).collect();
-            whole.update(payload.as_mapping())?;
-            if let Some((derived, source)) = self.kind.kind.derived
-                && let Some(value) = payload.get_item(source)?
-            {
-                let text = match value.cast::<PyString>() {
-                    Ok(text) => text.clone().into_any(),
-                    Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
-                };
-                // Behind its source, as on the wire; what the host said about it does not count.
-                whole.set_item(derived, text)?;
-            }
-            for (field, name) in self.kind.kind.fields.iter().zip(&self.kind.names) {
-                if let Some(default) = field.default
-                    && !whole.contains(name)?
-                {
-                    let default = json::read(py, default)?;
-                    if is_changeable(&default) {
-                        changeable.push(name.clone_ref(py).into_any());
-                    }
-                    whole.set_item(name, default)?;
-                }
-            }
+            let whole = PyDict::new(py);
+            let more = self.fill(py, event, &whole)?;
+            let changeable =
+                self.payload.changeable.iter().map(|name| name.clone_ref(py)).chain(more).collect();
             Ok(Payload { fields: whole.unbind(), changeable })
         })
     }
 
-    /// The fields of the base, for this event alone.
-    fn base<'py>(&self, py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
+    /// Sets every field of the event. Returns the names of those that a hook could change and the host did not name.
+    fn fill(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<Vec<Py<PyAny>>> {
+        let payload = self.payload.fields.bind(py);
+        self.fill_base(py, event, whole)?;
+        whole.update(payload.as_mapping())?;
+        if let Some((derived, source)) = self.kind.kind.derived
+            && let Some(value) = payload.get_item(source)?
+        {
+            let text = match value.cast::<PyString>() {
+                Ok(text) => text.clone().into_any(),
+                Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
+            };
+            // Behind its source, as on the wire; what the host said about it does not count.
+            whole.set_item(derived, text)?;
+        }
+        let mut more = Vec::new();
+        for (field, name) in self.kind.kind.fields.iter().zip(&self.kind.names) {
+            if let Some(default) = field.default
+                && !whole.contains(name)?
+            {
+                let default = json::read(py, default)?;
+                if is_changeable(&default) {
+                    more.push(name.clone_ref(py).into_any());
+                }
+                whole.set_item(name, default)?;
+            }
+        }
+        Ok(more)
+    }
+
+    /// Sets the fields of the base.
+    fn fill_base(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.base.permission_mode.is_some() {
-            return base_fields(py, event);
+            return base_fields(event, whole);
         }
         let Base { session_id, transcript_path, cwd, agent_id, orchestrator_id, .. } = &self.base;
         let given = [session_id, transcript_path, cwd, agent_id, orchestrator_id];
         if given.iter().all(|given| given.is_none()) && self.kind.base.get(py).is_none() {
-            let _ = self.kind.base.set(py, base_fields(py, event)?.unbind());
+            let usual = PyDict::new(py);
+            base_fields(event, &usual)?;
+            let _ = self.kind.base.set(py, usual.unbind());
         }
-        let Some(usual) = self.kind.base.get(py) else { return base_fields(py, event) };
-        let base = usual.bind(py).copy()?;
+        let Some(usual) = self.kind.base.get(py) else { return base_fields(event, whole) };
+        whole.update(usual.bind(py).as_mapping())?;
         let names = [
             pyo3::intern!(py, "session_id"),
             pyo3::intern!(py, "transcript_path"),
@@ -217,20 +230,26 @@ impl Fired {
         ];
         for (name, given) in names.into_iter().zip(given) {
             if let Some(given) = given {
-                base.set_item(name, given)?;
+                whole.set_item(name, given)?;
             }
         }
-        base.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())?;
-        Ok(base)
+        whole.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())
     }
 }
 
 /// The event for one hook: its own copy.
-pub fn hook_event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>> {
-    let python = python(py)?;
+pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let (python, event) = (python(py)?, call.event);
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
     match Fired::of(event) {
+        Some(fired) if call.only && event.is_wholly_held() => {
+            if let Some(handed) = &fired.state().handed {
+                return Ok(handed.bind(py).clone());
+            }
+            fired.fill(py, event, target)?;
+            fired.state().handed = Some(made.clone().unbind());
+        }
         Some(fired) if event.is_wholly_held() => {
             let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);
@@ -253,8 +272,8 @@ pub fn hook_event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, Py
     Ok(made)
 }
 
-fn base_fields<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
-    let base = PyDict::new(py);
+fn base_fields<'py>(event: &Event, base: &Bound<'py, PyDict>) -> PyResult<()> {
+    let py = base.py();
     let set = |name: &Bound<'py, PyString>, text: &str| base.set_item(name, text);
     set(pyo3::intern!(py, "session_id"), event.session_id())?;
     set(pyo3::intern!(py, "transcript_path"), event.transcript_path())?;
@@ -266,8 +285,7 @@ fn base_fields<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDic
     set(pyo3::intern!(py, "hook_type"), event.name())?;
     base.set_item(pyo3::intern!(py, "agent_id"), event.agent_id())?;
     set(pyo3::intern!(py, "orchestrator_id"), event.orchestrator_id())?;
-    set(pyo3::intern!(py, "timestamp"), event.timestamp())?;
-    Ok(base)
+    set(pyo3::intern!(py, "timestamp"), event.timestamp())
 }
 
 /// Copies fields, with the base fields separately.

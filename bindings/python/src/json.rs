@@ -56,22 +56,10 @@ fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAn
         return copy_dict(dict, depth).map(Bound::into_any);
     }
     if let Ok(list) = value.cast::<PyList>() {
-        too_deep(depth)?;
-        let made = PyList::empty(value.py());
-        for (at, item) in list.iter().enumerate() {
-            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
-            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
-        }
-        return Ok(made.into_any());
+        return copy_items(list.get_slice(0, list.len()), depth).map(Bound::into_any);
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        too_deep(depth)?;
-        let made = PyList::empty(value.py());
-        for (at, item) in tuple.iter().enumerate() {
-            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
-            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
-        }
-        return Ok(made.into_any());
+        return copy_items(tuple.to_list(), depth).map(Bound::into_any);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         return match number.value().is_finite() {
@@ -92,6 +80,18 @@ fn too_deep(depth: usize) -> Said<()> {
 fn refused(value: &Bound<'_, PyAny>) -> Unsayable {
     let kind = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
     Unsayable::new(format!("is a {kind}, which JSON cannot say; use text, numbers, lists and dicts"))
+}
+
+/// Replaces the items of a new list by their copies.
+fn copy_items<'py>(list: Bound<'py, PyList>, depth: usize) -> Said<Bound<'py, PyList>> {
+    too_deep(depth)?;
+    for (at, item) in list.iter().enumerate() {
+        let copied = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
+        if !copied.is(&item) {
+            list.set_item(at, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+        }
+    }
+    Ok(list)
 }
 
 fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {

@@ -1,9 +1,10 @@
 //! What a hook returned or raised, as an answer.
 
-use crosier::{Answer, Failure, FailureKind, Json, Kind, Phase, Reply};
+use crosier::protocol::Opinion;
+use crosier::{Answer, Decision, Failure, FailureKind, Json, Kind, Phase, Reply};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 
 use crate::held::Fired;
 use crate::json;
@@ -25,6 +26,9 @@ pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>)
     if result.is_none() {
         return Answer::default();
     }
+    if let Some(reply) = decision(result) {
+        return reply.into();
+    }
     let reply = match result.cast_exact::<PyDict>() {
         Ok(reply) => Ok(reply.clone()),
         Err(_) => python(py)
@@ -36,6 +40,43 @@ pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>)
         Ok(reply) => rewrite(&reply, kind, fired).unwrap_or_else(|| decoded(&reply, kind, fired)),
         Err(error) => raised(py, error, fired),
     }
+}
+
+/// A `HookResult` that decides and says nothing else, as `deny("…")` makes it.
+fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
+    let py = result.py();
+    if !result.get_type().is(&python(py).ok()?.hook_result) {
+        return None;
+    }
+    let fields = result.getattr(pyo3::intern!(py, "__dict__")).ok()?.cast_into::<PyDict>().ok()?;
+    let field = |name: &Bound<'py, PyString>| fields.get_item(name).ok().flatten();
+    let decision = match field(pyo3::intern!(py, "decision"))?.cast::<PyString>().ok()?.to_str().ok()? {
+        "deny" => Decision::Deny,
+        "ask" => Decision::Ask,
+        _ => return None,
+    };
+    let is_none = |name: &Bound<'py, PyString>| field(name).is_some_and(|value| value.is_none());
+    let is_empty =
+        |name: &Bound<'py, PyString>| field(name).is_some_and(|value| value.len().is_ok_and(|len| len == 0));
+    let says_nothing_else = is_none(pyo3::intern!(py, "modified_args"))
+        && is_none(pyo3::intern!(py, "updated_input"))
+        && is_none(pyo3::intern!(py, "inject"))
+        && is_empty(pyo3::intern!(py, "metadata"))
+        && is_empty(pyo3::intern!(py, "hook_errors"))
+        && is_empty(pyo3::intern!(py, "more"));
+    if !says_nothing_else {
+        return None;
+    }
+    // What `allowed` says must not be weaker than the decision says.
+    let is_allowed = field(pyo3::intern!(py, "allowed"))?.is_truthy().ok()?;
+    if is_allowed != (decision == Decision::Ask) {
+        return None;
+    }
+    let reason = match field(pyo3::intern!(py, "reason"))? {
+        reason if reason.is_none() => None,
+        reason => Some(reason.cast::<PyString>().ok()?.to_str().ok()?.to_owned()),
+    };
+    Some(Reply::default().with(|effects| effects.opinion = Some(Opinion::new(decision, reason))))
 }
 
 /// A reply that is a new tool input and nothing else: made without writing and reading it as a reply.

@@ -30,7 +30,7 @@ pub struct Function {
 impl Function {
     /// What it is called with.
     fn arguments<'py>(&self, py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
-        let event = hook_event(py, call.event)?;
+        let event = hook_event(py, call)?;
         if !self.takes_context {
             return PyTuple::new(py, [event]);
         }
