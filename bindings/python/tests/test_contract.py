@@ -77,7 +77,7 @@ def test_exceptions_are_what_python_has_for_it():
             assert issubclass(found, getattr(crosier, base) if isinstance(base, str) else base)
         assert found.__module__ == "crosier" and found.__qualname__ == name
     assert crosier.Cancelled is asyncio.CancelledError
-    assert crosier.ConfigError("x").problems == [] and crosier.EventError("x").field is None
+    assert crosier.ConfigError("x").problems[0]["message"] == "x" and crosier.EventError("x").field is None
 
 
 def test_an_engine_can_be_subclassed():
