@@ -546,3 +546,62 @@ def test_collecting_while_threads_fire():
     stop.set()
     [thread.join(20) for thread in threads]
     assert not wrong
+
+
+# --- The only hook of a fire gets the copy itself ---
+
+
+@pytest.mark.parametrize("kind", ["inline", "def", "async"])
+def test_a_hook_that_is_called_twice_has_its_event_both_times(engine, kind):
+    seen = []
+
+    def hook(event, context):
+        seen.append((context.phase, event.tool_input["command"], event.hook_event_name))
+        return {"async": True} if context.phase == 1 else deny("second")
+
+    async def later(event, context):
+        return hook(event, context)
+
+    engine.hook("PreToolUse", name="h", inline=kind == "inline")(later if kind == "async" else hook)
+    assert engine.fire_sync("PreToolUse", LS).reason == "second"
+    assert seen == [(1, "ls", "PreToolUse"), (2, "ls", "PreToolUse")]
+
+
+def test_the_callers_dict_is_never_the_hooks(engine):
+    given, kept = {"tool_name": "Bash", "tool_input": {"list": [{"a": 1}], "tuple": (1, [2])}, "tool_response": [1]}, []
+
+    @engine.hook("PostToolUse", inline=True)
+    def hook(event):
+        kept.append(event)
+        event.tool_input["list"][0]["a"] = 2
+        event.tool_input["tuple"][1].append(3)
+        event.tool_response.append(2)
+
+    for _ in range(2):
+        engine.fire_sync("PostToolUse", given)
+    assert given == {"tool_name": "Bash", "tool_input": {"list": [{"a": 1}], "tuple": (1, [2])}, "tool_response": [1]}
+    assert kept[0] == {**kept[1], "timestamp": kept[0]["timestamp"]} and kept[0].tool_input["tuple"] == [1, [2, 3]]
+    assert kept[0].tool_output == "[1]"
+
+
+@pytest.mark.parametrize("reply", [
+    deny("x"), deny(), crosier.ask("x"), crosier.ask(), crosier.HookResult(False), crosier.HookResult.deny("x"),
+    deny("x", system_message="m"), deny("x", updated_input={"a": 1}), crosier.ask("x", updated_input={"a": 1}),
+    crosier.HookResult(metadata={"reason": "m"}, allowed=False), crosier.allow(), crosier.allow("x"), crosier.HookResult(),
+    crosier.inject("x"), deny("\ud800"), {"updated_input": {"a": "\ud800", "b": 10**30}}, {"updated_input": {}},
+])  # fmt: skip
+def test_quick_ways_give_what_the_grammar_gives(reply):
+    """What is read without the reply grammar is what the grammar reads: a subclass has no quick way."""
+
+    class Slow(crosier.HookResult):
+        pass
+
+    def outcome(answer):
+        with Engine() as engine:
+            engine.hook("PreToolUse", name="h", inline=True)(lambda event: answer)
+            return engine.fire_sync("PreToolUse", LS)
+
+    slow = {**reply, "suppressOutput": None} if isinstance(reply, dict) else copy.copy(reply)
+    if not isinstance(reply, dict):
+        slow.__class__ = Slow
+    assert outcome(reply) == outcome(slow)
