@@ -66,11 +66,19 @@ def build_program() -> None:
     shutil.copy2(programs[-1], scripts / "crosier")
 
 
+def without_paths() -> str:
+    """Flags of rustc, after which a released module does not name folders of the machine that built it."""
+    cargo = os.environ.get("CARGO_HOME") or Path.home() / ".cargo"
+    return "\x1f".join(f"--remap-path-prefix={folder}={name}" for folder, name in ((cargo, "cargo"), (ROOT, "crosier")))
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     os.chdir(HERE)
     take_hook_module()
     build_program()
     os.environ.setdefault("MATURIN_PEP517_ARGS", MATURIN)
+    if STATIC:
+        os.environ.setdefault("CARGO_ENCODED_RUSTFLAGS", without_paths())
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
