@@ -1,7 +1,7 @@
 """The build of the Python package (PEP 517): maturin builds the module, and cargo the program `crosier` beside it.
 
-CROSIER_BUILD_PROFILE=dev builds both without optimization, for tests. CROSIER_BUILD_STATIC=1 links the program statically,
-as releases do: a wheel promises to run with an older C library than the one of the machine that built it, and what
+CROSIER_BUILD_PROFILE=dev builds both without optimization, for tests. CROSIER_BUILD_STATIC=1 builds what is released: the
+module for the oldest C library that it runs with (the tag `manylinux`), and the program statically linked, because what
 checks that promise looks at the module alone.
 """
 
@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PROFILE = os.environ.get("CROSIER_BUILD_PROFILE", "release")
 STATIC = os.environ.get("CROSIER_BUILD_STATIC") == "1" and sys.platform == "linux"
-MATURIN = f"--locked --profile {PROFILE}"
+MATURIN = f"--locked --profile {PROFILE}" + (" --compatibility pypi" if STATIC else "")
 # What the program and the module are built of; the rest of the repository is not in a source distribution.
 SOURCES = ["Cargo.toml", "Cargo.lock", "README.md", "LICENSE-APACHE", "LICENSE-MIT", "clippy.toml", "bench", "bindings",
            "clients", "crates", "dist/static.toml", "docs", "schema", "spec"]  # fmt: skip
@@ -47,6 +47,11 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
 prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
+def take_hook_module() -> None:
+    """What hooks import is one file, which workers embed; the package has a copy of it, made here."""
+    shutil.copyfile(ROOT / "crates/engine/src/run/worker/hook_module.py", HERE / "python/crosier/_hook.py")
+
+
 def build_program() -> None:
     """Builds `crosier` and puts it where maturin takes scripts from."""
     linked = ["--config", str(ROOT / "dist/static.toml")] if STATIC else []
@@ -61,15 +66,25 @@ def build_program() -> None:
     shutil.copy2(programs[-1], scripts / "crosier")
 
 
+def without_paths() -> str:
+    """Flags of rustc, after which a released module does not name folders of the machine that built it."""
+    cargo = os.environ.get("CARGO_HOME") or Path.home() / ".cargo"
+    return "\x1f".join(f"--remap-path-prefix={folder}={name}" for folder, name in ((cargo, "cargo"), (ROOT, "crosier")))
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     os.chdir(HERE)
+    take_hook_module()
     build_program()
     os.environ.setdefault("MATURIN_PEP517_ARGS", MATURIN)
+    if STATIC:
+        os.environ.setdefault("CARGO_ENCODED_RUSTFLAGS", without_paths())
     return maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
     os.chdir(HERE)
+    take_hook_module()
     build_program()
     os.environ.setdefault("MATURIN_PEP517_ARGS", MATURIN)
     return maturin.build_editable(wheel_directory, config_settings, metadata_directory)

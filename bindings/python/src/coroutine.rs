@@ -13,7 +13,9 @@ use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyType
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::engine::{Asked, NativeEngine};
+use crate::engine::NativeEngine;
+use crate::fire::{Asked, deadline_error};
+use crate::fork::generation;
 use crate::held::Fired;
 use crate::hook::running_loop;
 use crate::outcome::Outcome;
@@ -62,6 +64,8 @@ struct Running {
     timer: Option<Py<PyAny>>,
     deadline: Option<f64>,
     generation: u64,
+    /// Its hooks are not garbage while it runs.
+    _engine: Py<NativeEngine>,
 }
 
 /// Wakes the loop that awaits the fire.
@@ -178,11 +182,13 @@ impl FireCoroutine {
                            `await trio.to_thread.run_sync(lambda: engine.fire_sync(...))`";
             return Err(error(py, "Error", (message,)));
         };
-        let engine = arguments.engine.bind(py).get();
+        let this = arguments.engine.bind(py).get();
+        let engine = this.engine(py)?;
+        let kind = this.kind(&engine, arguments.event.bind(py))?;
         let payload = arguments.payload.as_ref().map(|payload| payload.bind(py));
         let fields = arguments.fields.as_ref().map(|fields| fields.bind(py));
-        let ready = engine.prepare(py, arguments.event.bind(py), payload, fields, arguments.agent_id)?;
-        let (native, event, fired) = match ready {
+        let ready = this.prepare(py, engine, kind, payload, fields, arguments.agent_id)?;
+        let (engine, event, fired) = match ready {
             Ok(ready) => ready,
             Err(outcome) => return Ok(Some(Py::new(py, outcome)?)),
         };
@@ -198,11 +204,8 @@ impl FireCoroutine {
             let at = Bound::new(py, AtDeadline { stop: stop.clone(), waker: Arc::clone(&waker) })?;
             timer = Some(running.call_method1("call_later", (seconds, at))?.unbind());
         }
-        let walk: Walk = match arguments.asked {
-            Asked::Fire => Box::pin(async move { native.fire_until(event, stop).await }),
-            Asked::Recheck => Box::pin(async move { native.recheck_until(event, stop).await }),
-        };
-        let generation = crate::engine::generation();
+        let asked = arguments.asked;
+        let walk: Walk = Box::pin(async move { asked.until(&engine, event, stop).await });
         let deadline = arguments.deadline;
         self.state = Phase::Running(Box::new(Running {
             walk: Mutex::new(walk),
@@ -210,7 +213,8 @@ impl FireCoroutine {
             waker,
             timer,
             deadline,
-            generation,
+            generation: generation(),
+            _engine: arguments.engine,
         }));
         Ok(None)
     }
@@ -227,7 +231,7 @@ impl FireCoroutine {
         if let Some(escaped) = fired.state().escaped.take() {
             return escaped;
         }
-        match Py::new(py, Outcome::new(outcome, Some(fired))) {
+        match Py::new(py, Outcome::new(outcome, fired.take_rewritten())) {
             Ok(outcome) => PyStopIteration::new_err((outcome,)),
             Err(error) => error,
         }
@@ -238,11 +242,7 @@ impl FireCoroutine {
         let Phase::Running(running) = std::mem::replace(&mut self.state, Phase::Done) else { return };
         let Running { walk, fired, deadline, .. } = *running;
         drop(walk);
-        let message = format!("the fire was not done after {} s", deadline.unwrap_or_default());
-        let thrown = match Py::new(py, Outcome::new(outcome, None)) {
-            Ok(outcome) => error(py, "DeadlineExceeded", (message, outcome)),
-            Err(error) => error,
-        };
+        let thrown = deadline_error(py, outcome, &fired, deadline);
         self.state = Phase::Draining { fired, thrown, until: Instant::now() + DRAIN };
     }
 }
@@ -380,7 +380,7 @@ impl Drop for FireCoroutine {
                 });
             }
             // After a fork, the threads that it waits for exist only in the parent.
-            Phase::Running(running) if running.generation != crate::engine::generation() => {
+            Phase::Running(running) if running.generation != generation() => {
                 std::mem::forget(running);
             }
             _ => {}

@@ -5,51 +5,35 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crosier::protocol::wire::BASE_FIELDS;
-use crosier::{Base, Event, FieldKind, Held, Json, Kind};
+use crosier::{Base, Call, Event, EventError, FieldKind, Held, Json, Kind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
 use crate::json;
+use crate::kinds::PyKind;
 use crate::python::{error, python};
-
-/// What is the same in all events of one kind that an engine fires.
-pub struct KindCache {
-    /// The names of the row's fields, in its order.
-    names: Vec<Py<PyString>>,
-    matcher: Option<Py<PyString>>,
-    /// The fields of the base as they are when the host names none of them.
-    base: PyOnceLock<Py<PyDict>>,
-}
-
-impl KindCache {
-    pub fn new(py: Python<'_>, kind: &Kind) -> Self {
-        let text = |name: &str| PyString::intern(py, name).unbind();
-        Self {
-            names: kind.fields.iter().map(|field| text(field.name)).collect(),
-            matcher: kind.matcher.map(text),
-            base: PyOnceLock::new(),
-        }
-    }
-}
 
 /// One fire, in Python's form. The event and all its rewritten versions refer to it.
 pub struct Fired {
-    kind: Kind,
+    kind: Arc<PyKind>,
     base: Base,
     matcher_value: Option<String>,
     /// Payload fields, without those of the base.
-    payload: Py<PyDict>,
+    payload: Payload,
     /// All fields, as hooks get them; made for the first hook.
-    whole: PyOnceLock<Whole>,
-    cache: Arc<KindCache>,
+    whole: PyOnceLock<Payload>,
     state: Mutex<State>,
 }
 
-/// Every field, and the names of those that a hook could change in place.
-struct Whole {
+/// Fields, and the names of those that a hook could change in place.
+struct Payload {
     fields: Py<PyDict>,
     changeable: Vec<Py<PyAny>>,
+}
+
+fn is_changeable(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyDict>() || value.is_exact_instance_of::<PyList>()
 }
 
 /// What happens while the fire is under way.
@@ -63,13 +47,18 @@ pub struct State {
     pub thrown: Option<PyErr>,
     /// Tasks of parallel hooks.
     pub tasks: Vec<Py<PyAny>>,
+    /// The event as the only hook of the fire has it: should it be called twice, it gets it again.
+    handed: Option<Py<PyAny>>,
     /// Rewritten values, as Python has them and as JSON.
-    pub rewritten: Vec<(Json, Py<PyAny>)>,
+    pub rewritten: Vec<Rewritten>,
 }
+
+/// A rewritten value: its JSON, and as Python has it.
+pub type Rewritten = (Json, Py<PyAny>);
 
 impl fmt::Debug for Fired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fired").field("event", &self.kind.name).finish_non_exhaustive()
+        f.debug_struct("Fired").field("event", &self.kind.kind.name).finish_non_exhaustive()
     }
 }
 
@@ -83,7 +72,7 @@ impl Held for Fired {
     fn fields(&self) -> Result<Vec<(String, Json)>, String> {
         let written = Python::try_attach(|py| {
             let mut fields = Vec::new();
-            for (name, value) in self.payload.bind(py).iter() {
+            for (name, value) in self.payload.fields.bind(py).iter() {
                 let name: String = name.extract().map_err(|error: PyErr| error.to_string())?;
                 let mut out = Vec::new();
                 json::write(&value, &mut out).map_err(|problem| problem.inside(&name).to_string())?;
@@ -103,50 +92,48 @@ impl Fired {
     /// Makes an event of what was fired.
     pub fn event<'py>(
         py: Python<'py>,
-        kind: Kind,
-        cache: Arc<KindCache>,
+        kind: Arc<PyKind>,
         given: Option<&Bound<'py, PyAny>>,
         fields: Option<&Bound<'py, PyDict>>,
         agent_id: Option<String>,
     ) -> PyResult<(Event, Arc<Self>)> {
         let payload = PyDict::new(py);
-        let mut base = Base::default();
+        let (mut base, mut changeable) = (Base::default(), Vec::new());
+        let mut take =
+            |from: &Bound<'py, PyDict>| take_fields(&kind, from, &payload, &mut changeable, &mut base);
         if let Some(given) = given.filter(|given| !given.is_none()) {
             match given.cast::<PyDict>() {
-                Ok(dict) => take_fields(&kind, dict, &payload, &mut base)?,
+                Ok(dict) => take(dict)?,
                 Err(_) => {
                     let dict = py.get_type::<PyDict>().call1((given,)).map_err(|_| {
                         let kind =
                             given.get_type().name().map_or_else(|_| String::new(), |name| name.to_string());
-                        event_error(
-                            py,
-                            &format!("the payload must be a mapping of fields, not a {kind}"),
-                            None,
-                        )
+                        let message = format!("the payload must be a mapping of fields, not a {kind}");
+                        event_error(py, &message, None)
                     })?;
-                    take_fields(&kind, dict.cast::<PyDict>()?, &payload, &mut base)?;
+                    take(dict.cast::<PyDict>()?)?;
                 }
             }
         }
         if let Some(fields) = fields {
-            take_fields(&kind, fields, &payload, &mut base)?;
+            take(fields)?;
         }
         if agent_id.is_some() {
             base.agent_id = agent_id;
         }
-        check(py, &kind, &cache, &payload, &base)?;
+        check(py, &kind, &payload, &base)?;
         let text_of = |name: &Py<PyString>| -> PyResult<Option<String>> {
             let value = payload.get_item(name.bind(py))?;
             Ok(value.and_then(|value| {
                 value.cast::<PyString>().ok().map(|text| text.to_string_lossy().into_owned())
             }))
         };
-        let matcher_value = match &cache.matcher {
+        let matcher_value = match &kind.matcher {
             Some(name) => text_of(name)?,
             None => None,
         };
         let mut other_name = None;
-        if kind.matcher == Some("tool_name")
+        if kind.kind.matcher == Some("tool_name")
             && let Some(host) = payload.get_item(pyo3::intern!(py, "host"))?
             && let Ok(host) = host.cast::<PyDict>()
             && let Some(name) = host.get_item("tool_name")?
@@ -154,15 +141,14 @@ impl Fired {
             other_name = name.extract::<String>().ok().filter(|name| Some(name) != matcher_value.as_ref());
         }
         let fired = Arc::new(Self {
-            kind: kind.clone(),
+            kind: Arc::clone(&kind),
             base,
             matcher_value,
-            payload: payload.unbind(),
+            payload: Payload { fields: payload.unbind(), changeable },
             whole: PyOnceLock::new(),
-            cache,
             state: Mutex::default(),
         });
-        let event = Event::of_held(kind, Arc::clone(&fired) as Arc<dyn Held>);
+        let event = Event::of_held(kind.kind.clone(), Arc::clone(&fired) as Arc<dyn Held>);
         Ok((if let Some(name) = other_name { event.also_matching(vec![name]) } else { event }, fired))
     }
 
@@ -175,50 +161,66 @@ impl Fired {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What hooks rewrote, for the outcome.
+    pub fn take_rewritten(&self) -> Vec<Rewritten> {
+        std::mem::take(&mut self.state().rewritten)
+    }
+
     /// Every field of the event as it was fired.
-    fn whole(&self, py: Python<'_>, event: &Event) -> PyResult<&Whole> {
+    fn whole(&self, py: Python<'_>, event: &Event) -> PyResult<&Payload> {
         self.whole.get_or_try_init(py, || {
-            let (payload, whole) = (self.payload.bind(py), self.base(py, event)?);
-            whole.update(payload.as_mapping())?;
-            if let Some((derived, source)) = self.kind.derived
-                && let Some(value) = payload.get_item(source)?
-            {
-                let text = match value.cast::<PyString>() {
-                    Ok(text) => text.clone().into_any(),
-                    Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
-                };
-                // Behind its source, as on the wire; what the host said about it does not count.
-                whole.set_item(derived, text)?;
-            }
-            for field in self.kind.fields.iter() {
-                if let Some(default) = field.default
-                    && !whole.contains(field.name)?
-                {
-                    whole.set_item(field.name, json::read(py, default)?)?;
-                }
-            }
-            let is_changeable = |value: &Bound<'_, PyAny>| {
-                value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()
-            };
+            let whole = PyDict::new(py);
+            let more = self.fill(py, event, &whole)?;
             let changeable =
-                whole.iter().filter(|(_, value)| is_changeable(value)).map(|(name, _)| name.unbind());
-            let changeable = changeable.collect();
-            Ok(Whole { fields: whole.unbind(), changeable })
+                self.payload.changeable.iter().map(|name| name.clone_ref(py)).chain(more).collect();
+            Ok(Payload { fields: whole.unbind(), changeable })
         })
     }
 
-    /// The fields of the base, for this event alone.
-    fn base<'py>(&self, py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
+    /// Sets every field of the event. Returns the names of those that a hook could change and the host did not name.
+    fn fill(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<Vec<Py<PyAny>>> {
+        let payload = self.payload.fields.bind(py);
+        self.fill_base(py, event, whole)?;
+        whole.update(payload.as_mapping())?;
+        if let Some((derived, source)) = self.kind.kind.derived
+            && let Some(value) = payload.get_item(source)?
+        {
+            let text = match value.cast::<PyString>() {
+                Ok(text) => text.clone().into_any(),
+                Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
+            };
+            // Behind its source, as on the wire; what the host said about it does not count.
+            whole.set_item(derived, text)?;
+        }
+        let mut more = Vec::new();
+        for (field, name) in self.kind.kind.fields.iter().zip(&self.kind.names) {
+            if let Some(default) = field.default
+                && !whole.contains(name)?
+            {
+                let default = json::read(py, default)?;
+                if is_changeable(&default) {
+                    more.push(name.clone_ref(py).into_any());
+                }
+                whole.set_item(name, default)?;
+            }
+        }
+        Ok(more)
+    }
+
+    /// Sets the fields of the base.
+    fn fill_base(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.base.permission_mode.is_some() {
-            return base_fields(py, event);
+            return base_fields(event, whole);
         }
         let Base { session_id, transcript_path, cwd, agent_id, orchestrator_id, .. } = &self.base;
         let given = [session_id, transcript_path, cwd, agent_id, orchestrator_id];
-        if given.iter().all(|given| given.is_none()) && self.cache.base.get(py).is_none() {
-            let _ = self.cache.base.set(py, base_fields(py, event)?.unbind());
+        if given.iter().all(|given| given.is_none()) && self.kind.base.get(py).is_none() {
+            let usual = PyDict::new(py);
+            base_fields(event, &usual)?;
+            let _ = self.kind.base.set(py, usual.unbind());
         }
-        let Some(usual) = self.cache.base.get(py) else { return base_fields(py, event) };
-        let base = usual.bind(py).copy()?;
+        let Some(usual) = self.kind.base.get(py) else { return base_fields(event, whole) };
+        whole.update(usual.bind(py).as_mapping())?;
         let names = [
             pyo3::intern!(py, "session_id"),
             pyo3::intern!(py, "transcript_path"),
@@ -228,22 +230,28 @@ impl Fired {
         ];
         for (name, given) in names.into_iter().zip(given) {
             if let Some(given) = given {
-                base.set_item(name, given)?;
+                whole.set_item(name, given)?;
             }
         }
-        base.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())?;
-        Ok(base)
+        whole.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())
     }
 }
 
 /// The event for one hook: its own copy.
-pub fn hook_event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyAny>> {
-    let python = python(py)?;
+pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyAny>> {
+    let (python, event) = (python(py)?, call.event);
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
     match Fired::of(event) {
+        Some(fired) if call.only && event.is_wholly_held() => {
+            if let Some(handed) = &fired.state().handed {
+                return Ok(handed.bind(py).clone());
+            }
+            fired.fill(py, event, target)?;
+            fired.state().handed = Some(made.clone().unbind());
+        }
         Some(fired) if event.is_wholly_held() => {
-            let Whole { fields, changeable } = fired.whole(py, event)?;
+            let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);
             target.update(fields.as_mapping())?;
             for name in changeable {
@@ -264,8 +272,8 @@ pub fn hook_event<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, Py
     Ok(made)
 }
 
-fn base_fields<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
-    let base = PyDict::new(py);
+fn base_fields<'py>(event: &Event, base: &Bound<'py, PyDict>) -> PyResult<()> {
+    let py = base.py();
     let set = |name: &Bound<'py, PyString>, text: &str| base.set_item(name, text);
     set(pyo3::intern!(py, "session_id"), event.session_id())?;
     set(pyo3::intern!(py, "transcript_path"), event.transcript_path())?;
@@ -277,32 +285,49 @@ fn base_fields<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDic
     set(pyo3::intern!(py, "hook_type"), event.name())?;
     base.set_item(pyo3::intern!(py, "agent_id"), event.agent_id())?;
     set(pyo3::intern!(py, "orchestrator_id"), event.orchestrator_id())?;
-    set(pyo3::intern!(py, "timestamp"), event.timestamp())?;
-    Ok(base)
+    set(pyo3::intern!(py, "timestamp"), event.timestamp())
 }
 
 /// Copies fields, with the base fields separately.
 fn take_fields(
-    kind: &Kind,
+    kind: &PyKind,
     from: &Bound<'_, PyDict>,
     payload: &Bound<'_, PyDict>,
+    changeable: &mut Vec<Py<PyAny>>,
     base: &mut Base,
 ) -> PyResult<()> {
     let py = from.py();
     for (key, value) in from.iter() {
-        let Ok(name) = key.cast::<PyString>() else {
-            let key = key.repr()?.to_string();
-            return Err(event_error(py, &format!("the event has the key {key}; keys must be text"), None));
+        let text = || -> PyResult<&str> {
+            let Ok(name) = key.cast::<PyString>() else {
+                let key = key.repr()?.to_string();
+                return Err(event_error(
+                    py,
+                    &format!("the event has the key {key}; keys must be text"),
+                    None,
+                ));
+            };
+            name.to_str().map_err(|_| event_error(py, "a field has a name that is not text", None))
         };
-        let name = name.to_str().map_err(|_| event_error(py, "a field has a name that is not text", None))?;
-        if BASE_FIELDS.contains(&name) {
-            take_base(py, kind, name, &value, base)?;
-            continue;
+        // Names in code are one object each: most are known without reading them.
+        let is_of_the_row = kind.names.iter().any(|name| name.as_ptr() == key.as_ptr());
+        if !is_of_the_row {
+            let name = text()?;
+            if BASE_FIELDS.contains(&name) {
+                take_base(py, &kind.kind, name, &value, base)?;
+                continue;
+            }
         }
-        let copied = json::copy(&value).map_err(|problem| {
-            let problem = problem.inside(name);
-            event_error(py, &format!("the field {problem}"), Some(&problem.path))
-        })?;
+        let copied = match json::copy(&value) {
+            Ok(copied) => copied,
+            Err(problem) => {
+                let problem = problem.inside(text()?);
+                return Err(event_error(py, &format!("the field {problem}"), Some(&problem.path)));
+            }
+        };
+        if is_changeable(&copied) && !changeable.iter().any(|name| name.as_ptr() == key.as_ptr()) {
+            changeable.push(key.clone().unbind());
+        }
         payload.set_item(&key, copied)?;
     }
     Ok(())
@@ -323,39 +348,11 @@ fn take_base(
         }
         Err(_) => return Err(wrong_type(py, name, "text or null", value)),
     };
-    let place = match name {
-        "session_id" => &mut base.session_id,
-        "transcript_path" => &mut base.transcript_path,
-        "cwd" => &mut base.cwd,
-        "permission_mode" => &mut base.permission_mode,
-        "agent_id" => &mut base.agent_id,
-        "orchestrator_id" => &mut base.orchestrator_id,
-        "timestamp" => &mut base.timestamp,
-        _ => {
-            return match text {
-                Some(found) if found != kind.name && kind.alias != Some(found.as_str()) => {
-                    let detail = format!(
-                        "{} is fired, but the event's `{name}` says `{found}`; make them agree",
-                        kind.name
-                    );
-                    Err(event_error(py, &detail, Some(name)))
-                }
-                _ => Ok(()),
-            };
-        }
-    };
-    *place = text;
-    Ok(())
+    base.set(kind, name, text).map_err(|wrong| event_error(py, &wrong.to_string(), Some(name)))
 }
 
-fn check(
-    py: Python<'_>,
-    kind: &Kind,
-    cache: &KindCache,
-    payload: &Bound<'_, PyDict>,
-    base: &Base,
-) -> PyResult<()> {
-    for (field, name) in kind.fields.iter().zip(&cache.names) {
+fn check(py: Python<'_>, kind: &PyKind, payload: &Bound<'_, PyDict>, base: &Base) -> PyResult<()> {
+    for (field, name) in kind.kind.fields.iter().zip(&kind.names) {
         if field.name == "agent_id" && base.agent_id.is_some() {
             continue;
         }
@@ -377,9 +374,9 @@ fn check(
                 }
             }
             None if field.required => {
-                let (event, name, wanted) = (kind.name, field.name, field.kind.wanted());
-                let detail = format!("{event} needs the field `{name}` ({wanted}); add it to the event");
-                return Err(event_error(py, &detail, Some(name)));
+                let (event, name) = (kind.kind.name.to_owned(), field.name.to_owned());
+                let wrong = EventError::MissingField { event, field: name, wanted: field.kind.wanted() };
+                return Err(event_error(py, &wrong.to_string(), Some(field.name)));
             }
             None => {}
         }

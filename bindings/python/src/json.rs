@@ -56,22 +56,10 @@ fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAn
         return copy_dict(dict, depth).map(Bound::into_any);
     }
     if let Ok(list) = value.cast::<PyList>() {
-        too_deep(depth)?;
-        let made = PyList::empty(value.py());
-        for (at, item) in list.iter().enumerate() {
-            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
-            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
-        }
-        return Ok(made.into_any());
+        return copy_items(list.get_slice(0, list.len()), depth).map(Bound::into_any);
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        too_deep(depth)?;
-        let made = PyList::empty(value.py());
-        for (at, item) in tuple.iter().enumerate() {
-            let item = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
-            made.append(item).map_err(|error| Unsayable::new(error.to_string()))?;
-        }
-        return Ok(made.into_any());
+        return copy_items(tuple.to_list(), depth).map(Bound::into_any);
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         return match number.value().is_finite() {
@@ -94,25 +82,36 @@ fn refused(value: &Bound<'_, PyAny>) -> Unsayable {
     Unsayable::new(format!("is a {kind}, which JSON cannot say; use text, numbers, lists and dicts"))
 }
 
-/// A copy of a dict; see [`copy`].
-pub fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {
+/// Replaces the items of a new list by their copies.
+fn copy_items<'py>(list: Bound<'py, PyList>, depth: usize) -> Said<Bound<'py, PyList>> {
     too_deep(depth)?;
-    let made = PyDict::new(dict.py());
-    copy_into(dict, &made, depth)?;
-    Ok(made)
+    for (at, item) in list.iter().enumerate() {
+        let copied = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
+        if !copied.is(&item) {
+            list.set_item(at, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+        }
+    }
+    Ok(list)
 }
 
-/// Copies every item of a dict into another one.
-pub fn copy_into(from: &Bound<'_, PyDict>, to: &Bound<'_, PyDict>, depth: usize) -> Said<()> {
-    for (key, value) in from.iter() {
+fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {
+    too_deep(depth)?;
+    // Python copies a whole dict faster than its items one by one; most values need no copy of their own.
+    let made = dict.copy().map_err(|error| Unsayable::new(error.to_string()))?;
+    for (key, value) in dict.iter() {
         if !key.is_instance_of::<PyString>() {
             let key = key.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
             return Err(Unsayable::new(format!("has the key {key}; keys must be text")));
         }
+        if value.is_exact_instance_of::<PyString>() {
+            continue;
+        }
         let copied = copy_at(&value, depth + 1).map_err(|problem| problem.inside(&name(&key)))?;
-        to.set_item(&key, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+        if !copied.is(&value) {
+            made.set_item(&key, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+        }
     }
-    Ok(())
+    Ok(made)
 }
 
 fn name(key: &Bound<'_, PyAny>) -> String {

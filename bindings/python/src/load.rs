@@ -17,17 +17,15 @@ pub struct Request {
     /// A configuration as JSON.
     #[pyo3(item)]
     pub config: Option<String>,
+    /// Files to load; with none in the list, the layers in force.
     #[pyo3(item)]
-    pub files: Vec<PathBuf>,
+    pub files: Option<Vec<PathBuf>>,
     #[pyo3(item)]
     pub folder: PathBuf,
     #[pyo3(item)]
     pub environment: Vec<(OsString, OsString)>,
     #[pyo3(item)]
     pub timing: bool,
-    /// Whether to load the layers in force; with files, only the managed one.
-    #[pyo3(item)]
-    pub layers: bool,
     /// The home folder, and Crosier's folders for configuration and state.
     #[pyo3(item)]
     pub homes: (Option<PathBuf>, Option<PathBuf>, Option<PathBuf>),
@@ -38,13 +36,13 @@ pub struct Request {
 
 /// The engine, and whether any of its hooks runs in the background.
 pub fn engine(py: Python<'_>, request: Request) -> PyResult<(Engine, bool)> {
-    let Request { config, files, layers, folder, environment, timing, homes, trust } = request;
+    let Request { config, files, folder, environment, timing, homes, trust } = request;
     let homes = Homes::new(homes.0, homes.1, homes.2);
     let builder = if let Some(config) = config {
-        let reader = loader(&homes).text("<config>", &config, &folder);
+        let reader = loader(&homes).may_be_empty().text("<config>", &config, &folder);
         let config = py.detach(|| reader.load()).map_err(|problems| config_error(py, &problems))?;
         Engine::builder().events(crosier_policy::catalog()).config(config)
-    } else if layers {
+    } else if let Some(files) = files {
         let mut asked = crosier_policy::Request::new(&folder);
         (asked.named, asked.homes, asked.trust) = (files, homes, trust);
         in_force(py, &asked)?

@@ -13,6 +13,7 @@ use crosier::{Listener, Received};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 
+use crate::fork::{forked_error, generation};
 use crate::json;
 
 /// The listener behind `crosier.Messages`.
@@ -22,6 +23,8 @@ pub struct NativeMessages {
     missed: AtomicU64,
     is_closed: AtomicBool,
     pipe: Mutex<Option<(OwnedFd, Arc<Bell>)>>,
+    /// The fork generation in which it was made.
+    generation: u64,
 }
 
 struct Bell(OwnedFd);
@@ -43,11 +46,16 @@ impl NativeMessages {
             missed: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
             pipe: Mutex::new(None),
+            generation: generation(),
         }
     }
 
-    fn listener(&self) -> Option<Arc<Listener>> {
-        lock(&self.listener).clone()
+    /// None when it is closed. In the child of a fork nothing will ever arrive.
+    fn listener(&self, py: Python<'_>) -> PyResult<Option<Arc<Listener>>> {
+        match self.generation == generation() {
+            true => Ok(lock(&self.listener).clone()),
+            false => Err(forked_error(py)),
+        }
     }
 
     fn told(&self, py: Python<'_>, received: Received) -> PyResult<Option<Py<PyAny>>> {
@@ -79,7 +87,7 @@ impl NativeMessages {
 
     /// What has arrived, without waiting.
     fn poll(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        while let Some(listener) = self.listener() {
+        while let Some(listener) = self.listener(py)? {
             let Some(received) = py.detach(|| listener.try_next()) else { return Ok(None) };
             if let Some(message) = self.told(py, received)? {
                 return Ok(Some(message));
@@ -90,7 +98,7 @@ impl NativeMessages {
 
     /// Waits on this thread; none when it is closed.
     fn wait(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        while let Some(listener) = self.listener() {
+        while let Some(listener) = self.listener(py)? {
             let received = py.detach(|| listener.next_within(Duration::from_millis(50)));
             if let Some(received) = received {
                 match self.told(py, received)? {
@@ -106,7 +114,7 @@ impl NativeMessages {
     /// Asks to be woken by the pipe when something arrives; returns at once what is already there.
     fn arm(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.fileno()?;
-        while let Some(listener) = self.listener() {
+        while let Some(listener) = self.listener(py)? {
             let Some(bell) = lock(&self.pipe).as_ref().map(|(_, bell)| Arc::clone(bell)) else { break };
             let polled = py.detach(|| {
                 let waker = Waker::from(bell);
@@ -139,9 +147,19 @@ impl NativeMessages {
 
     fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
-        lock(&self.listener).take();
+        let listener = lock(&self.listener).take();
+        if self.generation != generation() {
+            // It is the parent's, and so is the other end of the pipe.
+            return std::mem::forget(listener);
+        }
         if let Some((_, bell)) = lock(&self.pipe).as_ref() {
             Arc::clone(bell).wake();
         }
+    }
+}
+
+impl Drop for NativeMessages {
+    fn drop(&mut self) {
+        self.close();
     }
 }

@@ -1,13 +1,11 @@
 //! `crosier.Outcome`: the engine's outcome, whose values become Python objects when they are first used.
 
-use std::sync::Arc;
-
 use crosier::{Directive, Json};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-use crate::held::Fired;
+use crate::held::Rewritten;
 use crate::json;
 use crate::python::{error, python};
 
@@ -15,7 +13,8 @@ use crate::python::{error, python};
 #[pyclass(frozen, module = "crosier", weakref)]
 pub struct Outcome {
     native: crosier::Outcome,
-    fired: Option<Arc<Fired>>,
+    /// Rewritten values as Python has them, with their JSON.
+    rewritten: Vec<Rewritten>,
     /// Values that replace those of the engine: `dataclasses.replace`.
     changed: Option<Py<PyDict>>,
 }
@@ -41,8 +40,8 @@ pub const FIELDS: [&str; 16] = [
 ];
 
 impl Outcome {
-    pub fn new(native: crosier::Outcome, fired: Option<Arc<Fired>>) -> Self {
-        Self { native, fired, changed: None }
+    pub fn new(native: crosier::Outcome, rewritten: Vec<Rewritten>) -> Self {
+        Self { native, rewritten, changed: None }
     }
 
     fn changed<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -54,16 +53,10 @@ impl Outcome {
 
     fn value<'py>(&self, py: Python<'py>, value: Option<&Json>) -> PyResult<Bound<'py, PyAny>> {
         let Some(value) = value else { return Ok(py.None().into_bound(py)) };
-        if let Some(fired) = &self.fired {
-            let state = fired.state();
-            let same =
-                |(json, _): &&(Json, Py<PyAny>)| std::ptr::eq(json.text().as_ptr(), value.text().as_ptr());
-            let known = state.rewritten.iter().rev().find(same).map(|(_, object)| object.clone_ref(py));
-            drop(state);
-            if let Some(known) = known {
-                let copied = json::copy(known.bind(py));
-                return copied.map_err(|problem| PyTypeError::new_err(problem.to_string()));
-            }
+        let is_same = |(json, _): &&Rewritten| std::ptr::eq(json.text().as_ptr(), value.text().as_ptr());
+        if let Some((_, known)) = self.rewritten.iter().rev().find(is_same) {
+            let copied = json::copy(known.bind(py));
+            return copied.map_err(|problem| PyTypeError::new_err(problem.to_string()));
         }
         json::read(py, value.text())
     }
@@ -128,99 +121,129 @@ impl Outcome {
 impl Outcome {
     /// An outcome made by hand: for tests of hosts.
     #[new]
-    #[pyo3(signature = (event, **fields))]
-    fn make(py: Python<'_>, event: &str, fields: Option<Bound<'_, PyDict>>) -> PyResult<Self> {
+    #[pyo3(signature = (event, *values, **fields))]
+    fn make(
+        py: Python<'_>,
+        event: &str,
+        values: &Bound<'_, PyTuple>,
+        fields: Option<Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let kind = crosier_dialect::catalog().find(event);
         let kind = kind.ok_or_else(|| {
             error(py, "EventError", (crosier_dialect::catalog().unknown_event(event), "event"))
         })?;
         let changed = PyDict::new(py);
+        if values.len() >= FIELDS.len() {
+            return Err(PyTypeError::new_err(format!("an outcome has {} fields", FIELDS.len())));
+        }
+        for (name, value) in FIELDS.iter().skip(1).zip(values.iter()) {
+            changed.set_item(name, value)?;
+        }
         for (name, value) in fields.iter().flat_map(|fields| fields.iter()) {
             let name: String = name.extract()?;
             if !FIELDS.contains(&name.as_str()) {
                 return Err(PyTypeError::new_err(format!("an outcome has no field `{name}`")));
             }
+            if changed.contains(&name)? {
+                return Err(PyTypeError::new_err(format!("the field `{name}` is given twice")));
+            }
             changed.set_item(name, value)?;
         }
         let native = crosier::Outcome::new(kind);
-        Ok(Self { native, fired: None, changed: Some(changed.unbind()) })
+        Ok(Self { native, rewritten: Vec::new(), changed: Some(changed.unbind()) })
     }
 
+    /// The event's name.
     #[getter]
     fn event<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "event")
     }
 
+    /// The strictest decision of all hooks; none when no hook had one.
     #[getter]
     fn decision<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "decision")
     }
 
+    /// Why, in the words of the first hook with that decision.
     #[getter]
     fn reason<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "reason")
     }
 
+    /// The first hook with that decision.
     #[getter]
     fn by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "by")
     }
 
+    /// Whether the engine decided so because a hook failed.
     #[getter]
     fn by_failure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "by_failure")
     }
 
+    /// The rewritten field of a *pre* event; none when nobody rewrote it.
     #[getter]
     fn updated_input<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_input")
     }
 
+    /// The rewritten field of a *post* event; none when nobody rewrote it.
     #[getter]
     fn updated_output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_output")
     }
 
+    /// Whether the output is to be hidden.
     #[getter]
     fn suppress_output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "suppress_output")
     }
 
+    /// Text for the next model call.
     #[getter]
     fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "context")
     }
 
+    /// Text for the tool result or messages after it: `strategy`, `content`, `hook`.
     #[getter]
     fn inject<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "inject")
     }
 
+    /// Set when the loop is to go on although it wants to stop: `reason`, `by`.
     #[getter]
     fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "resume")
     }
 
+    /// Set when the host is to stop its loop: `reason`, `by`.
     #[getter]
     fn halt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "halt")
     }
 
+    /// Things to log or to tell a person: `kind`, `level`, `text`, `hook`.
     #[getter]
     fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "notices")
     }
 
+    /// Permission updates for the host.
     #[getter]
     fn updated_permissions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "updated_permissions")
     }
 
+    /// What each hook did: `hook`, `status`, `decision`, `failure`, `ignored`, …
     #[getter]
     fn reports<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "reports")
     }
 
+    /// What hooks that only warn would have decided.
     #[getter]
     fn would<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "would")
@@ -235,6 +258,7 @@ impl Outcome {
         }
     }
 
+    /// What to do, as one value to `match` on.
     /// What to do, as one value to `match` on.
     #[getter]
     fn gate<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

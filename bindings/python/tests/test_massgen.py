@@ -27,7 +27,7 @@ def test_massgens_own_hook_tests_pass(tmp_path):
 def test_names_that_are_not_offered_say_where_they_are():
     with pytest.raises(AttributeError, match="massgen.mcp_tools.hooks"):
         crosier.massgen.HumanInputHook
-    with pytest.raises(AttributeError, match="MassGen 0.1.97 has none"):
+    with pytest.raises(AttributeError, match="no hook or helper of MassGen 0.1.97"):
         crosier.massgen.Nothing
 
 

@@ -37,6 +37,7 @@ def test_case_files_are_collected_and_failures_read_well(pytester, program):
     result.assert_outcomes(passed=3, failed=1)
     result.stdout.fnmatch_lines(["*policy.crosier.yaml::bash is denied PASSED*", "*::reading is not FAILED*"])
     result.stdout.fnmatch_lines(["*expected: ask*", "*got: *null*", "*policy.crosier.yaml:7: CaseFailed*"])
+    result.stdout.fnmatch_lines(["FAILED *policy.crosier.yaml::reading is not - decision: expected ask, got null"])
 
 
 def test_a_file_that_is_no_case_file_says_so(pytester, program):
@@ -60,6 +61,7 @@ def test_the_fixture(pytester):
             assert outcome.by == "g"
             assert crosier.fire("PreToolUse", tool_name="Read").decision is None
             crosier.assert_allowed("PreToolUse", tool_name="Read")
+            crosier.assert_denied("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "ls"}})
 
         def test_not_denied(crosier):
             crosier.assert_denied("PreToolUse", tool_name="Bash")

@@ -15,7 +15,7 @@ from typing import Any
 from ._gates import Allow, Ask, Deny, Gate, Halt, Proceed, Resume
 
 LOG = logging.getLogger("crosier")
-MAX_IDLE, IDLE_SECONDS = 16, 10.0
+MAX_IDLE, IDLE_SECONDS, STOP_SECONDS = 16, 10.0, 10.0
 
 
 class Record(dict):  # type: ignore[type-arg]
@@ -145,46 +145,67 @@ def resolve(future: Any) -> None:
 def run_on_private_loop(fire: Any, is_inside: bool) -> Any:
     """A fire with `async def` hooks, waited for on this thread; on another one when a loop runs on this one."""
     if not is_inside:
-        return run_here(fire)
+        return run_here(fire, private_loop())
     result: list[Any] = []
-    variables = copy_context()
+    variables, loop = copy_context(), asyncio.new_event_loop()
 
     def work() -> None:
         try:
-            result.append((True, variables.run(run_here, fire)))
+            result.append((True, variables.run(run_here, fire, loop)))
         except BaseException as exception:
             result.append((False, exception))
         finally:
-            close_loop()
+            loop.close()
 
     thread = threading.Thread(target=work, name="crosier-fire", daemon=True)
     thread.start()
-    while thread.is_alive():
-        thread.join(0.05)
+    try:
+        while thread.is_alive():
+            thread.join(0.05)
+    except BaseException:  # a signal
+        try:
+            loop.call_soon_threadsafe(cancel_all, loop)
+        except RuntimeError:  # it has just ended
+            pass
+        thread.join(STOP_SECONDS)
+        raise
     ok, value = result[0]
     if ok:
         return value
     raise value
 
 
-def run_here(fire: Any) -> Any:
-    loop = getattr(LOOPS, "loop", None)
-    if loop is None or loop.is_closed() or LOOPS.process != os.getpid():
-        loop, LOOPS.process = asyncio.new_event_loop(), os.getpid()
-        LOOPS.loop = loop
+class PrivateLoop:
+    """The loop of one thread for fires outside of any other. It is closed when the thread ends."""
+
+    def __init__(self) -> None:
+        self.loop, self.process = asyncio.new_event_loop(), os.getpid()
+
+    def __del__(self, process_id: Any = os.getpid) -> None:
+        if self.process == process_id():
+            self.loop.close()
+
+
+def private_loop() -> Any:
+    own = getattr(LOOPS, "own", None)
+    if own is None or own.loop.is_closed() or own.process != os.getpid():
+        own = LOOPS.own = PrivateLoop()
+    return own.loop
+
+
+def cancel_all(loop: Any) -> set[Any]:
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    return left
+
+
+def run_here(fire: Any, loop: Any) -> Any:
     try:
         return loop.run_until_complete(fire)
     finally:
-        if left := asyncio.all_tasks(loop):
-            for task in left:
-                task.cancel()
+        if left := cancel_all(loop):
             loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-
-
-def close_loop() -> None:
-    if (loop := getattr(LOOPS, "loop", None)) is not None:
-        loop.close()
-        del LOOPS.loop
 
 
 def cancel(steps: Any, waiting: Any) -> None:
@@ -223,6 +244,11 @@ def go_on(steps: Any, yielded: Any) -> Generator[Any, Any, None]:
             yielded = steps.send(value) if thrown is None else steps.throw(thrown)
         except StopIteration:
             return
+
+
+def end() -> None:
+    """The interpreter ends; this is its main thread."""
+    LOOPS.__dict__.clear()
 
 
 def forked() -> None:

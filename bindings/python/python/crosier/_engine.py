@@ -9,9 +9,9 @@ import inspect
 import json
 import os
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _bridge, _hook, _native
 from ._errors import ConfigError, RegisterError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Engine", "Messages", "Outcome", "Scope"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-_DEFAULT: Any = type("Default", (), {"__repr__": lambda self: "30.0"})()
+_DEFAULT = float("30")  # an object of its own: who names the same number has named one
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -45,6 +45,14 @@ def _options(event: Any, function: Any, *, timeout: Any = _DEFAULT, inline: bool
         target = target()
     if not callable(target):
         raise RegisterError(f"a hook must be callable, and this is a {type(target).__name__}")
+    for option in ("matcher", "name", "on_error", "agent_id"):
+        if not isinstance(given.get(option), (str, type(None))):
+            raise RegisterError(f"`{option}` is {given[option]!r}; it must be text")
+    priority = given["priority"]
+    if not isinstance(priority, int) or isinstance(priority, bool) or abs(priority) >= 2**31:
+        raise RegisterError(f"`priority` is {priority!r}; it must be an integer below 2147483648")
+    if given.get("agent_id") == "":
+        raise RegisterError("`agent_id` is empty; name an agent, or leave it out")
     name = given.pop("name") or getattr(function, "__qualname__", None) or type(function).__qualname__
     is_async = _is_async(target)
     if inline and timeout is not _DEFAULT and timeout is not None:
@@ -90,16 +98,6 @@ class Engine(_Hooks, NativeEngine):
     _folder: str
     _messages_open: weakref.WeakSet[Messages]
 
-    def __new__(
-        cls,
-        config: Mapping[str, Any] | None = None,
-        *,
-        folder: str | os.PathLike[str] = ".",
-        env: Mapping[str, str] | None = None,
-        timing: bool = False,
-    ) -> Engine:
-        return cls._make(config, (), folder, env, timing)
-
     def __init__(
         self,
         config: Mapping[str, Any] | None = None,
@@ -108,29 +106,28 @@ class Engine(_Hooks, NativeEngine):
         env: Mapping[str, str] | None = None,
         timing: bool = False,
     ) -> None:
-        pass
+        self._begin(folder, env, timing, config=None if config is None else _config_text(config))
 
-    @classmethod
-    def _make(cls, config: Any, files: Any, folder: Any, env: Any, timing: bool, layers: bool = False) -> Engine:
-        where = os.path.abspath(os.fspath(folder))
-        if config is not None:
-            if not isinstance(config, Mapping):
-                raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
-            try:
-                config = json.dumps(config, allow_nan=False, default=dict)
-            except (TypeError, ValueError) as error:
-                raise ConfigError(f"the configuration cannot be read: {error}") from None
+    def _begin(
+        self,
+        folder: str | os.PathLike[str],
+        env: Mapping[str, str] | None,
+        timing: bool,
+        *,
+        config: str | None = None,
+        files: Sequence[str | os.PathLike[str]] | None = None,
+    ) -> None:
+        """Makes it usable: with a configuration, with files (none of them: the layers in force), or without hooks."""
         environment = os.environ if env is None else env
-        request = {
-            "config": config, "files": [os.path.abspath(file) for file in files], "folder": where, "timing": bool(timing),
+        self._folder = os.path.abspath(os.fspath(folder))
+        self._messages_open = weakref.WeakSet()
+        self._open({
+            "config": config, "folder": self._folder, "timing": bool(timing),
+            "files": None if files is None else [os.path.abspath(file) for file in files],
             "environment": [(str(name), str(value)) for name, value in environment.items()],
-            "homes": _homes(environment), "trust": environment.get("CROSIER_TRUST") or None, "layers": layers,
-        }  # fmt: skip
-        engine = cast(Engine, NativeEngine.__new__(cls, request))
-        engine._folder = where
-        engine._messages_open = weakref.WeakSet()
-        _ENGINES.add(engine)
-        return engine
+            "homes": _homes(environment), "trust": environment.get("CROSIER_TRUST") or None,
+        })  # fmt: skip
+        _ENGINES.add(self)
 
     @classmethod
     def load(
@@ -141,7 +138,9 @@ class Engine(_Hooks, NativeEngine):
         timing: bool = False,
     ) -> Engine:
         """An engine with the hooks of these files. Without one: of the layers that are in force in this folder."""
-        return cls._make(None, paths, folder, env, timing, layers=True)
+        engine = cls.__new__(cls)
+        engine._begin(folder, env, timing, files=paths)
+        return engine
 
     def _add(self, options: dict[str, Any]) -> None:
         self._register(options)
@@ -174,6 +173,8 @@ class Engine(_Hooks, NativeEngine):
 
     def messages(self, *, maxsize: int = 1024) -> Messages:
         """What hooks do from now on."""
+        if maxsize < 1:
+            raise ValueError(f"maxsize is {maxsize}; it must be 1 or more")
         messages = Messages(self._messages(maxsize))
         self._messages_open.add(messages)
         return messages
@@ -201,9 +202,9 @@ class Scope(_Hooks):
     """The hooks of one agent. They are there from the start, until `close` or the end of a `with`."""
 
     def __init__(self, engine: Engine, agent_id: str, hooks: Mapping[str, Any] | None = None) -> None:
-        config = None
-        if hooks is not None:
-            config = json.dumps({"agents": [{"id": agent_id, "hooks": hooks}]})
+        if not isinstance(agent_id, str) or not agent_id:
+            raise RegisterError(f"the agent's id is {agent_id!r}; it must be text that is not empty")
+        config = None if hooks is None else _config_text({"agents": [{"id": agent_id, "hooks": hooks}]})
         self.engine, self.agent_id = engine, agent_id
         self._native = engine._scope(agent_id, config, engine._folder)
 
@@ -231,50 +232,21 @@ class Scope(_Hooks):
         }  # fmt: skip
         return self._hook(event, options)
 
-    def fire(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Coroutine[Any, Any, Outcome]:
-        """Fires an event that happens in this agent."""
-        return self.engine.fire(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def fire(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        """`Engine.fire` of an event that happens in this agent; `deadline` is in seconds."""
+        return self.engine.fire(event, payload, agent_id=self.agent_id, **fields)
 
-    def fire_sync(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Outcome:
-        return self.engine.fire_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def fire_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
+        """`fire`, waited for on this thread."""
+        return self.engine.fire_sync(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Coroutine[Any, Any, Outcome]:
-        return self.engine.recheck(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def recheck(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        """`Engine.recheck` of an event that happens in this agent."""
+        return self.engine.recheck(event, payload, agent_id=self.agent_id, **fields)
 
-    def recheck_sync(
-        self,
-        event: EventName | str,
-        payload: Mapping[str, Any] | None = None,
-        /,
-        *,
-        deadline: float | None = None,
-        **fields: Any,
-    ) -> Outcome:
-        return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, deadline=deadline, **fields)
+    def recheck_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
+        """`recheck`, waited for on this thread."""
+        return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def close(self) -> None:
         """Takes the hooks out."""
@@ -309,6 +281,7 @@ class Messages:
         return self._native.poll()
 
     def close(self) -> None:
+        """Ends it: nothing more arrives."""
         self._native.close()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -355,6 +328,16 @@ class Messages:
         self.close()
 
 
+def _config_text(config: Mapping[str, Any]) -> str:
+    """A configuration as the native part reads it."""
+    if not isinstance(config, Mapping):
+        raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
+    try:
+        return json.dumps(config, allow_nan=False, default=dict)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the configuration cannot be read: {error}") from None
+
+
 def _homes(environment: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
     """The home folder, and Crosier's own for configuration and state; only absolute ones count."""
 
@@ -391,6 +374,7 @@ def _end() -> None:
     for engine in list(_ENGINES):
         engine.close()
     _native.end_all()
+    _bridge.end()
 
 
 _as_dataclass()

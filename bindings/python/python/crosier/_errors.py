@@ -19,7 +19,8 @@ class ConfigError(Error, ValueError):
 
     def __init__(self, message: str = "", problems: Sequence[dict[str, Any]] = ()) -> None:
         super().__init__(message)
-        self.problems: list[dict[str, Any]] = list(problems)
+        placeless = {"severity": "error", "message": message, "path": None, "line": None, "column": None, "help": None}
+        self.problems: list[dict[str, Any]] = list(problems) or [placeless]
 
 
 class Untrusted(ConfigError):

@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
             f"crosier.massgen does not offer {name}: it is a part of MassGen's own orchestration, and works with these "
             f"hooks as it is; import it from massgen.mcp_tools.hooks"
         )
-    raise AttributeError(f"module 'crosier.massgen' has no attribute {name!r}; MassGen 0.1.97 has none either")
+    raise AttributeError(f"module 'crosier.massgen' has no attribute {name!r}: no hook or helper of MassGen 0.1.97 has that name")
 
 
 class HookType(Enum):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -88,13 +88,15 @@ class Case(pytest.Item):
             raise CaseFailed(self._told(result))
 
     def _told(self, result: dict[str, Any]) -> str:
-        """As pytest tells of an assertion."""
-        lines = [f"case: {self.case}"]
+        """As pytest tells of an assertion; its summary takes the first line."""
+        lines = []
         for difference in result["differences"]:
-            at, expected, got = difference.get("at"), difference.get("expected"), difference.get("got")
-            lines += [f">  {at}", f"E    expected: {_shown(expected)}", f"E    got:      {_shown(got)}"]
+            at, expected, got = difference.get("at"), _shown(difference.get("expected")), _shown(difference.get("got"))
+            if not lines:
+                lines.append(f"{at}: expected {expected}, got {got}")
+            lines += [f">  {at}", f"E    expected: {expected}", f"E    got:      {got}"]
         if result.get("error"):
-            lines.append(f"E  {result['error']}")
+            lines += [f"E  {line}" for line in str(result["error"]).splitlines()]
         return "\n".join([*lines, "", f"{self.path}:{self.line}: CaseFailed"])
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
@@ -135,16 +137,26 @@ class Tester:
     def hook(self, event: str, **options: Any) -> Any:
         return self.engine.hook(event, **options)
 
-    def fire(self, event: str, /, **fields: Any) -> Outcome:
+    def fire(self, event: str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
         """Fires an event; a tool needs no input to be named."""
+        fields = {**(payload or {}), **fields}
         if "tool_name" in fields:
             fields.setdefault("tool_input", {})
         return self.engine.fire_sync(event, **fields)
 
-    def assert_denied(self, event: str, /, *, by: str | None = None, reason: str | None = None, **fields: Any) -> Outcome:
+    def assert_denied(
+        self,
+        event: str,
+        payload: Mapping[str, Any] | None = None,
+        /,
+        *,
+        by: str | None = None,
+        reason: str | None = None,
+        **fields: Any,
+    ) -> Outcome:
         """The event is denied; by this hook, for a reason that has this text."""
         __tracebackhide__ = True
-        outcome = self.fire(event, **fields)
+        outcome = self.fire(event, payload, **fields)
         if not outcome.denied:
             pytest.fail(f"{event} was not denied: the decision is {outcome.decision!r}{self._ran(outcome)}")
         if by is not None and outcome.by != by:
@@ -153,10 +165,10 @@ class Tester:
             pytest.fail(f"{event} was denied for {outcome.reason!r}, which does not have {reason!r}")
         return outcome
 
-    def assert_allowed(self, event: str, /, **fields: Any) -> Outcome:
+    def assert_allowed(self, event: str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
         """No hook denies the event or wants a person to decide."""
         __tracebackhide__ = True
-        outcome = self.fire(event, **fields)
+        outcome = self.fire(event, payload, **fields)
         if outcome.denied or outcome.halt is not None or outcome.decision == "ask":
             word = outcome.decision or "halt"
             pytest.fail(f"{event} got {word!r} by {outcome.by!r}: {outcome.reason}{self._ran(outcome)}")

@@ -56,7 +56,9 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
         || settings.is_set()
         || has_items("scripts")
         || has_items("permissions");
-    if !found && reader.problems.errors() == errors {
+    let may_be_empty =
+        context.may_be_empty && entries.iter().all(|entry| keys::FILE.contains(&entry.key.as_str()));
+    if !found && !may_be_empty && reader.problems.errors() == errors {
         match node.entry("hooks") {
             Some(entry) => nothing_found(reader, entry.key_span, "there is no hook in this file"),
             None => {

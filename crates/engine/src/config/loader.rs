@@ -89,6 +89,7 @@ pub struct Loader {
     layer: Layer,
     packs_in_force: Vec<String>,
     lints: bool,
+    may_be_empty: bool,
     sources: Vec<Result<Input, Box<Problem>>>,
 }
 
@@ -115,6 +116,7 @@ pub(super) struct LoadContext<'a> {
     pub(super) search_path: Option<&'a OsStr>,
     /// Whether the file is one of MassGen, where a `handler` without a `type` is python.
     pub(super) is_massgen: bool,
+    pub(super) may_be_empty: bool,
     pub(super) layer: Layer,
 }
 
@@ -237,6 +239,13 @@ impl Loader {
         self
     }
 
+    /// Takes a text in which nothing is configured: for values that a program makes. Keys of others alone are still an
+    /// error.
+    pub fn may_be_empty(mut self) -> Self {
+        self.may_be_empty = true;
+        self
+    }
+
     /// Reads all files in order.
     ///
     /// # Errors
@@ -285,6 +294,7 @@ impl Loader {
                 types: &self.types,
                 search_path: self.search_path.as_deref(),
                 is_massgen: is_massgen(node),
+                may_be_empty: self.may_be_empty,
                 layer: self.layer,
             };
             file(&mut reader, &mut context, node, &mut config);

@@ -39,6 +39,17 @@ fn keys_outside_hooks_sections_belong_to_somebody_else() {
 }
 
 #[test]
+fn what_a_program_makes_may_be_empty() {
+    let load = |text: &str| Loader::default().may_be_empty().text("config", text, "/").load();
+    for text in ["{}", "hooks: {}", "hooks: {PreToolUse: []}", "agents: []"] {
+        assert!(load(text).is_ok(), "{text}");
+    }
+    for text in ["ui: {theme: dark}", "hooks: {PreTolUse: []}", "hoks: {}", "[]"] {
+        assert!(load(text).is_err(), "{text}");
+    }
+}
+
+#[test]
 fn a_file_without_anything_for_crosier_is_an_error() {
     for (text, message) in [
         ("", "the file is empty"),

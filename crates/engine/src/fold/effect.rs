@@ -206,8 +206,8 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     if !request.allows(Capability::Rewrite) {
         return;
     }
-    let present = fold.event.clone();
-    let present = || present.get(field).unwrap_or_else(Json::null);
+    let before = fold.event.clone();
+    let present = || before.get(field).unwrap_or_else(Json::null);
     if fold.pass == Pass::Second && request.has(Capability::Deny) {
         // In the second pass no hook would judge a new input, and this guard rejects the current one: deny.
         if rewrite.value != present() {
@@ -220,8 +220,9 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     }
     request.report.rewrote = true;
     fold.rewritten = true;
-    fold.event = fold.event.rewritten(field, rewrite.value.clone());
-    fold.applied().rewrite(request.index, rewrite.value, present);
+    let (event, old) = before.replaced(field, rewrite.value.clone());
+    fold.event = event;
+    fold.applied().rewrite(request.index, rewrite.value, || old.unwrap_or_else(present));
 }
 
 /// The first resume counts; it does not end the walk.

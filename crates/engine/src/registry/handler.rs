@@ -62,6 +62,8 @@ pub struct Call<'a> {
     pub second: bool,
     /// Whether a guard is asked again, about the final event.
     pub pass: Pass,
+    /// Whether no other hook gets this event: then a host need not keep what it hands out from being changed.
+    pub only: bool,
 }
 
 /// Which time the hooks of an event are asked.
@@ -90,7 +92,7 @@ impl<'a> Call<'a> {
     /// The first call of the hook of this name for this event.
     #[must_use]
     pub const fn new(event: &'a Event, hook: &'a Arc<str>) -> Self {
-        Self { event, hook, second: false, pass: Pass::First }
+        Self { event, hook, second: false, pass: Pass::First, only: false }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) struct BlockingRun {
 
 impl BlockingRun {
     pub(super) fn call(&self) -> Call<'_> {
-        Call { event: &self.event, hook: &self.hook.name, second: self.second, pass: self.pass }
+        Call { event: &self.event, hook: &self.hook.name, second: self.second, pass: self.pass, only: false }
     }
 
     pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {

@@ -81,15 +81,15 @@ pub(super) async fn run_on_thread(
 ) -> Answer {
     let deadline = deadline_in(timeout);
     let (code, event, hook) = (Arc::clone(code), call.event.clone(), Arc::clone(call.hook));
-    let (second, pass) = (call.second, call.pass);
-    let pending =
-        match spawn("crosier-hook", move || inline(&code, Call { event: &event, hook: &hook, second, pass }))
-        {
-            Ok(pending) => pending,
-            Err(error) => {
-                return Failure::error(format!("no thread could be started for it: {error}")).into();
-            }
-        };
+    let Call { second, pass, only, .. } = call;
+    let pending = match spawn("crosier-hook", move || {
+        inline(&code, Call { event: &event, hook: &hook, second, pass, only })
+    }) {
+        Ok(pending) => pending,
+        Err(error) => {
+            return Failure::error(format!("no thread could be started for it: {error}")).into();
+        }
+    };
     let answer = match wait {
         WaitMode::Blocking => pending.wait_until(deadline),
         WaitMode::Async => tokio::time::timeout(timeout, pending).await.ok(),

@@ -101,6 +101,8 @@ pub(crate) struct RunContext<'a> {
     /// Whether callbacks are timed too.
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
+    /// Whether the plan has one hook.
+    pub(crate) only: bool,
     pub(crate) resources: &'a Arc<Resources>,
     /// Ends the fire early, where its host may.
     pub(crate) stop: Option<&'a StopSignal>,
@@ -115,7 +117,16 @@ impl<'a> RunContext<'a> {
         timing: bool,
         resources: &'a Arc<Resources>,
     ) -> Self {
-        Self { wait, bus, timing, pass: Pass::First, resources, stop: None, lacks_runtime: false }
+        Self {
+            wait,
+            bus,
+            timing,
+            pass: Pass::First,
+            only: false,
+            resources,
+            stop: None,
+            lacks_runtime: false,
+        }
     }
 
     /// Makes sure that this thread is inside a runtime with timers and io while the guard lives.
@@ -162,10 +173,10 @@ pub(crate) fn start<'a>(
     let first = Attempt::first(hook);
     let progress = match &hook.handler {
         Handler::Callback(Callback::Inline(code)) => {
-            Progress::Answered(callback::inline(code, first.call(hook, event, run.pass)))
+            Progress::Answered(callback::inline(code, first.call(hook, event, run)))
         }
         Handler::Callback(Callback::Async(code)) if !run.lacks_runtime => {
-            match callback::start(|| code(first.call(hook, event, run.pass)), context) {
+            match callback::start(|| code(first.call(hook, event, run)), context) {
                 Ok(answer) => Progress::Answered(answer),
                 Err(future) => Progress::Polled(future),
             }
@@ -211,8 +222,8 @@ impl Attempt {
         Self { second: false, timeout: hook.timeout }
     }
 
-    fn call<'a>(self, hook: &'a Entry, event: &'a Event, pass: Pass) -> Call<'a> {
-        Call { event, hook: &hook.name, second: self.second, pass }
+    fn call<'a>(self, hook: &'a Entry, event: &'a Event, run: RunContext<'_>) -> Call<'a> {
+        Call { event, hook: &hook.name, second: self.second, pass: run.pass, only: run.only }
     }
 }
 
@@ -247,7 +258,7 @@ impl HookRun<'_> {
     }
 
     async fn attempt(&mut self, attempt: Attempt) -> Answer {
-        let call = attempt.call(self.hook, &self.event, self.run.pass);
+        let call = attempt.call(self.hook, &self.event, self.run);
         if self.run.lacks_runtime && self.hook.handler.is_async() {
             // `delivery` denies: the guard did not see the event.
             let detail = "no async runtime could be started for it: no threads or descriptors are left";

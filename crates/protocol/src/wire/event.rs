@@ -382,17 +382,26 @@ impl Event {
     /// The same event with one payload field replaced.
     #[must_use]
     pub fn rewritten(&self, field: &str, value: Json) -> Self {
+        self.replaced(field, value).0
+    }
+
+    /// The same event with one payload field replaced, and what the field was; none if it was not there.
+    #[must_use]
+    pub fn replaced(&self, field: &str, value: Json) -> (Self, Option<Json>) {
         // A payload that cannot be serialized is not delivered to a hook that needs its JSON, rewritten or not.
-        let Some(mut fields) = self.payload_fields() else { return self.clone() };
-        match fields.iter_mut().find(|(name, _)| name == field) {
-            Some((_, old)) => *old = value,
-            None => fields.push((field.to_owned(), value)),
-        }
+        let Some(mut fields) = self.payload_fields() else { return (self.clone(), None) };
+        let old = match fields.iter_mut().find(|(name, _)| name == field) {
+            Some((_, old)) => Some(std::mem::replace(old, value)),
+            None => {
+                fields.push((field.to_owned(), value));
+                None
+            }
+        };
         let mut base = self.base().clone();
         base.agent_id = self.agent_id().map(str::to_owned);
         let matcher_value = self.matcher_value().map(str::to_owned);
         let body = Body::Fields { base, fields, matcher_value };
-        self.with_body(body, self.0.extra.clone())
+        (self.with_body(body, self.0.extra.clone()), old)
     }
 
     /// The same event with one more field at its end.

@@ -170,26 +170,36 @@ fn set_base(base: &mut Base, kind: &Kind, name: &str, value: &Json) -> Result<()
             return Err(EventError::WrongType { field: name.to_owned(), wanted, found });
         }
     };
-    let place = match name {
-        "session_id" => &mut base.session_id,
-        "transcript_path" => &mut base.transcript_path,
-        "cwd" => &mut base.cwd,
-        "permission_mode" => &mut base.permission_mode,
-        "agent_id" => &mut base.agent_id,
-        "orchestrator_id" => &mut base.orchestrator_id,
-        "timestamp" => &mut base.timestamp,
-        named => {
-            let field = if named == "hook_type" { "hook_type" } else { "hook_event_name" };
-            return match text {
-                Some(found) if found != kind.name && kind.alias != Some(found.as_str()) => {
-                    Err(EventError::OtherEvent { event: kind.name.to_owned(), field, found })
-                }
-                _ => Ok(()),
-            };
-        }
-    };
-    *place = text;
-    Ok(())
+    base.set(kind, name, text)
+}
+
+impl Base {
+    /// Sets a field of the base by its name on the wire. The names of the event are only compared with the kind.
+    ///
+    /// # Errors
+    /// When the text names another event than this kind.
+    pub fn set(&mut self, kind: &Kind, name: &str, text: Option<String>) -> Result<(), EventError> {
+        let place = match name {
+            "session_id" => &mut self.session_id,
+            "transcript_path" => &mut self.transcript_path,
+            "cwd" => &mut self.cwd,
+            "permission_mode" => &mut self.permission_mode,
+            "agent_id" => &mut self.agent_id,
+            "orchestrator_id" => &mut self.orchestrator_id,
+            "timestamp" => &mut self.timestamp,
+            named => {
+                let field = if named == "hook_type" { "hook_type" } else { "hook_event_name" };
+                return match text {
+                    Some(found) if found != kind.name && kind.alias != Some(found.as_str()) => {
+                        Err(EventError::OtherEvent { event: kind.name.to_owned(), field, found })
+                    }
+                    _ => Ok(()),
+                };
+            }
+        };
+        *place = text;
+        Ok(())
+    }
 }
 
 fn check(kind: &Kind, base: &Base, fields: &[(String, Json)]) -> Result<(), EventError> {

@@ -1,1 +1,0 @@
-../../../../crates/engine/src/run/worker/hook_module.py

@@ -1,0 +1,157 @@
+//! `fire` and `recheck`: awaited, or waited for on the calling thread.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crosier::{Engine, Event, FieldKind};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::coroutine::{Arguments, FireCoroutine};
+use crate::engine::NativeEngine;
+use crate::held::Fired;
+use crate::hook::running_loop;
+use crate::kinds::PyKind;
+use crate::outcome::Outcome;
+use crate::python::{error, python};
+use crate::waiting::{Stop, wait};
+
+/// Whether to fire an event or to recheck one.
+#[derive(Clone, Copy)]
+pub enum Asked {
+    Fire,
+    Recheck,
+}
+
+impl Asked {
+    /// The outcome, and whether all hooks ran before `stop`.
+    pub async fn until(self, engine: &Engine, event: Event, stop: Stop) -> (crosier::Outcome, bool) {
+        match self {
+            Self::Fire => engine.fire_until(event, stop).await,
+            Self::Recheck => engine.recheck_until(event, stop).await,
+        }
+    }
+}
+
+/// Asks when it is awaited.
+pub fn ask(
+    engine: &Bound<'_, NativeEngine>,
+    asked: Asked,
+    event: Py<PyAny>,
+    payload: Option<Py<PyAny>>,
+    agent_id: Option<String>,
+    deadline: Option<f64>,
+    fields: Option<Py<PyDict>>,
+) -> PyResult<FireCoroutine> {
+    check_deadline(engine.py(), deadline)?;
+    let engine = engine.clone().unbind();
+    Ok(FireCoroutine::new(Arguments { engine, event, payload, fields, agent_id, deadline, asked }))
+}
+
+/// Asks, and waits for the outcome on this thread.
+pub fn ask_here(
+    slf: &Bound<'_, NativeEngine>,
+    asked: Asked,
+    event: &Bound<'_, PyAny>,
+    payload: Option<&Bound<'_, PyAny>>,
+    agent_id: Option<String>,
+    deadline: Option<f64>,
+    fields: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Py<PyAny>> {
+    let (py, this) = (slf.py(), slf.get());
+    check_deadline(py, deadline)?;
+    let engine = this.engine(py)?;
+    let kind = this.kind(&engine, event)?;
+    if kind.needs_a_loop() {
+        let (payload, fields) =
+            (payload.map(|given| given.clone().unbind()), fields.map(|given| given.clone().unbind()));
+        let fire = ask(slf, asked, event.clone().unbind(), payload, agent_id, deadline, fields)?;
+        let is_inside = running_loop(py)?.is_some();
+        let bridge = python(py)?.bridge.bind(py);
+        return Ok(bridge.call_method1("run_on_private_loop", (fire, is_inside))?.unbind());
+    }
+    let (engine, event, fired) = match this.prepare(py, engine, kind, payload, fields, agent_id)? {
+        Ok(ready) => ready,
+        Err(outcome) => return Ok(Py::new(py, outcome)?.into_any()),
+    };
+    let stop = Stop::default();
+    let limit = deadline.map(|seconds| (Duration::from_secs_f64(seconds), &stop));
+    let (outcome, is_whole) = match wait(py, pin!(asked.until(&engine, event, stop.clone())), limit) {
+        Ok(waited) => waited,
+        Err(interrupted) => {
+            drain(py, &fired);
+            return Err(interrupted);
+        }
+    };
+    if let Some(escaped) = fired.state().escaped.take() {
+        return Err(escaped);
+    }
+    if is_whole {
+        return Ok(Py::new(py, Outcome::new(outcome, fired.take_rewritten()))?.into_any());
+    }
+    drain(py, &fired);
+    Err(deadline_error(py, outcome, &fired, deadline))
+}
+
+/// `crosier.DeadlineExceeded`, with what was decided so far.
+pub fn deadline_error(
+    py: Python<'_>,
+    outcome: crosier::Outcome,
+    fired: &Fired,
+    deadline: Option<f64>,
+) -> PyErr {
+    let message = format!("the fire was not done after {} s", deadline.unwrap_or_default());
+    match Py::new(py, Outcome::new(outcome, fired.take_rewritten())) {
+        Ok(outcome) => error(py, "DeadlineExceeded", (message, outcome)),
+        Err(error) => error,
+    }
+}
+
+/// Waits until the processes of an abandoned fire have ended.
+fn drain(py: Python<'_>, fired: &Arc<Fired>) {
+    py.detach(|| {
+        let until = Instant::now() + Duration::from_secs(2);
+        while Arc::strong_count(fired) > 1 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+}
+
+fn check_deadline(py: Python<'_>, deadline: Option<f64>) -> PyResult<()> {
+    match deadline {
+        Some(seconds) if !seconds.is_finite() || !(0.0..=1e9).contains(&seconds) => {
+            let message = "the deadline must be a number of seconds, 0 or more";
+            Err(error(py, "EventError", (message, "deadline")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether every required field is given; if not, the slow path reports what is missing.
+pub fn has_required(
+    kind: &PyKind,
+    payload: Option<&Bound<'_, PyAny>>,
+    fields: Option<&Bound<'_, PyDict>>,
+    agent_id: &Option<String>,
+) -> bool {
+    let payload = match payload {
+        None => None,
+        Some(payload) if payload.is_none() => None,
+        Some(payload) => match payload.cast::<PyDict>() {
+            Ok(payload) => Some(payload),
+            Err(_) => return false,
+        },
+    };
+    let fits = |field: &crosier::Field, name: &Py<PyString>, given: Option<&Bound<'_, PyDict>>| {
+        given.is_some_and(|given| match given.get_item(name) {
+            Ok(Some(value)) => field.kind == FieldKind::Any || value.is_instance_of::<PyString>(),
+            _ => false,
+        })
+    };
+    kind.kind.fields.iter().zip(&kind.names).filter(|(field, _)| field.required).all(|(field, name)| {
+        fits(field, name, fields)
+            || fits(field, name, payload)
+            || (field.name == "agent_id" && agent_id.is_some())
+    })
+}

@@ -1,0 +1,126 @@
+//! Hooks on threads. The threads are Python's (`crosier._bridge`): no native frame is below a hook, so that an
+//! interpreter which ends can drop it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use crosier::{Answer, BoxFuture, Call, Held, Kind};
+use pyo3::exceptions::PyBaseException;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::answer::{interpreter_is_ending, raised, undelivered, understood};
+use super::{Function, weak, with_fired};
+use crate::python::python;
+
+impl Function {
+    /// Hands it to a thread.
+    pub fn call_on_thread(&self, call: Call<'_>) -> BoxFuture {
+        let slot = Arc::new(Mutex::new(Slot::default()));
+        let started = Python::try_attach(|py| {
+            let start = || -> PyResult<Option<Py<PyAny>>> {
+                let arguments = self.arguments(py, call)?;
+                let context = arguments.get_item(1).ok().map(Bound::unbind);
+                let job = Job {
+                    function: self.function.clone_ref(py),
+                    arguments: arguments.unbind(),
+                    variables: python(py)?.copy_context.bind(py).call0()?.unbind(),
+                    kind: self.kind.clone(),
+                    fired: weak(call.event),
+                    slot: Arc::clone(&slot),
+                };
+                python(py)?.submit.bind(py).call1((job,))?;
+                Ok(context)
+            };
+            start().map_err(|error| undelivered(py, &error))
+        });
+        match started {
+            Some(Ok(context)) => Box::pin(OnThread { slot, context }),
+            Some(Err(answer)) => Box::pin(std::future::ready(answer)),
+            None => Box::pin(std::future::ready(interpreter_is_ending())),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Slot {
+    answer: Option<Answer>,
+    waker: Option<Waker>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One call of a hook on a thread. The thread itself is Python's (`crosier._bridge`): it has no native frame below the
+/// hook, so that an interpreter which ends can drop it.
+#[pyclass(frozen, module = "crosier._native")]
+pub struct Job {
+    #[pyo3(get)]
+    function: Py<PyAny>,
+    #[pyo3(get)]
+    arguments: Py<PyTuple>,
+    #[pyo3(get)]
+    variables: Py<PyAny>,
+    kind: Kind,
+    fired: Option<Weak<dyn Held>>,
+    slot: Arc<Mutex<Slot>>,
+}
+
+impl Job {
+    fn end(&self, answer: Answer) {
+        let waker = {
+            let mut slot = lock(&self.slot);
+            slot.answer = Some(answer);
+            slot.waker.take()
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+#[pymethods]
+impl Job {
+    fn done(&self, result: &Bound<'_, PyAny>) {
+        self.end(with_fired(&self.fired, |fired| understood(result, &self.kind, fired)));
+    }
+
+    fn failed(&self, py: Python<'_>, exception: Bound<'_, PyBaseException>) {
+        let error = PyErr::from_value(exception.into_any());
+        self.end(with_fired(&self.fired, |fired| raised(py, error, fired)));
+    }
+}
+
+struct OnThread {
+    slot: Arc<Mutex<Slot>>,
+    context: Option<Py<PyAny>>,
+}
+
+impl Future for OnThread {
+    type Output = Answer;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let mut slot = lock(&self.slot);
+        match slot.answer.take() {
+            Some(answer) => Poll::Ready(answer),
+            None => {
+                slot.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Drop for OnThread {
+    /// The caller no longer waits: a hook with a context is told.
+    fn drop(&mut self) {
+        if let Some(context) = self.context.take() {
+            Python::try_attach(|py| {
+                let _ = context.bind(py).setattr("stopped", true);
+            });
+        }
+    }
+}
