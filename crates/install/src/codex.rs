@@ -79,6 +79,17 @@ pub fn is_off(document: &DocumentMut, key: &str) -> bool {
     entry.and_then(|entry| entry.get("enabled")).and_then(Item::as_bool) == Some(false)
 }
 
+/// Whether the person told Codex to trust this project, or one that it is a part of.
+#[must_use]
+pub fn is_trusted_project(document: &DocumentMut, project: &Path) -> bool {
+    let level = |folder: &Path| {
+        let entry = document.get("projects")?.get(folder.to_str()?)?;
+        entry.get("trust_level")?.as_str().map(str::to_owned)
+    };
+    // The nearest folder that Codex knows counts.
+    project.ancestors().find_map(level).is_some_and(|level| level == "trusted")
+}
+
 /// Writes the hashes.
 ///
 /// # Errors

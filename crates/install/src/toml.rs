@@ -46,7 +46,9 @@ pub fn edited(old: &str, document: &DocumentMut) -> String {
     let mut text = mark.to_owned();
     for op in capture_diff_slices(Algorithm::Myers, &plain, &new) {
         match op {
-            DiffOp::Equal { old_index, len, .. } => text.extend(old.iter().skip(old_index).take(len).copied()),
+            DiffOp::Equal { old_index, len, .. } => {
+                text.extend(old.iter().skip(old_index).take(len).copied())
+            }
             DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
                 if !text.is_empty() && text != mark && !text.ends_with('\n') {
                     text.push_str(end);

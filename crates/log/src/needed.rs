@@ -11,6 +11,9 @@ const NAMES: [&str; 7] = ["passwords", "password", "passwd", "secrets", "secret"
 /// What a token begins with, and so do usual words: `disk-usage`, `task.rs`, `monkey-patch`.
 const BEGINNINGS: [&str; 14] =
     ["asia", "eaa", "cio", "sk-", "ska", "skb", "skc", "skd", "ske", "skf", "key-", "fc-", "sl.", "sg."];
+/// What stands before credentials: `Authorization: Bearer $TOKEN` has none.
+const HEADERS: [&str; 2] = ["authorization", "bearer "];
+const SHORTEST_CREDENTIALS: usize = 12;
 /// The shortest token that begins with one of them.
 const SHORTEST_TOKEN: usize = 20;
 
@@ -48,6 +51,13 @@ fn without_harmless(text: &str) -> String {
     }
     // A token that a line break cuts is found by the rules.
     if !text.contains(['\n', '\r', '\\', '%']) {
+        for header in HEADERS {
+            for (at, _) in lower.match_indices(header) {
+                if !has_credentials(&lower[at + header.len()..]) {
+                    blot(at, header.len());
+                }
+            }
+        }
         for beginning in BEGINNINGS {
             for (at, _) in lower.match_indices(beginning) {
                 let word = lower[at..].bytes().take_while(|byte| is_of_token(*byte)).count();
@@ -72,6 +82,15 @@ fn names_user_and_password(rest: &str) -> bool {
     let word = rest.trim_start().trim_start_matches(['\'', '"']);
     let end = word.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '@' | '-')));
     end.is_some_and(|end| word[end..].starts_with(':'))
+}
+
+/// Whether a word follows, after the name of a scheme or at once, that is long enough for credentials.
+fn has_credentials(after: &str) -> bool {
+    let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '=' | ',');
+    let length = |text: &str| text.bytes().take_while(|byte| is_of_token(*byte)).count();
+    let first = after.trim_start_matches(is_between);
+    let second = first[length(first)..].trim_start_matches(is_between);
+    length(first).max(length(second)) >= SHORTEST_CREDENTIALS
 }
 
 /// Whether a value follows a name.
@@ -111,6 +130,8 @@ mod tests {
             "grep -rn password src",
             "cat /run/secrets",
             "df -h; cargo run --bin disk-usage",
+            "curl -H 'Authorization: Bearer $TOKEN' https://x",
+            r#"curl -H "Authorization: token ${GH}" https://x"#,
             "vim task-1.md monkey-patch.py asia.csv",
             r#"{"url":"https://example.org/a","command":"pwd"}"#,
         ] {
@@ -183,6 +204,11 @@ mod tests {
             "--",
             "$",
             "0123456789abcdef0123456789abcdef",
+            "Authorization",
+            "Bearer",
+            "basic",
+            ": ",
+            "abcdefghij1.",
         ]);
         prop::collection::vec(pieces, 0..14).prop_map(|pieces| pieces.concat())
     }

@@ -30,7 +30,11 @@ const LABEL: usize = 13;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 when all is well, 1 when there is a problem.
+#[command(after_help = "For each agent that calls Crosier, one event is sent through the very line that is
+installed, and must be denied; nothing is run. If `codex` is on PATH, Codex itself is asked
+which lines it trusts.
+
+Exit status: 0 when all is well, 1 when there is a problem.
 
 Example:
   crosier doctor -c hooks.yaml")]

@@ -123,7 +123,7 @@ hooks:
 ";
 
 /// Everything that prints a table, or lines for a person.
-const SHOWN: [&[&str]; 21] = [
+const SHOWN: [&[&str]; 20] = [
     &["status"],
     &["doctor"],
     &["log"],
@@ -138,8 +138,7 @@ const SHOWN: [&[&str]; 21] = [
     &["explain", "PostToolUse"],
     &["audit", "show"],
     &["audit", "stats"],
-    &["audit", "verify"],
-    &["history", "log"],
+    &["history", "list"],
     &["try", "git push --force"],
     &["try", "--explain", "--tool", "Write", "--path", ".env"],
     &["try", "--agent", "cline", "git push --force"],
@@ -165,6 +164,9 @@ fn everything_fits_the_screen() {
         assert!(child.wait().unwrap().success());
     }
     assert_eq!(mode(&home.home.join(".local/state/crosier/log/log.jsonl")), 0o600);
+    let turns = "- {tools: [{name: Write, input: {path: a-file-with-a-long-name.txt, content: x}}]}\n- {say: Done.}\n";
+    fs::write(home.project.join("turns.yaml"), turns).unwrap();
+    home.run(&["run", "x", "--model", "scripted:turns.yaml", "--allow", "Write"]).exits(0);
     for columns in [40, 80] {
         for args in SHOWN {
             let piped = home.command(args).env("COLUMNS", columns.to_string()).output().unwrap();
