@@ -11,6 +11,7 @@ use crosier::payload::PreToolUse;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Hook, PythonSpec};
+use crosier_install::plan::config_of_codex;
 use crosier_policy::Request;
 
 use super::serve::Daemon;
@@ -31,8 +32,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 #[command(after_help = "For each agent that calls Crosier, one event is sent through the very line that is
-installed, and must be denied; nothing is run. If `codex` is on PATH, Codex itself is asked
-which lines it trusts.
+installed, and must be denied; nothing is run. Codex itself is asked which lines it
+trusts, if `codex` is on PATH and was started before.
 
 Exit status: 0 when all is well, 1 when there is a problem.
 
@@ -169,7 +170,9 @@ fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding
         "current" => Finding::new("codex", Judged::Fine, format!("{}{note}", works(took))),
         state => Finding::new("codex", Judged::Odd, format!("{state}{because}")),
     };
-    let Some(program) = environment::find("codex") else { return by_files("") };
+    let config = config_of_codex(&wiring.places);
+    let is_known = config.parent().is_some_and(doctor_codex::was_started);
+    let Some(program) = environment::find("codex").filter(|_| is_known) else { return by_files("") };
     match doctor_codex::ask(&program, &wiring.places.project) {
         Err(why) => by_files(&format!("; trusted by its files (codex app-server: {why})")),
         Ok(says) if says.lines > 0 && says.active == says.lines => {

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use crosier_install::line::is_our_line;
@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 
 /// How long Codex may take to start and to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to end.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// The id of the question.
 const ASKED: u64 = 2;
 
@@ -38,18 +40,34 @@ pub(crate) fn ask(codex: &Path, project: &Path) -> Result<CodexSays, String> {
         .spawn()
         .map_err(|error| format!("it cannot be started: {error}"))?;
     let said = converse(&mut child, project);
-    // It ends when its input does; one that does not is not waited for.
+    end(&mut child);
+    said
+}
+
+/// It ends when its input does, and closes its databases; one that does not end is killed.
+fn end(child: &mut Child) {
     drop(child.stdin.take());
+    let deadline = Instant::now() + FAREWELL;
+    while Instant::now() < deadline {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
     let _ = child.kill();
     let _ = child.wait();
-    said
+}
+
+/// Whether Codex was started before with this folder. One that never was is not asked: it would fill the folder.
+pub(crate) fn was_started(folder: &Path) -> bool {
+    folder.join("installation_id").is_file()
 }
 
 fn converse(child: &mut Child, project: &Path) -> Result<CodexSays, String> {
     let (Some(stdin), Some(stdout)) = (child.stdin.as_mut(), child.stdout.take()) else {
         return Err("it has no pipes".to_owned());
     };
-    let (tell, answers) = channel();
+    let (tell, answers) = sync_channel(16);
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             if tell.send(line).is_err() {

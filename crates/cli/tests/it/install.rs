@@ -379,6 +379,10 @@ fn doctor_asks_codex_itself() {
         let answer = serde_json::json!({"id": 2, "result": {"data": [{"hooks": [hook]}]}});
         format!("echo '{{\"method\":\"other\"}}'; echo '{answer}'")
     };
+    // It would fill the folder of somebody who never started it.
+    let (judged, says) = said(&list("modified"));
+    assert!(judged == "ok" && !says.contains("Codex trusts"), "{says}");
+    home.write(".codex/installation_id", "x");
     let (judged, says) = said(&list("trusted"));
     assert!(judged == "ok" && says.ends_with("Codex trusts it"), "{says}");
     // Codex knows better than its files.
