@@ -70,9 +70,7 @@ impl Run<'_> {
             self.prepare(&mut before);
             self.finish(&mut before, Duration::from_secs(60))?;
         }
-        if self.scenario.first_minute {
-            self.first_minute()?;
-        }
+        let wired = if self.scenario.first_minute { Some(self.first_minute()?) } else { None };
         if self.scenario.trusted {
             self.crosier(&["trust", "--yes"])?;
         }
@@ -84,6 +82,15 @@ impl Run<'_> {
             ended = self.once(prompt, self.agent.continued(), &files)?;
         }
         let seconds = begin.elapsed().as_secs_f64();
+        if let Some(wired) = wired {
+            let (name, all) = (self.agent.name(), wired.iter().map(|(_, took)| took).sum::<f64>() + seconds);
+            let typed: Vec<String> =
+                wired.iter().map(|(words, took)| format!("crosier {words}: {took:.2} s")).collect();
+            eprintln!(
+                "{name}: {}; a session in which it is denied: {seconds:.1} s; together {all:.1} s",
+                typed.join(", ")
+            );
+        }
         let requests = self.server.requests();
         let raw: Vec<Value> = requests
             .iter()
@@ -106,7 +113,8 @@ impl Run<'_> {
     }
 
     /// What a person types. All of it is taken out once, which must leave every file as it was, and put in again.
-    fn first_minute(&self) -> anyhow::Result<()> {
+    /// Returns how long each command took.
+    fn first_minute(&self) -> anyhow::Result<Vec<(String, f64)>> {
         let before = files(&self.home.user())?;
         self.wire()?;
         anyhow::ensure!(files(&self.home.user())? != before, "`crosier init` changed nothing");
@@ -115,12 +123,18 @@ impl Run<'_> {
         self.wire()
     }
 
-    fn wire(&self) -> anyhow::Result<()> {
-        self.crosier(&["init", "--yes", "--agents", self.agent.name()])?;
+    fn wire(&self) -> anyhow::Result<Vec<(String, f64)>> {
+        let mut typed = vec![vec!["init", "--yes", "--agents", self.agent.name()]];
         if self.agent.name() == "codex" {
-            self.crosier(&["install", "codex", "--trust"])?;
+            typed.push(vec!["install", "codex", "--trust"]);
         }
-        Ok(())
+        let mut took = Vec::new();
+        for words in typed {
+            let begin = Instant::now();
+            self.crosier(&words)?;
+            took.push((words.join(" "), begin.elapsed().as_secs_f64()));
+        }
+        Ok(took)
     }
 
     fn crosier(&self, words: &[&str]) -> anyhow::Result<()> {

@@ -56,6 +56,29 @@ pub(crate) fn paragraph(text: &str) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
+/// Lines for a person, none wider than the terminal: what does not fit goes on below, a little further in.
+pub(crate) fn fit(text: &str) -> String {
+    fit_into(text, environment::columns())
+}
+
+fn fit_into(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    let mut out = String::new();
+    for line in text.lines() {
+        let words = line.trim_start_matches(' ');
+        let indent = line.len() - words.len();
+        for (number, part) in wrap(words, width.saturating_sub(indent + 2)).iter().enumerate() {
+            let indent = if number == 0 { indent } else { indent + 2 };
+            out.push_str(format!("{}{part}", " ".repeat(indent)).trim_end());
+            out.push('\n');
+        }
+        if words.is_empty() {
+            out.push('\n');
+        }
+    }
+    out
+}
+
 /// One row a line.
 fn unlimited(table: &Table) -> String {
     let text = table.trim_fmt();
@@ -162,6 +185,12 @@ mod tests {
              guard  it matches Bash and is a     crosier.yaml:3\n       guard\n\
              b                                   x"
         );
+    }
+
+    #[test]
+    fn lines_go_on_below() {
+        assert_eq!(fit_into("  note: one two three\n\nb\n", Some(18)), "  note: one two\n    three\n\nb\n");
+        assert_eq!(fit_into("one two", None), "one two");
     }
 
     #[test]

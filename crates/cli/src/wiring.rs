@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crosier::protocol::nearest::nearest;
 use crosier_install::plan::Request;
 use crosier_install::table::{self, Places};
 use crosier_install::{Program, Row, Scope, Store};
@@ -78,16 +79,22 @@ impl Wiring {
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>, Failed> {
     let mut rows: Vec<&'static Row> = Vec::new();
     for name in names {
-        let known = || table::ALL.iter().map(|row| row.agent).collect::<Vec<_>>().join(", ");
-        let row = table::find(name).ok_or_else(|| {
-            let name = crate::print::one_line(name);
-            Failed::new(Exit::Usage, format!("no agent is called `{name}`; there are {}", known()))
-        })?;
+        let row = table::find(name).ok_or_else(|| unknown_agent(name))?;
         if !rows.iter().any(|other| other.agent == row.agent) {
             rows.push(row);
         }
     }
     Ok(rows)
+}
+
+/// No agent has this name.
+pub(crate) fn unknown_agent(name: &str) -> Failed {
+    let names = || table::ALL.iter().map(|row| row.agent);
+    let shown = crate::print::one_line(name);
+    let near = nearest(name, names());
+    let near = near.map_or("; there are".to_owned(), |near| format!(", did you mean `{near}`? There are"));
+    let all = names().collect::<Vec<_>>().join(", ");
+    Failed::new(Exit::Usage, format!("no agent is called `{shown}`{near} {all}"))
 }
 
 /// While this lives, signals wait: what is being written is written to its end.

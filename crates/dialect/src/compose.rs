@@ -158,6 +158,8 @@ fn sent(
 fn put(all: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(all.insert(path.to_owned(), value)),
+        // The first of a list.
+        Some((first, "0")) => drop(all.insert(first.to_owned(), Value::from(vec![value]))),
         Some((first, rest)) => {
             let inner = all.entry(first).or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
@@ -205,6 +207,8 @@ mod tests {
         let windsurf = sent("windsurf", "Bash", serde_json::json!({"command": "ls"}));
         assert!(windsurf.contains(r#""command_line":"ls""#) && !windsurf.contains("tool_name"), "{windsurf}");
         assert!(codex.contains("*** Add File: a") && codex.contains("apply_patch"), "{codex}");
+        let cline = sent("cline", "Bash", serde_json::json!({"command": "ls"}));
+        assert!(cline.contains(r#""workspaceRoots":["/tmp"]"#), "{cline}");
         let nothing = compose(crate::find("codex").unwrap(), "PreMessage", &[], &catalog);
         assert!(nothing.unwrap_err().contains("has no event"));
     }

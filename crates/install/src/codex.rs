@@ -9,6 +9,9 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::json::Found;
 
+/// Events whose matcher Codex drops.
+const WITHOUT_MATCHER: [&str; 2] = ["user_prompt_submit", "stop"];
+
 /// The key and the hash of one hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trusted {
@@ -54,7 +57,7 @@ fn hash(event: &str, found: &Found) -> String {
         handler["statusMessage"] = message;
     }
     let mut whole = json!({"event_name": event, "hooks": [handler]});
-    if let Some(matcher) = &found.matcher {
+    if let Some(matcher) = found.matcher.as_ref().filter(|_| !WITHOUT_MATCHER.contains(&event)) {
         whole["matcher"] = json!(matcher);
     }
     let digest = Sha256::digest(whole.to_string().as_bytes());
@@ -74,6 +77,17 @@ pub fn stored(document: &DocumentMut, key: &str) -> Option<String> {
 pub fn is_off(document: &DocumentMut, key: &str) -> bool {
     let entry = document.get("hooks").and_then(|hooks| hooks.get("state")).and_then(|state| state.get(key));
     entry.and_then(|entry| entry.get("enabled")).and_then(Item::as_bool) == Some(false)
+}
+
+/// Whether the person told Codex to trust this project, or one that it is a part of.
+#[must_use]
+pub fn is_trusted_project(document: &DocumentMut, project: &Path) -> bool {
+    let level = |folder: &Path| {
+        let entry = document.get("projects")?.get(folder.to_str()?)?;
+        entry.get("trust_level")?.as_str().map(str::to_owned)
+    };
+    // The nearest folder that Codex knows counts.
+    project.ancestors().find_map(level).is_some_and(|level| level == "trusted")
 }
 
 /// Writes the hashes.
@@ -139,6 +153,26 @@ mod tests {
         let digest: String =
             Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(one.hash, format!("sha256:{digest}"));
+    }
+
+    /// The hashes that `hooks/list` of Codex 0.166.0 gives for the same entries with the command `true`.
+    #[test]
+    fn a_matcher_counts_where_codex_keeps_it() {
+        let hash = |event: &str, matcher: Option<&str>| {
+            let value = json!({"type": "command", "command": "true"});
+            let matcher = matcher.map(str::to_owned);
+            let found = Found { event: event.into(), group: 0, handler: 0, value, matcher };
+            trusted(Path::new("hooks.json"), &[found]).remove(0).hash
+        };
+        assert_eq!(
+            hash("PreToolUse", Some("*")),
+            "sha256:b30d8c3c10d15e07c1f6479619d2e81059794466921c11b395b2bc917ddb4e15"
+        );
+        assert_eq!(
+            hash("PreToolUse", Some("Bash")),
+            "sha256:39057ebd30cc98418da09c661f1ff844e076ba83820ea7f8a14b085993f1a440"
+        );
+        assert_eq!(hash("Stop", Some("*")), hash("Stop", None));
     }
 
     #[test]

@@ -48,21 +48,30 @@ pub(crate) fn target(path: &Path) -> PathBuf {
     path
 }
 
+/// What is known of a file that may be replaced; none when there is no file. One that its owner made read-only is not
+/// replaced.
+pub(crate) fn replaceable(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    let path = target(path);
+    let meta = match fs::metadata(&path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // Root may write to it nevertheless, so the mode counts too.
+    if meta.permissions().readonly() || rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).is_err() {
+        let why = "it is read-only; `chmod u+w` makes it writable";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    }
+    Ok(Some(meta))
+}
+
 /// Writes these bytes to a file atomically. A link stays and its target is written; the mode stays, and so does the
 /// owner.
 pub(crate) fn write(path: &Path, bytes: &[u8], new_mode: u32) -> io::Result<()> {
+    let old = replaceable(path)?;
     let path = target(path);
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let old = match fs::metadata(&path) {
-        Ok(meta) => Some(meta),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    if old.is_some() {
-        // A file that its owner made read-only must not be replaced.
-        rustix::fs::access(&path, rustix::fs::Access::WRITE_OK)?;
-    }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = folder.join(format!(".{name}.{}.crosier", std::process::id()));
     let written =

@@ -38,8 +38,16 @@ pub struct Found {
     pub handler: usize,
     /// The handler.
     pub value: Value,
-    /// What keeps it from being called at every event of its kind.
+    /// The matcher beside it, as it is written.
     pub matcher: Option<String>,
+}
+
+impl Found {
+    /// Whether its matcher keeps it from being called at every event of its kind.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        self.matcher.as_deref().is_some_and(narrows)
+    }
 }
 
 /// A file of an agent, as its entries are read.
@@ -135,7 +143,7 @@ impl<'a> Document<'a> {
         for event in events {
             let (Some(name), Some(list)) = (event.decoded_name(), event.array_value()) else { continue };
             for (group, element) in list.elements().iter().enumerate() {
-                let matcher = element.as_object().and_then(|object| narrowing(&object));
+                let matcher = element.as_object().and_then(|object| matcher(&object));
                 for (handler, node) in self.handlers(element).iter().enumerate() {
                     if let Some(value) = self.ours(node) {
                         let (event, matcher) = (name.clone(), matcher.clone());
@@ -188,7 +196,8 @@ impl<'a> Document<'a> {
         let Some(list) = self.hooks().and_then(|hooks| hooks.array_value(event)) else { return };
         let mut keep = wanted;
         for element in list.elements() {
-            let narrow = element.as_object().and_then(|object| narrowing(&object)).is_some();
+            let matcher = element.as_object().and_then(|object| matcher(&object));
+            let narrow = matcher.as_deref().is_some_and(narrows);
             for node in self.handlers(&element) {
                 let Some(value) = self.ours(&node) else { continue };
                 match keep.filter(|_| !narrow) {
@@ -280,10 +289,13 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A matcher that does not match everything.
-fn narrowing(object: &CstObject) -> Option<String> {
-    let matcher = object.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()?;
-    Some(matcher).filter(|matcher| !matches!(matcher.as_str(), "" | "*"))
+fn matcher(object: &CstObject) -> Option<String> {
+    object.get("matcher")?.value()?.as_string_lit()?.decoded_value().ok()
+}
+
+/// Whether a matcher does not match everything.
+fn narrows(matcher: &str) -> bool {
+    !matches!(matcher, "" | "*")
 }
 
 fn object(members: &[Member]) -> CstInputValue {

@@ -26,5 +26,5 @@ pub mod toml;
 pub use diff::diff;
 pub use line::Program;
 pub use plan::{Change, Plan, Refused, Scope};
-pub use record::Store;
+pub use record::{Lock, Store};
 pub use table::{Places, Row};

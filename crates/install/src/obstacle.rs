@@ -137,6 +137,12 @@ impl Row {
                 all.push(format!("`features.{name}` in {} switches hooks off", config.display()));
             }
         }
+        if scope == Scope::Project && !codex::is_trusted_project(&document, &places.project) {
+            all.push(format!(
+                "Codex loads hooks of a project only in a trusted one, and {} is none: start `codex` there and trust it",
+                places.project.display()
+            ));
+        }
         let Ok(hooks) = self.path(places, scope) else { return all };
         let text = read(&hooks).unwrap_or_default();
         let Ok(entries) = Document::parse(&text, Nesting::Groups, self.agent) else { return all };

@@ -231,12 +231,14 @@ impl Plan {
         let all = codex::trusted(hooks, &document.found());
         let before = content(config)?;
         let old = text(config, before.as_ref())?;
-        let mut edited = toml::parse(&old).map_err(refused(config))?;
-        codex::distrust(&mut edited, &all);
-        let original = (edited.to_string() != old).then(|| edited.to_string());
-        let mut edited = toml::parse(&old).map_err(refused(config))?;
-        codex::trust(&mut edited, &all).map_err(refused(config))?;
-        self.add(config, before.map(|content| content.bytes), &edited.to_string(), original, 0o600);
+        let mut document = toml::parse(&old).map_err(refused(config))?;
+        codex::distrust(&mut document, &all);
+        let original = toml::edited(&old, &document);
+        let original = (original != old).then_some(original);
+        let mut document = toml::parse(&old).map_err(refused(config))?;
+        codex::trust(&mut document, &all).map_err(refused(config))?;
+        let after = toml::edited(&old, &document);
+        self.add(config, before.map(|content| content.bytes), &after, original, 0o600);
         Ok(())
     }
 
@@ -246,11 +248,12 @@ impl Plan {
         let mut document = toml::parse(&old).map_err(refused(path))?;
         let original = (!toml::found(&document, agent).is_empty()).then(|| {
             toml::take(&mut document, agent);
-            document.to_string()
+            toml::edited(&old, &document)
         });
         let mut document = toml::parse(&old).map_err(refused(path))?;
         toml::put(&mut document, agent, wanted).map_err(refused(path))?;
-        self.add(path, before.map(|content| content.bytes), &document.to_string(), original, 0o600);
+        let after = toml::edited(&old, &document);
+        self.add(path, before.map(|content| content.bytes), &after, original, 0o600);
         Ok(())
     }
 

@@ -33,6 +33,10 @@ struct Record {
     files: Vec<Written>,
 }
 
+/// While this lives, no other process installs or uninstalls.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "the lock is given back when the file is closed")] fs::File);
+
 /// The folder with the records of the installer.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -44,6 +48,25 @@ impl Store {
     #[must_use]
     pub fn in_folder(state: &Path) -> Self {
         Self { folder: state.join("install") }
+    }
+
+    /// Waits until no other process installs or uninstalls with this memory. It is held from before a plan is made until
+    /// it is done, or two of them would write over each other.
+    ///
+    /// # Errors
+    /// When the state folder cannot be written.
+    pub fn lock(&self) -> Result<Lock, Refused> {
+        let path = self.folder.with_extension("lock");
+        let failed = |error: io::Error| refused(&path)(format!("it cannot be locked: {error}"));
+        if let Some(state) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(state).map_err(failed)?;
+        }
+        let flags = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
+        let mut open = OpenOptions::new();
+        open.create(true).truncate(false).write(true).mode(0o600).custom_flags(flags);
+        let file = open.open(&path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(Lock(file))
     }
 
     /// Whether something was written for this agent and is not taken back yet.
@@ -73,7 +96,7 @@ impl Store {
             let entry = row.dialect().and_then(|agent| agent.named(event));
             entry.is_some_and(|entry| entry.event == "PreToolUse")
         };
-        let is_there = found.iter().any(|found| is_gate(&found.event) && found.matcher.is_none());
+        let is_there = found.iter().any(|found| is_gate(&found.event) && !found.is_narrow());
         (is_known && !is_there).then(|| "the line that calls Crosier before a tool runs is gone".to_owned())
     }
 
@@ -89,6 +112,8 @@ impl Store {
                 return Err(refused(&change.path)("it was changed meanwhile; run it again".to_owned()));
             }
             let Some(after) = &change.after else { continue };
+            // Before it is remembered: what was not written is not installed.
+            file::replaceable(&change.path).map_err(failed)?;
             self.remember(agent, change, after).map_err(failed)?;
             file::write(&change.path, after, change.mode).map_err(failed)?;
         }
@@ -183,6 +208,9 @@ impl Store {
     /// When a file cannot be written.
     pub fn uninstalled(&self, agent: &str, plan: &Plan) -> Result<(), Refused> {
         let failed = |path: &Path, error: io::Error| refused(path)(format!("it cannot be written: {error}"));
+        for change in &plan.changes {
+            file::replaceable(&change.path).map_err(|error| failed(&change.path, error))?;
+        }
         let mut record = self.read().map_err(|error| failed(&self.folder, error))?;
         // Forgotten first, so that a concurrent check allows the lines to be removed.
         let (forgotten, kept) = record.files.drain(..).partition::<Vec<_>, _>(|file| file.agent == agent);
@@ -298,7 +326,7 @@ fn edit(
                 codex::distrust(&mut document, &codex::trusted(&hooks, &found.unwrap_or_default()));
             }
             let is_bare = document.is_empty() && document.to_string().trim().is_empty();
-            Ok(done(document.to_string(), is_bare))
+            Ok(done(toml::edited(now, &document), is_bare))
         }
         Form::Json { nesting, first, .. } => {
             let document = Document::parse(now, nesting, row.agent)?;
@@ -309,7 +337,7 @@ fn edit(
         _ => {
             let mut document = toml::parse(now)?;
             toml::take(&mut document, row.agent);
-            Ok(done(document.to_string(), document.to_string().trim().is_empty()))
+            Ok(done(toml::edited(now, &document), document.to_string().trim().is_empty()))
         }
     }
 }

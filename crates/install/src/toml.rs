@@ -1,5 +1,6 @@
 //! Crosier's entries in a TOML file, put in and taken out without touching anything else.
 
+use similar::{Algorithm, DiffOp, capture_diff_slices};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
 use crate::line;
@@ -20,10 +21,48 @@ pub struct Hook {
 /// # Errors
 /// Why it cannot be edited.
 pub fn parse(text: &str) -> Result<DocumentMut, String> {
-    text.parse::<DocumentMut>().map_err(|error| {
+    unmarked(text).1.parse::<DocumentMut>().map_err(|error| {
         let first = error.to_string();
         format!("it is not TOML: {}", first.lines().next().unwrap_or_default())
     })
+}
+
+/// A text without the mark of byte order in front of it, and the mark.
+fn unmarked(text: &str) -> (&'static str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
+}
+
+/// The edited document as text. The editor writes every line with the same end, so lines that stay are taken from
+/// the old text.
+#[must_use]
+pub fn edited(old: &str, document: &DocumentMut) -> String {
+    let new = document.to_string();
+    let (mark, old) = unmarked(old);
+    let end = if old.contains("\r\n") { "\r\n" } else { "\n" };
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let plain: Vec<&str> = old.iter().map(|line| line.trim_end_matches(['\r', '\n'])).collect();
+    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let new: Vec<&str> = lines.iter().map(|line| line.trim_end_matches(['\r', '\n'])).collect();
+    let mut text = mark.to_owned();
+    for op in capture_diff_slices(Algorithm::Myers, &plain, &new) {
+        match op {
+            DiffOp::Equal { old_index, len, .. } => {
+                text.extend(old.iter().skip(old_index).take(len).copied())
+            }
+            DiffOp::Insert { new_index, new_len, .. } | DiffOp::Replace { new_index, new_len, .. } => {
+                if !text.is_empty() && text != mark && !text.ends_with('\n') {
+                    text.push_str(end);
+                }
+                for line in lines.iter().skip(new_index).take(new_len) {
+                    let bare = line.trim_end_matches(['\r', '\n']);
+                    text.push_str(bare);
+                    text.push_str(if line.ends_with('\n') { end } else { "" });
+                }
+            }
+            DiffOp::Delete { .. } => {}
+        }
+    }
+    text
 }
 
 /// A whole file as a value; dates are texts.
@@ -163,6 +202,36 @@ mod tests {
             let mut document = parse(&with).unwrap();
             take(&mut document, "kimi");
             assert_eq!(document.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn lines_that_stay_keep_their_ends() {
+        for text in [
+            "a = 1\r\n[b]\r\nc = 2\r\n",
+            "\u{feff}a = 1\n",
+            "\u{feff}a = 1\r\n# c\r\n",
+            "a = 1\r\nb = 2\nc = 3\r\n",
+            "a = 1",
+            "a = 1\r\nb = 2",
+            "a = \"\"\"\r\nx\r\n\"\"\"\r\n",
+            "",
+            "\r\n",
+        ] {
+            let mut document = parse(text).unwrap();
+            put(&mut document, "kimi", &wanted()).unwrap();
+            let with = edited(text, &document);
+            assert_eq!(found(&parse(&with).unwrap(), "kimi"), wanted(), "{with:?}");
+            let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
+            let has = |line: &String| with.contains(line.trim_end_matches('\n'));
+            assert!(lines(text).iter().all(has), "{text:?} {with:?}");
+            if !text.contains("2\nc") && text.contains('\r') {
+                assert!(lines(&with).iter().all(|line| line.ends_with("\r\n")), "{with:?}");
+            }
+            let mut document = parse(&with).unwrap();
+            take(&mut document, "kimi");
+            let back = edited(&with, &document);
+            assert_eq!(back.trim_end(), text.trim_end(), "{text:?}");
         }
     }
 

@@ -6,9 +6,10 @@
 //! event is not kept. A hook that judges the very secret that was masked may say something else about the case.
 
 use crosier::{Event, Json};
-use crosier_builtins::redact_secrets::{Redactor, may_hold_secret};
+use crosier_builtins::redact_secrets::Redactor;
 use serde::{Deserialize, Serialize};
 
+use crate::needed::needs_rules;
 use crate::record::Record;
 
 /// The most bytes of an event that is kept.
@@ -38,7 +39,7 @@ impl Kept {
     pub fn of(record: &Record, event: &Event, files: &[String]) -> Option<Self> {
         let wire = event.wire().ok().filter(|wire| wire.len() <= MOST_EVENT)?;
         let mut input = Json::parse(wire).ok()?;
-        if may_hold_secret(wire) {
+        if needs_rules(wire) {
             // Without the rules nothing is kept.
             let redactor = Redactor::standard().ok()?;
             if let Some(masked) = redactor.json(&input, &mut |_| {}) {

@@ -14,6 +14,7 @@ mod follow;
 mod kept;
 mod lines;
 mod log;
+mod needed;
 mod record;
 mod short;
 mod since;

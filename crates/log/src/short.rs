@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use crosier::{Event, Json};
-use crosier_builtins::redact_secrets::{Redactor, may_hold_secret, redact};
+use crosier_builtins::redact_secrets::{Redactor, redact};
+
+use crate::needed::needs_rules;
 
 /// The most characters of a short form.
 const MOST: usize = 200;
@@ -49,7 +51,7 @@ fn masked(value: &Json) -> String {
     }
     let whole = value.text();
     if whole.len() <= WINDOW
-        && may_hold_secret(whole)
+        && needs_rules(whole)
         && let Ok(redactor) = Redactor::standard()
         && let Some(masked) = redactor.json(value, &mut |_| {})
     {
@@ -62,7 +64,10 @@ fn masked(value: &Json) -> String {
 pub(crate) fn bounded(text: &str, most: usize) -> String {
     // Only a window is searched, because a text can have megabytes; masking keeps the length.
     let window = text.get(..text.floor_char_boundary(WINDOW.max(most * 4))).unwrap_or_default();
-    cut(&redact(window), most).into_owned()
+    match needs_rules(window) {
+        true => cut(&redact(window), most).into_owned(),
+        false => cut(window, most).into_owned(),
+    }
 }
 
 /// At most so many characters, with an ellipsis where something is missing.

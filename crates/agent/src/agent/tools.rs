@@ -232,6 +232,9 @@ impl Actor {
         let is_error = ran.is_err();
         let (mut content, mut gate) = match ran {
             Ok(response) => {
+                if let Some(code) = failed_with(&name, &response) {
+                    self.show(format!("{name} failed: exit code {code}")).await;
+                }
                 let event = PostToolUse::new(name, input, response.clone()).tool_use_id(id.clone());
                 let gate = self.fire(event).await.result_gate();
                 let content = match &gate.output {
@@ -260,6 +263,12 @@ impl Actor {
         });
         (Block::ToolResult { tool_use_id: id, content, is_error }, gate)
     }
+}
+
+/// The exit code of a command that did not succeed. Its output is not shown here: hooks have not seen it yet.
+fn failed_with(tool: &str, response: &Json) -> Option<String> {
+    let code = response.get("exit_code").filter(|_| tool == "Bash")?;
+    Some(code.plain().into_owned()).filter(|code| code != "0")
 }
 
 fn first_line(text: &str) -> &str {

@@ -272,14 +272,15 @@ impl ShowArgs {
         let agent =
             text(record, "agent").map(|agent| format!("/{}", print::one_line(agent))).unwrap_or_default();
         let seq = record.get("seq").and_then(Value::as_u64).unwrap_or(0);
-        format!(
-            "{seq:>6}  {:<24}  {:<18}  {:<12}  {}{by}  {}{agent}\n",
-            shown("time"),
-            shown("event"),
-            shown("tool_name"),
-            shown("decision"),
-            shown("session"),
-        )
+        let [time, event, tool] = ["time", "event", "tool_name"].map(shown);
+        let rest = format!("{}{by}  {}{agent}\n", shown("decision"), shown("session"));
+        let line = format!("{seq:>6}  {time:<24}  {event:<18}  {tool:<12}  {rest}");
+        match environment::columns() {
+            Some(columns) if crate::text::columns(&line) > columns => {
+                table::fit(&format!("{seq}  {time}  {event}  {tool}  {rest}"))
+            }
+            _ => line,
+        }
     }
 }
 
@@ -302,6 +303,7 @@ impl StatsArgs {
         if stats.unreadable > 0 {
             text.push_str(&format!("\n{} lines are not records", stats.unreadable));
         }
+        text = table::fit(&text).trim_end().to_owned();
         for (what, counts) in [("EVENT", &stats.events), ("TOOL", &stats.tools), ("HOOK", &stats.hooks)] {
             if counts.is_empty() {
                 continue;

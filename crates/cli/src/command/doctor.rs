@@ -11,23 +11,31 @@ use crosier::payload::PreToolUse;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Hook, PythonSpec};
+use crosier_install::plan::config_of_codex;
 use crosier_policy::Request;
 
 use super::serve::Daemon;
-use super::{Run, check, doctor_line, status};
+use super::{Run, check, doctor_codex, doctor_line, status};
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
 use crate::homes::Homes;
 use crate::paint::{Paint, Tone};
 use crate::setup::{DEFAULT_CONFIG, count};
+use crate::text::wrap;
 use crate::wiring::Wiring;
 use crate::{environment, print, setup};
 
+/// The columns in front of what a finding says.
+const LABEL: usize = 13;
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit status: 0 when all is well, 1 when there is a problem.
+#[command(after_help = "For each agent that calls Crosier, one event is sent through the very line that is
+installed, and must be denied; nothing is run. Codex itself is asked which lines it
+trusts, if `codex` is on PATH and was started before.
+
+Exit status: 0 when all is well, 1 when there is a problem.
 
 Example:
   crosier doctor -c hooks.yaml")]
@@ -94,7 +102,11 @@ fn line(finding: &Finding) -> String {
         Judged::Odd => Tone::Bad,
     };
     let mark = Paint::stdout().tone(tone, &format!("{:<4}", word(finding.judged)));
-    format!("{mark}{:<9}{}", finding.what, print::one_line(&finding.says))
+    let room = environment::columns().map_or(usize::MAX, |columns| columns.saturating_sub(LABEL));
+    let mut lines = wrap(&print::one_line(&finding.says), room).into_iter();
+    let mut text = format!("{mark}{:<8} {}", finding.what, lines.next().unwrap_or_default());
+    lines.for_each(|line| text += &format!("\n{}{line}", " ".repeat(LABEL)));
+    text
 }
 
 fn examine(request: &Request) -> Vec<Finding> {
@@ -140,10 +152,40 @@ fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
             let says = format!("the installed line does not work: {fault}; run: crosier install {name}");
             Finding::new(name, Judged::Odd, says)
         }
-        ("current", None, Some(Ok(took))) => {
-            Finding::new(name, Judged::Fine, format!("its line denies the test event, after {took:.0?}"))
+        ("current" | "untrusted", None, Some(Ok(took))) if name == "codex" => {
+            codex(state, &because, *took, wiring)
         }
+        ("current", None, Some(Ok(took))) => Finding::new(name, Judged::Fine, works(*took)),
         (state, ..) => Finding::new(name, Judged::Odd, format!("{state}{because}")),
+    }
+}
+
+fn works(took: Duration) -> String {
+    format!("its line denies the test event, after {took:.0?}")
+}
+
+/// Codex itself says which lines it runs; where it does not answer, its files do.
+fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding {
+    let by_files = |note: &str| match state {
+        "current" => Finding::new("codex", Judged::Fine, format!("{}{note}", works(took))),
+        state => Finding::new("codex", Judged::Odd, format!("{state}{because}")),
+    };
+    let config = config_of_codex(&wiring.places);
+    let is_known = config.parent().is_some_and(doctor_codex::was_started);
+    let Some(program) = environment::find("codex").filter(|_| is_known) else { return by_files("") };
+    match doctor_codex::ask(&program, &wiring.places.project) {
+        Err(why) => by_files(&format!("; trusted by its files (codex app-server: {why})")),
+        Ok(says) if says.lines > 0 && says.active == says.lines => {
+            Finding::new("codex", Judged::Fine, format!("{}; Codex trusts it", works(took)))
+        }
+        Ok(says) => {
+            let says = format!(
+                "untrusted: Codex says that it runs {} of {} lines; start `codex` and trust them, or run `crosier \
+                 install codex --trust`",
+                says.active, says.lines
+            );
+            Finding::new("codex", Judged::Odd, says)
+        }
     }
 }
 

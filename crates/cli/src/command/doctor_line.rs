@@ -16,6 +16,8 @@ use crosier_install::look::Line;
 const COMMAND: &str = "crosier uninstall";
 /// A part of the self-guard's reason.
 const REASON: &str = "for the person to run";
+/// The session of test events.
+pub(crate) const SESSION: &str = "crosier-doctor";
 /// How long a line may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -89,7 +91,7 @@ fn event(row: &Row, line: &Line, project: &Path) -> Value {
     let agent = row.dialect();
     let tool = agent.and_then(|agent| agent.tools.iter().find(|tool| tool.name == "Bash"));
     let tool = tool.map_or("Bash", |tool| tool.own);
-    let session = "crosier-doctor";
+    let session = SESSION;
     match row.agent {
         "cline" => json!({
             "hookName": "tool_call", "taskId": session, "workspaceRoots": [folder],

@@ -11,8 +11,8 @@ use crosier_dialect::rows::all_rows;
 use crosier_dialect::table::Agent;
 
 use super::Run;
-use crate::exit::{Exit, Failed, Result};
-use crate::{print, table};
+use crate::exit::{Exit, Result};
+use crate::{print, table, wiring};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier events --agent codex")]
@@ -48,9 +48,7 @@ impl EventsArgs {
     /// What becomes of each effect in one agent.
     fn of_agent(&self, name: &str) -> Result {
         let Some(agent) = crosier_dialect::find(name) else {
-            let names: Vec<&str> = crosier_dialect::ALL.iter().map(|agent| agent.name).collect();
-            let message = format!("unknown agent `{name}`; there are {}", names.join(", "));
-            return Err(Failed::new(Exit::Usage, message));
+            return Err(wiring::unknown_agent(name));
         };
         let all = degradations(agent);
         if self.json {

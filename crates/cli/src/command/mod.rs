@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod demo;
 mod doctor;
+mod doctor_codex;
 mod doctor_line;
 mod events;
 mod explain;

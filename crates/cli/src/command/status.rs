@@ -10,8 +10,8 @@ use crosier_log::{Filter, Kind, Log, Record};
 use crosier_policy::Policy;
 use crosier_policy::trust::{self, Standing};
 
-use super::Run;
 use super::serve::Daemon;
+use super::{Run, doctor_line};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::setup::count;
@@ -49,7 +49,8 @@ impl Run for StatusArgs {
         } else {
             show_agents(&agents, &wiring)?;
             let daemon = format!("daemon: {}\n", daemon.words());
-            print::data(&format!("\n{}{daemon}{}", project.lines(&wiring), log.lines()))?;
+            let lines = format!("{}{daemon}{}", project.lines(&wiring), log.lines());
+            print::data(&format!("\n{}", table::fit(&lines)))?;
         }
         Ok(if project.closed.is_some() { Exit::Failed } else { Exit::Done })
     }
@@ -137,7 +138,7 @@ fn show_agents(agents: &[AgentStatus], wiring: &Wiring) -> std::result::Result<(
         }
     }
     table::print(&drawn)?;
-    if notes.is_empty() { Ok(()) } else { print::data(&format!("\n{notes}")) }
+    if notes.is_empty() { Ok(()) } else { print::data(&format!("\n{}", table::fit(&notes))) }
 }
 
 /// What is in force in the current folder.
@@ -268,14 +269,17 @@ impl LogStatus {
         let log = Log::in_folder(state);
         let now = jiff::Zoned::now();
         let mut status = Self::default();
-        let is_event = |record: &Record| record.kind != Kind::Command;
+        let is_event = |record: &Record| {
+            record.kind != Kind::Command && record.session.as_deref() != Some(doctor_line::SESSION)
+        };
         status.last = log.read(&Filter::default(), Some(50)).unwrap_or_default().into_iter().rfind(is_event);
         let mut filter = Filter::default();
         filter.since = now.start_of_day().ok().map(|day| day.timestamp());
         let today = log.read(&filter, None).unwrap_or_default();
         status.events_today = today.iter().filter(|record| is_event(record)).count();
         filter.denied = true;
-        status.denied_today = today.iter().filter(|record| filter.matches(record)).count();
+        let is_denied = |record: &&Record| is_event(record) && filter.matches(record);
+        status.denied_today = today.iter().filter(is_denied).count();
         status
     }
 

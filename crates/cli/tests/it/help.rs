@@ -54,6 +54,14 @@ fn every_help_ends_with_an_example() {
     for command in commands {
         let help = lab.run(&[command, "--help"]).exits(0).stdout;
         ends_well(&help, command);
+        // What follows the options is broken by hand.
+        let (_, after) = help.split_once("Print version\n").unwrap_or(("", &help));
+        let wide = after.lines().find(|line| line.chars().count() > 100);
+        assert_eq!(wide, None, "{command}");
+        let orphan = after
+            .lines()
+            .find(|line| line.split(' ').count() == 1 && line.len() > 2 && !line.ends_with([':', '.']));
+        assert_eq!(orphan, None, "{command}: a line was broken by hand and once more");
         // The short form and the long way round are the same.
         assert_eq!(help, lab.run(&["help", command]).exits(0).stdout, "{command}");
     }

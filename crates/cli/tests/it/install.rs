@@ -1,112 +1,13 @@
 //! `init`, `install`, `uninstall`, `status` and what `doctor` says of them, in a home of one's own.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::home::Home;
 use crate::lab::CROSIER;
-
-/// A home folder with agents in it, and a project.
-struct Home {
-    _folder: tempfile::TempDir,
-    home: PathBuf,
-    project: PathBuf,
-}
-
-struct Said {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl Said {
-    #[track_caller]
-    fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
-        self
-    }
-
-    #[track_caller]
-    fn says(self, text: &str) -> Self {
-        let all = format!("{}{}", self.stdout, self.stderr);
-        assert!(all.contains(text), "no `{text}` in:\n{all}");
-        self
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap()
-    }
-}
-
-impl Home {
-    fn new(agents: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        let (home, project) = (root.join("home"), root.join("project"));
-        for agent in agents {
-            fs::create_dir_all(home.join(agent)).unwrap();
-        }
-        fs::create_dir_all(project.join(".git")).unwrap();
-        fs::write(project.join("Cargo.toml"), "").unwrap();
-        fs::create_dir_all(&home).unwrap();
-        Self { _folder: folder, home, project }
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(CROSIER);
-        command.args(args).current_dir(&self.project).env_clear();
-        command.env("PATH", "/usr/bin:/bin").env("HOME", &self.home);
-        command.stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Said {
-        let output = self.command(args).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Said { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.home.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.home.join(path)).unwrap()
-    }
-
-    /// Every file of agents and of the project.
-    fn tree(&self) -> BTreeMap<PathBuf, Vec<u8>> {
-        fn walk(folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
-            for entry in fs::read_dir(folder).unwrap().flatten() {
-                // What Crosier remembers, and what the person trusts, is its own.
-                let own = [".local/state/crosier", ".config/crosier/trusted.json"];
-                if own.iter().any(|own| entry.path().ends_with(own)) {
-                    continue;
-                }
-                match entry.file_type().unwrap().is_dir() {
-                    true => walk(&entry.path(), all),
-                    false => drop(all.insert(entry.path(), fs::read(entry.path()).unwrap())),
-                }
-            }
-        }
-        let mut all = BTreeMap::new();
-        walk(&self.home, &mut all);
-        walk(&self.project, &mut all);
-        all
-    }
-
-    fn status(&self, agent: &str) -> String {
-        let status = self.run(&["status", "--json"]).json();
-        let agents = status["agents"].as_array().unwrap();
-        let one = agents.iter().find(|one| one["agent"] == agent);
-        one.map_or_else(|| "nowhere".to_owned(), |one| one["state"].as_str().unwrap().to_owned())
-    }
-}
 
 const MINE: &str = "{\n  // mine\n  \"model\": \"x\"\n}\n";
 
@@ -404,4 +305,92 @@ fn otlp_counts_in_the_users_file_only_and_is_said_to_do_nothing_yet() {
     fs::write(home.project.join("crosier.yaml"), hooks).unwrap();
     home.write(".config/crosier/crosier.yaml", "otlp: {endpoint: x}\n");
     home.run(&["check"]).says("`otlp` has no effect");
+}
+
+#[test]
+fn installs_at_once_do_not_lose_each_other() {
+    let agents =
+        ["claude", "codex", "gemini", "qwen", "droid", "copilot", "cline", "opencode", "kimi", "cursor"];
+    let home = Home::new(&[]);
+    let before = home.tree();
+    let all: Vec<_> = agents.iter().map(|agent| home.command(&["install", agent]).spawn().unwrap()).collect();
+    for mut child in all {
+        assert!(child.wait().unwrap().success());
+    }
+    home.run(&["uninstall"]).exits(0);
+    assert_eq!(home.tree(), before, "what one of them wrote was not remembered");
+}
+
+#[test]
+fn a_name_that_is_nearly_right_is_recognised() {
+    let home = Home::new(&[".claude"]);
+    let near = "no agent is called `cluade`, did you mean `claude`?";
+    for args in [
+        &["install", "cluade"][..],
+        &["uninstall", "cluade"],
+        &["init", "--yes", "--agents", "cluade"],
+        &["try", "ls", "--agent", "cluade"],
+        &["events", "--agent", "cluade"],
+    ] {
+        home.run(args).exits(64).says(near);
+    }
+    home.run(&["init", "--yes", "--pack", "crosier:recomended"])
+        .exits(64)
+        .says("did you mean `crosier:recommended`?");
+    assert!(!home.project.join("crosier.yaml").exists());
+}
+
+#[test]
+fn what_doctor_tried_is_no_event_of_the_agent() {
+    let home = Home::new(&[".claude"]);
+    home.run(&["init", "--yes"]).exits(0);
+    home.run(&["doctor"]).exits(0).says("its line denies the test event");
+    home.run(&["status"]).exits(0).says("log: no event was seen yet");
+    let log = home.run(&["status", "--json"]).json()["log"].clone();
+    assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");
+    // It is in the log nevertheless: nothing that an agent can say keeps it out.
+    home.run(&["log"]).exits(0).says("crosier uninstall");
+}
+
+/// A Codex that answers as the real one does; only the beginning of its answer is another.
+fn fake_codex(home: &Home, answer: &str) -> String {
+    let folder = home.home.join("bin");
+    fs::create_dir_all(&folder).unwrap();
+    let script =
+        format!("#!/bin/sh\nwhile read -r line; do case $line in *hooks/list*) {answer};; esac; done\n");
+    fs::write(folder.join("codex"), script).unwrap();
+    fs::set_permissions(folder.join("codex"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    format!("{}:/usr/bin:/bin", folder.display())
+}
+
+#[test]
+fn doctor_asks_codex_itself() {
+    let home = Home::new(&[".codex"]);
+    home.run(&["install", "codex", "--trust"]).exits(0);
+    let said = |answer: &str| {
+        let path = fake_codex(&home, answer);
+        let output = home.command(&["doctor", "--json"]).env("PATH", path).output().unwrap();
+        let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let one = all.as_array().unwrap().iter().find(|one| one["what"] == "codex").unwrap().clone();
+        (one["judged"].as_str().unwrap().to_owned(), one["says"].as_str().unwrap().to_owned())
+    };
+    let list = |status: &str| {
+        let hook = serde_json::json!({"command": "/x/crosier hook codex --deadline 5", "trustStatus": status, "enabled": true});
+        let answer = serde_json::json!({"id": 2, "result": {"data": [{"hooks": [hook]}]}});
+        format!("echo '{{\"method\":\"other\"}}'; echo '{answer}'")
+    };
+    // It would fill the folder of somebody who never started it.
+    let (judged, says) = said(&list("modified"));
+    assert!(judged == "ok" && !says.contains("Codex trusts"), "{says}");
+    home.write(".codex/installation_id", "x");
+    let (judged, says) = said(&list("trusted"));
+    assert!(judged == "ok" && says.ends_with("Codex trusts it"), "{says}");
+    // Codex knows better than its files.
+    let (judged, says) = said(&list("modified"));
+    assert!(judged == "odd" && says.contains("runs 0 of 1 lines"), "{says}");
+    let (judged, says) = said("exit 1");
+    assert!(
+        judged == "ok" && says.contains("by its files (codex app-server: it ended without an answer)"),
+        "{says}"
+    );
 }

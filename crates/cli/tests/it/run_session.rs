@@ -254,3 +254,13 @@ fn a_team_works_on_its_tasks_and_a_person_compacts() {
     assert_eq!(events(&seen, "PreCompact")[0]["trigger"], "manual");
     agent.play(HELLO, &["/compact"]).exits(1).complains("no conversation to compact");
 }
+
+#[test]
+fn a_command_that_fails_is_shown_to_have_failed() {
+    let agent = Agent::new();
+    let turns = "- {tools: [{name: Bash, input: {command: 'echo the-output; exit 3'}}, {name: Bash, input: {command: 'true'}}]}\n- {say: Done.}\n";
+    let ran = agent.play(turns, &["x", "--allow", "Bash"]).exits(0);
+    ran.complains("Bash failed: exit code 3");
+    assert_eq!(ran.stderr.matches("failed").count(), 1, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("the-output"), "hooks have not seen it: {}", ran.stderr);
+}

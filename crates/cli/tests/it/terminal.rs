@@ -16,13 +16,18 @@ const CASES: &str =
 
 /// A terminal of a usual size: our side, and that of a program.
 pub(crate) fn open() -> (File, OwnedFd) {
+    open_sized(100)
+}
+
+/// A terminal with so many columns.
+pub(crate) fn open_sized(columns: u16) -> (File, OwnedFd) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&ours).unwrap();
     unlockpt(&ours).unwrap();
     let name = ptsname(&ours, Vec::new()).unwrap();
     let theirs: OwnedFd =
         OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap().into();
-    tcsetwinsize(&theirs, Winsize { ws_col: 100, ws_row: 30, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(&theirs, Winsize { ws_col: columns, ws_row: 30, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
     (File::from(ours), theirs)
 }
 
@@ -40,8 +45,13 @@ pub(crate) fn read_until(ours: &mut File, seen: &mut String, wanted: &str) {
 }
 
 /// Runs it with stdout and stderr on a terminal, and gives back what the terminal saw.
-fn on_terminal(mut command: Command) -> String {
-    let (mut ours, theirs) = open();
+fn on_terminal(command: Command) -> String {
+    on_sized_terminal(command, 100)
+}
+
+/// The same on a terminal with so many columns.
+pub(crate) fn on_sized_terminal(mut command: Command, columns: u16) -> String {
+    let (mut ours, theirs) = open_sized(columns);
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs.try_clone().unwrap());
     let mut child = command.spawn().unwrap();
     drop(child.stdin.take());

@@ -67,7 +67,7 @@ fn what_makes_no_sense_is_told() {
     let lab = lab();
     for (args, why) in [
         (&["try"][..], "say what to try"),
-        (&["try", "ls", "--agent", "nobody"], "unknown agent `nobody`"),
+        (&["try", "ls", "--agent", "nobody"], "no agent is called `nobody`"),
         (&["try", "--tool", "X", "--input", "{"], "--input is not JSON"),
         (&["try", "ls", "--event", "Stop"], "Stop is not about a tool"),
         (&["try", "ls", "--event", "Frob"], "Frob"),
@@ -95,4 +95,16 @@ fn nothing_of_it_is_in_the_log() {
     };
     assert!(at_home(&["try", "-c", "crosier.yaml", "git push --force"]).status.success());
     assert!(at_home(&["log", "--json"]).stdout.is_empty());
+}
+
+#[test]
+fn tool_path_and_input_go_together() {
+    let lab = lab();
+    tried(&lab, &["--tool", "Bash", "git push --force"]).says("deny     by no-force");
+    let with = ["--path", "a.txt", "--input", r#"{"content": "other"}"#];
+    tried(&lab, &with).says("-        file_path: a.txt").says("-        content: other");
+    lab.run(&["try", "--tool", "Write", "ls"]).exits(64).complains("Write takes no command line");
+    for input in ["5", "[]", "null"] {
+        lab.run(&["try", "--input", input]).exits(64).complains("--input is not a JSON object");
+    }
 }

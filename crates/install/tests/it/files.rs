@@ -99,6 +99,49 @@ fn a_link_stays_and_its_target_is_written() {
 }
 
 #[test]
+fn a_file_that_is_read_only_is_refused_and_not_remembered() {
+    let lab = Lab::new();
+    let path = lab.write(".claude/settings.json", "{}");
+    let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    set(0o444);
+    assert!(lab.install("claude").unwrap_err().to_string().contains("read-only"));
+    assert!(lab.read(".claude/settings.json") == "{}" && !lab.store.knows("claude"));
+    set(0o644);
+    lab.install("claude").unwrap();
+    let with = lab.read(".claude/settings.json");
+    set(0o444);
+    let plan = lab.store.uninstall(row("claude"), &lab.places).unwrap();
+    assert!(lab.store.uninstalled("claude", &plan).unwrap_err().to_string().contains("read-only"));
+    assert!(lab.read(".claude/settings.json") == with && lab.store.knows("claude"));
+    set(0o644);
+    lab.uninstall("claude");
+    assert_eq!(lab.read(".claude/settings.json"), "{}");
+}
+
+#[test]
+fn toml_with_other_line_ends_stays_as_it_is() {
+    let lab = Lab::new();
+    let mine = "\u{feff}model = \"x\" # c\r\n\r\n[a]\r\nb = 1\r\n";
+    lab.write(".kimi/config.toml", mine);
+    lab.write(".codex/config.toml", mine);
+    lab.install("kimi").unwrap();
+    let mut request = lab.request();
+    request.trust = true;
+    lab.install_as("codex", &request).unwrap();
+    for file in [".kimi/config.toml", ".codex/config.toml"] {
+        let with = lab.read(file);
+        assert!(with.starts_with(mine) && with != mine, "{with:?}");
+        assert_eq!(with.matches('\n').count(), with.matches("\r\n").count(), "{with:?}");
+        lab.write(file, &with.replace("b = 1", "b = 2"));
+    }
+    lab.uninstall("kimi");
+    lab.uninstall("codex");
+    for file in [".kimi/config.toml", ".codex/config.toml"] {
+        assert_eq!(lab.read(file), mine.replace("b = 1", "b = 2"));
+    }
+}
+
+#[test]
 fn the_mode_stays() {
     let lab = Lab::new();
     let path = lab.write(".claude/settings.json", "{}");

@@ -71,6 +71,27 @@ fn gemini_cli_needs_a_trusted_folder_for_a_project() {
 }
 
 #[test]
+fn codex_needs_a_trusted_project_too() {
+    let lab = Lab::new();
+    let mut request = lab.request();
+    (request.scope, request.trust) = (Scope::Project, true);
+    lab.install_as("codex", &request).unwrap();
+    let obstacles = || look(row("codex"), &lab.request()).unwrap()[0].obstacles.clone();
+    assert!(obstacles().len() == 1 && obstacles()[0].contains("only in a trusted one"), "{:?}", obstacles());
+    let config = lab.read(".codex/config.toml");
+    let with = |level: &str| {
+        let folder = lab.places.project.display();
+        lab.write(
+            ".codex/config.toml",
+            &format!("{config}\n[projects.\"{folder}\"]\ntrust_level = \"{level}\"\n"),
+        );
+        obstacles()
+    };
+    assert_eq!(with("trusted"), Vec::<String>::new());
+    assert_eq!(with("untrusted").len(), 1);
+}
+
+#[test]
 fn a_matcher_that_somebody_put_on_the_line_makes_it_outdated() {
     let lab = Lab::new();
     lab.install("droid").unwrap();

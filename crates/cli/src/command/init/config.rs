@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
+use crosier::protocol::nearest::nearest;
 use crosier_install::project::{self, Kind, Mode};
 use crosier_policy::trust::{self, Reviewed};
 use sha2::{Digest, Sha256};
@@ -21,8 +22,9 @@ pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
     if names.contains(&name) {
         return Ok(());
     }
-    let message =
-        format!("there is no pack `{}`; there are {}", crate::print::one_line(name), names.join(", "));
+    let near = nearest(name, names.iter().copied());
+    let near = near.map_or("; there are".to_owned(), |near| format!(", did you mean `{near}`? There are"));
+    let message = format!("there is no pack `{}`{near} {}", crate::print::one_line(name), names.join(", "));
     Err(Failed::new(Exit::Usage, message))
 }
 

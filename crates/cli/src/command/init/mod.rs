@@ -21,7 +21,7 @@ use crate::homes::HomeArgs;
 use crate::paint::{Paint, Tone};
 use crate::setup::DEFAULT_CONFIG;
 use crate::wiring::{self, Wiring};
-use crate::{person, print, setup};
+use crate::{person, print, setup, table};
 
 pub(crate) use config::set_mode;
 
@@ -93,11 +93,14 @@ impl Run for InitArgs {
             said += &summary(done, &wiring);
         }
         if done.is_empty() {
-            said += "no agent was found on this machine: `crosier install AGENT` when you have one\n";
+            said += match found(&wiring).as_slice() {
+                [] => "no agent was found on this machine: `crosier install AGENT` when you have one\n",
+                _ => "no agent was chosen: `crosier install` makes them call Crosier\n",
+            };
         }
         said += &shown_denial(&wiring);
         said += "next: `crosier status` shows what is in force, `crosier log` what was decided\n";
-        print::data(&said)?;
+        print::data(&table::fit(&said))?;
         Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
     }
 }
@@ -174,6 +177,11 @@ fn shown_denial(wiring: &Wiring) -> String {
     let closed = match crosier_policy::in_force(&request) {
         Policy::Loaded(_) => None,
         Policy::Closed(closed) => Some(closed.why),
+        // A configuration that nobody trusted.
+        Policy::None(notices) => {
+            let lines = notices.iter().map(|notice| format!("{}\n", print::one_line(&notice.text)));
+            return lines.collect();
+        }
         _ => return String::new(),
     };
     if let Some(why) = closed {

@@ -4,7 +4,7 @@ mod report;
 
 use clap::Args;
 use crosier_install::project::Mode;
-use crosier_install::{Plan, Row, Scope};
+use crosier_install::{Lock, Plan, Refused, Row, Scope};
 
 use super::Run;
 use crate::command::init;
@@ -105,8 +105,8 @@ pub(crate) fn install(
     scope: Scope,
     (trust, dry_run): (bool, bool),
 ) -> Done {
-    let planned = row.install(&wiring.request(scope, trust));
-    let written = planned.and_then(|plan| {
+    let written = locked(wiring, dry_run).and_then(|_lock| {
+        let plan = row.install(&wiring.request(scope, trust))?;
         if !dry_run && !plan.is_empty() {
             let _undisturbed = wiring::undisturbed();
             wiring.store.install(row.agent, &plan)?;
@@ -122,6 +122,11 @@ pub(crate) fn install(
         }
     }
     done
+}
+
+/// From the plan to the deed nobody else installs; a plan that is only shown does not wait.
+fn locked(wiring: &Wiring, dry_run: bool) -> std::result::Result<Option<Lock>, Refused> {
+    if dry_run { Ok(None) } else { wiring.store.lock().map(Some) }
 }
 
 /// What the person has to do or know.
@@ -187,7 +192,8 @@ impl Run for UninstallArgs {
 
 fn uninstall(row: &'static Row, wiring: &Wiring, dry_run: bool) -> Done {
     let known = wiring.store.knows(row.agent);
-    let written = wiring.store.uninstall(row, &wiring.places).and_then(|plan: Plan| {
+    let written = locked(wiring, dry_run).and_then(|_lock| {
+        let plan: Plan = wiring.store.uninstall(row, &wiring.places)?;
         if !dry_run && (known || !plan.is_empty()) {
             let _undisturbed = wiring::undisturbed();
             wiring.store.uninstalled(row.agent, &plan)?;

@@ -8,8 +8,8 @@ use crosier_install::{Change, Plan, Refused, Row, diff};
 
 use crate::exit::Failed;
 use crate::paint::{Paint, Tone};
-use crate::print;
 use crate::wiring::Wiring;
+use crate::{print, table};
 
 /// What came of one agent.
 #[derive(Debug)]
@@ -52,12 +52,12 @@ pub(crate) fn print_all(all: &[Done], wiring: &Wiring, is_json: bool) -> Result<
     }
     let mut text = String::new();
     for done in all {
-        let _ = writeln!(text, "{}", headline(done));
+        text.push_str(&table::fit(&format!("{}\n", headline(done))));
         for change in &done.plan.changes {
             text.push_str(&shown(change, wiring));
         }
         for next in &done.next {
-            let _ = writeln!(text, "  note: {}", print::one_line(next));
+            text.push_str(&table::fit(&format!("  note: {}\n", print::one_line(next))));
         }
     }
     print::data(&text)

@@ -11,7 +11,7 @@ use crosier_log::{Filter, Log, Record, Stats, since};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::Run;
+use super::{Run, doctor_line};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::print;
@@ -30,9 +30,9 @@ const STATS: &str = "stats";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every event that `crosier hook` and `crosier run` judge is one line of JSON in the state folder: secrets
-masked, for its owner only, at most 5 files of 10 MB. `log: off` in your own or the managed crosier.yaml
-switches it off. No decision depends on it.
+    after_help = "Every event that `crosier hook` and `crosier run` judge is one line of JSON in the state folder:
+secrets masked, for its owner only, at most 5 files of 10 MB. `log: off` in your own or the managed
+crosier.yaml switches it off. No decision depends on it.
 
 `crosier test --record LAST` makes a test case of the last denial.
 
@@ -170,7 +170,11 @@ impl LogArgs {
             print::data(&self.nothing(log)?)?;
             return Ok(Exit::Done);
         }
-        let stats = Stats::of(records);
+        // What `doctor` tried is no event of an agent.
+        let is_event = |record: &Record| {
+            self.session.is_some() || record.session.as_deref() != Some(doctor_line::SESSION)
+        };
+        let stats = Stats::of(records.into_iter().filter(is_event));
         print::data(&if self.json { stats::json(&stats) } else { stats::text(&stats) })?;
         Ok(Exit::Done)
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use crosier::{Engine, Event, Json, Kind, Outcome};
 use crosier_dialect::table::Agent;
-use crosier_dialect::{ALL, Answer, Call};
+use crosier_dialect::{Answer, Call};
 use crosier_policy::{Policy, SelfGuard};
 
 use super::{Run, fire};
@@ -15,7 +15,7 @@ use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::setup::Hooks;
 use crate::signals::Signals;
-use crate::{environment, print, setup};
+use crate::{environment, print, setup, wiring};
 
 /// Set for hooks while they are only tried.
 const VARIABLE: &str = "CROSIER_TRY";
@@ -34,15 +34,15 @@ Example:
 )]
 pub(crate) struct TryArgs {
     /// A command line, for the tool Bash
-    #[arg(value_name = "LINE", conflicts_with_all = ["input", "tool", "path"])]
+    #[arg(value_name = "LINE", conflicts_with_all = ["input", "path"])]
     line: Option<String>,
-    /// The tool; with --path or --input
+    /// The tool (default: Bash for a command line or an input, Write for a path)
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
-    /// The file that the tool is used on (Write, unless --tool says otherwise)
-    #[arg(long, value_name = "PATH", conflicts_with = "input")]
+    /// The file that the tool is used on
+    #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
-    /// The input of the tool; with an --event that is not about tools, its payload
+    /// The input of the tool, beside --path; with an --event that is not about tools, its payload
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
     /// The event, by its name or point alias
@@ -123,6 +123,9 @@ impl TryArgs {
         let is_about_tools = kind.field("tool_input").is_some();
         let given = self.input.as_deref().map(Json::parse).transpose();
         let given = given.map_err(|error| usage(format!("--input is not JSON: {error}")))?;
+        if given.as_ref().is_some_and(|given| given.entries().is_none()) {
+            return Err(usage("--input is not a JSON object, such as '{\"command\": \"ls\"}'".to_owned()));
+        }
         let text = |text: &str| Json::from(text);
         let mut fields = vec![
             ("session_id".to_owned(), text(SESSION)),
@@ -139,8 +142,18 @@ impl TryArgs {
             return Ok(fields);
         }
         let (tool, input) = match (&self.line, &self.path, given) {
-            (Some(line), ..) => ("Bash", object(&[("command", text(line))])),
-            (None, Some(path), _) => of_path(self.tool.as_deref().unwrap_or("Write"), path),
+            (Some(line), ..) => {
+                let tool = self.tool.as_deref().unwrap_or("Bash");
+                if tool != "Bash" {
+                    let why = format!("{tool} takes no command line: use --path or --input");
+                    return Err(usage(print::one_line(&why)));
+                }
+                (tool, object(&[("command", text(line))]))
+            }
+            (None, Some(path), given) => {
+                let (tool, usual) = of_path(self.tool.as_deref().unwrap_or("Write"), path);
+                (tool, given.map_or(usual.clone(), |given| joined(&usual, &given)))
+            }
             (None, None, Some(given)) => (self.tool.as_deref().unwrap_or("Bash"), given),
             (None, None, None) => match &self.tool {
                 Some(tool) => (tool.as_str(), object(&[])),
@@ -182,6 +195,15 @@ impl TryArgs {
     }
 }
 
+/// The usual fields of a tool, with those that were given in their place.
+fn joined(usual: &Json, given: &Json) -> Json {
+    let given = given.entries().unwrap_or_default();
+    let mut members = usual.entries().unwrap_or_default();
+    members.retain(|(name, _)| !given.iter().any(|(other, _)| other == name));
+    members.extend(given);
+    object(&members.iter().map(|(name, value)| (name.as_str(), value.clone())).collect::<Vec<_>>())
+}
+
 fn object(members: &[(&str, Json)]) -> Json {
     let text: Vec<String> =
         members.iter().map(|(name, value)| format!("{}:{}", Json::from(*name), value.text())).collect();
@@ -212,9 +234,7 @@ type Asked = (&'static Agent, String, Box<Call>);
 
 fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Asked, Failed> {
     let Some(agent) = crosier_dialect::find(name) else {
-        let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
-        let message = format!("unknown agent `{}`; there are {}", print::one_line(name), names.join(", "));
-        return Err(Failed::new(Exit::Usage, message));
+        return Err(wiring::unknown_agent(name));
     };
     let composed = crosier_dialect::compose(agent, kind.name, fields, &setup::catalog());
     let (sent, call) = composed.map_err(|why| Failed::new(Exit::Usage, why))?;
