@@ -42,6 +42,7 @@ impl List {
                 spellings: RefCell::default(),
                 operands: RefCell::default(),
                 small: OnceCell::new(),
+                texts: OnceCell::new(),
                 subcommands: OnceCell::new(),
             };
             let mut here = None;
@@ -161,6 +162,8 @@ pub(super) struct Scene<'a> {
     pub(super) operands: RefCell<Vec<(PathBuf, Rc<[PathWord<'a>]>)>>,
     /// Its words in small letters.
     small: OnceCell<Vec<Cow<'a, str>>>,
+    /// Its words, what it reads and all words together, squeezed.
+    texts: OnceCell<Vec<String>>,
     /// Its first operands in small letters: all of them and, where these are others, those that are no value of an
     /// option.
     subcommands: OnceCell<(Operands<'a>, Option<Operands<'a>>)>,
@@ -263,13 +266,14 @@ impl<'a> Scene<'a> {
         if entry.text.is_empty() {
             return true;
         }
-        let fits = |text: &str| {
-            let text = squeezed(text);
-            entry.text.iter().any(|wanted| wanted.matches(&text))
-        };
-        words.iter().any(|word| fits(&word.show()))
-            || self.command.stdin_text.as_deref().is_some_and(fits)
-            || fits(&words.iter().map(Word::show).collect::<Vec<_>>().join(" "))
+        let texts = self.texts.get_or_init(|| {
+            let mut texts: Vec<String> = words.iter().map(|word| squeezed(&word.show())).collect();
+            let all = squeezed(&words.iter().map(Word::show).collect::<Vec<_>>().join(" "));
+            texts.extend(self.command.stdin_text.as_deref().map(squeezed));
+            texts.push(all);
+            texts
+        });
+        texts.iter().any(|text| entry.text.iter().any(|wanted| wanted.matches(text)))
     }
 }
 

@@ -123,6 +123,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
         found
     };
     let has_own_list = request.node("no_read").is_some();
+    let has_own_writes = request.node("no_write").is_some();
     let mut no_read = globs(request, "no_read", defaults::NO_READ);
     no_read.extend(globs(request, "also_no_read", &[]));
     let mut no_write = globs(request, "no_write", defaults::NO_WRITE);
@@ -134,12 +135,14 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
     let base = Names::new(request.folder(), Case::Folded);
     let no_read_files = compiled(files);
     let own = own_files(&request.file(), further);
+    let ask_write = if has_own_writes { Vec::new() } else { compiled(defaults::ASK_WRITE) };
     let ask_read = if has_own_list { Vec::new() } else { compiled(defaults::ASK_READ) };
     Some(Protected {
         base,
         no_read: no_read.into(),
         no_read_files: no_read_files.into(),
         ask_read: ask_read.into(),
+        ask_write: ask_write.into(),
         no_write: no_write.into(),
         except: except.into(),
         own,
@@ -212,6 +215,9 @@ impl Protected {
                         found.extend(self.objection(path, Access::Read, &file));
                     }
                     found.extend(self.objection(path, access, &file));
+                    if access == Access::Write {
+                        found.extend(self.question_about_write(path, &file));
+                    }
                 }
                 let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
                 let objection = (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)));
