@@ -203,11 +203,17 @@ impl<'a> Scene<'a> {
     fn names_file(&self, wanted: &WildcardSet, folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
         // Most folders have nothing below them that is looked for: then a plain name is only what it is.
         let is_near = can_be_below(wanted, folder);
-        let mut files = self.files().iter().enumerate().filter(|(_, file)| counts(file.effect));
-        files.any(|(at, file)| match is_near || !is_plain(&file.path) {
-            true => self.spellings_of(at, file, folder).iter().any(|text| wanted.matches(text)),
-            false => wanted.matches(&lowered(file.path.show())),
-        })
+        let plain = self.plain_files.get_or_init(|| {
+            let one = |file: &FileUse<'_>| (is_plain(&file.path), lowered(file.path.show()).into_owned());
+            self.files().iter().map(one).collect()
+        });
+        let files = self.files().iter().zip(plain).enumerate();
+        files.filter(|(_, (file, _))| counts(file.effect)).any(
+            |(at, (file, (is_plain, shown)))| match is_near || !is_plain {
+                true => self.spellings_of(at, file, folder).iter().any(|text| wanted.matches(text)),
+                false => wanted.matches(shown),
+            },
+        )
     }
 
     /// The ways to write the file at `at`, when the command runs in this folder.
