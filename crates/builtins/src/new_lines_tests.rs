@@ -15,11 +15,12 @@ fn engine() -> Engine {
 }
 
 fn verdict(engine: &Engine, line: &str) -> &'static str {
-    let event = json!({
-        "tool_name": "Bash",
-        "tool_input": {"command": line.replace('␤', "\n")},
-        "cwd": "/home/dev/project",
-    });
+    // A call of another tool is written as its event.
+    let mut event = match line.starts_with("{\"tool_name\"") {
+        true => serde_json::from_str(line).unwrap(),
+        false => json!({"tool_name": "Bash", "tool_input": {"command": line.replace('␤', "\n")}}),
+    };
+    event["cwd"] = json!("/home/dev/project");
     let event = engine.event("PreToolUse", event.to_string().as_bytes()).unwrap();
     match engine.fire_blocking(event).decision {
         Some(Decision::Deny) => "deny",
@@ -63,7 +64,7 @@ fn judged(file: &str) -> Vec<(String, &'static str)> {
 fn new_dangerous_lines_do_not_pass_in_silence() {
     let rows = judged("new-dangerous-lines.txt");
     let silent = rows.iter().filter(|(_, verdict)| *verdict == "-").count();
-    assert!(rows.len() >= 400 && silent * 100 <= rows.len() * 5, "{silent} of {} pass", rows.len());
+    assert!(rows.len() >= 2_000 && silent * 100 <= rows.len() * 5, "{silent} of {} pass", rows.len());
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn new_everyday_lines_are_left_alone() {
     let count = |wanted: &str| everyday.iter().filter(|verdict| **verdict == wanted).count();
     let (denied, asked, all) = (count("deny"), count("ask"), everyday.len());
     assert!(
-        all >= 1_500 && denied * 1_000 <= all && asked * 1_000 <= all * 5,
+        all >= 5_000 && denied * 1_000 <= all && asked * 1_000 <= all * 5,
         "{denied} denied, {asked} asked of {all}"
     );
 }

@@ -98,6 +98,7 @@ impl Builtin for SelfGuard {
             no_read: Patterns::default(),
             no_read_files: Patterns::default(),
             ask_read: Patterns::default(),
+            ask_write: Patterns::default(),
             no_write: protect_paths::compiled(protect_paths::WIRING).into(),
             except: Patterns::default(),
             own: protect_paths::own_files(&request.file(), &self.own),

@@ -1,11 +1,14 @@
 //! What a tool call is about: a command line, or files, by the tool's name and the fields of its input.
 
+mod code;
+
 use std::borrow::Cow;
 use std::path::Path;
 
 use crosier::Json;
 use serde_json::Value;
 
+use self::code::{STATEMENTS, code_in, is_database, is_windows, is_windows_line, language_of, parsed};
 use crate::path::lexical;
 use crate::shell::Script;
 
@@ -146,6 +149,13 @@ const PATHS: &[&str] = &[
     "new_path",
     "relative_workspace_path",
     "pathinproject",
+    "absolutepath",
+    "targetfile",
+    "searchpath",
+    "searchdirectory",
+    "directorypath",
+    "fullpath",
+    "full_path",
     "cwd",
     "workdir",
 ];
@@ -264,10 +274,23 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
             .and_then(|(_, value)| value.as_str())
             .map(|text| text.into_owned())
     };
-    let language = text_of(LANGUAGES).unwrap_or_default().to_ascii_lowercase();
+    let language = text_of(LANGUAGES).map(|text| text.to_ascii_lowercase());
+    let language = language.unwrap_or_else(|| language_of(tool).to_owned());
     let mut scripts = Vec::new();
     for (name, value) in fields {
         let name = small(name);
+        if name == "url" {
+            // What a cloud tells its machines, keys among it.
+            let is_metadata =
+                |url: &str| url.contains("169.254.169.254") || url.contains("metadata.google.internal");
+            let url = value.as_str().filter(|url| is_metadata(url));
+            scripts.extend(url.map(|url| Script::from_words(["curl", &url])));
+            continue;
+        }
+        if name == "sql" || (STATEMENTS.contains(&&*name) && is_database(tool)) {
+            scripts.extend(value.as_str().map(|sql| Script::from_words(["psql", "-c", &sql])));
+            continue;
+        }
         if CODES.contains(&&*name) {
             scripts.extend(value.as_str().and_then(|code| code_in(&language, &code)));
             continue;
@@ -280,6 +303,10 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
             Value::Null => {}
             Value::String(line) => {
                 scripts.push(parsed(tool, &line));
+                // A line of Windows in a tool that says nothing about its shell.
+                if is_windows_line(&line) && !is_windows(tool) {
+                    scripts.push(Script::parse_windows(&line));
+                }
                 // `command: rm, args: [-rf, /]`
                 scripts.extend(with_arguments(&line, fields));
             }
@@ -331,25 +358,6 @@ fn with_arguments(line: &str, fields: &[(String, Json)]) -> Option<Script> {
     Some(Script::from_words(std::iter::once(line.to_owned()).chain(words)))
 }
 
-/// Code in a language, as the command that would run it.
-fn code_in(language: &str, code: &str) -> Option<Script> {
-    Some(match language {
-        "bash" | "sh" | "shell" | "zsh" | "console" | "terminal" => Script::parse(code),
-        "powershell" | "pwsh" | "cmd" | "batch" => Script::parse_windows(code),
-        "python" | "python3" | "py" | "ipython" => Script::from_words(["python", "-c", code]),
-        "javascript" | "js" | "node" | "typescript" | "ts" => Script::from_words(["node", "-e", code]),
-        "ruby" | "perl" | "php" | "lua" => Script::from_words([language, "-e", code]),
-        _ => return None,
-    })
-}
-
-/// A line, in the language of the tool.
-fn parsed(tool: &str, line: &str) -> Script {
-    let name = short_name(tool);
-    let is_windows = name.contains("powershell") || matches!(&*name, "pwsh" | "cmd");
-    if is_windows { Script::parse_windows(line) } else { Script::parse(line) }
-}
-
 /// The paths in an input: fields with the name of one, at any depth, and the files of a patch.
 fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
     let mut found = Vec::new();
@@ -376,7 +384,14 @@ fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
 fn collect(name: &str, value: &Value, found: &mut Vec<String>) {
     let is_path = PATHS.contains(&&*small(name));
     match value {
-        Value::String(text) if is_path => found.push(text.clone()),
+        Value::String(text) if is_path => {
+            let text = text.strip_prefix("file://").unwrap_or(text);
+            // A path of Windows.
+            if text.contains('\\') {
+                found.push(text.replace('\\', "/"));
+            }
+            found.push(text.to_owned());
+        }
         Value::String(text) if is_patch(text) => found.extend(patched(text)),
         Value::Array(items) => items.iter().for_each(|item| collect(name, item, found)),
         Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(name, value, found)),

@@ -34,13 +34,14 @@ const RUNS: [&str; 24] = [
     "qx",
 ];
 /// Words in code that delete files.
-const DELETES: [&str; 16] = [
+const DELETES: [&str; 17] = [
     "rmtree",
     "rmsync",
     "rmdirsync",
     "unlinksync",
     "rm_rf",
     "rm_r(",
+    "rm_r ",
     "remove_entry",
     "unlink",
     "os.remove",
@@ -80,7 +81,7 @@ const SHELLS: [&str; 12] = [
     "system(",
 ];
 /// Words in code that download something.
-const FETCHES: [&str; 15] = [
+const FETCHES: [&str; 17] = [
     "urlopen",
     "urlretrieve",
     "requests.get",
@@ -96,7 +97,25 @@ const FETCHES: [&str; 15] = [
     "http://",
     "https://",
     "file_get_contents('http",
+    "popen(\"curl",
+    "popen('curl",
 ];
+/// Words in code that write a file.
+const WRITES: [&str; 10] = [
+    "'w",
+    "\"w",
+    "'a'",
+    "\"a\"",
+    "write_text",
+    "write_bytes",
+    "writefile",
+    "appendfile",
+    "file.write",
+    "file_put_contents",
+];
+/// Words in code that make a text readable.
+const DECODES: [&str; 7] =
+    ["base64", "decode_base64", "b64decode", "fromhex", "unhexlify", "codecs.decode", "marshal.loads"];
 /// Words in code that send something.
 const SENDS: [&str; 9] = [
     "requests.post",
@@ -110,7 +129,16 @@ const SENDS: [&str; 9] = [
     "smtplib",
 ];
 /// Words in code for home folders.
-const HOMES: [&str; 5] = ["expanduser", "homedir()", "path.home()", "dir.home", "env['home']"];
+const HOMES: [&str; 8] = [
+    "expanduser",
+    "homedir()",
+    "path.home()",
+    "dir.home",
+    "env['home']",
+    "env.home",
+    "environ['home']",
+    "environ[\"home\"]",
+];
 
 impl Scene<'_> {
     /// Whether code that this command runs does what an entry stops.
@@ -124,23 +152,46 @@ impl Scene<'_> {
         if has(&CONNECTS) && has(&SHELLS) {
             return true;
         }
-        let evaluates = has(&["exec(", "eval(", "eval ", "compile(", "instance_eval"]);
-        if evaluates
-            && (has(&FETCHES) || has(&["base64", "fromhex", "unhexlify", "codecs.decode", "marshal"]))
-        {
+        let evaluates = has(&[
+            "exec(",
+            "eval(",
+            "eval ",
+            "compile(",
+            "instance_eval",
+            "then(eval",
+            "system(req",
+            "loadstring(",
+            "include \"http",
+            "include 'http",
+            "require 'http",
+        ]);
+        if evaluates && (has(&FETCHES) || has(&DECODES)) {
+            return true;
+        }
+        // A command that was written so that nobody can read it.
+        if has(&DECODES[1..]) && has(&["system(", "popen(", "subprocess.", "execsync(", "shell_exec("]) {
             return true;
         }
         if small.contains("fork while") || (small.contains("fork()") && has(&["while", "for ", "loop"])) {
             return true;
         }
-        let (runs, deletes, sends) = (has(&RUNS), has(&DELETES), has(&SENDS));
-        if !runs && !deletes && !sends {
+        let (runs, deletes, sends, writes) = (has(&RUNS), has(&DELETES), has(&SENDS), has(&WRITES));
+        if !runs && !deletes && !sends && !writes {
             return false;
         }
         let texts = literals(code);
         if deletes
             && (has(&HOMES) || texts.iter().any(|text| self.stops(&format!("rm -rf {}", quoted(text)))))
         {
+            return true;
+        }
+        let is_path = |text: &&String| text.starts_with(['/', '~']) && !text.contains(' ');
+        let in_home = has(&HOMES);
+        let writes_to = |text: &String| {
+            self.stops(&format!("echo > {}", quoted(text)))
+                || (in_home && self.stops(&format!("echo > {}", quoted(&format!("~{text}")))))
+        };
+        if writes && texts.iter().filter(is_path).any(writes_to) {
             return true;
         }
         if sends && texts.iter().any(|text| super::secret::is_secret(text)) {
@@ -155,7 +206,9 @@ impl Scene<'_> {
         if line.len() > LONGEST || !line.contains([' ', ':']) {
             return false;
         }
-        let script = Script::parse(line);
+        // A text that ends in a blank is the beginning of one: `"rm -rf " + name`.
+        let whole = if line.ends_with(' ') { format!("{line}$_") } else { line.to_owned() };
+        let script = Script::parse(&whole);
         // Code inside code is not followed any deeper.
         if script.commands.iter().any(|command| !command.code.is_empty()) {
             return false;
@@ -187,7 +240,7 @@ fn literals(code: &str) -> Vec<String> {
         let text = text.replace("\\n", "\n").replace("\\/", "/").replace("\\\"", "\"").replace("\\'", "'");
         // Two string literals with only a comma between them belong to one list.
         let between = code.get(end_of_last..at).unwrap_or_default();
-        if !list.is_empty() && between.trim() != "," {
+        if !list.is_empty() && (!between.contains(',') || between.chars().any(|c| !is_between(c))) {
             all.extend(joined(&mut list));
         }
         if !text.is_empty() {
@@ -199,6 +252,11 @@ fn literals(code: &str) -> Vec<String> {
     }
     all.extend(joined(&mut list));
     all
+}
+
+/// What stands between the texts of one command: `run('git', ['push'])`.
+fn is_between(c: char) -> bool {
+    c.is_whitespace() || matches!(c, ',' | '[' | '(')
 }
 
 fn joined(list: &mut Vec<String>) -> Option<String> {

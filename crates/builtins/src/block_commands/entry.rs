@@ -117,6 +117,8 @@ pub(super) enum Special {
     Sql,
     /// A file with secrets, or the environment, goes to another machine.
     Exfiltration,
+    /// A well-known key in a variable is shown, or sent to somebody else than the one who gave it.
+    ShownKey,
     /// Code of another language that would be stopped as a command.
     Code,
     /// Code that a program makes when the line runs.

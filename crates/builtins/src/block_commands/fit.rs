@@ -43,6 +43,9 @@ impl List {
                 spellings: RefCell::default(),
                 operands: RefCell::default(),
                 small: OnceCell::new(),
+                options: OnceCell::new(),
+                plain_files: OnceCell::new(),
+                texts: OnceCell::new(),
                 subcommands: OnceCell::new(),
             };
             let mut here = None;
@@ -163,6 +166,12 @@ pub(super) struct Scene<'a> {
     pub(super) operands: RefCell<Vec<(PathBuf, Rc<[PathWord<'a>]>)>>,
     /// Its words in small letters.
     small: OnceCell<Vec<Cow<'a, str>>>,
+    /// The options among its words, as they begin.
+    options: OnceCell<Vec<&'a str>>,
+    /// Its files: whether each is a plain path from its folder, and the path in small letters.
+    pub(super) plain_files: OnceCell<Vec<(bool, String)>>,
+    /// Its words, what it reads and all words together, squeezed.
+    texts: OnceCell<Vec<String>>,
     /// Its first operands in small letters: all of them and, where these are others, those that are no value of an
     /// option.
     subcommands: OnceCell<(Operands<'a>, Option<Operands<'a>>)>,
@@ -195,8 +204,8 @@ impl<'a> Scene<'a> {
         }
         let words = self.command.arguments();
         let good = self.subcommand(entry, words)
-            && entry.flags.iter().all(|group| has_one(words, group))
-            && (entry.unless.is_empty() || !entry.unless.iter().all(|group| has_one(words, group)))
+            && entry.flags.iter().all(|group| self.has_one(words, group))
+            && (entry.unless.is_empty() || !entry.unless.iter().all(|group| self.has_one(words, group)))
             && self.operands(&entry.operands, words)
             && self.text(entry, words)
             && (entry.except.is_empty() || !self.operands(&entry.except, words))
@@ -250,6 +259,15 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Whether one of these flags is among its words.
+    fn has_one(&self, words: &'a [Word], group: &[String]) -> bool {
+        let options = self.options.get_or_init(|| {
+            let words = words.iter().take_while(|word| word.known() != Some("--"));
+            words.map(Word::head).filter(|head| head.starts_with('-')).collect()
+        });
+        options.iter().any(|head| group.iter().any(|name| spells(head, name)))
+    }
+
     fn operands(&self, wanted: &[Wildcards], words: &'a [Word]) -> bool {
         let small = |word: &'a Word| lowered(word.show());
         wanted.is_empty()
@@ -265,13 +283,14 @@ impl<'a> Scene<'a> {
         if entry.text.is_empty() {
             return true;
         }
-        let fits = |text: &str| {
-            let text = squeezed(text);
-            entry.text.iter().any(|wanted| wanted.matches(&text))
-        };
-        words.iter().any(|word| fits(&word.show()))
-            || self.command.stdin_text.as_deref().is_some_and(fits)
-            || fits(&words.iter().map(Word::show).collect::<Vec<_>>().join(" "))
+        let texts = self.texts.get_or_init(|| {
+            let mut texts: Vec<String> = words.iter().map(|word| squeezed(&word.show())).collect();
+            let all = squeezed(&words.iter().map(Word::show).collect::<Vec<_>>().join(" "));
+            texts.extend(self.command.stdin_text.as_deref().map(squeezed));
+            texts.push(all);
+            texts
+        });
+        texts.iter().any(|text| entry.text.iter().any(|wanted| wanted.matches(text)))
     }
 }
 
@@ -291,9 +310,4 @@ pub(super) fn squeezed(text: &str) -> String {
 pub(super) fn is_one_of(program: &str, wanted: &[Wildcards]) -> bool {
     let name = lowered(Cow::Borrowed(program));
     wanted.iter().any(|wanted| wanted.matches(&name))
-}
-
-fn has_one(words: &[Word], group: &[String]) -> bool {
-    let options = words.iter().take_while(|word| word.known() != Some("--"));
-    options.map(Word::head).any(|head| group.iter().any(|name| spells(head, name)))
 }

@@ -16,12 +16,13 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 8] = [
+const SPECIALS: [(&str, Special); 9] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
     ("sql", Special::Sql),
     ("exfiltration", Special::Exfiltration),
+    ("shown-key", Special::ShownKey),
     ("code", Special::Code),
     ("made-code", Special::MadeCode),
     ("fetched", Special::Fetched),

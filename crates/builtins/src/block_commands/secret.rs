@@ -9,7 +9,10 @@ use crate::shell::{Command, Effect, Input, Origin, Word};
 use crate::token::{WildcardSet, Wildcards};
 
 /// Files with secrets in them.
-const SECRETS: [&str; 34] = [
+const SECRETS: [&str; 37] = [
+    "~",
+    "~/",
+    "~/.config",
     ".env",
     "*/.env",
     ".env.*",
@@ -67,6 +70,12 @@ impl Scene<'_> {
         if self.files().iter().any(|file| file.effect >= Effect::Read && sends(&file.path)) {
             return true;
         }
+        // `sftp host <<< "put .env"`
+        let is_session = matches!(self.command.name(), Some("sftp" | "ftp" | "lftp" | "tftp"));
+        let typed = self.command.stdin_text.as_deref().filter(|_| is_session).unwrap_or_default();
+        if typed.split_whitespace().take(64).any(|word| is_secret(&Word::literal(word))) {
+            return true;
+        }
         if self.command.name() == Some("gh") && self.command.arguments().iter().any(sends) {
             return true;
         }
@@ -79,6 +88,48 @@ impl Scene<'_> {
         inputs.into_iter().any(|input| self.holds_secrets(input, &is_secret, 0))
     }
 
+    /// Whether a variable with a well-known key is printed, or goes to somebody else than the one who gave it.
+    pub(super) fn shows_key(&self) -> bool {
+        let words = self.command.arguments();
+        match self.command.name() {
+            Some("printenv") => {
+                self.is_shown() && words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some())
+            }
+            Some("echo" | "printf") => self.is_shown() && words.iter().flat_map(keys_in).next().is_some(),
+            _ => {
+                let addresses: Vec<String> = words
+                    .iter()
+                    .filter(|word| !is_local(word))
+                    .map(|word| word.show().to_lowercase())
+                    .collect();
+                let is_theirs = |owners: &[&str]| {
+                    let host = |address: &String| {
+                        let rest = address.split_once("://").map_or(address.as_str(), |(_, rest)| rest);
+                        let host = rest.split(['/', '?']).next().unwrap_or_default();
+                        host.contains('$') || owners.iter().any(|owner| host.contains(owner))
+                    };
+                    addresses.is_empty() || addresses.iter().any(host)
+                };
+                words.iter().flat_map(keys_in).any(|owners| !is_theirs(owners))
+            }
+        }
+    }
+
+    /// Whether what the command prints is seen, and not read by another command or written to a file.
+    fn is_shown(&self) -> bool {
+        let Some(at) = self.script.commands.iter().position(|other| std::ptr::eq(other, self.command)) else {
+            return false;
+        };
+        let reads = |other: &Command| matches!(&other.input, Input::Pipe(range) if range.contains(&at));
+        let captures = |other: &Command| {
+            other.words.iter().flat_map(Word::unknowns).any(|unknown| {
+                matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))
+            })
+        };
+        self.command.redirections.is_empty()
+            && !self.script.commands.iter().any(|other| reads(other) || captures(other))
+    }
+
     fn holds_secrets(&self, input: Input, is_secret: &dyn Fn(&Word) -> bool, depth: usize) -> bool {
         let Input::Pipe(range) = input else { return false };
         let commands = self.script.commands.get(range).unwrap_or_default();
@@ -89,6 +140,45 @@ impl Scene<'_> {
                     || self.holds_secrets(command.input.clone(), is_secret, depth + 1)
             })
     }
+}
+
+/// Names that variables with keys begin with, and the hosts that those keys are for.
+const OWNERS: [(&str, &[&str]); 20] = [
+    ("AWS_", &["amazonaws", "aws."]),
+    ("GITHUB_", &["github"]),
+    ("GH_", &["github"]),
+    ("GITLAB_", &["gitlab"]),
+    ("OPENAI_", &["openai"]),
+    ("ANTHROPIC_", &["anthropic"]),
+    ("GEMINI_", &["google"]),
+    ("GOOGLE_", &["google"]),
+    ("NPM_", &["npm"]),
+    ("NODE_AUTH_", &["npm", "github"]),
+    ("STRIPE_", &["stripe"]),
+    ("SLACK_", &["slack"]),
+    ("HF_", &["huggingface"]),
+    ("HUGGINGFACE_", &["huggingface"]),
+    ("CLOUDFLARE_", &["cloudflare"]),
+    ("DIGITALOCEAN_", &["digitalocean"]),
+    ("AZURE_", &["azure", "microsoft"]),
+    ("PYPI_", &["pypi"]),
+    ("CARGO_REGISTRY_", &["crates.io"]),
+    ("TWILIO_", &["twilio"]),
+];
+
+/// The hosts that a key is for, when a variable of this name has a well-known one.
+fn key_owner(name: &str) -> Option<&'static [&'static str]> {
+    let is_key = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PAT"].iter().any(|end| name.ends_with(end));
+    let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start));
+    owner.filter(|_| is_key).map(|(_, hosts)| *hosts)
+}
+
+/// The owners of the keys in a word.
+fn keys_in(word: &Word) -> impl Iterator<Item = &'static [&'static str]> + '_ {
+    word.unknowns().filter_map(|unknown| match &unknown.from {
+        Origin::Variable(name) => key_owner(name),
+        _ => None,
+    })
 }
 
 /// Whether the command sends what it reads to another machine.

@@ -43,7 +43,10 @@ impl Scene<'_> {
         }
         let commands =
             ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
-        commands.filter_map(Command::name)
+        let commands: Vec<&Command> = commands.collect();
+        let is_filtered = commands.iter().any(|command| selects(command));
+        let counts = move |command: &&Command| !(is_filtered && lists_things(command));
+        commands.into_iter().filter(counts).filter_map(Command::name)
     }
 
     /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
@@ -78,6 +81,7 @@ impl Scene<'_> {
                 words.iter().any(|word| sql::destroys(&word.show()))
                     || self.command.stdin_text.as_deref().is_some_and(sql::destroys)
             }
+            Some(Special::ShownKey) => self.shows_key(),
             Some(Special::Exfiltration) => self.sends_secrets(),
             Some(Special::Code) => self.code_is_dangerous(),
             Some(Special::MadeCode) => self.is_made(),
@@ -121,6 +125,32 @@ impl Scene<'_> {
         let is_output = |unknown: &crate::shell::Unknown| matches!(unknown.from, Origin::Output(_));
         let own = self.command.certain && self.command.carrier.is_none();
         own && program.pieces().len() == 1 && program.unknowns().any(is_output)
+    }
+}
+
+/// Programs that list processes or containers: with a filter, only those that are meant.
+fn lists_things(command: &Command) -> bool {
+    matches!(command.name(), Some("ps" | "pgrep" | "docker" | "podman" | "nerdctl"))
+}
+
+/// Whether a command picks some of many by a name that says enough: `grep vite`, `pgrep -f vite`, `--filter name=x`.
+fn selects(command: &Command) -> bool {
+    let words = command.arguments();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.head()));
+    let says_enough = |word: &Word| {
+        let letters = word.show().chars().filter(|c| c.is_alphanumeric()).count();
+        !word.head().starts_with('-') && letters >= 3
+    };
+    match command.name() {
+        Some("grep" | "egrep" | "fgrep" | "rg") => {
+            let inverts = |word: &Word| word.head().starts_with('-') && word.head().contains('v');
+            !words.iter().any(inverts) && words.iter().any(says_enough)
+        }
+        Some("pgrep") => !has(&["-u", "-U", "-v"]) && words.iter().any(says_enough),
+        Some("docker" | "podman" | "nerdctl") => {
+            has(&["--filter", "-f"]) || words.iter().any(|word| word.head().starts_with("--filter="))
+        }
+        _ => false,
     }
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::entry::{Entry, Operand, Target};
 use super::fit::{Scene, is_change, is_read};
 use crate::shell::{Effect, FileUse, Origin, Unknown, Word, normal};
-use crate::token::{WildcardSet, meets, of_text, of_wildcards};
+use crate::token::{WildcardSet, lowered, meets, of_text, of_wildcards};
 
 /// System folders, with everything below them.
 const SYSTEM: [&str; 20] = [
@@ -81,7 +81,8 @@ impl<'a> Scene<'a> {
                 Target::System => is_system(path),
                 Target::HomeFolder => {
                     // `../other` is beside the project, not somebody's documents.
-                    shown.starts_with(['/', '~', '$']) && is_home_folder(path)
+                    let is_named = shown.starts_with(['/', '~', '$']) || is_home(&folder.to_string_lossy());
+                    is_named && is_home_folder(path)
                 }
                 Target::Elsewhere => self.is_elsewhere() && is_absolute_and_kept(shown),
                 Target::Here => {
@@ -202,11 +203,17 @@ impl<'a> Scene<'a> {
     fn names_file(&self, wanted: &WildcardSet, folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
         // Most folders have nothing below them that is looked for: then a plain name is only what it is.
         let is_near = can_be_below(wanted, folder);
-        let mut files = self.files().iter().enumerate().filter(|(_, file)| counts(file.effect));
-        files.any(|(at, file)| match is_near || !is_plain(&file.path) {
-            true => self.spellings_of(at, file, folder).iter().any(|text| wanted.matches(text)),
-            false => wanted.matches(&file.path.show()),
-        })
+        let plain = self.plain_files.get_or_init(|| {
+            let one = |file: &FileUse<'_>| (is_plain(&file.path), lowered(file.path.show()).into_owned());
+            self.files().iter().map(one).collect()
+        });
+        let files = self.files().iter().zip(plain).enumerate();
+        files.filter(|(_, (file, _))| counts(file.effect)).any(
+            |(at, (file, (is_plain, shown)))| match is_near || !is_plain {
+                true => self.spellings_of(at, file, folder).iter().any(|text| wanted.matches(text)),
+                false => wanted.matches(shown),
+            },
+        )
     }
 
     /// The ways to write the file at `at`, when the command runs in this folder.
@@ -255,12 +262,17 @@ fn spellings(path: &Word, folder: &Path) -> Vec<String> {
     }
     texts.push(path);
     texts.extend(in_home);
+    // The patterns are in small letters.
+    texts.iter_mut().filter(|text| text.bytes().any(|byte| byte.is_ascii_uppercase())).for_each(|text| {
+        *text = text.to_lowercase();
+    });
     texts
 }
 
 /// `~/x` for `/home/somebody/x`.
 fn in_home(path: &str) -> Option<String> {
-    if let Some(rest) = path.strip_prefix("/root/") {
+    // `/~` is a home folder of which nobody knows where it is.
+    if let Some(rest) = path.strip_prefix("/root/").or_else(|| path.strip_prefix("/~/")) {
         return Some(format!("~/{rest}"));
     }
     let rest = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
@@ -270,7 +282,7 @@ fn in_home(path: &str) -> Option<String> {
 /// `~`, `/home/somebody`, `/root`
 fn is_home(path: &str) -> bool {
     let name = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
-    path == "~" || name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
+    matches!(path, "~" | "/~") || name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
 /// `~/Documents`, and folders of the person's settings such as `~/.config`.

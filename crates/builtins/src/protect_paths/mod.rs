@@ -114,6 +114,7 @@ fn default_protected(folder: &Path, file: &Path, further: &[PathBuf]) -> Protect
         no_read: compiled(defaults::NO_READ).into(),
         no_read_files: compiled(defaults::NO_READ_FILES).into(),
         ask_read: compiled(defaults::ASK_READ).into(),
+        ask_write: compiled(defaults::ASK_WRITE).into(),
         no_write: no_write.into(),
         except: compiled(defaults::EXCEPT).into(),
         own: own_files(file, further),
@@ -144,6 +145,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
         found
     };
     let has_own_list = request.node("no_read").is_some();
+    let has_own_writes = request.node("no_write").is_some();
     let mut no_read = globs(request, "no_read", defaults::NO_READ);
     no_read.extend(globs(request, "also_no_read", &[]));
     let mut no_write = globs(request, "no_write", defaults::NO_WRITE);
@@ -152,6 +154,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
     fine?;
     no_write.extend(compiled(defaults::WIRING));
     let standard = default_protected(request.folder(), &request.file(), further);
+    let ask_write = if has_own_writes { Patterns::default() } else { standard.ask_write };
     let (no_read_files, ask_read) = if has_own_list {
         (Patterns::default(), Patterns::default())
     } else {
@@ -161,6 +164,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
         no_read: no_read.into(),
         no_read_files,
         ask_read,
+        ask_write,
         no_write: no_write.into(),
         except: except.into(),
         ..standard
@@ -236,6 +240,9 @@ impl Protected {
                         found.extend(self.objection(path, Access::Read, &file));
                     }
                     found.extend(self.objection(path, access, &file));
+                    if access == Access::Write {
+                        found.extend(self.question_about_write(path, &file));
+                    }
                 }
                 let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
                 let objection = (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)));

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::guard::Ruling;
 use crate::path::{Case, Names, PathGlob, Resolved};
+use crate::token::{meets, of_text, of_wildcards};
 use crate::tool::Access;
 
 use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
@@ -19,6 +20,8 @@ pub(crate) struct Protected {
     pub(crate) no_read_files: Patterns,
     /// Files that are read only after asking.
     pub(crate) ask_read: Patterns,
+    /// Files, and all in a folder that fits, which tools for files write only after asking.
+    pub(crate) ask_write: Patterns,
     pub(crate) no_write: Patterns,
     pub(crate) except: Patterns,
     /// The configuration and what belongs to it; no exception holds for them.
@@ -134,6 +137,34 @@ impl Protected {
         let pattern = find_file(&self.no_read_files)?;
         Some(Objection::Question(format!(
             "`{shown}` is a file for secrets ({pattern}); should it be written?"
+        )))
+    }
+
+    /// The question before a tool for files writes what runs at a login or a start of the machine.
+    pub(super) fn question_about_write(&self, shown: &str, file: &Resolved) -> Option<Objection> {
+        let pattern = self.ask_write.find_tree(file.folded(), &self.base)?;
+        Some(Objection::Question(format!(
+            "`{shown}` decides how this machine or somebody's shell behaves ({pattern}); should it be written?"
+        )))
+    }
+
+    /// The question about a name with wildcards, such as `.e*`, that protected files may have.
+    pub(super) fn question_about_pattern(&self, shown: &str, access: Access) -> Option<Objection> {
+        if access != Access::Read {
+            return None;
+        }
+        let name = shown.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let start = name.split(['*', '?', '[']).next().unwrap_or_default();
+        // A pattern that says too little is for other files.
+        if start.chars().count() < 2 || start.len() == name.len() {
+            return None;
+        }
+        let wanted = of_wildcards(&name);
+        let is_plain = |pattern: &&str| !pattern.contains(['/', '*', '?']);
+        let patterns = self.no_read_files.texts().chain(self.no_read.texts()).map(|(text, _)| text.as_str());
+        let found = patterns.filter(is_plain).find(|pattern| meets(&wanted, &of_text(pattern)))?;
+        Some(Objection::Question(format!(
+            "`{shown}` can stand for `{found}`, which is protected; should it be read?"
         )))
     }
 

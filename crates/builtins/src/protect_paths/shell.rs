@@ -7,7 +7,7 @@ use super::code;
 use super::protected::{Objection, Protected};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, expand_glob};
-use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, base_name};
+use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, base_name, names_of_output};
 use crate::tool::Access;
 
 /// More words than this are not looked up.
@@ -47,6 +47,7 @@ impl Protected {
                 Some("git") => command.arguments().iter().any(is_one_of),
                 name => name.is_some_and(is_deleter),
             };
+            let creates = makes_secrets(command, &files);
             // Linking to a file is a way to read it.
             let links = command.name() == Some("ln");
             for file in files.iter().filter(|file| file.effect != Effect::Stat || links) {
@@ -73,6 +74,22 @@ impl Protected {
                     .filter(|ruling| *ruling != Ruling::Nothing)
                     .unwrap_or_else(|| self.judge_word(&file.path, standing))
                 {
+                    Ruling::Nothing => {}
+                    Ruling::Ask(_) if creates && effect == Effect::Write => {}
+                    Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                    ruling => return ruling,
+                }
+            }
+            for name in found_names(script, &files) {
+                let standing = Standing {
+                    effect: Effect::Read,
+                    folders: &known,
+                    is_lost: here.contains(&None),
+                    removes_all: false,
+                    home: places.home,
+                    resolver: &resolver,
+                };
+                match self.judge_word(&name, standing) {
                     Ruling::Nothing => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
                     ruling => return ruling,
@@ -179,6 +196,12 @@ impl Protected {
         if word.unknowns().any(|unknown| !is_home(&unknown.from)) {
             return Ruling::Nothing;
         }
+        if text.contains('\\') {
+            match self.judge_word(&Word::literal(from_windows(text)), standing) {
+                Ruling::Nothing => {}
+                ruling => return ruling,
+            }
+        }
         for folder in standing.folders {
             let places = Places { cwd: folder, home: standing.home };
             let file = standing.resolver.resolve(places, text);
@@ -205,6 +228,11 @@ impl Protected {
             let Some(found) = expand_glob(&file.lexical) else {
                 return Ruling::Ask(format!("`{text}` stands for too many files to look at"));
             };
+            if found.is_empty()
+                && let Some(objection) = self.question_about_pattern(text, access)
+            {
+                return ruling(objection);
+            }
             for path in found {
                 let path = path.to_string_lossy();
                 if let Some(objection) =
@@ -215,6 +243,48 @@ impl Protected {
             }
         }
         Ruling::Nothing
+    }
+}
+
+/// A path of Windows as others write it: `~/.aws/credentials` for `%USERPROFILE%\.aws\credentials`.
+fn from_windows(path: &str) -> String {
+    const HOMES: [&str; 4] = ["%userprofile%/", "$env:userprofile/", "$home/", "${home}/"];
+    let path = path.replace('\\', "/");
+    let small = path.to_ascii_lowercase();
+    if let Some(home) = HOMES.iter().find(|home| small.starts_with(**home)) {
+        return format!("~/{}", &path[home.len()..]);
+    }
+    // `C:/Users/x` is `/Users/x`.
+    match small.get(1..3) {
+        Some(":/") => path[2..].to_owned(),
+        _ => path,
+    }
+}
+
+/// The names that the files of a command have when it reads what a search prints: `cat $(find . -name .env)`.
+fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
+    let reads = |file: &&FileUse<'_>| matches!(file.effect, Effect::Read | Effect::Unknown);
+    let unknowns = files.iter().filter(reads).flat_map(|file| file.path.unknowns());
+    unknowns
+        .filter_map(|unknown| match &unknown.from {
+            Origin::Output(range) => Some(names_of_output(&script.commands, range.clone())),
+            _ => None,
+        })
+        .flatten()
+        .collect()
+}
+
+/// Whether the command makes a new key, or copies a sample: what it writes is no secret of somebody yet.
+fn makes_secrets(command: &Command, files: &[FileUse<'_>]) -> bool {
+    const SAMPLES: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".tpl"];
+    let is_sample = |file: &FileUse<'_>| {
+        let shown = file.path.show();
+        SAMPLES.iter().any(|end| shown.ends_with(end)) || shown.ends_with("example.env")
+    };
+    match command.name() {
+        Some("openssl" | "ssh-keygen" | "mkcert" | "keytool" | "age-keygen" | "step" | "certtool") => true,
+        Some("cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install") => files.iter().any(is_sample),
+        _ => false,
     }
 }
 

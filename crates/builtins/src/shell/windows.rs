@@ -40,7 +40,11 @@ fn finish_word(words: &mut Vec<Word>, word: &mut String) {
 
 fn finish(script: &mut Script, words: &mut Vec<Word>) {
     if !words.is_empty() {
-        let words = std::mem::take(words);
+        let mut words = std::mem::take(words);
+        // In cmd `type` prints a file; in the shells that the other lists are about it does not.
+        if words[0].known().is_some_and(|name| name.eq_ignore_ascii_case("type")) {
+            words[0] = Word::literal("get-content");
+        }
         script.commands.push(Command { words, certain: true, ..Command::default() });
     }
 }

@@ -56,6 +56,11 @@ impl Word {
         Self { pieces: vec![Piece::Text(text.into())], plain: 0 }
     }
 
+    /// A word of these pieces.
+    pub(super) fn of_pieces(pieces: Vec<Piece>) -> Self {
+        Self { pieces, plain: 0 }
+    }
+
     /// A word of which nothing is known.
     #[must_use]
     pub fn unknown() -> Self {

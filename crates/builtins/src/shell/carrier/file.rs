@@ -17,16 +17,28 @@ pub(in crate::shell) struct WrittenFile {
 const MOST_FILES: usize = 32;
 
 /// Options of programs that download: their value is the file.
-const DOWNLOADS: [(&str, &[&str]); 4] = [
+const DOWNLOADS: [(&str, &[&str]); 6] = [
     ("curl", &["-o", "--output"]),
     ("wget", &["-O", "--output-document"]),
     ("aria2c", &["-o", "--out"]),
     ("http", &["-o", "--output"]),
+    ("invoke-webrequest", &["-OutFile", "-outfile"]),
+    ("iwr", &["-OutFile", "-outfile"]),
 ];
 
 /// The key under which a file is stored.
 pub(in crate::shell) fn file_key(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
+}
+
+/// `wget -P folder address`, `curl --output-dir folder -O address`
+fn downloaded_into(words: &[&str]) -> Option<String> {
+    let place =
+        words.iter().position(|word| matches!(*word, "-P" | "--directory-prefix" | "--output-dir"))?;
+    let folder = words.get(place + 1)?;
+    let address = words.iter().find(|word| word.contains("://"))?;
+    let name = address.rsplit('/').next().unwrap_or_default();
+    Some(format!("{}/{}", folder.trim_end_matches('/'), name.split('?').next().unwrap_or_default()))
 }
 
 impl Parser {
@@ -65,6 +77,7 @@ impl Parser {
                     DOWNLOADS.iter().find(|(program, _)| *program == name).map(|(_, options)| *options);
                 if let Some(options) = options {
                     files.extend(downloaded(words, options));
+                    files.extend(downloaded_into(words));
                 }
             }
             _ => {}

@@ -202,6 +202,8 @@ impl Parser {
         let mut found = Vec::new();
         for line in texts.iter().flat_map(|text| text.split(['\n', '|'])).take(64) {
             let line = line.trim_start_matches([':', '+', ' ', '%', '.']);
+            let silenced = line.strip_prefix("silent! ").or_else(|| line.strip_prefix("silent "));
+            let line = silenced.map_or(line, str::trim_start);
             let line = if line.starts_with("shell") || line.starts_with("system") {
                 line
             } else {

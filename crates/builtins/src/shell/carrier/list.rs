@@ -1,7 +1,10 @@
 //! Commands that run another one for each item they find or read: `find`, `fd`, `xargs`, `parallel`; and containers.
 
+use std::ops::Range;
+
 use super::WORD;
 use super::code::names_shell;
+use super::found;
 use super::option::first_operand;
 use super::table::Carrier;
 use crate::shell::model::{Command, Input, base_name};
@@ -22,6 +25,7 @@ impl Parser {
                     let ends = |word: &Word| matches!(word.known(), Some(";" | "+"));
                     let length = rest.iter().position(ends).unwrap_or(rest.len());
                     let inner = rest[..length].iter().map(|word| word.filled("{}")).collect();
+                    self.run_on_named(at, &rest[..length], Some("{}"), &found::names_of_find(words));
                     self.carry(at, inner, Vec::new());
                     from += length;
                 }
@@ -61,13 +65,19 @@ impl Parser {
             "-P",
             "-x",
         ];
-        let mut inside = false;
+        let (mut inside, mut is_negated) = (false, false);
         for word in words {
             match word.known() {
                 Some("-exec" | "-execdir" | "-ok" | "-okdir") => inside = true,
                 Some(";" | "+") => inside = false,
                 // A name pattern that matches everything is not a condition.
                 Some("*") => return self.delete_roots(at, program, words),
+                Some("-not" | "!") => {
+                    // Everything but this.
+                    is_negated = true;
+                    continue;
+                }
+                Some(_) if is_negated => {}
                 Some(text)
                     if !inside
                         && text.starts_with('-')
@@ -78,6 +88,7 @@ impl Parser {
                 }
                 _ => {}
             }
+            is_negated = false;
         }
         self.delete_roots(at, program, words);
     }
@@ -94,15 +105,63 @@ impl Parser {
         self.script.commands.push(Command { words: all, carrier: Some(at), level, ..Command::default() });
     }
 
+    /// Deleting everything that the last command of a pipeline finds.
+    fn delete_piped(&mut self, at: usize, program: Word, range: Range<usize>) {
+        let Some(Some(last)) = self.script.commands.get(range).map(<[Command]>::last) else { return };
+        if last.name() == Some("find") {
+            let words = last.arguments().to_vec();
+            self.delete_found(at, program, &words);
+        } else if last.name() == Some("git")
+            && matches!(last.arguments(), [only] if only.known() == Some("ls-files"))
+        {
+            self.delete_roots(at, program, &[]);
+        }
+    }
+
+    /// `fd . ~ -X rm` deletes all that is in the folder; a pattern that says more finds what was meant.
+    fn delete_searched(&mut self, at: usize, program: Word, words: &[Word]) {
+        let operands: Vec<&Word> = words.iter().filter(|word| !word.head().starts_with('-')).collect();
+        let place = operands.iter().position(|word| matches!(word.known(), Some("." | "" | ".*" | "*")));
+        if let Some(place) = place {
+            let roots: Vec<Word> = operands[place + 1..].iter().map(|word| (*word).clone()).collect();
+            self.delete_roots(at, program, &roots);
+        }
+    }
+
+    /// The command with the names of what was looked for: `find . -name .env -exec cat {} +` reads `.env`. Used to
+    /// forbid, never to allow.
+    fn run_on_named(&mut self, at: usize, inner: &[Word], mark: Option<&str>, names: &[Word]) {
+        let level = self.script.commands[at].level + 1;
+        for name in names {
+            let fill = |word: &Word| if word.known() == mark { name.clone() } else { word.clone() };
+            let mut words: Vec<Word> = match mark {
+                Some(_) => inner.iter().map(fill).collect(),
+                None => inner.to_vec(),
+            };
+            if mark.is_none() {
+                words.push(name.clone());
+            }
+            if !words.is_empty() && self.spend(words.len() * WORD) {
+                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+            }
+        }
+    }
+
     /// `fd … -x rm`
     pub(super) fn fd(&mut self, at: usize, words: &[Word]) {
         let runs = |word: &Word| matches!(word.known(), Some("-x" | "-X" | "--exec" | "--exec-batch"));
         if let Some(place) = words.iter().position(runs) {
             let rest = &words[place + 1..];
             let length = rest.iter().position(|word| word.known() == Some(";")).unwrap_or(rest.len());
+            let has_mark = rest[..length].iter().any(|word| word.known() == Some("{}"));
+            let mark = has_mark.then_some("{}");
+            self.run_on_named(at, &rest[..length], mark, &found::names_of_fd(&words[..place]));
             let mut inner: Vec<Word> = rest[..length].iter().map(|word| word.filled("{}")).collect();
             inner.push(Word::unknown());
             self.carry(at, inner, Vec::new());
+            if rest.first().is_some_and(is_remover) {
+                self.delete_searched(at, rest[0].clone(), &words[..place]);
+            }
         }
     }
 
@@ -121,11 +180,12 @@ impl Parser {
         };
         if inner.first().is_some_and(is_remover)
             && let Origin::Output(range) = &origin
-            && let Some(Some(last)) = self.script.commands.get(range.clone()).map(<[Command]>::last)
-            && last.name() == Some("find")
         {
-            let (program, words) = (inner[0].clone(), last.arguments().to_vec());
-            self.delete_found(at, program, &words);
+            self.delete_piped(at, inner[0].clone(), range.clone());
+        }
+        if let Origin::Output(range) = &origin {
+            let names = found::names_of_output(&self.script.commands, range.clone());
+            self.run_on_named(at, &inner, mark.as_deref(), &names);
         }
         // Each input line is a separate run, so the placeholder is not the whole text.
         let piped = match &origin {
@@ -177,6 +237,14 @@ impl Parser {
         let length = rest.iter().position(is_source).unwrap_or(rest.len());
         let (command, things) = rest.split_at(length);
         if !command.is_empty() {
+            if let Input::Pipe(range) = self.script.commands[at].input.clone() {
+                let names = found::names_of_output(&self.script.commands, range.clone());
+                let mark = command.iter().any(|word| word.known() == Some("{}")).then_some("{}");
+                self.run_on_named(at, command, mark, &names);
+                if command.first().is_some_and(is_remover) {
+                    self.delete_piped(at, command[0].clone(), range);
+                }
+            }
             let mut code: Vec<Word> = command.iter().map(|word| word.filled("{}")).collect();
             code.push(Word::unknown());
             self.code(at, &code);
@@ -213,11 +281,71 @@ impl Parser {
             );
             self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
         }
-        if let Some(place) = words.iter().position(names_shell) {
+        // `docker run image rm x`, `docker compose run service rm x`
+        let shell = words.iter().position(names_shell);
+        let run = words.iter().take(12).position(|word| word.known() == Some("run"));
+        if let (Some(place), None) = (run, shell) {
+            let rest = &words[place + 1..];
+            let from = first_operand(rest, "aceflmnpuvwh", RUN_OPTIONS);
+            self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
+        }
+        if let Some(place) = shell {
             self.carry(at, words[place..].to_vec(), Vec::new());
         }
     }
 }
+
+/// Options of `docker run` and `docker compose run` whose value is the next word.
+const RUN_OPTIONS: &[&str] = &[
+    "--add-host",
+    "--annotation",
+    "--cap-add",
+    "--cap-drop",
+    "--cidfile",
+    "--cpus",
+    "--cpuset-cpus",
+    "--device",
+    "--dns",
+    "--entrypoint",
+    "--env",
+    "--env-file",
+    "--expose",
+    "--gpus",
+    "--group-add",
+    "--health-cmd",
+    "--hostname",
+    "--image",
+    "--ip",
+    "--ipc",
+    "--label",
+    "--link",
+    "--log-driver",
+    "--log-opt",
+    "--memory",
+    "--mount",
+    "--name",
+    "--namespace",
+    "--net",
+    "--network",
+    "--overrides",
+    "--pid",
+    "--platform",
+    "--publish",
+    "--pull",
+    "--restart",
+    "--runtime",
+    "--security-opt",
+    "--shm-size",
+    "--stop-signal",
+    "--sysctl",
+    "--tmpfs",
+    "--ulimit",
+    "--user",
+    "--userns",
+    "--volume",
+    "--volumes-from",
+    "--workdir",
+];
 
 fn is_remover(word: &Word) -> bool {
     word.known().is_some_and(|text| matches!(base_name(text), "rm" | "unlink" | "shred" | "srm" | "rmdir"))

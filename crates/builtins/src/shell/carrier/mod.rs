@@ -5,6 +5,7 @@
 
 mod code;
 mod file;
+mod found;
 mod git;
 mod language;
 mod list;
@@ -13,6 +14,7 @@ mod rename;
 mod table;
 
 pub(in crate::shell) use file::{WrittenFile, file_key};
+pub(crate) use found::names_of_output;
 pub(crate) use git::subcommand as git_subcommand;
 pub(crate) use language::is_interpreter;
 pub(in crate::shell) use option::first_operand;
@@ -133,6 +135,13 @@ impl Parser {
                 // Expanded before every prompt, or before every command that is traced.
                 "PS0" | "PS1" | "PS2" | "PS4" => self.latent(value.show().into_owned()),
                 "BASH_ENV" | "ENV" => self.file_code(at, &value),
+                "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
+                    // As a command, so that the lists see it.
+                    let words = vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
+                    let level = self.script.commands[at].level + 1;
+                    let command = Command { words, carrier: Some(at), level, ..Command::default() };
+                    self.script.commands.push(command);
+                }
                 name if CODE_VARIABLES.contains(&name) => self.perhaps_code(at, &value),
                 _ => {}
             }

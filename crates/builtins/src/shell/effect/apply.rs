@@ -19,6 +19,23 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
     if matches!(command.name(), Some("tar" | "gtar" | "bsdtar")) {
         return tar(command.arguments(), uses);
     }
+    if matches!(command.name(), Some("chmod" | "gchmod")) && closes(command.arguments()) {
+        let files = command.arguments().iter().filter(|word| !word.head().starts_with('-')).skip(1);
+        return uses.extend(files.map(|word| FileUse { path: Cow::Borrowed(word), effect: Effect::Stat }));
+    }
+    if command.name() == Some("perl") && edits_in_place(command.arguments()) {
+        let files = command.arguments().iter().filter(|word| !word.head().starts_with('-'));
+        // The first of them may be the code.
+        return uses
+            .extend(files.skip(1).map(|word| FileUse { path: Cow::Borrowed(word), effect: Effect::Write }));
+    }
+    if let Some(words) = copied_by_container(command) {
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| !is_remote(word)) {
+            let effect = if at + 1 == words.len() { Effect::Write } else { Effect::Read };
+            uses.push(FileUse { path: Cow::Borrowed(*word), effect });
+        }
+        return;
+    }
     match table::find(command) {
         Some((row, from)) => {
             let words = command.words.get(from..).unwrap_or_default();
@@ -41,6 +58,25 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
 
 fn asks_for_help(word: &Word) -> bool {
     matches!(word.known(), Some("--help" | "--version"))
+}
+
+/// Whether a mode only takes rights away from others: `chmod 600 key`.
+fn closes(words: &[Word]) -> bool {
+    let mode = words.iter().find_map(|word| word.known().filter(|text| !text.starts_with("--")));
+    let mode = mode.unwrap_or_default();
+    matches!(mode.trim_start_matches('0'), "400" | "500" | "600" | "700")
+        || matches!(
+            mode,
+            "go-rwx" | "og-rwx" | "go=" | "og=" | "u=rw,go=" | "u=r,go=" | "o-rwx" | "g-rwx,o-rwx"
+        )
+}
+
+/// `perl -pi -e CODE file`
+fn edits_in_place(words: &[Word]) -> bool {
+    words.iter().filter_map(|word| word.head().strip_prefix('-')).any(|letters| {
+        let flags = letters.split(['.', '~']).next().unwrap_or_default();
+        flags.contains('i') && flags.bytes().all(|byte| b"0123456789aillnpsw".contains(&byte) || byte == b'e')
+    })
 }
 
 /// The words of a program that is not in the table.
@@ -269,6 +305,16 @@ impl<'a> Reader<'a, '_> {
             }
         }
     }
+}
+
+/// The two paths of `docker cp`, one of which is in a container.
+fn copied_by_container(command: &Command) -> Option<Vec<&Word>> {
+    if !matches!(command.name(), Some("docker" | "podman" | "nerdctl" | "kubectl" | "oc")) {
+        return None;
+    }
+    let words = command.arguments();
+    let place = words.iter().take(3).position(|word| word.known() == Some("cp"))?;
+    Some(words[place + 1..].iter().filter(|word| !word.head().starts_with('-')).collect())
 }
 
 /// `host:path`, `user@host:path`, `rsync://…`

@@ -1,0 +1,94 @@
+//! What searches look for, as names: the commands that get the files they find are judged with them.
+
+use std::ops::Range;
+
+use crate::shell::model::{Command, Input};
+use crate::shell::word::{Piece, Word};
+
+/// More names than this are not followed.
+const MOST: usize = 4;
+
+/// Filters in a pipeline that pass names on.
+const FILTERS: [&str; 10] = ["grep", "egrep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "tee"];
+
+/// The patterns of `find -name`.
+pub(super) fn names_of_find(words: &[Word]) -> Vec<Word> {
+    let is_name = |word: &Word| matches!(word.known(), Some("-name" | "-iname" | "-path" | "-wholename"));
+    let is_not = |word: Option<&Word>| matches!(word.and_then(Word::known), Some("-not" | "!"));
+    let mut names = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let negated = is_not(at.checked_sub(1).and_then(|before| words.get(before)));
+        if is_name(word)
+            && !negated
+            && let Some(pattern) = words.get(at + 1).and_then(Word::known)
+        {
+            let name = pattern.rsplit('/').next().unwrap_or(pattern);
+            // A pattern such as `*.pem` says too little about what is found.
+            if !name.chars().take(2).any(|c| matches!(c, '*' | '?' | '[')) {
+                names.push(pattern_word(name));
+            }
+        }
+    }
+    names.truncate(MOST);
+    names
+}
+
+/// The pattern of `fd`, when it is a plain name.
+pub(super) fn names_of_fd(words: &[Word]) -> Vec<Word> {
+    let name = words.iter().find_map(|word| word.known().filter(|text| !text.starts_with('-')));
+    let is_plain = |name: &&str| {
+        name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    name.filter(is_plain).map(Word::literal).into_iter().collect()
+}
+
+/// The names that come out of a pipeline which ends with these commands: of `find`, `fd`, `ls`, `locate`
+/// and `git ls-files`.
+pub(crate) fn names_of_output(commands: &[Command], range: Range<usize>) -> Vec<Word> {
+    let mut range = range;
+    for _ in 0..MOST {
+        let Some(last) = commands.get(range).and_then(<[Command]>::last) else { return Vec::new() };
+        let words = last.arguments();
+        let operands = |words: &[Word]| -> Vec<Word> {
+            words.iter().filter(|word| !word.head().starts_with('-')).take(MOST).cloned().collect()
+        };
+        match last.name() {
+            Some("find") => return names_of_find(words),
+            Some("fd" | "fdfind") => return names_of_fd(words),
+            Some("ls" | "locate" | "plocate" | "mdfind") => return operands(words),
+            Some("git") if words.first().is_some_and(|word| word.known() == Some("ls-files")) => {
+                return operands(&words[1..]);
+            }
+            Some(name) if FILTERS.contains(&name) => match &last.input {
+                Input::Pipe(before) => range = before.clone(),
+                _ => return Vec::new(),
+            },
+            _ => return Vec::new(),
+        }
+    }
+    Vec::new()
+}
+
+/// A text with wildcards as a word that the shell would expand.
+fn pattern_word(text: &str) -> Word {
+    let mut pieces = Vec::new();
+    let mut plain = String::new();
+    for c in text.chars() {
+        let piece = match c {
+            '*' => Piece::Many,
+            '?' => Piece::One,
+            c => {
+                plain.push(c);
+                continue;
+            }
+        };
+        if !plain.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(&mut plain)));
+        }
+        pieces.push(piece);
+    }
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Word::of_pieces(pieces)
+}

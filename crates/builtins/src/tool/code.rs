@@ -1,0 +1,74 @@
+//! The texts that a tool runs, as scripts: lines of a shell, code in other languages, statements for databases.
+
+use super::{short_name, small};
+use crate::shell::Script;
+
+/// Fields that hold statements, in tools for databases.
+pub(super) const STATEMENTS: &[&str] = &["query", "statement", "queries"];
+
+/// Whether the name of a tool, or of its server, is one of a database.
+pub(super) fn is_database(tool: &str) -> bool {
+    const DATABASES: [&str; 14] = [
+        "postgres",
+        "mysql",
+        "mariadb",
+        "sqlite",
+        "sql",
+        "database",
+        "supabase",
+        "bigquery",
+        "snowflake",
+        "neon",
+        "clickhouse",
+        "duckdb",
+        "mssql",
+        "cockroach",
+    ];
+    let tool = small(tool);
+    DATABASES.iter().any(|name| tool.contains(name))
+}
+
+/// The language of a tool that runs code, when its name has one.
+pub(super) fn language_of(tool: &str) -> &'static str {
+    const NAMES: [(&str, &str); 6] = [
+        ("python", "python"),
+        ("jupyter", "python"),
+        ("javascript", "node"),
+        ("node", "node"),
+        ("bash", "bash"),
+        ("powershell", "powershell"),
+    ];
+    let tool = small(tool);
+    NAMES.iter().find(|(name, _)| tool.contains(name)).map_or("", |(_, language)| language)
+}
+
+/// Code in a language, as the command that would run it.
+pub(super) fn code_in(language: &str, code: &str) -> Option<Script> {
+    Some(match language {
+        "bash" | "sh" | "shell" | "zsh" | "console" | "terminal" => Script::parse(code),
+        "powershell" | "pwsh" | "cmd" | "batch" => Script::parse_windows(code),
+        "python" | "python3" | "py" | "ipython" => Script::from_words(["python", "-c", code]),
+        "javascript" | "js" | "node" | "typescript" | "ts" => Script::from_words(["node", "-e", code]),
+        "ruby" | "perl" | "php" | "lua" => Script::from_words([language, "-e", code]),
+        _ => return None,
+    })
+}
+
+/// A line, in the language of the tool.
+pub(super) fn parsed(tool: &str, line: &str) -> Script {
+    if is_windows(tool) { Script::parse_windows(line) } else { Script::parse(line) }
+}
+
+pub(super) fn is_windows(tool: &str) -> bool {
+    let name = short_name(tool);
+    name.contains("powershell") || matches!(&*name, "pwsh" | "cmd")
+}
+
+/// Whether a line has what only shells of Windows have.
+pub(super) fn is_windows_line(line: &str) -> bool {
+    line.contains('\\')
+        && (line.contains(":\\")
+            || line.contains("$env:")
+            || line.contains("%USERPROFILE%")
+            || line.contains("%APPDATA%"))
+}
