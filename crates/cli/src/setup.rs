@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crosier::config::{Config, Loader, Problems};
-use crosier::{Builder, Catalog, Engine};
+use crosier::{Builder, Catalog, Engine, Handler};
 use crosier_agent::agent::AgentHooks;
 use crosier_policy::{Closed, Fault, Loaded, Notices, Policy, Request};
 
@@ -90,8 +90,15 @@ impl Hooks {
         let files = std::mem::take(&mut loaded.files);
         let is_logged = loaded.settings.log != Some(false);
         let borrower = serve::borrower(&request.homes, &loaded.settings);
+        let mut hooks = loaded.layers.iter().flat_map(|(_, config)| &config.hooks);
+        if let Some(borrower) = &borrower
+            && hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
+        {
+            // The daemon answers while the engine is made.
+            borrower.greet();
+        }
         let builder = more(at_home(loaded.builder(), &request.project));
-        let builder = borrower.into_iter().fold(builder, Builder::python_runner);
+        let builder = borrower.into_iter().fold(builder, |builder, borrower| builder.python_runner(borrower));
         let engine = build(builder)?;
         Ok(Self { engine, files, is_logged, switched_off })
     }

@@ -33,6 +33,17 @@ pub struct Borrower {
     start: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     /// Connections that are not in use.
     free: Mutex<Vec<Conversation>>,
+    /// A connection on which `hello` was sent and not answered yet.
+    greeting: Mutex<Option<Greeting>>,
+}
+
+/// A `hello` on its way.
+struct Greeting {
+    conversation: Conversation,
+    asked: Asked,
+    nonce: String,
+    peer: Peer,
+    until: Instant,
 }
 
 impl std::fmt::Debug for Borrower {
@@ -45,7 +56,14 @@ impl Borrower {
     /// Borrows from the daemon of this version behind this socket, whose key is in this state folder.
     #[must_use]
     pub fn new(socket: SocketPath, state: PathBuf, version: impl Into<String>) -> Self {
-        Self { socket, state, version: version.into(), start: Mutex::default(), free: Mutex::default() }
+        Self {
+            socket,
+            state,
+            version: version.into(),
+            start: Mutex::default(),
+            free: Mutex::default(),
+            greeting: Mutex::default(),
+        }
     }
 
     /// Does this when no daemon runs; the event does not wait for it.
@@ -59,7 +77,11 @@ impl Borrower {
         if let Some(conversation) = free {
             return Ok(conversation);
         }
-        let until = Instant::now() + HELLO_WITHIN;
+        let untrusted = |error: io::Error| NotHere::before(format!("no daemon to trust: {error}"));
+        let greeted = self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(greeting) = greeted {
+            return self.introduced(greeting).map_err(untrusted);
+        }
         let stream = self.socket.connect().map_err(|error| {
             if matches!(error, NoSocket::Nobody)
                 && let Some(start) = self.start.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -68,22 +90,25 @@ impl Borrower {
             }
             NotHere::before(error.to_string())
         })?;
-        self.introduce(stream, until).map_err(|error| NotHere::before(format!("no daemon to trust: {error}")))
+        introduce(stream).and_then(|greeting| self.introduced(greeting)).map_err(untrusted)
     }
 
-    /// Says hello, and sees that the other end is the daemon of this person and this version.
-    fn introduce(&self, stream: UnixStream, until: Instant) -> io::Result<Conversation> {
-        let peer = Peer::of(&stream)?;
-        let other = Confinement::of(peer.pid);
-        if !peer.is_same_user() || other.more_than(&Confinement::of_self()).is_some() {
+    /// Says hello to the daemon, if one runs, for a call that is about to come. It does not wait for the answer.
+    pub fn greet(&self) {
+        if let Some(greeting) = self.socket.connect().ok().and_then(|stream| introduce(stream).ok()) {
+            *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(greeting);
+        }
+    }
+
+    /// Sees that the other end is the daemon of this person and this version.
+    fn introduced(&self, greeting: Greeting) -> io::Result<Conversation> {
+        let Greeting { mut conversation, asked, nonce, peer, until } = greeting;
+        // While it answers.
+        if Confinement::of(peer.pid).more_than(&Confinement::of_self()).is_some() {
             return Err(io::Error::other("the other end is not a process like this one"));
         }
         let key = Key::read(&self.state)?;
-        let mut random = [0; 16];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut conversation = Conversation::over(stream)?;
-        let said = conversation.hello(&json!([]), Some(&nonce), until)?;
+        let said = conversation.finish(asked, until, &[]).map_err(Trouble::into_error)?;
         let text = |path: [&str; 2]| Some(said.get(path[0])?.get(path[1])?.as_str()?.into_owned());
         let pid =
             said.get("server").and_then(|server| server.get("pid")).and_then(|pid| pid.text().parse().ok());
@@ -97,6 +122,27 @@ impl Borrower {
         }
         Ok(conversation)
     }
+}
+
+/// Says hello, and does not wait for the answer.
+fn introduce(stream: UnixStream) -> io::Result<Greeting> {
+    let until = Instant::now() + HELLO_WITHIN;
+    let peer = Peer::of(&stream)?;
+    if !peer.is_same_user() {
+        return Err(io::Error::other("the other end is a process of somebody else"));
+    }
+    let mut random = [0; 16];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let nonce: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut conversation = Conversation::over(stream)?;
+    let asked = conversation.begin("hello", &hello(Some(&nonce)));
+    Ok(Greeting { conversation, asked, nonce, peer, until })
+}
+
+/// The parameters of `hello`.
+fn hello(nonce: Option<&str>) -> String {
+    let nonce = nonce.map(|nonce| format!(r#","nonce":"{nonce}""#)).unwrap_or_default();
+    format!(r#"{{"protocols":[{PROTOCOL}],"config":[]{nonce}}}"#)
 }
 
 impl PythonRunner for Borrower {
@@ -208,14 +254,8 @@ impl Conversation {
         let failed = |error: io::Error| NoSocket::Unusable(format!("the server does not answer: {error}"));
         let stream = socket.connect()?;
         let mut conversation = Self::over(stream).map_err(failed)?;
-        conversation.hello(&json!([]), None, Instant::now() + SILENCE).map_err(failed)?;
+        conversation.request("hello", &hello(None), SILENCE).map_err(failed)?;
         Ok(conversation)
-    }
-
-    fn hello(&mut self, config: &Value, nonce: Option<&str>, until: Instant) -> io::Result<Json> {
-        let nonce = nonce.map(|nonce| format!(r#","nonce":"{nonce}""#)).unwrap_or_default();
-        let params = format!(r#"{{"protocols":[{PROTOCOL}],"config":{config}{nonce}}}"#);
-        self.ask("hello", &params, until, &[]).map_err(Trouble::into_error)
     }
 
     /// Asks for something, and waits for the result.
@@ -233,11 +273,27 @@ impl Conversation {
         until: Instant,
         stops: &[BorrowedFd<'_>],
     ) -> Result<Json, Trouble> {
+        let asked = self.begin(method, params);
+        self.finish(asked, until, stops)
+    }
+
+    /// Sends as much of a request as can be sent without waiting.
+    fn begin(&mut self, method: &str, params: &str) -> Asked {
         self.last += 1;
         let id = self.last.to_string();
-        let line =
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n");
-        let mut left = line.as_bytes();
+        let mut line =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
+                .into_bytes();
+        // What goes wrong here goes wrong again when the rest is sent.
+        let written = self.stream.write(&line).unwrap_or_default();
+        line.drain(..written);
+        Asked { id, left: line }
+    }
+
+    /// Sends the rest of a request, and waits for the result.
+    fn finish(&mut self, asked: Asked, until: Instant, stops: &[BorrowedFd<'_>]) -> Result<Json, Trouble> {
+        let Asked { id, left } = asked;
+        let mut left = left.as_slice();
         let mut heard = Instant::now();
         loop {
             let sent = left.is_empty();
@@ -294,6 +350,13 @@ impl Conversation {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// A request that was begun.
+struct Asked {
+    id: String,
+    /// What is to be sent yet.
+    left: Vec<u8>,
 }
 
 enum Waited {

@@ -1,6 +1,8 @@
 //! Who is at the other end of a socket: its user, and whether it is more confined than we are.
 
+use std::io::Read;
 use std::os::fd::AsFd;
+use std::sync::LazyLock;
 
 use rustix::net::sockopt::socket_peercred;
 
@@ -23,8 +25,11 @@ impl Peer {
 
     /// Why it is not served: a sandboxed program must not run code outside by asking us to.
     pub(crate) fn refusal(self) -> Option<String> {
-        let (mine, other) = (Confinement::of_self(), Confinement::of(self.pid));
-        other.more_than(&mine).map(|how| format!("this client is more confined than the server: {how}"))
+        // A server does not become more or less confined.
+        static MINE: LazyLock<Confinement> = LazyLock::new(Confinement::of_self);
+        Confinement::of(self.pid)
+            .more_than(&MINE)
+            .map(|how| format!("this client is more confined than the server: {how}"))
     }
 }
 
@@ -60,7 +65,7 @@ impl Confinement {
             let link = std::fs::read_link(format!("/proc/{process}/ns/{name}")).ok()?;
             Some(link.to_string_lossy().into_owned())
         };
-        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let status = status(process).unwrap_or_default();
         let flag = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
             Some(line.trim_start_matches(':').trim() != "0")
@@ -106,6 +111,14 @@ pub fn is_confined() -> bool {
     ancestors().chain([1]).any(is_less_confined)
 }
 
+/// What the kernel says of a process.
+#[cfg(target_os = "linux")]
+fn status(process: &str) -> std::io::Result<String> {
+    let mut text = String::with_capacity(4096);
+    std::fs::File::open(format!("/proc/{process}/status"))?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// How user ids are mapped: from inside a user namespace, nothing else of a process outside can be seen.
 fn user_map(process: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{process}/uid_map")).ok()
@@ -114,7 +127,7 @@ fn user_map(process: &str) -> Option<String> {
 /// The processes that started us, the nearest first.
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &str| -> Option<u32> {
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let status = status(pid).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
         line.trim().parse().ok().filter(|&parent| parent > 1)
     };

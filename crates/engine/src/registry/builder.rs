@@ -46,6 +46,12 @@ impl Hook {
         HookBuilder::new(kind)
     }
 
+    /// What it runs.
+    #[must_use]
+    pub fn handler(&self) -> &Handler {
+        &self.handler
+    }
+
     /// The same hook as part of this layer.
     #[must_use]
     pub fn in_layer(self, layer: Layer) -> Self {

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use crosier::PythonRunner;
 use crosier::config::HostSettings;
 use crosier_serve::{Borrower, SocketPath, is_confined};
 
@@ -17,7 +16,7 @@ use super::{VERSION, socket};
 use crate::homes::Homes;
 
 /// The runner that offers Python hooks to the daemon, where one may be used.
-pub(crate) fn borrower(homes: &Homes, settings: &HostSettings) -> Option<Arc<dyn PythonRunner>> {
+pub(crate) fn borrower(homes: &Homes, settings: &HostSettings) -> Option<Arc<Borrower>> {
     if settings.daemon == Some(false) {
         return None;
     }
