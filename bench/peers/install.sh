@@ -36,6 +36,7 @@ if command -v python3 >/dev/null; then
     try "what MassGen's hooks import" "$pip" install --quiet loguru pyyaml
     try prek "$pip" install --quiet prek
     try lefthook "$pip" install --quiet lefthook
+    try nah "$pip" install --quiet nah
     # The programs themselves: what pip puts into bin may be a script that starts python first.
     mkdir -p "$cache/bin"
     for name in prek lefthook; do

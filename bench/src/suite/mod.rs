@@ -9,6 +9,7 @@ mod concurrent;
 mod counts;
 mod deadline;
 mod growth;
+mod inside;
 mod journey;
 mod matcher;
 mod memory;
@@ -46,6 +47,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "parallel", goals: &["G10"], run: parallel::run },
     Suite { name: "builtins", goals: &["G11"], run: builtins::run },
     Suite { name: "serve", goals: &["G12"], run: serve::run },
+    Suite { name: "inside", goals: &["G12"], run: inside::run },
     Suite { name: "agent", goals: &[], run: agent::run },
     Suite { name: "journey", goals: &[], run: journey::run },
     Suite { name: "growth", goals: &[], run: growth::run },

@@ -17,15 +17,15 @@ use crate::measure::{Group, clock};
 use crate::row::{Row, Unit};
 
 const POLICY: &str = "def check(event):\n    if event['tool_input']['command'].startswith('rm'):\n        return {'decision': 'deny'}\n";
-const EVENT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls -la"}}"#;
+pub(super) const EVENT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls -la"}}"#;
 
 /// Folders of one's own, with the configurations in them.
-struct Home {
-    folder: PathBuf,
+pub(super) struct Home {
+    pub(super) folder: PathBuf,
 }
 
 impl Home {
-    fn new(lab: &Lab, name: &str) -> Result<Self> {
+    pub(super) fn new(lab: &Lab, name: &str) -> Result<Self> {
         let folder = lab.folder().join(name);
         let make = |path: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
         for part in ["run", "state", "config"] {
@@ -44,14 +44,14 @@ impl Home {
         self.folder.join(name).display().to_string()
     }
 
-    fn hook(&self, cli: &Path, lab: &Lab, config: &str) -> Raw {
+    pub(super) fn hook(&self, cli: &Path, lab: &Lab, config: &str) -> Raw {
         let raw =
             Raw::new(cli, &["hook", "claude", "-c", &self.part(config)], &lab.path).in_folder(&self.folder);
         let homes = [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")];
         homes.iter().fold(raw, |raw, (name, part)| raw.with(name, self.part(part)))
     }
 
-    fn serve(&self, cli: &Path, lab: &Lab) -> Result<Daemon> {
+    pub(super) fn serve(&self, cli: &Path, lab: &Lab) -> Result<Daemon> {
         let mut command = Command::new(cli);
         command.args(["serve", "--idle", "0"]).env_clear().env("PATH", &lab.path);
         command.env("XDG_RUNTIME_DIR", self.part("run")).env("XDG_STATE_HOME", self.part("state"));
@@ -75,7 +75,7 @@ impl Home {
     }
 }
 
-struct Daemon(Child);
+pub(super) struct Daemon(Child);
 
 impl Drop for Daemon {
     fn drop(&mut self) {
