@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod architecture;
+mod lab;
+mod logged;
 mod python;
 mod rules;
 mod torture;

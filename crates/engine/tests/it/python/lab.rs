@@ -1,30 +1,22 @@
 //! The laboratory: a process and a folder per test, a python hook that is fired both ways, and what is
 //! asserted.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crosier::payload::PreToolUse;
-use crosier::{Engine, Event, Hook, Mode, OnError, Outcome, PythonSpec};
+use crosier::{Engine, Event, Hook, Mode, Outcome, PythonSpec};
 use serde_json::json;
-use tempfile::TempDir;
 
-use super::vitals::{self, Vitals, until};
+pub(super) use crate::lab::{HookFolder, Way, ms, runtime};
+use crate::lab::{name_of, run_alone, start_alone};
 
 /// Set in the process that a test starts for itself: the interpreter that its hooks run in.
 const ALONE: &str = "CROSIER_PYTHON_ALONE";
-/// When a test that hangs gives up.
-const TOO_LONG: Duration = Duration::from_secs(300);
-
-pub(super) const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
-
 /// Runs a test twice in a process of its own, once for each way to fire.
 pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
     each_way_after("", test);
@@ -38,17 +30,10 @@ pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
 /// The same as [`each_way`], in a process for which python code has changed something beforehand.
 pub(super) fn each_way_after<T: Fn(&Lab) + 'static>(code: &str, test: T) {
     in_own_process(name_of::<T>(), code, || {
-        for way in [Way::Blocking, Way::Async] {
+        for way in Way::BOTH {
             Lab::with(way, &test);
         }
     });
-}
-
-/// The name of a test, from its closure: `it::python::crash::a_worker_that_…::{{closure}}`.
-fn name_of<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    let name = name.split_once("::").map_or(name, |(_, name)| name);
-    name.split("::{{closure}}").next().unwrap_or(name)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test tells by a variable that it is in its own process")]
@@ -58,12 +43,7 @@ fn alone_with() -> Option<String> {
 
 fn in_own_process(name: &str, before: &str, test: impl FnOnce()) {
     if alone_with().is_some() {
-        // A test that hangs must not hang the suite.
-        thread::spawn(|| {
-            thread::sleep(TOO_LONG);
-            std::process::abort();
-        });
-        return test();
+        return run_alone(test);
     }
     let own = std::env::current_exe().unwrap();
     let mut command = Command::new(if before.is_empty() { own.as_os_str() } else { python().as_ref() });
@@ -71,12 +51,8 @@ fn in_own_process(name: &str, before: &str, test: impl FnOnce()) {
         let code = format!("import os, signal, sys\n{before}\nos.execv(sys.argv[1], sys.argv[1:])");
         command.args(["-c", &code]).arg(&own);
     }
-    command.args(["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"]);
     command.env(ALONE, python());
-    let output = command.output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
-    assert!(passed, "{name} in a process of its own: {}\n{stdout}\n{stderr}", output.status);
+    start_alone(name, command);
 }
 
 /// The real interpreter behind `python3`: asked once, as a shim takes long to answer.
@@ -94,101 +70,31 @@ pub(super) fn python() -> &'static str {
     })
 }
 
-/// How events are fired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Blocking,
-    Async,
-}
-
-impl Way {
-    pub(super) fn fire(self, engine: &Engine, event: impl Into<Event>) -> Outcome {
-        let (engine, event) = (engine.clone(), event.into());
-        match self {
-            Self::Blocking => engine.fire_blocking(event),
-            Self::Async => {
-                let runtime = runtime();
-                runtime.block_on(runtime.spawn(async move { engine.fire(event).await })).unwrap()
-            }
-        }
-    }
-
-    /// The policy that hooks have when they are fired this way, so that both are seen.
-    pub(super) fn on_error(self) -> OnError {
-        match self {
-            Self::Blocking => OnError::Abort,
-            Self::Async => OnError::Log,
-        }
-    }
-}
-
-pub(super) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
-}
-
 /// A call of this tool. The modules of the laboratory have a function per tool.
 pub(super) fn tool(name: &str) -> PreToolUse {
     PreToolUse::new(name, json!({"command": "ls"}))
 }
 
-/// A folder for hooks, and the state of the process before they ran.
+/// A folder for hooks that are fired one way.
 #[derive(Debug)]
 pub(super) struct Lab {
     pub(super) way: Way,
-    folder: TempDir,
-    before: Vitals,
+    hooks: HookFolder,
+}
+
+impl Deref for Lab {
+    type Target = HookFolder;
+
+    fn deref(&self) -> &HookFolder {
+        &self.hooks
+    }
 }
 
 impl Lab {
     fn with(way: Way, test: impl Fn(&Self)) {
-        let before = Vitals::now();
-        let folder = tempfile::Builder::new().prefix("crosier-python-").tempdir().unwrap();
-        let lab = Self { way, folder, before };
+        let lab = Self { way, hooks: HookFolder::new("crosier-python-") };
         test(&lab);
         lab.expect_nothing_left();
-    }
-
-    /// No process, no zombie, no descriptor, no thread.
-    fn expect_nothing_left(&self) {
-        self.expect_no_survivor();
-        assert!(until(|| !vitals::has_children()), "a child was not reaped");
-        self.before.expect_again();
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder().join(name)
-    }
-
-    pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    /// A file that can be run.
-    pub(super) fn script(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        let path = self.write(name, content);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
-    /// What a hook wrote to a file; empty when there is none.
-    pub(super) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
-    }
-
-    pub(super) fn wait_for(&self, file: &str) {
-        assert!(until(|| self.path(file).exists()), "no hook wrote `{file}`");
-    }
-
-    pub(super) fn expect_no_survivor(&self) {
-        let alive = || vitals::survivors(self.folder());
-        assert!(until(|| alive().is_empty()), "processes survived: {:?}", alive());
     }
 
     /// A function of a module in the laboratory's folder.

@@ -1,9 +1,8 @@
 //! The laboratory: a process and a folder per test, a hook that is fired both ways, and what is asserted of it.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::ops::Deref;
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -14,22 +13,17 @@ use crosier::{
     CommandSpec, Cwd, Decision, Engine, Event, Failure, FailureKind, Hook, OnError, Outcome, Report, Status,
 };
 use serde_json::json;
-use tempfile::TempDir;
 
-use super::vitals::{self, Vitals, until};
+pub(super) use crate::lab::{HookFolder, Way, ms, runtime};
+use crate::lab::{name_of, run_alone, start_alone};
+use crate::vitals::{self, until};
 
 /// Set in the process that a test starts for itself.
 const ALONE: &str = "CROSIER_TORTURE_ALONE";
-/// When a test that hangs gives up.
-const TOO_LONG: Duration = Duration::from_secs(300);
 /// What a hook may take beyond its timeout and its grace.
 const SLACK: Duration = Duration::from_secs(1);
 /// How long before the deadline a hook must have been ready for its test to mean anything.
 const MARGIN: Duration = Duration::from_millis(50);
-
-pub(super) const fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
 
 /// Runs a test in a process of its own: this very binary, asked for this one test.
 pub(super) fn alone<T: FnOnce() + 'static>(test: T) {
@@ -44,7 +38,7 @@ pub(super) fn alone_with<T: FnOnce() + 'static>(prefix: &[&str], test: T) {
 /// Runs a test twice in a process of its own, once for each way to fire.
 pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
     in_own_process(name_of::<T>(), &[], || {
-        for way in [Way::Blocking, Way::Async] {
+        for way in Way::BOTH {
             Lab::with(way, &test);
         }
     });
@@ -55,77 +49,22 @@ pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
     in_own_process(name_of::<T>(), &[], || Lab::with(way, &test));
 }
 
-/// The name of a test, from its closure: `it::torture::deadline::a_hook_that_…::{{closure}}`.
-fn name_of<T>() -> &'static str {
-    let name = std::any::type_name::<T>();
-    let name = name.split_once("::").map_or(name, |(_, name)| name);
-    name.split("::{{closure}}").next().unwrap_or(name)
-}
-
 #[expect(clippy::disallowed_methods, reason = "a test tells by a variable that it is in its own process")]
 fn in_own_process(name: &str, prefix: &[&str], test: impl FnOnce()) {
     if std::env::var_os(ALONE).is_some() {
-        // A test that hangs must not hang the suite.
-        thread::spawn(|| {
-            thread::sleep(TOO_LONG);
-            std::process::abort();
-        });
-        return test();
+        return run_alone(test);
     }
-    let mut words: Vec<OsString> = prefix.iter().map(OsString::from).collect();
-    words.push(std::env::current_exe().unwrap().into());
-    words.extend(
-        ["--exact", name, "--include-ignored", "--nocapture", "--test-threads=1"].map(OsString::from),
-    );
-    let output = Command::new(&words[0]).args(&words[1..]).env(ALONE, "1").output();
-    let output = output.expect("this binary can be started");
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let passed = output.status.success() && stdout.contains("test result: ok. 1 passed");
-    assert!(passed, "{name} in a process of its own: {}\n{stdout}\n{stderr}", output.status);
-}
-
-/// How events are fired.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    Blocking,
-    Async,
-}
-
-impl Way {
-    pub(super) fn fire(self, engine: &Engine, event: impl Into<Event>) -> Outcome {
-        let (engine, event) = (engine.clone(), event.into());
-        match self {
-            Self::Blocking => engine.fire_blocking(event),
-            Self::Async => {
-                let runtime = runtime();
-                runtime.block_on(runtime.spawn(async move { engine.fire(event).await })).unwrap()
-            }
+    let own = std::env::current_exe().unwrap();
+    let mut command = match prefix.split_first() {
+        Some((program, words)) => {
+            let mut command = Command::new(program);
+            command.args(words).arg(own);
+            command
         }
-    }
-
-    /// The same on this very thread: for many fires in a row, for which a runtime each would take longer than the
-    /// hooks.
-    pub(super) fn fire_here(self, engine: &Engine, event: impl Into<Event>) -> Outcome {
-        match self {
-            Self::Blocking => engine.fire_blocking(event),
-            Self::Async => {
-                let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-                runtime.block_on(engine.fire(event))
-            }
-        }
-    }
-
-    /// The policy that hooks have when they are fired this way, so that both are seen.
-    pub(super) fn on_error(self) -> OnError {
-        match self {
-            Self::Blocking => OnError::Abort,
-            Self::Async => OnError::Log,
-        }
-    }
-}
-
-pub(super) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+        None => Command::new(own),
+    };
+    command.env(ALONE, "1");
+    start_alone(name, command);
 }
 
 /// An event that every guard here is asked about.
@@ -133,54 +72,28 @@ pub(super) fn event() -> PreToolUse {
     PreToolUse::new("Bash", json!({"command": "ls"}))
 }
 
-/// A folder for hooks, and the state of the process before they ran.
+/// A folder for hooks that are fired one way.
 #[derive(Debug)]
 pub(super) struct Lab {
     pub(super) way: Way,
-    folder: TempDir,
-    before: Vitals,
+    hooks: HookFolder,
+}
+
+impl Deref for Lab {
+    type Target = HookFolder;
+
+    fn deref(&self) -> &HookFolder {
+        &self.hooks
+    }
 }
 
 impl Lab {
     fn with(way: Way, test: impl Fn(&Self)) {
-        let before = Vitals::now();
-        let folder = tempfile::Builder::new().prefix("crosier-torture-").tempdir().unwrap();
-        let lab = Self { way, folder, before };
+        let lab = Self { way, hooks: HookFolder::new("crosier-torture-") };
         lab.write("deny", r#"{"decision":"deny","reason":"no"}"#);
         lab.write("allow", r#"{"decision":"allow","reason":"yes"}"#);
         test(&lab);
         lab.expect_nothing_left();
-    }
-
-    fn expect_nothing_left(&self) {
-        self.expect_no_survivor();
-        assert!(until(|| !vitals::has_children()), "a child was not reaped");
-        self.before.expect_again();
-    }
-
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder().join(name)
-    }
-
-    pub(super) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        fs::write(self.path(name), content).unwrap();
-        self.path(name)
-    }
-
-    /// What a hook wrote to a file; empty when there is none.
-    pub(super) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap_or_default()
-    }
-
-    /// A file that can be run.
-    pub(super) fn script(&self, name: &str, content: impl AsRef<[u8]>) -> String {
-        let path = self.write(name, content);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path.to_str().unwrap().to_owned()
     }
 
     /// A pipe with a name: whoever opens it waits for the other side.
@@ -188,10 +101,6 @@ impl Lab {
         let path = self.path(name);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         path
-    }
-
-    pub(super) fn wait_for(&self, file: &str) {
-        assert!(until(|| self.path(file).exists()), "no hook wrote `{file}`");
     }
 
     /// Fires, and drops the fire once these files are there: nothing that it started may stay.
@@ -208,11 +117,6 @@ impl Lab {
             }
         });
         self.expect_no_survivor();
-    }
-
-    pub(super) fn expect_no_survivor(&self) {
-        let alive = || vitals::survivors(self.folder());
-        assert!(until(|| alive().is_empty()), "processes survived: {:?}", alive());
     }
 
     /// Asserts that so many processes of hooks live on, and ends them.

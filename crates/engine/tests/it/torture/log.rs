@@ -1,51 +1,14 @@
 //! What the engine logs by default: hooks, kinds and counts; never what a payload or a hook said.
 
-use std::fmt::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::OnceLock;
 
 use crosier::payload::PreToolUse;
 use crosier::{Base, Cwd, Hook, Mode};
 use serde_json::json;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 use super::lab::{each_way, ms};
 use super::vitals::until;
-
-/// Writes down every event, with all its fields and at every level.
-#[derive(Debug, Clone, Default)]
-struct Log(Arc<Mutex<String>>);
-
-struct Line<'a>(&'a mut String);
-
-impl Visit for Line<'_> {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        write!(self.0, " {field}={value:?}").unwrap();
-    }
-}
-
-impl Subscriber for Log {
-    fn enabled(&self, _: &Metadata<'_>) -> bool {
-        true
-    }
-    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        attributes.record(&mut Line(&mut self.0.lock().unwrap()));
-        Id::from_u64(1)
-    }
-    fn record(&self, _: &Id, values: &Record<'_>) {
-        values.record(&mut Line(&mut self.0.lock().unwrap()));
-    }
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn event(&self, event: &Event<'_>) {
-        let mut log = self.0.lock().unwrap();
-        write!(log, "{}:", event.metadata().level()).unwrap();
-        event.record(&mut Line(&mut log));
-        log.push('\n');
-    }
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
+use crate::logged::Logged;
 
 const SECRET: &str = "hunter2";
 
@@ -53,10 +16,10 @@ const SECRET: &str = "hunter2";
 fn logs_carry_no_payload_and_no_words_of_hooks() {
     each_way(|lab| {
         // Once per process: the second way finds the log of the first.
-        static LOG: Mutex<Option<Log>> = Mutex::new(None);
-        let log = LOG.lock().unwrap().get_or_insert_with(Log::default).clone();
+        static LOG: OnceLock<Logged> = OnceLock::new();
+        let log = LOG.get_or_init(Logged::default);
         let _ = tracing::subscriber::set_global_default(log.clone());
-        log.0.lock().unwrap().clear();
+        log.clear();
 
         let base = Base::default().cwd(format!("/{SECRET}")).session_id(SECRET.to_owned());
         let event = PreToolUse::new(SECRET, json!({"password": SECRET})).with_base(base);
@@ -80,7 +43,7 @@ fn logs_carry_no_payload_and_no_words_of_hooks() {
         let outcome = lab.fire(&engine, event);
         let failed = outcome.failures().count();
         assert_eq!(failed, 9, "{outcome:?}");
-        let logged = || log.0.lock().unwrap().clone();
+        let logged = || log.all();
         assert!(until(|| logged().contains("background hook failed")), "{}", logged());
         assert_eq!(logged().matches("hook failed").count(), failed + 1, "{}", logged());
         assert!(logged().contains("kind=timeout") && logged().contains("effect=inject"), "{}", logged());
