@@ -9,13 +9,13 @@ pub const PACKS: &[Pack] = &[
     Pack::new(
         "crosier:recommended",
         "1.0",
-        "destructive commands are denied, keys and wiring protected, secrets masked",
+        "destructive commands are denied, keys and Crosier's own files are protected, secrets are masked",
         include_str!("../packs/recommended.yaml"),
     ),
     Pack::new(
         "crosier:git",
         "1.0",
-        "what leaves this machine by git, or cannot be taken back, is asked or denied",
+        "git commands that publish something or cannot be undone are denied or need a confirmation",
         include_str!("../packs/git.yaml"),
     ),
     Pack::new(
@@ -27,7 +27,7 @@ pub const PACKS: &[Pack] = &[
     Pack::new(
         "crosier:strict",
         "1.0",
-        "what crosier:recommended does, everything else is asked, and all is written to an audit log",
+        "crosier:recommended, a confirmation for everything else, and an audit log of every event",
         include_str!("../packs/strict.yaml"),
     ),
 ];

@@ -15,8 +15,8 @@ use crate::text::wrap;
 use crate::{environment, setup};
 
 const HELP: &str = "Exit status: 0 success, 1 failure, 64 usage, 65 bad input, 70 internal error, 78 bad
-configuration, 128 + n on signal n. Never 2, except where --exit-code asks for it, and where an
-agent takes nothing else from `hook`.
+configuration, 128 + n on signal n. Never 2, except with --exit-code and from `hook`, where 2
+means a denial.
 
 `crosier help COMMAND` has details and examples; `crosier man COMMAND` prints its manual page.
 

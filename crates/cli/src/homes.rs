@@ -16,7 +16,7 @@ const OURS: &str = "crosier";
 // The folders, as typed. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Default, Args)]
 pub(crate) struct HomeArgs {
-    /// Where the person's crosier.yaml is (default: crosier in $XDG_CONFIG_HOME or ~/.config)
+    /// The folder of your own crosier.yaml (default: crosier in $XDG_CONFIG_HOME or ~/.config)
     #[arg(long, value_name = "DIR")]
     pub(crate) config_home: Option<PathBuf>,
     /// Where trust and state are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)

@@ -58,11 +58,11 @@ fn has(row: &EventRow, effect: Effect) -> bool {
 fn words(way: Way) -> String {
     match way {
         Way::Says(_) | Way::Alone(_) => "yes".to_owned(),
-        Way::Silence(why) => format!("nothing is said: {why}"),
+        Way::Silence(why) => format!("no reply: {why}"),
         Way::Becomes(effect, why) => format!("becomes {}: {why}", effect.word()),
-        Way::Waits => "waits for the session's next event that takes it".to_owned(),
-        Way::Lost(why) => format!("no, it is logged: {why}"),
-        Way::Nowhere => "no, it is logged".to_owned(),
+        Way::Waits => "delivered at the session's next event that accepts it".to_owned(),
+        Way::Lost(why) => format!("only logged: {why}"),
+        Way::Nowhere => "only logged".to_owned(),
     }
 }
 
@@ -74,26 +74,31 @@ pub fn markdown(agent: &Agent) -> String {
     let _ = write!(page, "<!-- Generated from the table of this agent. -->\n\n{}\n\n", proof(agent.proof));
     let _ = write!(
         page,
-        "## Install\n\n`crosier install {}` writes it ([how](../install.md)). By hand, in {}:\n\n```text\n{}\n```\n\n",
+        "## Install\n\n`crosier install {}` does it ([details](../install.md)). To do it by hand, add this to {}:\n\n```text\n{}\n```\n\n",
         agent.name, agent.page.file, agent.page.entry
     );
     let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
     let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
-    let _ =
-        write!(page, "Such an entry is worth having for {}.\n\n{}\n\n", installed.join(", "), time(agent));
+    let _ = write!(page, "Add such an entry for each of {}.\n\n{}\n\n", installed.join(", "), time(agent));
     let _ = write!(page, "{}\n\n{}\n\n", agent.page.fails, project(agent));
     let _ = write!(page, "## What works\n\n{}\n", effects(agent));
     let _ = write!(page, "{}\n\n## Tools\n\n{}\n", resumes(agent), tools(agent));
     let traps: String = agent.page.traps.iter().map(|trap| format!("- {trap}\n")).collect();
-    let _ = write!(page, "## Traps\n\n{traps}");
+    let _ = write!(page, "## Pitfalls\n\n{traps}");
     page
 }
 
 fn proof(proof: Proof) -> String {
     match proof {
-        Proof::Run(version) => format!("All of this was seen in the real program, version {version}."),
-        Proof::Source => "From the vendor's sources; the program was not run.".to_owned(),
-        Proof::Documentation => "From documentation and reports; the program was not run.".to_owned(),
+        Proof::Run(version) => {
+            format!("Everything on this page was tested with the real program, version {version}.")
+        }
+        Proof::Source => {
+            "This page follows the vendor's sources; it was not tested with the program.".to_owned()
+        }
+        Proof::Documentation => {
+            "This page follows documentation and reports; it was not tested with the program.".to_owned()
+        }
     }
 }
 
@@ -101,28 +106,29 @@ fn time(agent: &Agent) -> String {
     let unit = match agent.timeout.unit {
         Unit::Seconds => "Its timeouts are in seconds",
         Unit::Milliseconds => "Its timeouts are in **milliseconds**",
-        Unit::Fixed => "Its time for hooks cannot be changed",
+        Unit::Fixed => "Its timeout for hooks cannot be changed",
     };
     let default = agent.timeout.default_s;
     format!(
-        "{unit}; a hook has {default} s unless it says otherwise. `--deadline SECONDS` in the line says how long hooks may \
-         take; it should be less than that."
+        "{unit}; the default is {default} s. `--deadline SECONDS` in the command sets the time for all hooks together; make \
+         it shorter than the agent's timeout."
     )
 }
 
 fn project(agent: &Agent) -> String {
     let places = agent.project.iter().map(|place| match place {
-        Place::Variable(name) => format!("the variable `{name}`"),
-        Place::Field(path) => format!("`{path}` of what it sends"),
+        Place::Variable(name) => format!("the environment variable `{name}`"),
+        Place::Field(path) => format!("the field `{path}` of its JSON"),
     });
-    let places: Vec<String> = places.chain(["the folder of the event".to_owned()]).collect();
-    format!("The project's folder, in which `crosier.yaml` is looked for, is {}.", places.join(", else "))
+    let places: Vec<String> = places.chain(["the working directory of the event".to_owned()]).collect();
+    format!("Crosier looks for `crosier.yaml` in the project folder: {}.", places.join(", else "))
 }
 
 /// One row per event: what works, and what happens to the other effects.
 fn effects(agent: &Agent) -> String {
     let all = degradations(agent);
-    let mut table = "| event | in Crosier | works | becomes something else |\n|---|---|---|---|\n".to_owned();
+    let mut table =
+        "| event | in Crosier | supported | what happens to other effects |\n|---|---|---|---|\n".to_owned();
     for entry in agent.events {
         let here = all.iter().filter(|one| one.own == entry.name() && one.event == entry.event);
         let (works, rest): (Vec<_>, Vec<_>) = here.partition(|one| one.what == "yes");
@@ -144,9 +150,11 @@ fn effects(agent: &Agent) -> String {
 
 fn resumes(agent: &Agent) -> String {
     match agent.resumes {
-        Some(number) => format!("It lets hooks resume it {number} times in a row."),
-        None => "Hooks can resume it 8 times in a row; then Crosier lets it stop. A new prompt counts anew."
-            .to_owned(),
+        Some(number) => format!("It lets hooks resume it at most {number} times in a row."),
+        None => {
+            "Hooks can resume it 8 times in a row; then Crosier lets it stop. A new prompt resets the count."
+                .to_owned()
+        }
     }
 }
 
@@ -161,10 +169,10 @@ fn tools(agent: &Agent) -> String {
         match tool.parts {
             Parts::One => {}
             Parts::Each { list, field, .. } => {
-                fields.push(format!("each of `{list}` is a `{field}`, judged by itself"))
+                fields.push(format!("each item of `{list}` is a `{field}`, checked by itself"))
             }
             Parts::Patch(field) => {
-                fields.push(format!("the patch in `{field}` is judged file by file, as Write and Edit"));
+                fields.push(format!("the patch in `{field}` is checked file by file, as Write and Edit"));
             }
         }
         let fields = if fields.is_empty() { "the same".to_owned() } else { fields.join(", ") };
@@ -172,19 +180,19 @@ fn tools(agent: &Agent) -> String {
     }
     let mcp = match agent.mcp {
         Mcp::Same => {
-            "Tools of MCP servers have the names that they have in Crosier: `mcp__server__tool`.".to_owned()
+            "Tools of MCP servers have the same names as in Crosier: `mcp__server__tool`.".to_owned()
         }
         Mcp::Fields(server, tool) => {
             format!(
-                "Tools of MCP servers are `mcp__server__tool`, from `{server}` and `{tool}` of what it sends."
+                "Tools of MCP servers are `mcp__server__tool`, from the fields `{server}` and `{tool}` of its JSON."
             )
         }
         Mcp::Marked(mark, between) => {
             format!(
-                "Tools of MCP servers are `mcp__server__tool`; there they are `{mark}server{between}tool`."
+                "Tools of MCP servers are `mcp__server__tool`; the agent calls them `{mark}server{between}tool`."
             )
         }
     };
     let blank = if table.is_empty() { "" } else { "\n" };
-    format!("{table}{blank}{mcp} Others keep their names; a matcher may use either name.\n")
+    format!("{table}{blank}{mcp} Other tools keep their names. A matcher may use either name.\n")
 }

@@ -51,7 +51,7 @@ pub static ROWS: &[EventRow] = &[
         .fields(&[FROM_MODEL, TO_MODEL, SOURCE])
         .matches_on("to_model")
         .allows(&[Deny, Ask, Allow]),
-    EventRow::new("PostModelSwitch", "another model is used")
+    EventRow::new("PostModelSwitch", "the model was switched")
         .fields(&[FROM_MODEL, TO_MODEL, SOURCE])
         .matches_on("to_model"),
     EventRow::new("PermissionDenied", "the agent's own permissions refused a tool")
@@ -73,9 +73,9 @@ pub static ROWS: &[EventRow] = &[
         .fields(&[SOURCE, Field::optional("file_path", Text, "the file")])
         .matches_on("source")
         .allows(&[Deny]),
-    EventRow::new("WorktreeCreate", "a working tree is to be made; a hook would have to make it")
+    EventRow::new("WorktreeCreate", "a worktree is about to be created; a hook would have to create it")
         .fields(&[Field::required("name", Text, "its name")]),
-    EventRow::new("WorktreeRemove", "a working tree goes").fields(&[Field::required(
+    EventRow::new("WorktreeRemove", "a worktree is removed").fields(&[Field::required(
         "worktree_path",
         Text,
         "its folder",
@@ -87,7 +87,7 @@ pub static ROWS: &[EventRow] = &[
             Field::optional("load_reason", Text, "why it was read"),
         ])
         .matches_on("file_path"),
-    EventRow::new("CwdChanged", "the agent works in another folder").fields(&[
+    EventRow::new("CwdChanged", "the agent's working directory has changed").fields(&[
         Field::required("old_cwd", Text, "the folder that is left"),
         Field::required("new_cwd", Text, "the folder that is entered"),
     ]),
@@ -96,17 +96,17 @@ pub static ROWS: &[EventRow] = &[
         .matches_on("file_path"),
     EventRow::new("DirectoryAdded", "a folder was added to the workspace")
         .fields(&[Field::required("directory", Text, "the folder"), SOURCE]),
-    EventRow::new("MessageDisplay", "words of the model are shown").fields(&[
+    EventRow::new("MessageDisplay", "text of the model is shown").fields(&[
         Field::optional("delta", Text, "the words"),
         Field::optional("final", Bool, "true for the last ones"),
     ]),
     EventRow::new("Interrupt", "a person stopped the turn"),
     EventRow::new("BeforeToolSelection", "the tools for the next model call are chosen")
         .fields(&[LLM_REQUEST]),
-    EventRow::new("PreCompress", "the agent looks whether the conversation is too long")
+    EventRow::new("PreCompress", "the agent checks whether the conversation is too long")
         .fields(&[TRIGGER])
         .matches_on("trigger"),
-    EventRow::new("UserPromptTransformed", "a prompt has become what the model gets").fields(&[
+    EventRow::new("UserPromptTransformed", "a prompt was turned into what the model gets").fields(&[
         Field::required("prompt", Text, "what the person wrote"),
         Field::optional("transformedPrompt", Text, "what the model gets"),
     ]),
@@ -115,7 +115,7 @@ pub static ROWS: &[EventRow] = &[
         Any,
         "what went wrong",
     )]),
-    EventRow::new("AgentThought", "the model has thought").fields(&[Field::required(
+    EventRow::new("AgentThought", "the model has finished thinking").fields(&[Field::required(
         "text",
         Text,
         "what it thought",

@@ -406,7 +406,7 @@ impl Says {
         resume: Way::Nowhere,
         halt: Way::Lost("the event cannot stop the agent"),
         permissions: Way::Nowhere,
-        tell: Way::Lost("nobody sees it"),
+        tell: Way::Lost("the agent does not show it"),
     };
 
     /// How this effect is said.

@@ -152,7 +152,7 @@ impl Row {
         let untrusted = untrusted.count();
         if untrusted > 0 {
             all.push(format!(
-                "not active until trusted: Codex skips {untrusted} of {} lines without a word; start `codex` and trust \
+                "not active until trusted: Codex silently skips {untrusted} of {} entries; start `codex` and trust \
                  them, or run `crosier install codex --trust`",
                 keys.len()
             ));

@@ -233,7 +233,7 @@ pub static ALL: &[Row] = &[
         project: ".claude/settings.local.json",
         project_is_local: true,
         form: json(Nesting::Groups, claude, nothing),
-        next: "sessions that are open take it up at once",
+        next: "open sessions use it at once",
         ..BASE
     },
     Row {
@@ -253,7 +253,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".gemini/settings.json",
         form: json(Nesting::Groups, named, nothing),
-        next: "sessions that are open must be started again",
+        next: "restart open sessions",
         ..BASE
     },
     Row {
@@ -263,7 +263,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".qwen/settings.json",
         form: json(Nesting::Groups, named, nothing),
-        next: "sessions that are open must be started again",
+        next: "restart open sessions",
         ..BASE
     },
     Row {
@@ -273,7 +273,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".factory/settings.local.json",
         project_is_local: true,
-        next: "sessions that are open must be started again",
+        next: "restart open sessions",
         ..BASE
     },
     Row {
@@ -284,7 +284,7 @@ pub static ALL: &[Row] = &[
         project: ".github/hooks/crosier.json",
         form: json(Nesting::Flat, copilot, version_1),
         names_event: true,
-        next: "sessions that are open must be started again",
+        next: "restart open sessions",
         ..BASE
     },
     Row {
@@ -307,7 +307,7 @@ pub static ALL: &[Row] = &[
         project: ".opencode/plugins/crosier.ts",
         form: Form::Plugin,
         timeout_s: 60,
-        next: "sessions that are open must be started again",
+        next: "restart open sessions",
         ..BASE
     },
     Row {

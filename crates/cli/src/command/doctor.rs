@@ -31,14 +31,16 @@ const LABEL: usize = 13;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
-#[command(after_help = "For each agent that calls Crosier, one event is sent through the very line that is
-installed, and must be denied; nothing is run. Codex itself is asked which lines it
-trusts, if `codex` is on PATH and was started before.
+#[command(
+    after_help = "For each agent that calls Crosier, a test event is sent through the installed entry and
+must be denied; nothing is run. Codex itself is asked which entries it trusts, if
+`codex` is on PATH and was started before.
 
 Exit status: 0 when all is well, 1 when there is a problem.
 
 Example:
-  crosier doctor -c hooks.yaml")]
+  crosier doctor -c hooks.yaml"
+)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     config: ConfigArgs,

@@ -76,13 +76,19 @@ pub(crate) static TABLE: &[Row] = &[
         "hook",
         "Answer an agent: its event on stdin, the reply in the agent's format on stdout",
     ),
-    row::<check::CheckArgs>("check", "Check configuration files: every problem, with its place and a remedy"),
+    row::<check::CheckArgs>(
+        "check",
+        "Check configuration files: every problem, with its position and a remedy",
+    ),
     row::<config::ConfigCommandArgs>(
         "config",
         "Show which configuration files are in force, and what each adds",
     ),
     row::<list::ListArgs>("list", "List the hooks"),
-    row::<packs::PacksArgs>("packs", "List the packs of ready hooks that `extends:` can name, or print one"),
+    row::<packs::PacksArgs>(
+        "packs",
+        "List the packs of ready-made hooks that `extends:` can name, or print one",
+    ),
     row::<explain::ExplainArgs>("explain", "Show what would run for an event, in which order, and why"),
     row::<events::EventsArgs>("events", "List the events, their payload and what a hook may do there"),
     row::<try_it::TryArgs>("try", "Try a command or a tool: what would the hooks in force here decide?"),
@@ -94,7 +100,10 @@ pub(crate) static TABLE: &[Row] = &[
     row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
     row::<import::ImportArgs>("import", "Write an agent's own hooks as a crosier.yaml"),
     row::<log::LogArgs>("log", "Show what hooks decided, and why; follow it, filter it, count it"),
-    row::<serve::ServeArgs>("serve", "Keep Python hooks warm, and be a host for programs in any language"),
+    row::<serve::ServeArgs>(
+        "serve",
+        "Run the daemon: keeps Python hooks warm, and serves hosts in any language",
+    ),
     row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",

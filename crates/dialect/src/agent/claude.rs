@@ -141,16 +141,16 @@ pub(super) static CLAUDE: Agent = Agent {
     page: Page {
         file: "~/.claude/settings.json (or .claude/settings.json, .claude/settings.local.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook claude", "timeout": 60, "onFailure": "block"}]}]}}"#,
-        fails: "A program that is missing, a late hook and every exit status but 2 let the tool run, unless the entry \
+        fails: "A missing program, a hook that times out and every exit status but 2 let the tool run, unless the entry \
                 has `\"onFailure\": \"block\"`.",
         traps: &[
             "A WorktreeCreate hook replaces `git worktree`: never install one.",
-            "An unknown hook type in a settings file: nothing in that file applies.",
-            "Headless, `ask` is a refusal, without a PermissionRequest.",
-            "SessionEnd kills a hook after a moment unless its entry has a `timeout`.",
-            "UserPromptSubmit also fires for `<task-notification>`, SubagentStop also for a compaction, with an empty \
-             `agent_type`.",
-            "A ConfigChange hook that denies keeps the old settings: it protects the line that calls Crosier.",
+            "An unknown hook type makes Claude Code ignore the whole settings file.",
+            "In headless mode `ask` refuses the call, without a PermissionRequest.",
+            "At SessionEnd a hook is killed after a short time, unless its entry has a `timeout`.",
+            "UserPromptSubmit also fires for a `<task-notification>`; SubagentStop also fires for a compaction, with an \
+             empty `agent_type`.",
+            "When a ConfigChange hook denies, the old settings stay in force: this protects the entry that calls Crosier.",
             "Other agents run the hooks of `.claude/settings.json` too.",
         ],
     },

@@ -150,12 +150,12 @@ pub(super) static CLINE: Agent = Agent {
         file: "an executable for each event in ~/.cline/hooks, .cline/hooks or .clinerules/hooks: PreToolUse, PostToolUse, \
                TaskStart, TaskComplete",
         entry: "#!/bin/sh\nexec crosier hook cline PreToolUse",
-        fails: "Exit codes are ignored; a late hook lets the tool run.",
+        fails: "Exit codes are ignored; a hook that times out lets the tool run.",
         traps: &[
-            "A denied command is replaced by one that prints the reason and fails; a denied read or edit by one of a \
-             file that is not there; anything else that is denied ends the whole run.",
-            "A hook cannot say anything to the person: what failed is on stderr.",
-            "Several commands in one call are judged one by one, and one that is denied denies them all.",
+            "A denied command is replaced by one that prints the reason and fails; a denied read or edit is redirected to a \
+             file that does not exist; any other denied tool ends the whole run.",
+            "A hook cannot show anything to the person: failures are printed on stderr.",
+            "Several commands in one call are checked one by one; if one is denied, all are.",
         ],
     },
 };

@@ -88,12 +88,12 @@ pub(super) static CODEX: Agent = Agent {
     page: Page {
         file: "~/.codex/hooks.json (or .codex/hooks.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook codex", "timeout": 60}]}]}}"#,
-        fails: "A program that is missing, a late hook, exit 1 and a silent exit 2 are shown as `hook: … Failed`, and \
+        fails: "A missing program, a timeout, exit status 1, and 2 with an empty stderr are shown as `hook: … Failed`, and \
                 the tool runs.",
         traps: &[
-            "`codex exec` skips hooks that nobody trusted without a word: run `codex` once and trust them.",
+            "`codex exec` silently skips untrusted hooks: run `codex` once and trust them.",
             "An unknown key at the top of hooks.json drops the whole file.",
-            "There is no limit to resumes: Crosier stops after 8 in a row.",
+            "The agent itself does not limit resumes: Crosier allows 8 in a row.",
             "`apply_patch` in a shell command fires PreToolUse as Bash and no PostToolUse; `write_stdin` fires nothing.",
             "SessionEnd gives a hook one second.",
         ],

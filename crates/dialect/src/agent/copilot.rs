@@ -143,13 +143,13 @@ pub(super) static COPILOT: Agent = Agent {
     page: Page {
         file: "~/.copilot/hooks/crosier.json (or .github/hooks/crosier.json in a repository)",
         entry: r#"{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "crosier hook copilot preToolUse", "timeoutSec": 30}]}}"#,
-        fails: "At preToolUse every status but 0 denies, without the reason; text that is no JSON and a late hook let the \
-                tool run.",
+        fails: "At preToolUse every exit status but 0 denies, without the reason; output that is not JSON, and a hook that \
+                times out, let the tool run.",
         traps: &[
-            "Events in camelCase do not say which one they are: name it in the line.",
-            "Hooks of a repository are not loaded by `-p` without `--trust-folder`, and nobody says so; those of the user \
-             always are.",
-            "A hook cannot say anything to the person: what failed is on stderr.",
+            "The JSON of camelCase events does not name the event: name it in the command.",
+            "With `-p` but without `--trust-folder`, a repository's hooks are silently not loaded; the user's hooks always \
+             are.",
+            "A hook cannot show anything to the person: failures are printed on stderr.",
             "It runs the hooks of `.claude/settings.json` too.",
         ],
     },

@@ -125,12 +125,12 @@ pub(super) static CURSOR: Agent = Agent {
     page: Page {
         file: "~/.cursor/hooks.json (or .cursor/hooks.json in a project)",
         entry: r#"{"version": 1, "hooks": {"preToolUse": [{"command": "crosier hook cursor", "timeout": 60, "failClosed": true}]}}"#,
-        fails: "A late or missing hook and every status but 2 let the tool run, unless the entry has `failClosed`.",
+        fails: "A missing hook, a hook that times out and every exit status but 2 let the tool run, unless the entry has `failClosed`.",
         traps: &[
             "An unknown event name rejects the whole file.",
-            "The general event and the one for a kind of tool both fire for one call: install only the general ones.",
+            "For one call, both the general event and the event of that kind of tool fire: install only the general ones.",
             "It runs the hooks of `.claude/settings.json` too.",
-            "On Windows it sends marks of byte order in front of the JSON, even two: they are skipped.",
+            "On Windows it sends one or two byte order marks before the JSON: Crosier skips them.",
         ],
     },
 };

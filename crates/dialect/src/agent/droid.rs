@@ -70,7 +70,7 @@ pub(super) static DROID: Agent = Agent {
             &["PreCompact"],
             "PreCompact",
             Says {
-                deny: Way::Lost("nobody saw it work"),
+                deny: Way::Lost("it is not known to work"),
                 rewrite: Way::Lost("it takes no instructions"),
                 ..Says::NOTHING
             },
@@ -80,11 +80,11 @@ pub(super) static DROID: Agent = Agent {
     page: Page {
         file: "`hooks` in ~/.factory/settings.json or .factory/settings.json",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook droid", "timeout": 60}]}]}}"#,
-        fails: "Exit 2 denies, also without a word; every other status and a late hook let the tool run.",
+        fails: "Exit status 2 denies, even without output; every other status, and a hook that times out, let the tool run.",
         traps: &[
             "`droid exec` fires no UserPromptSubmit, and no PostToolUse for a tool that failed.",
             "An output can be neither replaced nor hidden: the person is told instead.",
-            "There is no limit to resumes: Crosier stops after 8 in a row.",
+            "The agent itself does not limit resumes: Crosier allows 8 in a row.",
         ],
     },
 };

@@ -112,17 +112,17 @@ pub(super) static GEMINI: Agent = Agent {
     page: Page {
         file: "~/.gemini/settings.json (or .gemini/settings.json in a project)",
         entry: r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "crosier hook gemini", "timeout": 60000}]}]}}"#,
-        fails: "A late hook, a missing program and a silent exit 2 let the tool run; exit 2 and above with a word on \
-                stderr denies.",
+        fails: "A hook that times out, a missing program and exit status 2 with an empty stderr let the tool run; an exit \
+                status of 2 or more with a text on stderr denies.",
         traps: &[
-            "Timeouts are milliseconds.",
-            "Hooks of a project need a trusted folder; with `--skip-trust` they are not loaded, and nobody says so. \
-             Those of the user are.",
-            "`hooksConfig.disabled` switches all hooks off without a word.",
-            "There is no limit to resumes: Crosier stops after 8 in a row.",
+            "Timeouts are in milliseconds.",
+            "A project's hooks need a trusted folder; with `--skip-trust` they are silently not loaded. The user's hooks \
+             are.",
+            "`hooksConfig.disabled` silently switches off all hooks.",
+            "The agent itself does not limit resumes: Crosier allows 8 in a row.",
             "A rewritten prompt is not kept: the hook is asked again at every request.",
             "A rewritten answer of the model loses the tool calls of that chunk.",
-            "PreCompress comes before every model call: it is no PreCompact.",
+            "PreCompress fires before every model call, unlike PreCompact.",
         ],
     },
 };

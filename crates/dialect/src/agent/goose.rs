@@ -76,7 +76,7 @@ pub(super) static GOOSE: Agent = Agent {
     page: Page {
         file: "~/.agents/plugins/crosier/hooks/hooks.json (or .agents/plugins/… in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook goose", "timeout": 30}]}]}}"#,
-        fails: "A late hook and every status but 2 let the tool run.",
-        traps: &["`\"*\"` is no valid matcher there: the rule is dropped. Leave the matcher out."],
+        fails: "A hook that times out and every exit status but 2 let the tool run.",
+        traps: &["`\"*\"` is not a valid matcher: Goose drops the rule. Leave the matcher out."],
     },
 };

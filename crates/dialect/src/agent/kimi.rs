@@ -75,7 +75,7 @@ pub(super) static KIMI: Agent = Agent {
             &["PreCompact"],
             "PreCompact",
             Says {
-                deny: Way::Lost("nobody saw it work"),
+                deny: Way::Lost("it is not known to work"),
                 rewrite: Way::Lost("it takes no instructions"),
                 ..SEEN
             },
@@ -87,7 +87,7 @@ pub(super) static KIMI: Agent = Agent {
     page: Page {
         file: "~/.kimi/config.toml",
         entry: "[[hooks]]\nevent = \"PreToolUse\"\ncommand = \"crosier hook kimi\"\ntimeout = 30",
-        fails: "A late hook and every status but 2 let the tool run.",
-        traps: &["A hook resumes it once."],
+        fails: "A hook that times out and every exit status but 2 let the tool run.",
+        traps: &["Hooks can resume it only once."],
     },
 };

@@ -77,8 +77,11 @@ pub(super) static KIRO: Agent = Agent {
     page: Page {
         file: "`hooks` of an agent's configuration in ~/.kiro/agents",
         entry: r#"{"hooks": {"preToolUse": [{"matcher": "*", "command": "crosier hook kiro", "timeout_ms": 30000}]}}"#,
-        fails: "Every status but 2 lets the tool run.",
-        traps: &["Timeouts are milliseconds.", "It names no session: nothing waits and nothing is counted."],
+        fails: "Every exit status but 2 lets the tool run.",
+        traps: &[
+            "Timeouts are in milliseconds.",
+            "Its JSON names no session: context cannot be delivered later, and resumes are not counted.",
+        ],
     },
 };
 

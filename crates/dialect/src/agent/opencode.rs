@@ -130,8 +130,8 @@ pub(super) static OPENCODE: Agent = Agent {
         fails: "The plugin throws when Crosier cannot be reached, so that the tool does not run. A plugin that cannot be \
                 loaded is a line in opencode's log, and everything runs.",
         traps: &[
-            "A resume and a question to the person have no effect.",
-            "Context before a tool waits for its result and is added to it.",
+            "A plugin can neither resume the agent nor ask the person.",
+            "Context from before a tool call is added to the tool's result.",
         ],
     },
 };

@@ -72,7 +72,7 @@ pub(super) static OPENHANDS: Agent = Agent {
     page: Page {
         file: "~/.openhands/hooks.json (or .openhands/hooks.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook openhands PreToolUse", "timeout": 60}]}]}}"#,
-        fails: "A late hook and every status but 2 let the tool run.",
-        traps: &["A denial at Stop keeps it going: Crosier stops after 8 in a row."],
+        fails: "A hook that times out and every exit status but 2 let the tool run.",
+        traps: &["A denial at Stop keeps it going: Crosier allows 8 in a row."],
     },
 };

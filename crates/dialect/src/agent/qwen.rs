@@ -84,12 +84,12 @@ pub(super) static QWEN: Agent = Agent {
     page: Page {
         file: "~/.qwen/settings.json (or .qwen/settings.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook qwen", "timeout": 60}]}]}}"#,
-        fails: "A late hook, a silent exit 2 and every other status let the tool run; exit 2 with a word on stderr denies.",
+        fails: "A hook that times out and every exit status but 2 let the tool run; 2 denies only with a text on stderr.",
         traps: &[
-            "A timeout of 1000 and more is milliseconds, less is seconds.",
+            "A timeout of 1000 or more is in milliseconds, a smaller one in seconds.",
             "UserPromptSubmit fires again with an empty prompt after every round of tools: Crosier has no opinion then.",
             "SessionEnd never fires headless.",
-            "The reason for a blocked prompt is shown to nobody.",
+            "The reason for a blocked prompt is not shown.",
             "It needs Node 22.",
         ],
     },

@@ -74,7 +74,7 @@ pub(super) static VSCODE: Agent = Agent {
     page: Page {
         file: ".github/hooks/crosier.json in a repository, or ~/.copilot/hooks/crosier.json",
         entry: r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "crosier hook vscode", "timeout": 30}]}}"#,
-        fails: "A late hook and every status but 2 let the tool run.",
-        traps: &["It also reads the hooks of Claude Code."],
+        fails: "A hook that times out and every exit status but 2 let the tool run.",
+        traps: &["It also runs the hooks of Claude Code's settings."],
     },
 };

@@ -79,8 +79,8 @@ pub(super) static WINDSURF: Agent = Agent {
     page: Page {
         file: "~/.codeium/windsurf/hooks.json (or .windsurf/hooks.json in a project)",
         entry: r#"{"hooks": {"pre_run_command": [{"command": "crosier hook windsurf", "show_output": true}]}}"#,
-        fails: "Every status but 2 lets the tool run.",
-        traps: &["A hook can say no, and nothing else: no context, no other input, no other output."],
+        fails: "Every exit status but 2 lets the tool run.",
+        traps: &["A hook can only deny. It cannot add context, or change an input or an output."],
     },
 };
 

@@ -102,15 +102,15 @@ const SECTION_KEYS: [Key; 4] = [
     key(
         "error_behavior",
         ON_ERROR,
-        "what a failing hook means that says nothing about it: log (the default) and skip go on, abort denies",
+        "what the failure of a hook without `on_error` means: log (the default) and skip go on, abort denies",
     ),
     key(
         "timeout",
         ValueKind::Milliseconds,
-        "the time of every hook that names none; a bare number HERE is milliseconds",
+        "the timeout of every hook without one; a bare number HERE is milliseconds",
     ),
-    key("max_hooks_per_point", ValueKind::Count, "the most hooks per event and scope (50)"),
-    key("mode", ENFORCEMENT, "the mode of every hook of the section that names none"),
+    key("max_hooks_per_point", ValueKind::Count, "the maximum number of hooks per event and scope (50)"),
+    key("mode", ENFORCEMENT, "the mode of every hook of the section without one"),
 ];
 
 /// Keys of an event's `{override, hooks}` form.
@@ -118,18 +118,18 @@ const EVENT_KEYS: [Key; 2] = [
     key(
         "override",
         ValueKind::Bool,
-        "for an agent: leaves out the base hooks of this event, but for `system` ones",
+        "for an agent: leaves out the base hooks of this event, except `system` hooks",
     ),
     key("hooks", ValueKind::Hooks, "the hooks"),
 ];
 
 /// Keys of a group of hooks with one matcher.
 const GROUP_KEYS: [Key; 3] = [
-    key("matcher", ValueKind::Text, "which events the hooks of the group want"),
+    key("matcher", ValueKind::Text, "the matcher of every hook of the group"),
     key(
         "timeout",
         ValueKind::Seconds,
-        "the time of each hook of the group that names none; a bare number is seconds",
+        "the timeout of each hook of the group without one; a bare number is seconds",
     ),
     key("hooks", ValueKind::Hooks, "the hooks of the group"),
 ];
@@ -140,9 +140,9 @@ const HOOK_KEYS: [Key; 28] = [
     key(
         "matcher",
         ValueKind::Text,
-        "which events it wants: names and globs with `|` between them, or `re:` and a regular expression",
+        "for which tools (or other values) it runs: names and globs separated by `|`, or `re:` and a regular expression",
     ),
-    key("type", ValueKind::Type, "what kind of code it runs; may be left out when another key says it"),
+    key("type", ValueKind::Type, "what kind of handler it is; may be left out when another key implies it"),
     key("command", ValueKind::Text, "a line for `sh -c`"),
     key("argv", ValueKind::Argv, "a program and its arguments, run without a shell"),
     key(
@@ -159,13 +159,13 @@ const HOOK_KEYS: [Key; 28] = [
     ),
     key("on_error", ON_ERROR, "what its failure means: log and skip go on, abort denies"),
     key("fail_closed", ValueKind::Bool, "true is `on_error: abort`"),
-    key("observe", ValueKind::Bool, "runs when all is settled, sees the outcome, has no effect: for audits"),
+    key("observe", ValueKind::Bool, "runs after the decision, sees the outcome, has no effect: for audits"),
     key("parallel", ValueKind::Bool, "runs together with its parallel neighbours; it may not rewrite"),
-    key("background", ValueKind::Bool, "the event does not wait for it; only its context is taken, later"),
+    key("background", ValueKind::Bool, "the event does not wait for it; only its context is used, later"),
     key(
         "guard",
         ValueKind::Bool,
-        "judges the final input: it runs again when a later hook changed what it let through; true for `system` hooks and the built-ins that decide",
+        "decides about the final input: it runs again when a later hook changed what it let through; true for `system` hooks and the built-ins that decide",
     ),
     key(
         "mode",
@@ -173,13 +173,17 @@ const HOOK_KEYS: [Key; 28] = [
         "enforce (the default); warn runs it without an effect and reports what it would have done; off leaves it out",
     ),
     key("system", ValueKind::Bool, "can be neither disabled nor overridden by an agent"),
-    key("enabled", ValueKind::Bool, "false leaves it out without losing it"),
-    key("env", ValueKind::Variables, "variables of its own"),
-    key("env_pass", ValueKind::Texts, "names of inherited variables that the credential filter lets through"),
+    key("enabled", ValueKind::Bool, "false switches it off"),
+    key("env", ValueKind::Variables, "environment variables to set for it"),
+    key(
+        "env_pass",
+        ValueKind::Texts,
+        "inherited environment variables that the credential filter lets through",
+    ),
     key(
         "cwd",
         ValueKind::Text,
-        "where it runs: a folder, or `event` for the event's; else the folder of this file",
+        "its working directory: a folder, or `event` for the event's `cwd`; the default is the folder of this file",
     ),
     key(
         "output",
@@ -187,14 +191,14 @@ const HOOK_KEYS: [Key; 28] = [
         "how its stdout is read: as a reply (the default), or as text for the model",
     ),
     key("grace", ValueKind::Seconds, "how long it may take to end after SIGTERM (100ms)"),
-    key("description", ValueKind::Text, "what it is for, for people"),
-    key("options", ValueKind::Any, "what a built-in hook is told"),
-    key("python", ValueKind::Text, "the interpreter of a python hook"),
-    key("python_path", ValueKind::Texts, "folders where python modules are looked for"),
+    key("description", ValueKind::Text, "a description, for people"),
+    key("options", ValueKind::Any, "the options of a built-in hook"),
+    key("python", ValueKind::Text, "the interpreter of a Python hook"),
+    key("python_path", ValueKind::Texts, "folders in which Python modules are looked for"),
     key(
         "isolate",
         ValueKind::Word(&["worker", "fork"]),
-        "where a python hook runs: in the warm worker (the default), or in a fork of it for each event",
+        "where a Python hook runs: in the warm worker (the default), or in a fork of it for each event",
     ),
 ];
 

@@ -31,16 +31,17 @@ const PACE: Duration = Duration::from_millis(60);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "An agent with a scripted model tidies up a small project while hooks watch it: commands, a Python
-function, script lines and built-ins deny, ask, allow, rewrite, inject, hide, resume and stop it. All 24
-events fire. Under each event stand the hooks that ran, how long they took, and what they did (→).
+    after_help = "An agent with a scripted model works on a small project while hooks watch it: commands, a
+Python function, script lines and built-ins deny, ask, allow, rewrite, inject, hide, resume and
+stop it. All 24 events fire. Each event is followed by the hooks that ran, how long they took, and
+what they did (→).
 
-The policy comes from the pack crosier:recommended. One hook is on trial (mode: warn), one guard
-looks again at what another hook made of a call, and at the end a project is closed: somebody edited
-its policy after a person had trusted it.
+The policy comes from the pack crosier:recommended. One hook is in `mode: warn`, one guard is asked
+again after another hook rewrote a call, and at the end a project is closed, because its policy was
+edited after a person had trusted it.
 
-No network, no key, no set-up; everything happens in a temporary folder. Without python3 or git on
-the PATH the demo runs too, and says what it left out.
+No network, no API key, no setup; everything happens in a temporary folder. Without python3 or git
+on the PATH the demo skips the parts that need them, and says so.
 
 Example:
   crosier demo                      # the timeline, then a table of all events

@@ -150,13 +150,13 @@ fn may_be_late(engine: &Engine, call: &Call, time: Duration) -> bool {
 
 /// Does work that fires hooks; those that still run after this time are killed.
 fn within<T>(engine: &Engine, time: Duration, late: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
-    let Ok(rope) = engine.kill_switch() else { return work() };
+    let Ok(kill_switch) = engine.kill_switch() else { return work() };
     let (done, wait) = sync_channel::<()>(1);
     let late = Arc::clone(late);
     let watch = std::thread::Builder::new().name("deadline".to_owned()).spawn(move || {
         if wait.recv_timeout(time) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
             late.store(true, Ordering::SeqCst);
-            let _ = std::fs::File::from(rope).write_all(b"x");
+            let _ = std::fs::File::from(kill_switch).write_all(b"x");
         }
     });
     let done_work = work();

@@ -27,20 +27,19 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 const IDLE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Without an option it serves programs of the same user on a Unix socket, until it is stopped or
-was idle for ten minutes. `crosier hook` and `crosier fire` start it by themselves when they run a Python hook
-(`daemon: off` in your own configuration prevents that). The protocol is described in docs/protocol.md.
+#[command(after_help = "Without an option it serves programs of the same user on a Unix socket, until it is
+stopped or was idle for ten minutes. `crosier hook` and `crosier fire` start it when they run a
+Python hook (`daemon: off` in your own configuration prevents that). The protocol is described in
+docs/protocol.md.
 
 Example:
   crosier serve --status
-  crosier serve --http 127.0.0.1:0"
-)]
+  crosier serve --http 127.0.0.1:0")]
 pub(crate) struct ServeArgs {
     /// Serve the program that started this one, on stdin and stdout
     #[arg(long, conflicts_with_all = ["http", "status", "stop", "restart"])]
     stdio: bool,
-    /// Also serve agents that post their events, on a loopback address; port 0 picks a free one
+    /// Also serve agents that send their events by HTTP, on a loopback address; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
     /// Say whether a daemon runs, and what it does

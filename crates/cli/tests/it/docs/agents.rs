@@ -9,19 +9,19 @@ use super::is_up_to_date;
 const HEAD: &str = "\
 # Crosier in your agent
 
-One line in an agent's own configuration hands its events to Crosier: `crosier hook AGENT`. The same `crosier.yaml` holds in
-all of them: tools and their fields have one vocabulary (`Bash`, `Read`, `Write`, `Edit`, `Glob`, `Grep`, `WebFetch`,
-`WebSearch`, `Task`, `mcp__server__tool`; `command`, `file_path`, `content`, `old_string`, `new_string`, `pattern`, `url`),
-and a matcher may use the agent's own name as well. A hook finds the agent's own words under `host`.
+An agent calls Crosier by a hook entry in its own configuration: `crosier hook AGENT`. The same `crosier.yaml` applies in
+all agents, because tools and their fields have the same names everywhere (`Bash`, `Read`, `Write`, `Edit`, `Glob`, `Grep`,
+`WebFetch`, `WebSearch`, `Task`, `mcp__server__tool`; `command`, `file_path`, `content`, `old_string`, `new_string`,
+`pattern`, `url`). A matcher may also use the agent's own name of a tool. A hook finds the agent's original names under `host`.
 
-What an agent cannot do is not lost in silence: its page says what becomes of each effect, and `crosier events --agent
-AGENT` prints it. When Crosier itself fails (a bad configuration, a mistake in the line, a late hook), actions are denied,
-the person is told at the next prompt, and nothing keeps the agent going.
+An effect that an agent does not support is never dropped silently: the agent's page says what happens instead, and
+`crosier events --agent AGENT` prints it. When Crosier itself fails (a bad configuration, a mistake in the entry, an exceeded
+deadline), actions are denied, the person is told at the next prompt, and nothing keeps the agent going.
 
-A call with several parts (a patch with its files, a list of commands) is fired once per part, and the strictest answer
-counts. `host.part` says which part it is.
+A call with several parts (a patch of several files, a list of commands) fires one event per part, and the strictest
+decision counts. `host.part` is the number of the part.
 
-| agent | | seen in the real program |
+| agent | | tested with version |
 |---|---|---|
 ";
 
@@ -49,8 +49,8 @@ const EVENTS_HEAD: &str = "\
 
 <!-- Generated from the tables of the agents. -->
 
-Which agent fires which event, and what it calls it. A dash: the agent has no such moment, or tells nobody. What a hook
-can do there is on the page of each agent.
+Which agent fires which event, and under which name. A dash means that the agent does not fire the event. The page of each
+agent says what a hook can do there.
 ";
 
 #[test]
@@ -59,7 +59,7 @@ fn the_events_of_all_agents_are_in_one_matrix() {
     let (seen, from_sources): (Vec<_>, Vec<_>) =
         ALL.iter().copied().partition(|agent| matches!(agent.proof, Proof::Run(_)));
     for (title, agents) in
-        [("Seen in the real programs", seen), ("From sources and documentation", from_sources)]
+        [("Tested with the real programs", seen), ("From sources and documentation", from_sources)]
     {
         page.push_str(&format!("\n## {title}\n\n| event |"));
         for agent in &agents {

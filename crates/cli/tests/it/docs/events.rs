@@ -10,23 +10,23 @@ const HEAD: &str = "# Events
 
 <!-- Generated from the event table by a test; `CROSIER_GENERATE=1 cargo test -p crosier-cli docs` writes it. -->
 
-Every event, what a hook gets, and what it may do about it. `crosier events` prints the same table, and
-`crosier events --json` for programs. In a configuration an event goes by its name or by its point alias;
+Every event, what a hook gets, and what it may do. `crosier events` prints the same table;
+`crosier events --json` prints it for programs. A configuration names an event by its name or by its point alias;
 `pre:tool:shell` is `pre:tool` with the matcher `shell`.
 
 ## What every hook gets
 
-One JSON object: these fields, then the payload of the event, then whatever else the host added, untouched.
+One JSON object: these fields, then the payload of the event, then any other fields that the host added, unchanged.
 
 | field | |
 |---|---|
-| `session_id` | the session; made up when the host gives none |
+| `session_id` | the session; generated when the host gives none |
 | `transcript_path` | where the conversation is written, or `\"\"` |
-| `cwd` | the folder that the agent works in |
-| `permission_mode` | as the host has it; may be absent |
+| `cwd` | the agent's working directory |
+| `permission_mode` | the host's permission mode; may be absent |
 | `hook_event_name`, `hook_type` | the event, twice: the second is MassGen's name for it |
 | `agent_id` | the agent that it happens in; null outside an agent |
-| `orchestrator_id` | who leads the agents, or `\"\"` |
+| `orchestrator_id` | the orchestrator of the agents, or `\"\"` |
 | `timestamp` | RFC 3339, UTC |
 
 ## What a hook may do
@@ -38,7 +38,7 @@ An effect that an event does not allow is never applied and never silent: the re
 `halt` (`continue: false`) is allowed everywhere. [replies.md](replies.md) has the grammar.
 
 In the examples, *input* is the payload, *reply* is what a hook answers, and *outcome* is what the host gets, without
-the parts that are empty.
+its empty fields.
 ";
 
 fn effect(capability: Capability) -> &'static str {
@@ -48,11 +48,11 @@ fn effect(capability: Capability) -> &'static str {
         }
         Capability::Ask => "a person decides",
         Capability::Allow => "it happens without asking a person",
-        Capability::Rewrite => "another value takes the place of the one field that the event lets go",
+        Capability::Rewrite => "replaces the one field that the event allows to rewrite",
         Capability::Context => "text for the next model call",
         Capability::Inject => "text at the end of the tool result, or a message after it",
         Capability::Suppress => "the output is hidden",
-        Capability::Resume => "the loop goes on although it wants to stop",
+        Capability::Resume => "the agent loop continues although it was about to stop",
         Capability::Interrupt => "denied, and the whole loop stops",
         Capability::Permissions => "`updatedPermissions` is handed to the host",
         other => panic!("no case for {other:?}"),
