@@ -261,6 +261,7 @@ pub(super) const AGENT_FILES: &[&str] = &[
 /// Exceptions that only look like one of these.
 pub(super) const EXCEPT: &[&str] = &[
     ".env.example",
+    ".env.ex*",
     ".env.*.example",
     ".env.sample",
     ".env.template",
@@ -271,6 +272,7 @@ pub(super) const EXCEPT: &[&str] = &[
     "sample.env",
     "template.env",
     "*.pub",
+    "debug.keystore",
     "**/.ssh/known_hosts",
     "*cert.pem",
     "*certs.pem",
