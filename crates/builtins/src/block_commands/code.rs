@@ -34,7 +34,7 @@ const RUNS: [&str; 24] = [
     "qx",
 ];
 /// Words in code that delete files.
-const DELETES: [&str; 17] = [
+const DELETES: [&str; 19] = [
     "rmtree",
     "rmsync",
     "rmdirsync",
@@ -52,6 +52,8 @@ const DELETES: [&str; 17] = [
     "remove_tree",
     "fs.rm(",
     "removedirs",
+    "delete-directory",
+    "file delete",
 ];
 /// Words in code that open a connection.
 const CONNECTS: [&str; 9] = [
@@ -114,8 +116,17 @@ const WRITES: [&str; 10] = [
     "file_put_contents",
 ];
 /// Words in code that make a text readable.
-const DECODES: [&str; 7] =
-    ["base64", "decode_base64", "b64decode", "fromhex", "unhexlify", "codecs.decode", "marshal.loads"];
+const DECODES: [&str; 9] = [
+    "base64",
+    "pack(\"h",
+    "pack('h",
+    "decode_base64",
+    "b64decode",
+    "fromhex",
+    "unhexlify",
+    "codecs.decode",
+    "marshal.loads",
+];
 /// Words in code that send something.
 const SENDS: [&str; 9] = [
     "requests.post",
@@ -127,6 +138,25 @@ const SENDS: [&str; 9] = [
     ".post(",
     "sendall",
     "smtplib",
+];
+/// Code that prints the whole environment, without blanks.
+const SHOWS_ENVIRONMENT: [&str; 16] = [
+    "print(os.environ)",
+    "print(dict(os.environ",
+    "dumps(dict(os.environ",
+    "pprint(os.environ",
+    "pprint(dict(os.environ",
+    "log(process.env)",
+    "stringify(process.env",
+    "entries(process.env",
+    "env.to_h",
+    "env.each",
+    "keys%env",
+    "print%env",
+    "print_r(getenv()",
+    "var_dump(getenv()",
+    "print_r($_env",
+    "inenviron)print",
 ];
 /// Words in code for home folders.
 const HOMES: [&str; 8] = [
@@ -151,6 +181,15 @@ impl Scene<'_> {
         let has = |words: &[&str]| words.iter().any(|word| small.contains(word));
         if has(&CONNECTS) && has(&SHELLS) {
             return true;
+        }
+        if small.contains("env") {
+            let dense: String = small.chars().filter(|c| !c.is_whitespace()).collect();
+            if shows_key(code)
+                || dense == "process.env"
+                || SHOWS_ENVIRONMENT.iter().any(|shape| dense.contains(shape))
+            {
+                return true;
+            }
         }
         let evaluates = has(&[
             "exec(",
@@ -216,6 +255,18 @@ impl Scene<'_> {
         let places = Places { cwd: self.places.cwd, home: self.places.home };
         self.list.judge(&script, places).is_some_and(|finding| finding.id.is_some())
     }
+}
+
+/// Whether code does nothing but print a variable with a well-known key: `print(os.environ["GITHUB_TOKEN"])`.
+fn shows_key(code: &str) -> bool {
+    const PRINTS: [&str; 3] = ["console.log(", "print(", "puts"];
+    const GETS: [&str; 5] = ["process.env.", "os.environ[", "os.environ.get(", "os.getenv(", "ENV["];
+    let dense: String = code.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
+    let code = dense.strip_prefix("importos;").unwrap_or(&dense);
+    let code = PRINTS.iter().find_map(|print| code.strip_prefix(print)).unwrap_or(code);
+    let Some(name) = GETS.iter().find_map(|get| code.strip_prefix(get)) else { return false };
+    let name = name.trim_end_matches([')', ']', ';']);
+    super::secret::key_owner(name).is_some()
 }
 
 /// The texts in quotes, and lists of them as one: `["rm", "-rf", "/"]`.

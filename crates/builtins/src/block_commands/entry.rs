@@ -125,6 +125,12 @@ pub(super) enum Special {
     MadeCode,
     /// A program that the line itself has downloaded.
     Fetched,
+    /// A program out of a repository or an archive that the line itself has fetched.
+    Cloned,
+    /// A shell in a container or on another machine that reads its commands from here.
+    RemoteInput,
+    /// The environment of a container or of another machine is shown.
+    RemoteEnvironment,
 }
 
 /// Globs that ignore case.

@@ -37,6 +37,7 @@ impl List {
             let scene = Scene {
                 list: self,
                 script,
+                at,
                 command,
                 places,
                 files: OnceCell::new(),
@@ -157,6 +158,8 @@ type FileSpellings = (usize, PathBuf, Rc<[String]>);
 pub(super) struct Scene<'a> {
     pub(super) list: &'a List,
     pub(super) script: &'a Script,
+    /// The place of the command in the script.
+    pub(super) at: usize,
     pub(super) command: &'a Command,
     pub(super) places: Places<'a>,
     files: OnceCell<Vec<FileUse<'a>>>,

@@ -14,6 +14,7 @@
 //! On `PreToolUse` and `PermissionRequest`.
 
 mod code;
+mod elsewhere;
 mod entry;
 mod fit;
 mod list;

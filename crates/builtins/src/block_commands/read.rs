@@ -16,7 +16,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 9] = [
+const SPECIALS: [(&str, Special); 12] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -26,6 +26,9 @@ const SPECIALS: [(&str, Special); 9] = [
     ("code", Special::Code),
     ("made-code", Special::MadeCode),
     ("fetched", Special::Fetched),
+    ("cloned", Special::Cloned),
+    ("remote-input", Special::RemoteInput),
+    ("remote-environment", Special::RemoteEnvironment),
 ];
 
 /// What a file adds to the list.

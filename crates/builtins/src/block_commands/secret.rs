@@ -117,9 +117,7 @@ impl Scene<'_> {
 
     /// Whether what the command prints is seen, and not read by another command or written to a file.
     fn is_shown(&self) -> bool {
-        let Some(at) = self.script.commands.iter().position(|other| std::ptr::eq(other, self.command)) else {
-            return false;
-        };
+        let at = self.at;
         let reads = |other: &Command| matches!(&other.input, Input::Pipe(range) if range.contains(&at));
         let captures = |other: &Command| {
             other.words.iter().flat_map(Word::unknowns).any(|unknown| {
@@ -167,7 +165,7 @@ const OWNERS: [(&str, &[&str]); 20] = [
 ];
 
 /// The hosts that a key is for, when a variable of this name has a well-known one.
-fn key_owner(name: &str) -> Option<&'static [&'static str]> {
+pub(super) fn key_owner(name: &str) -> Option<&'static [&'static str]> {
     let is_key = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PAT"].iter().any(|end| name.ends_with(end));
     let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start));
     owner.filter(|_| is_key).map(|(_, hosts)| *hosts)

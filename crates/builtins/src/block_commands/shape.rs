@@ -8,7 +8,7 @@ use super::sql;
 use crate::shell::{Command, Input, Origin, Script, Word, is_interpreter};
 
 /// Shells, by name.
-const SHELLS: [&str; 12] =
+pub(super) const SHELLS: [&str; 12] =
     ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "mksh", "busybox"];
 
 impl Scene<'_> {
@@ -44,9 +44,15 @@ impl Scene<'_> {
         let commands =
             ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
         let commands: Vec<&Command> = commands.collect();
+        let in_body = match &self.command.input {
+            Input::Here(body) if runs_code && from_stdin => self.script.bodies.get(*body),
+            _ => None,
+        };
+        let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
         let is_filtered = commands.iter().any(|command| selects(command));
         let counts = move |command: &&Command| !(is_filtered && lists_things(command));
-        commands.into_iter().filter(counts).filter_map(Command::name)
+        let names = commands.into_iter().filter(counts).filter_map(Command::name);
+        names.chain(in_body.into_iter().flatten())
     }
 
     /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
@@ -86,6 +92,9 @@ impl Scene<'_> {
             Some(Special::Code) => self.code_is_dangerous(),
             Some(Special::MadeCode) => self.is_made(),
             Some(Special::Fetched) => self.command.runs_file_of.is_some(),
+            Some(Special::Cloned) => self.runs_cloned(),
+            Some(Special::RemoteInput) => self.is_fed_from_here(),
+            Some(Special::RemoteEnvironment) => self.shows_environment_elsewhere(),
             Some(Special::KillAll) => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
@@ -128,6 +137,15 @@ impl Scene<'_> {
     }
 }
 
+/// The programs in the substitutions of a here-document.
+fn substituted(text: &str) -> impl Iterator<Item = &str> {
+    const MOST: usize = 16;
+    let starts = text.match_indices("$(").map(|(at, mark)| at + mark.len());
+    let starts = starts.chain(text.match_indices('`').map(|(at, mark)| at + mark.len()));
+    let ends = |c: char| c.is_whitespace() || matches!(c, ')' | '`' | ';' | '|');
+    starts.take(MOST).filter_map(move |at| text.get(at..)?.trim_start().split(ends).next())
+}
+
 /// Programs that list processes or containers: with a filter, only those that are meant.
 fn lists_things(command: &Command) -> bool {
     matches!(command.name(), Some("ps" | "pgrep" | "docker" | "podman" | "nerdctl"))
@@ -155,7 +173,7 @@ fn selects(command: &Command) -> bool {
 }
 
 /// The index of an interpreter's code or file among its words, and whether it reads its standard input.
-fn code_place(words: &[Word], shell: bool) -> (usize, bool) {
+pub(super) fn code_place(words: &[Word], shell: bool) -> (usize, bool) {
     let mut at = 0;
     let (mut has_code, mut reads) = (false, false);
     while let Some(word) = words.get(at) {

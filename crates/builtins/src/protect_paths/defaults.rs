@@ -261,6 +261,8 @@ pub(super) const AGENT_FILES: &[&str] = &[
 /// Exceptions that only look like one of these.
 pub(super) const EXCEPT: &[&str] = &[
     ".env.example",
+    // The word itself, as a shell gets it: it names the sample.
+    ".env.ex[*]",
     ".env.*.example",
     ".env.sample",
     ".env.template",
@@ -271,6 +273,7 @@ pub(super) const EXCEPT: &[&str] = &[
     "sample.env",
     "template.env",
     "*.pub",
+    "debug.keystore",
     "**/.ssh/known_hosts",
     "*cert.pem",
     "*certs.pem",

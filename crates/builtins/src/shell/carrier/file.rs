@@ -141,7 +141,10 @@ fn downloaded(words: &[&str], options: &[&str]) -> Option<String> {
             }
         }
     }
-    let address = words.iter().find(|word| word.contains("://"))?;
+    let bare = |word: &&&str| {
+        word.contains('/') && word.contains('.') && !word.starts_with(['-', '.', '/', '~', '@'])
+    };
+    let address = words.iter().find(|word| word.contains("://")).or_else(|| words.iter().rfind(bare))?;
     let name = address.split(['?', '#']).next()?.rsplit('/').next()?;
     (!name.is_empty()).then(|| name.to_owned())
 }

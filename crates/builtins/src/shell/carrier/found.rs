@@ -46,6 +46,7 @@ pub(super) fn names_of_fd(words: &[Word]) -> Vec<Word> {
 /// and `git ls-files`.
 pub(crate) fn names_of_output(commands: &[Command], range: Range<usize>) -> Vec<Word> {
     let mut range = range;
+    let mut picked: Option<Word> = None;
     for _ in 0..MOST {
         let Some(last) = commands.get(range).and_then(<[Command]>::last) else { return Vec::new() };
         let words = last.arguments();
@@ -55,12 +56,26 @@ pub(crate) fn names_of_output(commands: &[Command], range: Range<usize>) -> Vec<
         match last.name() {
             Some("find") => return names_of_find(words),
             Some("fd" | "fdfind") => return names_of_fd(words),
-            Some("ls" | "locate" | "plocate" | "mdfind") => return operands(words),
+            Some("ls" | "locate" | "plocate" | "mdfind") => {
+                return operands(words).into_iter().chain(picked).collect();
+            }
             Some("git") if words.first().is_some_and(|word| word.known() == Some("ls-files")) => {
                 return operands(&words[1..]);
             }
             Some(name) if FILTERS.contains(&name) => match &last.input {
-                Input::Pipe(before) => range = before.clone(),
+                Input::Pipe(before) => {
+                    range = before.clone();
+                    // `ls -a | grep env` is there for `.env`.
+                    let is_env = |word: &&Word| {
+                        let plain = |c: char| matches!(c, '^' | '$' | '\\' | '.' | '*');
+                        word.known().is_some_and(|text| text.trim_matches(plain) == "env")
+                    };
+                    let inverts =
+                        words.iter().any(|word| word.head().starts_with('-') && word.head().contains('v'));
+                    if !inverts && words.iter().any(|word| is_env(&word)) {
+                        picked = Some(Word::literal(".env"));
+                    }
+                }
                 _ => return Vec::new(),
             },
             _ => return Vec::new(),

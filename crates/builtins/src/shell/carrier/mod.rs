@@ -25,7 +25,7 @@ use self::table::{Carrier, Style, Weight};
 use super::model::{Assignment, Command};
 use super::parser::Parser;
 use super::variables::as_value;
-use super::word::{Piece, Word, assignment};
+use super::word::{Origin, Piece, Word, assignment};
 
 /// The budget that copying a word costs, in bytes.
 const WORD: usize = 16;
@@ -55,6 +55,31 @@ const CODE_VARIABLES: [&str; 20] = [
     "SSH_ASKPASS",
     "SUDO_ASKPASS",
     "VISUAL",
+];
+
+/// Variables that put code into programs or switch checks off: the lists of commands judge their values.
+const LISTED_VARIABLES: [&str; 21] = [
+    "DYLD_INSERT_LIBRARIES",
+    "GIT_SSL_NO_VERIFY",
+    "HUSKY",
+    "HUSKY_SKIP_HOOKS",
+    "JAVA_TOOL_OPTIONS",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LEFTHOOK",
+    "NODE_OPTIONS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "OVERCOMMIT_DISABLE",
+    "PERL5DB",
+    "PERL5OPT",
+    "PRE_COMMIT_ALLOW_NO_CONFIG",
+    "PYTHONSTARTUP",
+    "PYTHONHTTPSVERIFY",
+    "RUBYOPT",
+    "SKIP",
+    "SKIP_HOOKS",
+    "SKIP_SIMPLE_GIT_HOOKS",
 ];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
@@ -135,9 +160,14 @@ impl Parser {
                 // Expanded before every prompt, or before every command that is traced.
                 "PS0" | "PS1" | "PS2" | "PS4" => self.latent(value.show().into_owned()),
                 "BASH_ENV" | "ENV" => self.file_code(at, &value),
-                "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" => {
-                    // As a command, so that the lists see it.
-                    let words = vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
+                name if LISTED_VARIABLES.contains(&name) => {
+                    // As a command, so that the lists see it, with the beginning of the one that it is for.
+                    let mut words =
+                        vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
+                    let command = &self.script.commands[at];
+                    if !command.assignments.is_empty() {
+                        words.extend(command.words.iter().take(2).cloned());
+                    }
                     let level = self.script.commands[at].level + 1;
                     let command = Command { words, carrier: Some(at), level, ..Command::default() };
                     self.script.commands.push(command);
@@ -155,7 +185,16 @@ impl Parser {
         let why = format!("the program `{}` cannot be known", shown(&program.show()));
         let (splits, level, count) = (program.may_split(), command.level, command.words.len());
         let cost = count * WORD;
+        let is_shell = program.pieces().len() == 1
+            && program.unknowns().any(|unknown| {
+                matches!(&unknown.from, Origin::Variable(name) if matches!(&**name, "SHELL" | "BASH" | "0"))
+            });
         self.unknown(why);
+        if is_shell && count > 1 && level <= MOST_LEVELS && self.spend(cost) {
+            let mut words = vec![Word::literal("sh")];
+            words.extend_from_slice(self.script.commands[at].arguments());
+            return self.carry(at, words, Vec::new());
+        }
         if splits && count > 1 && level <= MOST_LEVELS && self.spend(cost) {
             let rest = self.script.commands[at].words[1..].to_vec();
             let words = Command { words: rest, carrier: Some(at), level: level + 1, ..Command::default() };

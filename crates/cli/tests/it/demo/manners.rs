@@ -110,7 +110,7 @@ fn a_small_terminal_gets_the_whole_table() {
 fn a_wrong_flag_is_a_usage_error_and_the_help_teaches() {
     let lab = Lab::new();
     lab.run(&["demo", "--jsno"]).exits(64).complains("--json");
-    lab.run(&["demo", "--help"]).exits(0).says("No network, no key").says("Example:");
+    lab.run(&["demo", "--help"]).exits(0).says("No network, no API key").says("Example:");
 }
 
 #[test]
