@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 use crosier::Layer;
-use crosier::config::{Config, Problems};
 use crosier_layers::{LayerFile, RefusedFile};
 use crosier_policy::Look;
 use crosier_policy::trust::Standing;
@@ -52,8 +51,6 @@ impl Run for ConfigCommandArgs {
     }
 }
 
-type Loaded = std::result::Result<Vec<(Layer, Config)>, Problems>;
-
 /// The trust state of a file's project; none for files that need no trust.
 fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
     if !matches!(file.layer, Layer::Project(_) | Layer::Local) {
@@ -63,11 +60,12 @@ fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
     all.iter().find(|(folder, _)| Some(folder.as_path()) == file.path.parent()).map(|(_, standing)| standing)
 }
 
-/// What one file adds to its layer.
-fn added(file: &LayerFile, loaded: &Loaded) -> Option<usize> {
+/// What one file adds to its layer; the packs that it extends too, where it is the only file of the layer.
+fn added(file: &LayerFile, found: &Look) -> Option<usize> {
     let name = file.path.display().to_string();
-    let (_, config) = loaded.as_ref().ok()?.iter().find(|(layer, _)| *layer == file.layer)?;
-    Some(config.declared.iter().filter(|hook| hook.source.name == name).count())
+    let is_only = found.layers.files.iter().filter(|other| other.layer == file.layer).count() == 1;
+    let (_, config) = found.loaded.as_ref().ok()?.iter().find(|(layer, _)| *layer == file.layer)?;
+    Some(config.declared.iter().filter(|hook| is_only || hook.source.name == name).count())
 }
 
 fn text(found: &Look) -> std::result::Result<(), Failed> {
@@ -76,7 +74,7 @@ fn text(found: &Look) -> std::result::Result<(), Failed> {
     }
     let mut drawn = table::table(["LAYER", "FILE", "ADDS"]);
     for file in &found.layers.files {
-        let adds = added(file, &found.loaded).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
+        let adds = added(file, found).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
         let adds = match standing(file, found) {
             Some(Standing::Never) => format!("{adds}, not in force: nobody trusted them (crosier trust)"),
             Some(Standing::Closed(why)) => format!("closed: {}", print::one_line(why)),
@@ -110,7 +108,7 @@ fn as_json(found: &Look) -> Value {
         json!({
             "layer": file.layer.to_string(),
             "path": file.path.display().to_string(),
-            "hooks": added(file, &found.loaded),
+            "hooks": added(file, found),
             "trust": trust,
             "why": why,
             "in_force": matches!(standing, None | Some(Standing::Trusted)),

@@ -59,6 +59,14 @@ fn the_files_in_force_are_shown_with_their_layer_and_what_they_add() {
 }
 
 #[test]
+fn the_hooks_of_a_pack_count_for_the_file_that_extends_it() {
+    let home = Home::new();
+    home.write("project/crosier.yaml", "extends: crosier:recommended\n");
+    let text = String::from_utf8(home.run(&[]).stdout).unwrap();
+    assert!(text.contains("5 hooks"), "{text}");
+}
+
+#[test]
 fn a_refused_file_is_loud() {
     let home = Home::new();
     let file = home.0.path().join(".config/crosier/crosier.yaml");
