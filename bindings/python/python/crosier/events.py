@@ -308,7 +308,7 @@ class PreModelSwitch(BaseEvent):
 
 
 class PostModelSwitch(BaseEvent):
-    """When another model is used."""
+    """When the model was switched."""
 
     hook_event_name: Literal["PostModelSwitch"]
     agent_id: str | None
@@ -368,7 +368,7 @@ class ConfigChange(BaseEvent):
 
 
 class WorktreeCreate(BaseEvent):
-    """When a working tree is to be made; a hook would have to make it."""
+    """When a worktree is about to be created; a hook would have to create it."""
 
     hook_event_name: Literal["WorktreeCreate"]
     agent_id: str | None
@@ -376,7 +376,7 @@ class WorktreeCreate(BaseEvent):
 
 
 class WorktreeRemove(BaseEvent):
-    """When a working tree goes."""
+    """When a worktree is removed."""
 
     hook_event_name: Literal["WorktreeRemove"]
     agent_id: str | None
@@ -394,7 +394,7 @@ class InstructionsLoaded(BaseEvent):
 
 
 class CwdChanged(BaseEvent):
-    """When the agent works in another folder."""
+    """When the agent's working directory has changed."""
 
     hook_event_name: Literal["CwdChanged"]
     agent_id: str | None
@@ -421,7 +421,7 @@ class DirectoryAdded(BaseEvent):
 
 
 class MessageDisplay(BaseEvent):
-    """When words of the model are shown."""
+    """When text of the model is shown."""
 
     hook_event_name: Literal["MessageDisplay"]
     agent_id: str | None
@@ -445,7 +445,7 @@ class BeforeToolSelection(BaseEvent):
 
 
 class PreCompress(BaseEvent):
-    """When the agent looks whether the conversation is too long."""
+    """When the agent checks whether the conversation is too long."""
 
     hook_event_name: Literal["PreCompress"]
     agent_id: str | None
@@ -453,7 +453,7 @@ class PreCompress(BaseEvent):
 
 
 class UserPromptTransformed(BaseEvent):
-    """When a prompt has become what the model gets."""
+    """When a prompt was turned into what the model gets."""
 
     hook_event_name: Literal["UserPromptTransformed"]
     agent_id: str | None
@@ -470,7 +470,7 @@ class ErrorOccurred(BaseEvent):
 
 
 class AgentThought(BaseEvent):
-    """When the model has thought."""
+    """When the model has finished thinking."""
 
     hook_event_name: Literal["AgentThought"]
     agent_id: str | None
