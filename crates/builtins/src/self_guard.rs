@@ -99,7 +99,7 @@ impl Builtin for SelfGuard {
             no_read_files: Patterns::default(),
             ask_read: Patterns::default(),
             ask_write: Patterns::default(),
-            no_write: protect_paths::compiled(protect_paths::WIRING).into(),
+            no_write: Patterns::fixed(&[protect_paths::WIRING]),
             except: Patterns::default(),
             own: protect_paths::own_files(&request.file(), &self.own),
             guards_wiring: true,

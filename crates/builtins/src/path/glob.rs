@@ -65,6 +65,9 @@ impl Name {
         if let Some(end) = name.strip_prefix('*').filter(|end| is_plain(end)) {
             return Ok(Self::End(end.to_owned()));
         }
+        if let Some(start) = name.strip_suffix('*').filter(|start| is_plain(start)) {
+            return Ok(Self::Start(start.to_owned()));
+        }
         Ok(Self::of_parts(parts(&name)?))
     }
 
@@ -140,14 +143,6 @@ impl PathGlob {
             self.start = Start::Root;
         }
         self
-    }
-
-    /// A name that every path which it matches has in it, if there is one.
-    pub(crate) fn key(&self) -> Option<&str> {
-        self.segments.iter().find_map(|segment| match segment {
-            Segment::Name(Name::Exact(name)) => Some(name.as_str()),
-            _ => None,
-        })
     }
 
     /// Whether it matches this absolute path, for a rule that allows.

@@ -107,16 +107,14 @@ impl Builtin for ProtectPaths {
 }
 
 fn default_protected(folder: &Path, file: &Path, further: &[PathBuf]) -> Protected {
-    let mut no_write = compiled(defaults::NO_WRITE);
-    no_write.extend(compiled(defaults::WIRING));
     Protected {
         base: Names::new(folder, Case::Folded),
-        no_read: compiled(defaults::NO_READ).into(),
-        no_read_files: compiled(defaults::NO_READ_FILES).into(),
-        ask_read: compiled(defaults::ASK_READ).into(),
-        ask_write: compiled(defaults::ASK_WRITE).into(),
-        no_write: no_write.into(),
-        except: compiled(defaults::EXCEPT).into(),
+        no_read: Patterns::fixed(&[defaults::NO_READ]),
+        no_read_files: Patterns::fixed(&[defaults::NO_READ_FILES]),
+        ask_read: Patterns::fixed(&[defaults::ASK_READ]),
+        ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
+        no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
+        except: Patterns::fixed(&[defaults::EXCEPT]),
         own: own_files(file, further),
         guards_wiring: true,
         asks_about_form: true,
@@ -152,7 +150,6 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
     no_write.extend(globs(request, "also_no_write", &[]));
     let except = globs(request, "except", defaults::EXCEPT);
     fine?;
-    no_write.extend(compiled(defaults::WIRING));
     let standard = default_protected(request.folder(), &request.file(), further);
     let ask_write = if has_own_writes { Patterns::default() } else { standard.ask_write };
     let (no_read_files, ask_read) = if has_own_list {
@@ -165,16 +162,10 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
         no_read_files,
         ask_read,
         ask_write,
-        no_write: no_write.into(),
+        no_write: Patterns::new(no_write, &[defaults::WIRING]),
         except: except.into(),
         ..standard
     })
-}
-
-/// Patterns that come with this crate.
-pub(crate) fn compiled(patterns: &[&str]) -> Vec<(String, PathGlob)> {
-    let glob = |text: &&str| Some(((*text).to_owned(), PathGlob::new(text, Case::Folded).ok()?.anywhere()));
-    patterns.iter().filter_map(glob).collect()
 }
 
 /// The configuration, its state, and what the host says belongs to it; as written and with links resolved.

@@ -1,7 +1,14 @@
 //! Patterns for files, found by the names in a path: most paths have none of those that the patterns need.
+//!
+//! A program that judges one event needs few of them: the lists that come with this crate are indexed when the first
+//! path is compared with them, and a pattern is compiled when a path has its name.
 
-use crate::names::NameMap;
-use crate::path::{Names, PathGlob};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use crate::names::{self, Slot};
+use crate::path::{Case, Names, PathGlob};
+use crate::token::lowered;
 
 /// A pattern as it was written, and compiled.
 pub(crate) type Pattern = (String, PathGlob);
@@ -9,14 +16,46 @@ pub(crate) type Pattern = (String, PathGlob);
 /// Patterns in their order.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns {
-    all: Vec<Pattern>,
+    written: Vec<Pattern>,
+    /// Those that come with this crate, after the others.
+    fixed: &'static [&'static [&'static str]],
+    index: OnceLock<Index>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    all: Vec<Indexed>,
     /// The places of those that need a name to be in the path.
-    by_name: NameMap<String, Vec<usize>>,
+    by_name: Vec<Slot>,
     /// The places of all others.
     others: Vec<usize>,
 }
 
+#[derive(Debug)]
+struct Indexed {
+    text: Cow<'static, str>,
+    /// None when it is not a pattern; tests see to it that there are none.
+    glob: OnceLock<Option<PathGlob>>,
+}
+
+impl Indexed {
+    fn glob(&self) -> Option<&PathGlob> {
+        let compile = || PathGlob::new(&self.text, Case::Folded).ok().map(PathGlob::anywhere);
+        self.glob.get_or_init(compile).as_ref()
+    }
+}
+
 impl Patterns {
+    /// Patterns of a configuration, and after them lists that come with this crate.
+    pub(crate) fn new(written: Vec<Pattern>, fixed: &'static [&'static [&'static str]]) -> Self {
+        Self { written, fixed, index: OnceLock::new() }
+    }
+
+    /// Lists that come with this crate.
+    pub(crate) fn fixed(fixed: &'static [&'static [&'static str]]) -> Self {
+        Self::new(Vec::new(), fixed)
+    }
+
     /// The text of the first pattern that this file fits.
     pub(super) fn find_file(&self, paths: &[Names], base: &Names) -> Option<&str> {
         self.find(paths, |glob, path| glob.matches_names(path, base, None))
@@ -29,38 +68,58 @@ impl Patterns {
 
     /// The text of the first pattern for this name, wherever it is.
     pub(super) fn find_name(&self, name: &str) -> Option<&str> {
-        self.texts().find(|(_, glob)| glob.matches_name(name)).map(|(text, _)| text.as_str())
+        let fits = |pattern: &&Indexed| pattern.glob().is_some_and(|glob| glob.matches_name(name));
+        self.index().all.iter().find(fits).map(|pattern| &*pattern.text)
     }
 
-    pub(super) fn texts(&self) -> impl Iterator<Item = &Pattern> {
-        self.all.iter()
+    pub(super) fn texts(&self) -> impl Iterator<Item = &str> {
+        self.index().all.iter().map(|pattern| &*pattern.text)
     }
 
     fn find(&self, paths: &[Names], fits: impl Fn(&PathGlob, &Names) -> bool) -> Option<&str> {
+        let Index { all, by_name, others } = self.index();
         let is_found = |place: &usize| {
-            let glob = self.all.get(*place).map(|(_, glob)| glob);
+            let glob = all.get(*place).and_then(Indexed::glob);
             glob.is_some_and(|glob| paths.iter().any(|path| fits(glob, path)))
         };
         let names = paths.iter().flat_map(Names::iter);
-        let named = names.filter_map(|name| self.by_name.get(name)).flatten();
-        let first = named.copied().filter(is_found).min();
-        let other = self.others.iter().copied().take_while(|place| first.is_none_or(|first| *place < first));
+        let first = names.flat_map(|name| names::rows(by_name, name)).filter(is_found).min();
+        let other = others.iter().copied().take_while(|place| first.is_none_or(|first| *place < first));
         let first = other.filter(is_found).min().or(first)?;
-        self.all.get(first).map(|(text, _)| text.as_str())
+        all.get(first).map(|pattern| &*pattern.text)
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| {
+            let written = self.written.iter().map(|(text, glob)| Indexed {
+                text: Cow::Owned(text.clone()),
+                glob: OnceLock::from(Some(glob.clone())),
+            });
+            let fixed = self.fixed.iter().copied().flatten();
+            let fixed = fixed.map(|text| Indexed { text: Cow::Borrowed(text), glob: OnceLock::new() });
+            let mut index = Index { all: written.chain(fixed).collect(), ..Index::default() };
+            for (place, pattern) in index.all.iter().enumerate() {
+                match (key(&pattern.text), u16::try_from(place)) {
+                    (Some(name), Ok(slot)) => index.by_name.push((names::hash(&name), slot)),
+                    _ => index.others.push(place),
+                }
+            }
+            index.by_name.sort_unstable();
+            index
+        })
     }
 }
 
+/// A name that every path which fits the pattern has in it, if there is one.
+fn key(pattern: &str) -> Option<Cow<'_, str>> {
+    let is_special = |name: &str| name.is_empty() || name == "." || name == "~";
+    let names = pattern.trim().split('/').filter(|name| !is_special(name));
+    names.into_iter().find(|name| !name.contains(['*', '?', '['])).map(|name| lowered(Cow::Borrowed(name)))
+}
+
 impl From<Vec<Pattern>> for Patterns {
-    fn from(all: Vec<Pattern>) -> Self {
-        let mut patterns = Self::default();
-        for (place, (_, glob)) in all.iter().enumerate() {
-            match glob.key() {
-                Some(name) => patterns.by_name.entry(name.to_owned()).or_default().push(place),
-                None => patterns.others.push(place),
-            }
-        }
-        patterns.all = all;
-        patterns
+    fn from(written: Vec<Pattern>) -> Self {
+        Self::new(written, &[])
     }
 }
 
@@ -89,6 +148,29 @@ mod tests {
         ] {
             assert_eq!(patterns.find_tree(&names(path), &base), tree, "{path}");
             assert_eq!(patterns.find_file(&names(path), &base), file, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_pattern_of_this_crate_compiles() {
+        use crate::protect_paths::defaults::*;
+        for text in [NO_READ, NO_READ_FILES, ASK_READ, ASK_WRITE, NO_WRITE, WIRING, EXCEPT].concat() {
+            assert!(PathGlob::new(text, Case::Folded).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_a_name_that_every_path_has() {
+        let keys = [
+            ("**/.aws/config", Some(".aws")),
+            ("~/.kube", Some(".kube")),
+            ("/proc/*/environ", Some("proc")),
+            ("./Secret/**", Some("secret")),
+            ("*.pem", None),
+            ("~/", None),
+        ];
+        for (pattern, wanted) in keys {
+            assert_eq!(key(pattern).as_deref(), wanted, "{pattern}");
         }
     }
 }

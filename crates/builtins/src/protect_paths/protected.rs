@@ -161,7 +161,7 @@ impl Protected {
         }
         let wanted = of_wildcards(&name);
         let is_plain = |pattern: &&str| !pattern.contains(['/', '*', '?']);
-        let patterns = self.no_read_files.texts().chain(self.no_read.texts()).map(|(text, _)| text.as_str());
+        let patterns = self.no_read_files.texts().chain(self.no_read.texts());
         let found = patterns.filter(is_plain).find(|pattern| meets(&wanted, &of_text(pattern)))?;
         Some(Objection::Question(format!(
             "`{shown}` can stand for `{found}`, which is protected; should it be read?"
@@ -227,8 +227,8 @@ impl Protected {
             let Ok(compiled) = PathGlob::new(name, Case::Folded) else { continue };
             let patterns = self.no_read_files.texts().chain(self.no_read.texts());
             let sample = patterns
-                .filter(|(pattern, _)| !pattern.contains('/'))
-                .map(|(pattern, _)| pattern.replace('*', "local"))
+                .filter(|pattern| !pattern.contains('/'))
+                .map(|pattern| pattern.replace('*', "local"))
                 .find(|sample| compiled.matches_name(sample) && self.except.find_name(sample).is_none());
             if let Some(sample) = sample {
                 return Some(Objection::Secret(format!(

@@ -1,9 +1,8 @@
 //! Programs that run code in a language of their own, or commands after a mark: `python -c`, `psql -c '\\! …'`.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use crate::names::NameMap;
+use crate::names::{self, Slot};
 use crate::shell::model::Input;
 use crate::shell::parser::Parser;
 use crate::shell::word::Word;
@@ -107,15 +106,38 @@ struct Traits {
     escapes: bool,
 }
 
+/// The names of all lists; a row is an index into the lists, one after the other.
+static BY_NAME: [Slot; INTERPRETERS.len() + READERS.len() + ESCAPES.len()] = names::sorted({
+    let mut slots = [(0, 0); INTERPRETERS.len() + READERS.len() + ESCAPES.len()];
+    let mut at = 0;
+    while at < slots.len() {
+        slots[at] = (names::hash(listed(at)), at as u16);
+        at += 1;
+    }
+    slots
+});
+
+/// The name at an index into the lists, one after the other.
+const fn listed(at: usize) -> &'static str {
+    const READS: usize = INTERPRETERS.len();
+    const ESCAPE: usize = READS + READERS.len();
+    match at {
+        0..READS => INTERPRETERS[at],
+        READS..ESCAPE => READERS[at - READS],
+        _ => ESCAPES[at - ESCAPE],
+    }
+}
+
 fn traits(name: &str) -> Traits {
-    static BY_NAME: LazyLock<NameMap<&'static str, Traits>> = LazyLock::new(|| {
-        let mut all: NameMap<&'static str, Traits> = NameMap::default();
-        INTERPRETERS.iter().for_each(|name| all.entry(name).or_default().interprets = true);
-        READERS.iter().for_each(|name| all.entry(name).or_default().reads = true);
-        ESCAPES.iter().for_each(|name| all.entry(name).or_default().escapes = true);
-        all
-    });
-    BY_NAME.get(name).copied().unwrap_or_default()
+    let mut traits = Traits::default();
+    for at in names::rows(&BY_NAME, name).filter(|at| listed(*at) == name) {
+        match at.checked_sub(INTERPRETERS.len()) {
+            None => traits.interprets = true,
+            Some(at) if at < READERS.len() => traits.reads = true,
+            Some(_) => traits.escapes = true,
+        }
+    }
+    traits
 }
 
 /// Whether a program runs code in a language of its own.

@@ -1,8 +1,6 @@
 //! The programs that run other programs, and how their command lines are read.
 
-use std::sync::LazyLock;
-
-use crate::names::NameMap;
+use crate::names::{self, Slot};
 
 /// How a program's command line says what it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -375,10 +373,31 @@ pub(super) static TABLE: &[Carrier] = &[
     .long(&["--library-path", "--preload", "--argv0"]),
 ];
 
-/// The row of a program.
+/// How many names there are in the table.
+const NAMES: usize = {
+    let (mut count, mut row) = (0, 0);
+    while row < TABLE.len() {
+        count += TABLE[row].names.len();
+        row += 1;
+    }
+    count
+};
+
+/// The rows by their names.
+static BY_NAME: [Slot; NAMES] = names::sorted({
+    let (mut slots, mut count, mut row) = ([(0, 0); NAMES], 0, 0);
+    while row < TABLE.len() {
+        let mut at = 0;
+        while at < TABLE[row].names.len() {
+            slots[count] = (names::hash(TABLE[row].names[at]), row as u16);
+            (count, at) = (count + 1, at + 1);
+        }
+        row += 1;
+    }
+    slots
+});
+
+/// The row of a program. When two rows have its name, the later one counts.
 pub(super) fn find(name: &str) -> Option<&'static Carrier> {
-    static BY_NAME: LazyLock<NameMap<&'static str, &'static Carrier>> = LazyLock::new(|| {
-        TABLE.iter().flat_map(|row| row.names.iter().map(move |name| (*name, row))).collect()
-    });
-    BY_NAME.get(name).copied()
+    names::rows(&BY_NAME, name).map(|row| &TABLE[row]).filter(|row| row.names.contains(&name)).last()
 }
