@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Kind, Notice, NoticeKind, Outcome};
@@ -372,6 +373,15 @@ impl Engine {
     #[must_use]
     pub fn is_wanted(&self, event: &Event) -> bool {
         self.0.plan(event).is_some()
+    }
+
+    /// How long the hooks of this event can take together, if each uses its whole time limit and is asked twice, as
+    /// guards are. Callbacks do not count: zero means that no process is started.
+    #[must_use]
+    pub fn longest_run(&self, event: &Event) -> Duration {
+        let Some(plan) = self.0.plan(event) else { return Duration::ZERO };
+        let hooks = plan.hooks().iter().chain(plan.observers());
+        hooks.filter(|hook| !hook.handler.is_callback()).map(|hook| hook.timeout * 2).sum()
     }
 
     /// What would run for this event and why, and what would not.

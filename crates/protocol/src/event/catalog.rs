@@ -9,7 +9,8 @@ use crate::wire::BASE_FIELDS;
 /// All rows that can be fired or hooked.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    host_rows: Vec<Arc<EventRow>>,
+    /// Shared: a catalog is cloned for every loader and engine.
+    host_rows: Arc<Vec<Arc<EventRow>>>,
 }
 
 /// What an event name in configuration means: a row, and perhaps a matcher (`pre:tool:shell`).
@@ -23,6 +24,14 @@ pub struct ResolvedName<'a> {
 }
 
 impl Catalog {
+    /// The built-in table and these rows, which are not checked: for a table that tests have passed to
+    /// [`add`](Self::add) row by row.
+    #[must_use]
+    pub fn with_checked_rows(rows: &[EventRow]) -> Self {
+        let placed = |(at, row): (usize, &EventRow)| Arc::new(EventRow { index: TABLE.len() + at, ..*row });
+        Self { host_rows: Arc::new(rows.iter().enumerate().map(placed).collect()) }
+    }
+
     /// Adds a row that the host defines.
     ///
     /// # Errors
@@ -53,7 +62,7 @@ impl Catalog {
         }
         row.index = TABLE.len() + self.host_rows.len();
         let row = Arc::new(row);
-        self.host_rows.push(Arc::clone(&row));
+        Arc::make_mut(&mut self.host_rows).push(Arc::clone(&row));
         Ok(Kind::Host(row))
     }
 
@@ -107,7 +116,9 @@ impl Catalog {
     /// The row with exactly this name or alias.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<Kind> {
-        self.rows().find(|row| row.name == name || row.alias == Some(name))
+        let is_named = |row: &EventRow| row.name == name || row.alias == Some(name);
+        let builtin = TABLE.iter().find(|row| is_named(row)).map(Kind::Builtin);
+        builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(Kind::Host))
     }
 
     /// The row that a name in configuration means, with the matcher that may follow a point alias.

@@ -104,7 +104,9 @@ impl FireArgs {
         };
         let outcome = if engine.is_wanted(event) {
             let signals = early.map_or_else(Signals::watch, Ok)?;
-            signals.kill(engine);
+            if !engine.longest_run(event).is_zero() {
+                signals.kill(engine);
+            }
             signals.during("the hooks that ran were killed", fire)??
         } else {
             // No process will be started that a signal could leave behind.

@@ -123,8 +123,12 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
         return Ok(all());
     }
     let signals = Signals::watch().map_err(|failed| failed.message)?;
-    signals.kill(engine);
-    if !may_be_late(engine, call, time) {
+    let longest: Duration = call.events.iter().map(|event| engine.longest_run(event)).sum();
+    if longest > Duration::ZERO {
+        signals.kill(engine);
+    }
+    // Usually the hooks cannot be late, and no watcher is needed.
+    if longest <= time {
         return signals.during("the hooks that ran were killed", all).map_err(|failed| failed.message);
     }
     let late = Arc::new(AtomicBool::new(false));
@@ -133,19 +137,6 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
         return Err(format!("its hooks were not done after {} s and were killed", time.as_secs()));
     }
     outcomes.map_err(|failed| failed.message)
-}
-
-/// Whether the hooks together can take longer than this. Usually they cannot, and no watcher is needed.
-fn may_be_late(engine: &Engine, call: &Call, time: Duration) -> bool {
-    let mut all = Duration::ZERO;
-    for event in &call.events {
-        let plan = engine.explain(event).plan;
-        let hooks = plan.hooks().iter().chain(plan.observers());
-        // What runs in this process answers at once; a guard may be asked twice.
-        all +=
-            hooks.filter(|hook| !hook.handler.is_callback()).map(|hook| hook.timeout * 2).sum::<Duration>();
-    }
-    all > time
 }
 
 /// Does work that fires hooks; those that still run after this time are killed.
