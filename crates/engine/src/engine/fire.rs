@@ -399,8 +399,9 @@ impl Engine {
         self.0.resources.processes.shut_down();
     }
 
-    /// How many processes run hooks of this engine at this moment. After [`shut_down`](Self::shut_down) it
-    /// falls to 0: a host that is about to exit can wait for that, so that no process outlives it.
+    /// How many processes of command hooks run at this moment. After [`shut_down`](Self::shut_down) it falls
+    /// to 0: a host that is about to exit can wait for that, so that no command outlives it. Python workers
+    /// are not counted.
     #[must_use]
     pub fn running_processes(&self) -> usize {
         self.0.resources.processes.running_processes()
