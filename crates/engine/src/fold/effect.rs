@@ -55,7 +55,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         }
     }
     let interrupt = effects.interrupt && request.allows(Capability::Interrupt);
-    match (effects.proceed, request.role.why_powerless()) {
+    match (effects.proceed, request.role.why_no_effect()) {
         (Some(false), Some(why)) => request.ignore("halt", why),
         (Some(false), None) => halt(fold, hook, effects.stop_reason),
         // At an event without resume, `continue: true` has no effect.
@@ -111,7 +111,7 @@ impl Request<'_> {
 
     fn allows(&mut self, capability: Capability) -> bool {
         let word = capability.word();
-        let why = match self.role.why_powerless() {
+        let why = match self.role.why_no_effect() {
             Some(why) => why.to_owned(),
             None if self.has(capability) => return true,
             None => format!("{} has no {word}", self.hook.kind.name),
@@ -147,7 +147,7 @@ fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
         Decision::Ask => Capability::Ask,
         Decision::Allow => Capability::Allow,
     };
-    let could = request.has(capability) && request.role.why_powerless().is_none();
+    let could = request.has(capability) && request.role.why_no_effect().is_none();
     if request.role == Role::Warner && request.has(capability) {
         let reason = opinion.reason.unwrap_or_default();
         return warn(fold, request.hook, opinion.decision, &reason, request.report);
@@ -158,7 +158,7 @@ fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
     }
     if !request.allows(capability) {
         // The denial is not applied, but the model still gets its reason.
-        let takes_context = request.has(Capability::Context) && request.role.why_powerless().is_none();
+        let takes_context = request.has(Capability::Context) && request.role.why_no_effect().is_none();
         if opinion.decision == Decision::Deny && takes_context {
             request.report.context.extend(opinion.reason.clone());
             fold.outcome().context.extend(opinion.reason);

@@ -28,7 +28,7 @@ impl Role {
     }
 
     /// Why no effect of this hook is applied; `None` when it may have effects.
-    pub(super) fn why_powerless(self) -> Option<&'static str> {
+    pub(super) fn why_no_effect(self) -> Option<&'static str> {
         match self {
             Self::Full | Self::NoRewrite => None,
             Self::Observer => Some("a hook that observes has no effect"),

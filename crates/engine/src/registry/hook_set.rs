@@ -97,7 +97,7 @@ impl HookSet {
         let hooks = self.change(event);
         let mut entry = resolve(hook, scope, &mut hooks.unnamed, limits)?;
         let count = *hooks.count(entry.layer);
-        self.tell_apart(&mut entry)?;
+        self.disambiguate(&mut entry)?;
         let limit = limits.max_hooks(entry.layer);
         if count >= limit {
             return Err(RegisterError::TooMany { event: entry.kind.name, limit });
@@ -134,7 +134,7 @@ impl HookSet {
     }
 
     /// Prefixes hooks of the same name with their layers. Two of the same layer are an error.
-    fn tell_apart(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
+    fn disambiguate(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
         let with_layer = |entry: &Entry| -> Arc<str> { format!("{}:{}", entry.layer, entry.name).into() };
         let Some(taken) = self.by_name.get(&entry.name) else { return Ok(()) };
         let name = with_layer(entry);

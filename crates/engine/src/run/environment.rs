@@ -36,7 +36,7 @@ impl Environment {
     /// Takes the environment that the host passes; without one, a hook gets only a default `PATH`.
     pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>, project: Option<PathBuf>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
-        let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
+        let all: Vec<_> = all.into_iter().filter(|(name, value)| is_valid_variable(name, value)).collect();
         let depth = all.iter().rfind(|(name, _)| name == DEPTH).map_or(0, |(_, value)| parse_depth(value));
         Self { all, passed: OnceLock::new(), project, depth }
     }
@@ -76,7 +76,7 @@ impl Environment {
         let depth = self.next_depth();
         let ours = [("CROSIER_PROJECT_DIR", project.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
         let own = spec.env.iter().map(|(name, value)| (name.as_str(), OsStr::new(value)));
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
+        set_if_absent(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         for (name, value) in ours.into_iter().chain(own).chain([(DEPTH, depth.as_ref())]) {
             env.retain(|(other, _)| other != name);
             env.push((name.into(), value.into()));
@@ -99,10 +99,10 @@ impl Environment {
         // A nested hook must not inherit these from the outer hook.
         env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS" && name != ATTEMPT);
         let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
+        set_if_absent(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
             env.retain(|(other, _)| other != name);
-            if value.len() <= MAX_VALUE_BYTES && is_carried(OsStr::new(name), value) {
+            if value.len() <= MAX_VALUE_BYTES && is_valid_variable(OsStr::new(name), value) {
                 env.push((name.into(), value.into()));
             }
         };
@@ -151,7 +151,7 @@ fn parse_depth(value: &OsStr) -> u32 {
 }
 
 /// Adds a variable unless it is inherited: if an agent sets its project folder, that value is kept.
-fn keep_or_push(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) {
+fn set_if_absent(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) {
     if !env.iter().any(|(other, _)| other == name) {
         env.push((name.into(), value.into()));
     }
@@ -184,7 +184,7 @@ fn clean(folder: &Path) -> Cow<'_, Path> {
 }
 
 /// Whether the operating system can pass this variable.
-fn is_carried(name: &OsStr, value: &OsStr) -> bool {
+fn is_valid_variable(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
 }
