@@ -226,7 +226,7 @@ impl Ignored {
 pub struct Report {
     /// The hook's name as shown: `agent/name` in a scope.
     pub hook: Arc<str>,
-    /// 1, or 2 when a guard was run again because a later hook changed what it had judged.
+    /// 1, or 2 when a guard was run again because a later hook changed what it had decided about.
     pub pass: u8,
     /// The result.
     pub status: Status,

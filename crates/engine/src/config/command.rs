@@ -133,7 +133,8 @@ pub(super) fn env(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, String)>
     variables
 }
 
-/// How to run a file: directly if it is executable, else by its `#!` line, or with python for `.py`.
+/// How to run a file. With a `#!` line: directly if it is executable, else with that interpreter. Without
+/// one: with python for `.py`, else directly.
 fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
     let relative = "relative paths begin at the configuration's folder";
     let shown = path.display();

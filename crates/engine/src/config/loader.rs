@@ -242,8 +242,8 @@ impl Loader {
         self
     }
 
-    /// Accepts a text in which nothing is configured, for texts that a program generates. A text with unknown
-    /// keys is still an error.
+    /// Accepts a text in which nothing is configured, for texts that a program generates. If such a text has
+    /// unknown keys, it is still an error.
     pub fn may_be_empty(mut self) -> Self {
         self.may_be_empty = true;
         self

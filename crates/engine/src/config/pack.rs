@@ -302,7 +302,7 @@ fn list_of(node: &mut Node) -> Option<&mut Vec<Node>> {
     }
 }
 
-/// Replaces the keys of a hook by those of a change, and its options one by one.
+/// Replaces the keys of a hook with those of a change, and its options one by one.
 fn merge(hook: &mut Node, change: &Node) {
     let Value::Map(entries) = &mut hook.value else { return };
     for new in change.as_map().unwrap_or_default() {

@@ -186,7 +186,7 @@ impl Builder {
         self
     }
 
-    /// Sets what happens when a hook fails that does not set this itself. The default is to log and continue.
+    /// Sets `on_error` for hooks that do not set it. The default is to log and continue.
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
         self

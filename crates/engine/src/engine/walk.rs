@@ -2,7 +2,7 @@
 //! walk.
 //!
 //! Input: an event and its plan. Output: the outcome. The walk creates a future only for hooks that do not
-//! answer at once: running callbacks that do allocates nothing.
+//! answer at once: running a callback that does allocates nothing.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -166,8 +166,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next stage of guards with one that decided about a value other than the current one. `None` when
-    /// no hook rewrote the value.
+    /// The next stage that contains a guard that decided about a value other than the current one. `None`
+    /// when no hook rewrote the value.
     fn guards_to_ask_again(&mut self) -> Option<&'a [Arc<Entry>]> {
         let plan = self.plan;
         let guards = plan.guards().filter(|_| self.fold.is_rewritten())?;

@@ -128,7 +128,7 @@ impl<E> HookBuilder<E> {
 
     /// Sets whether it decides about the final input. If a later hook changed what a guard had let through,
     /// the guard runs again at the end, and its second answer replaces the first. System hooks are guards
-    /// unless set otherwise.
+    /// unless set otherwise; managed hooks always are.
     pub fn guard(mut self, guard: bool) -> Self {
         self.guard = Some(guard);
         self

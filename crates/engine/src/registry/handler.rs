@@ -155,7 +155,7 @@ pub struct PythonSpec {
     pub module: String,
     /// The function, or a class with `__call__`.
     pub function: String,
-    /// Folders in which the module is searched before python's own path.
+    /// Folders in which python looks for the module before its own path.
     pub paths: Vec<PathBuf>,
     /// Where it runs.
     pub cwd: Cwd,
@@ -165,13 +165,13 @@ pub struct PythonSpec {
     pub env: Vec<(String, String)>,
     /// Names of inherited variables that are passed on even if the filter would remove them.
     pub env_pass: Vec<String>,
-    /// Whether each call runs in a fork of the warm interpreter.
+    /// Whether each call runs in a fork of the worker.
     pub fork: bool,
 }
 
 impl PythonSpec {
-    /// The function `module.function`, searched in this folder first. `None` when the text has no module or
-    /// no function.
+    /// The function `module.function`; python looks for the module in this folder first. `None` when the text
+    /// has no module or no function.
     pub fn new(handler: &str, folder: impl Into<PathBuf>) -> Option<Self> {
         let folder = folder.into();
         let (module, function) = handler.rsplit_once('.')?;

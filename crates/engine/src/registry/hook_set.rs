@@ -18,7 +18,7 @@ use super::resolve::resolve;
 #[derive(Debug, Clone)]
 pub(crate) struct HookSet {
     pub(super) scope: Option<Arc<str>>,
-    /// Indexed by event; none where no hook was ever added.
+    /// Indexed by event; `None` if no hook was ever added.
     by_event: Box<[Option<Arc<EventHooks>>]>,
     by_name: HashTrieMapSync<Arc<str>, Named>,
     overrides: usize,

@@ -1,9 +1,10 @@
 //! One plain struct per event, with the field names of its JSON.
 //!
 //! A host makes one and fires it; a typed callback gets a reference to it. `new` takes the required fields,
-//! and each other field has a setter of the same name: `SubagentStop::new("a-1",
-//! "coder").stop_hook_active(true)`. Every struct has a [`Base`] in its field `base`. Each struct comes with
-//! a constant of the same name, so that `Hook::on(PreToolUse)` names the event and its type at once.
+//! and each other field has a setter of the same name:
+//! `SubagentStop::new("a-1", "coder").stop_hook_active(true)`. Every struct has a [`Base`] in its field `base`.
+//! Each struct comes with a constant of the same name, so that `Hook::on(PreToolUse)` names the event and its
+//! type at once.
 
 #[macro_use]
 mod declare;

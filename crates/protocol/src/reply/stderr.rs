@@ -1,6 +1,6 @@
 //! Finds the line of stderr that says why a command failed. Shown to people, never used for decisions.
 
-/// How many lines are looked at, from the end.
+/// How many of the last lines are searched.
 const MAX_LINES: usize = 200;
 /// How long a cause may be, in characters.
 const MAX_CHARS: usize = 300;

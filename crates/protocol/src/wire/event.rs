@@ -177,7 +177,7 @@ impl Event {
         self
     }
 
-    /// Further values that matchers run on, beside [`matcher_value`](Self::matcher_value).
+    /// Further values that matchers run on, besides [`matcher_value`](Self::matcher_value).
     #[inline]
     #[must_use]
     pub fn other_names(&self) -> &[String] {

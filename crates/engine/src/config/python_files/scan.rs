@@ -198,7 +198,7 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                     self.skip_field();
                 }
-                // An unclosed string with single quotes ends with its line.
+                // An unclosed string that is not triple-quoted ends with its line.
                 b'\n' if !is_long => return Token::Text,
                 _ if byte == quote && !is_long => {
                     self.at += 1;
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(unseen("import_module('a'); sys.exit()"), 0);
     }
 
-    /// Every file of the standard library is read as python's own parser reads it.
+    /// For every file of the standard library, the result is the same as that of python's own parser.
     #[test]
     fn it_agrees_with_python() {
         const CODE: &str = "\

@@ -81,7 +81,7 @@ impl ArgumentProblem {
         self
     }
 
-    /// Adds a hint how to fix it.
+    /// Adds a hint on how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();

@@ -16,8 +16,8 @@
 //! ```
 //! A `run:` line of a YAML hook is `command { argument } [ comment ]`; the rest is in the hook's keys.
 //!
-//! - **Words** end at white space. `'…'` may contain anything but `'`, which is taken literally. `"…"` has
-//!   the escapes `\"`, `\\`, `\n`, `\t` and `\$`; any other backslash in it is an error. Outside quotes a
+//! - **Words** end at white space. `'…'` is taken literally and may contain anything but `'`. `"…"` has the
+//!   escapes `\"`, `\\`, `\n`, `\t` and `\$`; any other backslash in it is an error. Outside quotes a
 //!   backslash is an ordinary character, but an error where it looks like an escape: before white space, a
 //!   quote or a `$`. Pieces without white space between them are one word: `a"b c"'d'`.
 //! - **Variables** are replaced in arguments, bare and in `"…"`, not in `'…'`; a value never becomes more

@@ -95,7 +95,7 @@ mod tests {
     use super::super::super::tree::{Source, parse_document};
     use super::*;
 
-    /// What stands in the file where `part` stands in the value of `run`.
+    /// The part of the file at the position that `part` has in the value of `run`.
     fn found(yaml: &str, part: &str) -> String {
         let source: Arc<Source> = Source::new("t", yaml);
         let tree = parse_document(&source).unwrap();

@@ -105,8 +105,8 @@ fn tag_directive(text: &str) -> Option<usize> {
     None
 }
 
-/// What an alias can refer to. Scalars are stored here, because they can also be keys, which are not in the
-/// tree.
+/// What an alias can refer to. Scalars are stored here, because they can also be keys, which are not nodes of
+/// the tree.
 enum Anchored {
     Scalar(Node),
     Collection(usize),

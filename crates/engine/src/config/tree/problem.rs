@@ -78,7 +78,7 @@ impl Problem {
         Self { severity, message, source: Arc::clone(source), span, help: None, related: None }
     }
 
-    /// Adds a hint how to fix it.
+    /// Adds a hint on how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

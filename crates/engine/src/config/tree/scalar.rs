@@ -31,7 +31,7 @@ pub(super) fn node(text: Cow<'_, str>, style: ScalarStyle, tagged: bool, span: S
     Node { value, span, style: written }
 }
 
-/// Takes ownership of a text, without much unused capacity that the parser may have left.
+/// The text as a `String`, shrunk if the parser left much unused capacity.
 pub(super) fn own(text: Cow<'_, str>) -> String {
     let mut text = text.into_owned();
     if text.capacity() - text.len() > MAX_UNUSED {

@@ -84,7 +84,7 @@ pub(super) fn safe(text: &str) -> String {
     render(text, "\\t")
 }
 
-/// Replaces tabs by `tab`, and characters that could control a terminal by escapes.
+/// Replaces tabs with `tab`, and characters that could control a terminal with escapes.
 fn render(text: &str, tab: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -35,7 +35,7 @@ impl PartialEq for Source {
 
 impl Eq for Source {}
 
-/// A range of bytes in a text, without `end`.
+/// A half-open range of bytes in a text: `start..end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Offset of the first byte.
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(source.slice(source.line_at(9)), "");
     }
 
-    /// A long line is counted in blocks: no place in it may differ from one that is counted from the start.
+    /// A long line is counted in blocks, which must give the same columns as counting from its start.
     #[test]
     fn places_in_a_long_line_are_those_that_one_counts() {
         let texts = [

@@ -19,7 +19,7 @@ use super::Stamp;
 /// How often the leader is checked if the kernel has no pidfd.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Tells when the leader of a group exits, without reaping it: until then its id cannot be reused.
+/// Tells when the leader of a group exits, without reaping it: its id cannot be reused until it is reaped.
 #[derive(Debug)]
 pub(in crate::run) enum ExitWatch {
     /// Readable when the leader has exited (Linux 5.3 and later).

@@ -120,7 +120,7 @@ impl<'a> PythonCall<'a> {
         self
     }
 
-    /// Returns what the function prints in the result.
+    /// Keeps what the function prints, and returns it in the result.
     #[must_use]
     pub fn keeping_output(mut self) -> Self {
         self.progress = Some(&|_| {});
@@ -132,7 +132,7 @@ impl<'a> PythonCall<'a> {
         [self.stop.cancel, self.stop.shutdown].into_iter().flatten()
     }
 
-    /// The folders in which the module is searched before python's own path.
+    /// The folders in which python looks for the module before its own path.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         request::paths(self.spec, self.environment)

@@ -102,7 +102,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
         assert_eq!(loaded.fresh(&spec, &hook), None);
         assert_eq!(learn(&mut loaded, "null"), Some(0));
-        // Its number stays, and another hook gets another one.
+        // It keeps its number, and another hook gets a different one.
         assert_eq!((loaded.number(&spec, &hook), loaded.number(&spec, &Arc::from("other"))), (0, 1));
     }
 }

@@ -94,8 +94,8 @@ fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phas
     }
 }
 
-/// The folders in which the module is searched. Python is started so that it ignores `PYTHONPATH`; if a hook
-/// sets it or asks for it, its folders are added here, after all others.
+/// The folders in which python looks for the module first. Python is started so that it ignores `PYTHONPATH`;
+/// if a hook sets it or asks for it, its folders are added here, after all others.
 pub(super) fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let mut paths = spec.paths.clone();
     let is_own = spec.env.iter().any(|(name, _)| name == PYTHONPATH);
