@@ -1,8 +1,8 @@
 //! Crosier: a hook engine for AI agents.
 //!
-//! A host fires an event; the engine runs the hooks that match and hands back one outcome.
+//! A host fires an event; the engine runs the hooks that match and returns one outcome.
 //!
-//! One event goes one way, and each step is a room of this crate:
+//! An event passes through the modules of this crate in one direction:
 //!
 //! ```text
 //! ingest ──► plan ──► for each stage: run ──► fold ──► (rewritten event, next stage) … ──► outcome ──► gate
@@ -10,13 +10,14 @@
 //!           registry ◄── config, scripts
 //! ```
 //!
-//! - `engine`: the builder, `fire` and the walk; the only room that sees all others, and the only loop.
-//! - `registry`: the hooks there are, an immutable value. [`Hook::on`] begins one.
+//! - `engine`: the builder, `fire`, and the loop over the plan (the walk); the only module that uses all
+//!   others.
+//! - `registry`: all registered hooks, as an immutable value. [`Hook::on`] begins a hook.
 //! - `plan`: the ordered hooks for one event, as a value.
-//! - `run`: callbacks and processes; the only room with threads, processes and tokio.
-//! - `fold`: replies and failures → [`Outcome`]; the only room that knows what a decision means.
+//! - `run`: callbacks and processes; the only module with threads, processes and tokio.
+//! - `fold`: replies and failures → [`Outcome`]; the only module that knows what a decision means.
 //! - `gate`: the outcome as enums to match on ([`Gates`]), and [`PendingContext`].
-//! - `message`: what hooks are doing, for whoever listens ([`Listener`]).
+//! - `message`: messages about running hooks, for subscribers ([`Listener`]).
 //!
 //! The library never prints, never reads the environment or the home folder, and never ends the process.
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! The ways in which a hook can fail.
 //!
-//! A failure is data in a report. What follows from it (go on, deny, halt) is decided in one place, by the policy
-//! in the engine's fold room.
+//! A failure is data in a report. What follows from it (continue, deny, halt) is decided in one place: the
+//! policy in the engine's `fold` module.
 
 use std::fmt;
 
@@ -56,7 +56,7 @@ impl FailureKind {
         Self::WorkerLost,
     ];
 
-    /// The word on the wire.
+    /// Its name in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -75,13 +75,14 @@ impl FailureKind {
         }
     }
 
-    /// The kind with this word, if there is one.
+    /// The kind with this name in JSON.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Whether the decision of the hook's code is unknown: it never saw the event, or other code ran in its place.
+    /// Whether this failure denies whatever the hook's `on_error` says: the hook's code never saw the event,
+    /// or other code ran in its place, so its decision is unknown.
     #[must_use]
     pub const fn always_denies(self) -> bool {
         matches!(self, Self::Import | Self::Delivery | Self::Changed)
@@ -94,7 +95,7 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// One failure: its kind, and a sentence for people.
+/// One failure: its kind, and a message for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Failure {

@@ -1,4 +1,4 @@
-//! [`Json`]: a JSON value kept as the text it came in.
+//! [`Json`]: a JSON value kept as its original text.
 //!
 //! Parts of a payload that the engine does not read (a tool's input, its response) stay text. Digits of large
 //! integers, key order and depth are kept, and nothing is parsed or copied per hook. Cloning increments a
@@ -59,7 +59,7 @@ impl Json {
         self.text().starts_with('{')
     }
 
-    /// The string that this value is, if it is one. A lone surrogate becomes U+FFFD.
+    /// The string, if this value is one. A lone surrogate becomes U+FFFD.
     #[must_use]
     pub fn as_str(&self) -> Option<Cow<'_, str>> {
         string_of(self.text())
@@ -167,7 +167,7 @@ pub(crate) fn readable_entries(text: &str) -> Result<Entries<'_>, serde_json::Er
     })
 }
 
-/// Members of one JSON object, in order, values as text. Keeps duplicates: the caller decides.
+/// Members of one JSON object, in order, values as text. Duplicates are kept, for the caller to handle.
 pub(crate) fn object_entries(text: &str) -> Result<Vec<(String, Json)>, serde_json::Error> {
     members(text)
 }
@@ -242,8 +242,8 @@ fn string_of(text: &str) -> Option<Cow<'_, str>> {
     from_text(text).ok().map(Cow::Owned)
 }
 
-/// Replaces lone surrogates with U+FFFD. A model can write half of a surrogate pair; if that made the text
-/// unreadable, six characters would be enough to hide the rest from a guard.
+/// Replaces lone surrogates with U+FFFD. A model can write half of a surrogate pair. If that made the text
+/// unreadable, those six characters would be enough to hide the rest from a guard.
 pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
     if !text.contains("\\u") {
         return Cow::Borrowed(text);
@@ -265,7 +265,7 @@ pub(crate) fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
                 continue;
             }
             (Some(_), _) => 6,
-            // The backslash and what it escapes, which in bad JSON can be any character.
+            // The backslash and the character that it escapes, which can be any character in bad JSON.
             (None, _) => 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
         };
         let end = (at + take).min(text.len());

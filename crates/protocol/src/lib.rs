@@ -2,12 +2,13 @@
 //!
 //! The modules, in the order in which an event passes through them:
 //!
-//! - [`event`]: the one table of events ([`event::TABLE`]): names, payload fields, what a hook may do there.
-//! - [`payload`]: one plain struct per event, with the names of the wire.
-//! - [`wire`]: [`Event`], one fired event, from a struct or from JSON, and its JSON for hooks.
-//! - [`reply`]: what a hook answers: [`Reply`], the strict decoder of the three families of keys,
-//!   and what the end of a command means.
-//! - [`outcome`]: [`Outcome`], the one answer that a host gets.
+//! - [`event`]: the table of events ([`event::TABLE`]): names, payload fields, and the effects that hooks may
+//!   have.
+//! - [`payload`]: one plain struct per event, with the field names of its JSON.
+//! - [`wire`]: [`Event`], one fired event, made from a struct or from JSON, and its JSON for hooks.
+//! - [`reply`]: what a hook answers: [`Reply`], the strict decoder for its JSON, and what the exit of a
+//!   command means.
+//! - [`outcome`]: [`Outcome`], the combined answer that a host gets.
 //! - [`failure`]: the ways in which a hook can fail. A failure is data.
 //!
 //! Nothing here does input or output, reads a clock or starts anything; the only dependencies are

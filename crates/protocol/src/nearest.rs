@@ -1,4 +1,4 @@
-//! The nearest known word to a misspelled one: `matcher` for `matchr`.
+//! Finds the known word that a misspelled one was probably meant to be: `matcher` for `matchr`.
 
 /// The candidate most similar to `word`, if one is similar enough.
 ///
@@ -32,7 +32,7 @@ fn distance(a: &[char], b: &[char], limit: usize) -> usize {
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;
     }
-    // Three rows of the classic table are enough for swaps of neighbours.
+    // Three rows of the distance table are enough, also for swaps of neighbours.
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for (i, &x) in a.iter().enumerate() {

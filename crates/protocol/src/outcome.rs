@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::json::Json;
 use crate::reply::{Decision, Strategy};
 
-/// The one answer to one event.
+/// The combined answer of all hooks to one event.
 ///
 /// A host gets it from the engine; a test makes one with [`Outcome::new`] and sets what it needs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,7 +19,7 @@ pub struct Outcome {
     /// The event's name.
     #[serde(serialize_with = "name")]
     pub event: crate::event::Kind,
-    /// The strictest decision of all hooks; none when no hook had one.
+    /// The strictest decision of all hooks; `None` when no hook decided.
     pub decision: Option<Decision>,
     /// Why, in the words of the first hook with that decision.
     pub reason: Option<Arc<str>>,
@@ -80,14 +80,14 @@ impl Outcome {
     }
 
     /// An outcome with these reports and no effects.
-    // Inlined, so that it is built where the caller wants it: most fires end here.
+    // Inlined, so that it is built in the caller's place and not copied: most fires end here.
     #[inline(always)]
     #[must_use]
     pub fn of_reports(event: crate::event::Kind, reports: Vec<Report>) -> Self {
         Self { reports, ..Self::new(event) }
     }
 
-    /// Whether what was about to happen must not happen.
+    /// Whether the action that was about to happen must not happen.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.decision == Some(Decision::Deny)
@@ -140,7 +140,7 @@ pub struct Injected {
 }
 
 impl Injected {
-    /// A text of this hook.
+    /// A text that this hook gave.
     #[must_use]
     pub fn new(strategy: Strategy, content: impl Into<String>, hook: impl Into<Arc<str>>) -> Self {
         Self { strategy, content: content.into(), hook: hook.into() }
@@ -179,7 +179,7 @@ impl Notice {
         Self { kind, level: level.into(), text: text.into(), hook: "".into() }
     }
 
-    /// The same notice, of this hook.
+    /// The same notice, from this hook.
     #[must_use]
     pub fn of_hook(mut self, hook: impl Into<Arc<str>>) -> Self {
         self.hook = hook.into();
@@ -226,11 +226,11 @@ impl Ignored {
 pub struct Report {
     /// The hook's name as shown: `agent/name` in a scope.
     pub hook: Arc<str>,
-    /// 1, or 2 when a guard was run again because a later hook changed what it had judged.
+    /// 1, or 2 when a guard was run again because a later hook changed what it had decided about.
     pub pass: u8,
     /// The result.
     pub status: Status,
-    /// How long it took; none for callbacks unless the host asked for timing.
+    /// How long it took; `None` for callbacks unless the host asked for timing.
     pub duration: Option<Duration>,
     /// What it decided, if the event allows that decision.
     pub decision: Option<Decision>,

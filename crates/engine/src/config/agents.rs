@@ -42,13 +42,13 @@ pub(super) fn agents(
                 }
             }
         }
-        // Another program's use of the key `agents`.
+        // Another program may use the key `agents` for something else.
         _ => {}
     }
     found
 }
 
-/// The hook sections of one agent, in the order of precedence.
+/// The hook sections of one agent, in order of precedence.
 pub(super) fn sections(node: &Node) -> Vec<&Node> {
     let backend = node.get("backend").and_then(|backend| backend.get("hooks"));
     backend.into_iter().chain(node.get("hooks")).collect()

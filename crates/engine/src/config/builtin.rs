@@ -1,7 +1,7 @@
 //! Ready-made hooks that configuration can name: `type: builtin`, `handler: NAME`, `options: {…}`.
 //!
 //! A host registers them with [`Loader::builtin`](super::Loader::builtin). Their options are checked when the
-//! configuration is loaded: an unknown one is an error with the nearest right word.
+//! configuration is loaded: an unknown one is an error that suggests the most similar one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,21 +17,21 @@ use crate::registry::{Callback, Handler, Mode};
 
 /// A ready-made hook.
 pub trait Builtin: Send + Sync {
-    /// What `handler:` calls it.
+    /// Its name, the value of `handler:`.
     fn name(&self) -> &'static str;
 
     /// What it does, in one line.
     fn about(&self) -> &'static str;
 
-    /// The options that it knows.
+    /// The options that it has.
     fn options(&self) -> &'static [BuiltinOption];
 
-    /// Whether its hooks are guards unless they say otherwise: they judge the final input.
+    /// Whether its hooks are guards unless they set `guard: false`. A guard decides about the final input.
     fn is_guard(&self) -> bool {
         false
     }
 
-    /// Makes the code of one hook. On a mistake in its options, reports it to the request and returns none.
+    /// Makes the code of one hook. If an option is invalid, reports that to the request and returns `None`.
     fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback>;
 }
 
@@ -120,7 +120,7 @@ impl Builtins {
     }
 }
 
-/// Every option must be one that the built-in knows.
+/// Reports options that the built-in does not have.
 fn check(reader: &mut Reader<'_>, builtin: &dyn Builtin, options: Option<&Node>) -> Option<()> {
     let Some(options) = options else { return Some(()) };
     let Value::Map(entries) = &options.value else {

@@ -1,4 +1,4 @@
-//! Commands: a shell line, words, or a file.
+//! Reads commands: a shell line, a list of words, or a file.
 
 use std::fs;
 use std::io::Read;
@@ -38,7 +38,7 @@ pub(super) fn command(
     })))
 }
 
-/// Where the hook runs: the configuration's folder, unless it says otherwise.
+/// The folder that the hook runs in; by default the configuration's folder.
 pub(super) fn cwd(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &Keys<'_>) -> Option<Cwd> {
     let Some(node) = keys.get("cwd") else { return Some(Cwd::Folder(context.folder.to_owned())) };
     let path = reader.filled_text("cwd", node)?;
@@ -133,7 +133,8 @@ pub(super) fn env(reader: &mut Reader<'_>, node: &Node) -> Vec<(String, String)>
     variables
 }
 
-/// How a file is run: by its exec bit, by its `#!` line, or by python for `.py`.
+/// How to run a file. With a `#!` line: directly if it is executable, else with that interpreter. Without
+/// one: with python for `.py`, else directly.
 fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
     let relative = "relative paths begin at the configuration's folder";
     let shown = path.display();

@@ -1,8 +1,8 @@
-//! One configuration file: its top level.
+//! Reads the top level of a configuration file.
 //!
-//! Keys that Crosier does not know may belong to another program, so they are accepted, but only in a file that has
-//! something for Crosier. A key that is nearly one of ours, an event beside `hooks:` and a file in which nothing was
-//! found are errors: a guard that is silently not there is the worst that a configuration can do.
+//! Unknown keys may belong to another program, so they are accepted if the file also configures something for
+//! Crosier. A misspelled key, an event outside `hooks:` and a file that configures nothing are errors: a
+//! guard must never be left out silently.
 
 use crosier_protocol::nearest::nearest;
 
@@ -14,7 +14,7 @@ use super::section::{ENFORCEMENT, Owner, Settings, section};
 use super::tree::{MapEntry, Node, Span, Value, shorten};
 use super::value::Reader;
 
-/// Reads the base hooks of a file, those of its scripts, then the agents'.
+/// Reads the base hooks of a file, then those of its scripts, then those of its agents.
 pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node: &Node, config: &mut Config) {
     if node.is_null() {
         return nothing_found(reader, Span::at(0), "the file is empty");
@@ -88,7 +88,7 @@ fn misplaced(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntr
         let help = format!("indent {} below `hooks:`", named.kind.name);
         return reader.error_with_help(entry.key_span, message, help);
     }
-    // MassGen has one agent under `agent:`; only hooks in it would be lost.
+    // MassGen configures a single agent under `agent:`. Only hooks in it would be lost.
     if key == "agent" && agents::sections(&entry.value).is_empty() {
         return;
     }
@@ -96,7 +96,7 @@ fn misplaced(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntr
         let message = format!("`{shown}` means nothing here");
         return reader.error_with_help(entry.key_span, message, format!("did you mean `{near}`?"));
     }
-    // A list of mappings under a name that is nearly an event's are hooks.
+    // A list of mappings under a misspelled event name is probably a list of hooks.
     let looks_like_hooks =
         entry.value.as_list().is_some_and(|items| items.iter().all(|item| item.as_map().is_some()));
     let rows: Vec<_> = context.catalog.rows().collect();

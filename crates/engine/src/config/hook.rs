@@ -1,4 +1,4 @@
-//! One hook: its keys → what it wants, how it runs, what it runs.
+//! Turns the keys of one hook into a [`Hook`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl<'a> Keys<'a> {
         self.entries.iter().find(|(other, _)| other == key).map_or(self.span, |(_, entry)| entry.key_span)
     }
 
-    /// Where the hook begins, for people.
+    /// The start of the hook, as a position for problems.
     pub(super) fn start(&self) -> Span {
         Span::new(self.span.start, self.span.start)
     }
@@ -105,7 +105,7 @@ impl Type<'_> {
         }
     }
 
-    /// Whether a key means something to this type and not to every hook.
+    /// Whether a key is specific to this type.
     fn owns(self, key: &str) -> bool {
         let own: &[&str] = match self {
             Self::Command => &["command", "argv", "handler", "env", "env_pass", "cwd", "output", "grace"],
@@ -124,7 +124,7 @@ fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
     CORE_TYPES.into_iter().chain(registered).collect()
 }
 
-/// What a hook inherits from where it is written.
+/// What a hook inherits from its place in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) event: &'a Event,
@@ -210,7 +210,7 @@ pub(super) fn hook(
     })
 }
 
-/// The matcher of the hook, its group or its point alias: only one of them can have one.
+/// The matcher of the hook, of its group or of its point alias. Only one of them may set it.
 fn matcher(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, group: &Group) -> Option<Matcher> {
     let own = keys.get("matcher");
     let own = match own {
@@ -269,7 +269,7 @@ fn on_error(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<OnError> {
     }
 }
 
-/// Whether the hook judges the final input. A background hook or an observer cannot.
+/// Whether the hook is a guard. A background hook or an observer cannot be one.
 fn guard(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,
@@ -308,7 +308,7 @@ fn mode(reader: &mut Reader<'_>, keys: &Keys<'_>) -> Option<Mode> {
     Some(chosen.map_or(Mode::Sequential, |(_, mode)| mode))
 }
 
-/// What the hook runs, and the word for it. The type may be left out when a key says it.
+/// The handler of the hook, and the name of its type. The type may be left out if a key implies it.
 fn handler(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,

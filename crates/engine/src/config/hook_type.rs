@@ -1,4 +1,4 @@
-//! Types of hooks that a host adds to `command`, `python`, `script` and `builtin`.
+//! Types of hooks that a host defines, besides `command`, `python`, `script` and `builtin`.
 //!
 //! A host registers one with [`Loader::hook_type`](super::Loader::hook_type). Its name becomes a value of `type:`, its
 //! keys are checked like all others, and [`HookType::make`] turns them into code when the configuration is loaded.
@@ -14,7 +14,7 @@ use super::section::Event;
 use super::value::Reader;
 use crate::registry::{Callback, Handler, Mode};
 
-/// A type of hook: what `type:` calls it, the keys that it has beyond those of every hook, and how it is made.
+/// A type of hook: its name for `type:`, its own keys, and how its hooks are made.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -47,7 +47,7 @@ pub trait HookType: Send + Sync {
     /// The keys that only hooks of this type have. When one of them is present, `type:` may be left out.
     fn keys(&self) -> &'static [Key];
 
-    /// Makes the code of one hook, or reports what is wrong with its keys to the request and returns none.
+    /// Makes the code of one hook, or reports what is wrong with its keys to the request and returns `None`.
     fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback>;
 }
 

@@ -1,6 +1,6 @@
-//! The keys of a configuration: one table each, with what a key holds and what it means.
+//! The keys of a configuration: one table per section, with the value and the meaning of each key.
 //!
-//! The loader knows a key by these tables, an error names the nearest one from them, and the JSON Schema and
+//! The loader accepts the keys in these tables, errors suggest the most similar one, and the JSON Schema and
 //! the reference are generated from them. To add a key, add a row here.
 
 use std::borrow::Cow;
@@ -14,15 +14,15 @@ use super::hook_type::HookType;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Key {
-    /// The spelling here; `onError` is accepted for `on_error`.
+    /// The key in snake case; `onError` is accepted for `on_error`.
     pub name: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub value: ValueKind,
     /// What it means, in one line.
     pub about: &'static str,
 }
 
-/// What the value of a key is. Nothing (`key:`) is the same as leaving the key out.
+/// The kind of a key's value. An empty value (`key:`) is the same as leaving the key out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueKind {
@@ -36,7 +36,7 @@ pub enum ValueKind {
     Bool,
     /// A whole number.
     Integer,
-    /// A whole number from 1 on.
+    /// A whole number of at least 1.
     Count,
     /// A time: `2s`, `1500ms`, or a number of seconds.
     Seconds,
@@ -46,11 +46,11 @@ pub enum ValueKind {
     Texts,
     /// A program and its arguments.
     Argv,
-    /// A mapping from names to texts, numbers or truth values.
+    /// A mapping from names to texts, numbers or booleans.
     Variables,
     /// A list of hooks.
     Hooks,
-    /// Whatever the hook's code takes.
+    /// Anything that the hook's code accepts.
     Any,
 }
 
@@ -66,15 +66,15 @@ impl Key {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KeyTables {
-    /// Settings of a `hooks` section beside the events.
+    /// Settings of a `hooks` section, next to its events.
     pub section: Vec<Key>,
-    /// Of an event in the form `{override, hooks}`.
+    /// Keys of an event in the form `{override, hooks}`.
     pub event: Vec<Key>,
-    /// Of a group of hooks with one matcher.
+    /// Keys of a group of hooks that share a matcher.
     pub group: Vec<Key>,
-    /// Of one hook. The values of `type` are those of this loader.
+    /// Keys of one hook, including those of registered types.
     pub hook: Vec<Key>,
-    /// The values of `type`, in the order in which they are looked for.
+    /// The values of `type`.
     pub types: Vec<&'static str>,
 }
 
@@ -91,13 +91,13 @@ const fn key(name: &'static str, value: ValueKind, about: &'static str) -> Key {
     Key::new(name, value, about)
 }
 
-/// The types that every loader knows.
+/// The types that every loader has.
 const TYPES: [&str; 4] = ["command", "python", "script", "builtin"];
 
 const ENFORCEMENT: ValueKind = ValueKind::Word(&["enforce", "warn", "off"]);
 const ON_ERROR: ValueKind = ValueKind::Word(&["log", "skip", "abort"]);
 
-/// Settings of a `hooks` section beside the events.
+/// Settings of a `hooks` section, next to its events.
 const SECTION_KEYS: [Key; 4] = [
     key(
         "error_behavior",
@@ -123,7 +123,7 @@ const EVENT_KEYS: [Key; 2] = [
     key("hooks", ValueKind::Hooks, "the hooks"),
 ];
 
-/// Keys of a group of hooks with one matcher.
+/// Keys of a group of hooks that share a matcher.
 const GROUP_KEYS: [Key; 3] = [
     key("matcher", ValueKind::Text, "the matcher of every hook of the group"),
     key(
@@ -213,7 +213,8 @@ const fn names<const N: usize>(keys: &[Key; N]) -> [&'static str; N] {
     names
 }
 
-/// The top-level keys that hold hooks or rules. A key that is nearly one of them is a mistake.
+/// The top-level keys that hold hooks or rules. A key that is similar to one of them is reported as a
+/// misspelling.
 pub(super) const FILE_SECTIONS: [&str; 5] = ["hooks", "agents", "scripts", "permissions", "extends"];
 /// All top-level keys.
 pub(super) const FILE: [&str; 11] = [
@@ -234,7 +235,7 @@ pub(super) const EVENT: [&str; 2] = names(&EVENT_KEYS);
 pub(super) const GROUP: [&str; 3] = names(&GROUP_KEYS);
 pub(super) const HOOK: [&str; 28] = names(&HOOK_KEYS);
 
-/// The key as it is spelled here: `onError` is `on_error`.
+/// The key in snake case: `on_error` for `onError`.
 pub(super) fn canonical(key: &str) -> Cow<'_, str> {
     if !key.bytes().any(|byte| byte.is_ascii_uppercase()) {
         return Cow::Borrowed(key);
@@ -254,7 +255,8 @@ pub(super) fn is_free(key: &str) -> bool {
     key.starts_with("x-")
 }
 
-/// What to do about a key that YAML made of a comment in JSON: `{ // guards` and the next line are one text to it.
+/// What to do about a comment in JSON, which YAML reads as a key: `{ // guards` and the next line are one
+/// text.
 pub(super) fn json_comment(key: &str) -> Option<&'static str> {
     let is_comment = key.starts_with("//") || key.starts_with("/*");
     is_comment.then_some("leave it out, or write YAML, where `#` begins a comment")

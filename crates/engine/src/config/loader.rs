@@ -1,4 +1,4 @@
-//! Files in, configuration or problems out.
+//! Loads configuration files.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -22,10 +22,10 @@ use super::tree::{self, Problem, Problems, Severity, Source, Span, parse_documen
 use super::value::Reader;
 use crate::registry::{Hook, Layer, OnError};
 
-/// The most hooks per event and scope, when no file says otherwise.
+/// The default maximum of hooks per event and scope.
 const DEFAULT_MAX_HOOKS: usize = 50;
 
-/// What configuration files say, checked: hooks in their order, and warnings.
+/// The checked content of configuration files: hooks in their order, and warnings.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Config {
@@ -33,20 +33,21 @@ pub struct Config {
     pub hooks: Vec<Hook>,
     /// The hooks of agents, in the order of the files.
     pub agents: Vec<AgentConfig>,
-    /// The most hooks per event and scope.
+    /// The maximum number of hooks per event and scope, if a file sets it.
     pub max_hooks_per_point: Option<usize>,
     /// Settings for the host, besides hooks.
     pub settings: HostSettings,
-    /// The packs that the files extend: a later layer does not bring them in again.
+    /// The packs that the files extend, for [`Loader::packs_in_force`] of a later layer.
     pub packs: Vec<String>,
-    /// What is allowed but suspicious.
+    /// Warnings about what is allowed but probably not intended.
     pub warnings: Problems,
-    /// Every hook with the place where it is written, disabled ones included.
+    /// Every hook with its position, including disabled ones.
     pub declared: Vec<DeclaredHook>,
 }
 
 impl Config {
-    /// Switches off the hook of this name in this scope, unless it is a system hook. Returns whether there is one.
+    /// Disables the hook of this name in this scope, unless it is a system hook. Returns whether a hook was
+    /// disabled.
     pub fn switch_off(&mut self, agent: Option<&str>, name: &str) -> bool {
         let hooks: Vec<&mut Hook> = match agent {
             None => self.hooks.iter_mut().collect(),
@@ -72,7 +73,7 @@ pub struct AgentConfig {
     pub id: Arc<str>,
     /// Its hooks.
     pub hooks: Vec<Hook>,
-    /// The events whose base hooks it leaves out, and where it says so.
+    /// The events whose base hooks it leaves out, and where that is configured.
     pub overrides: Vec<(crosier_protocol::Kind, Span, Arc<Source>)>,
 }
 
@@ -93,28 +94,28 @@ pub struct Loader {
     sources: Vec<Result<Input, Box<Problem>>>,
 }
 
-/// One text, or a part of one, and the folder that its relative paths mean.
+/// One text, or a part of one, and the folder at which its relative paths begin.
 #[derive(Debug)]
 struct Input {
     source: Arc<Source>,
-    /// The part; none for the whole text.
+    /// The part; `None` for the whole text.
     part: Option<tree::Node>,
     folder: PathBuf,
 }
 
-/// What all files share while they are read.
+/// What the functions that read one file need to know.
 pub(super) struct LoadContext<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) folder: &'a Path,
-    /// The hooks of this pack that the extending file changes.
+    /// If this is a pack: its hooks that the extending file changes.
     pub(super) changed: &'a [ChangedHook],
     pub(super) names: &'a mut Names,
     pub(super) commands: &'a Commands,
     pub(super) builtins: &'a Builtins,
     pub(super) types: &'a HookTypes,
-    /// Where programs are looked for, by lints.
+    /// Where lints search for programs, in the form of `PATH`.
     pub(super) search_path: Option<&'a OsStr>,
-    /// Whether the file is one of MassGen, where a `handler` without a `type` is python.
+    /// Whether this is a configuration of MassGen, where a `handler` without a `type` is python.
     pub(super) is_massgen: bool,
     pub(super) may_be_empty: bool,
     pub(super) layer: Layer,
@@ -141,7 +142,7 @@ impl Loader {
         self.sources.push(match fs::read(path) {
             Err(error) => Err(Box::new(unreadable(&name, &error.to_string()))),
             Ok(bytes) => {
-                // Hooks run in the folder of their file, wherever the host runs.
+                // Absolute: hooks run in the folder of their file, wherever the host runs.
                 let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
                 let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
                 input(&name, bytes, folder)
@@ -156,21 +157,21 @@ impl Loader {
         self
     }
 
-    /// Adds a text under a name; relative paths in it mean this folder.
+    /// Adds a text under a name; relative paths in it begin at this folder.
     pub fn text(mut self, name: &str, text: &str, folder: impl Into<PathBuf>) -> Self {
         let source = Source::new(name, text);
         self.sources.push(Ok(Input { source, part: None, folder: folder.into() }));
         self
     }
 
-    /// Adds a configuration that is a part of another text, such as a case.
+    /// Adds a configuration that is a part of another text, such as a test case.
     pub fn part(mut self, source: &Arc<Source>, node: tree::Node, folder: impl Into<PathBuf>) -> Self {
         let source = Arc::clone(source);
         self.sources.push(Ok(Input { source, part: Some(node), folder: folder.into() }));
         self
     }
 
-    /// Adds a command for `.arma` scripts and `run:` lines. A name that is taken comes up in
+    /// Adds a command for `.arma` scripts and `run:` lines. A name that is taken is an error in
     /// [`load`](Self::load).
     pub fn slash_command(mut self, command: impl SlashCommand + 'static) -> Self {
         self.commands.add(Arc::new(command));
@@ -206,27 +207,29 @@ impl Loader {
         &self.packs
     }
 
-    /// The keys that a configuration may have, those of registered hook types included: for schemas and documents.
+    /// The keys that a configuration may have, including those of registered hook types, for schemas and
+    /// documentation.
     #[must_use]
     pub fn keys(&self) -> KeyTables {
         KeyTables::new(self.types.all())
     }
 
-    /// Says which layer the files belong to: settings of the machine (`log`, `daemon`) are errors in a project.
+    /// Sets the layer of the files. Settings such as `log` and `daemon` are errors in the layers of a
+    /// project.
     pub fn layer(mut self, layer: Layer) -> Self {
         self.layer = layer;
         self
     }
 
-    /// Names the packs that earlier layers extend, as [`Config::packs`] does: they are not brought in again, and these
-    /// files cannot change them.
+    /// Sets the packs that earlier layers extend, from [`Config::packs`]. Their hooks are not added again,
+    /// and these files cannot change them: a changed hook is added next to the original.
     pub fn packs_in_force(mut self, packs: Vec<String>) -> Self {
         self.packs_in_force = packs;
         self
     }
 
-    /// Sets where the programs of hooks are found, as `PATH` does, so that [`lint`](Self::lint) can report a missing
-    /// one.
+    /// Sets where the programs of hooks are found, in the form of `PATH`, so that [`lint`](Self::lint) can
+    /// report missing ones.
     pub fn search_path(mut self, path: impl Into<OsString>) -> Self {
         self.search_path = Some(path.into());
         self
@@ -239,8 +242,8 @@ impl Loader {
         self
     }
 
-    /// Takes a text in which nothing is configured: for values that a program makes. Keys of others alone are still an
-    /// error.
+    /// Accepts a text in which nothing is configured, for texts that a program generates. If such a text has
+    /// unknown keys, it is still an error.
     pub fn may_be_empty(mut self) -> Self {
         self.may_be_empty = true;
         self
@@ -275,7 +278,7 @@ impl Loader {
                 },
             }
         }
-        // A script line may ask for a permission that a later file gives.
+        // Permissions of all files are read first: a script line may use one that a later file sets.
         let mut permissions = Permissions::default();
         for Unit { source, node, .. } in &units {
             let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
@@ -314,7 +317,7 @@ impl Loader {
     }
 }
 
-/// Whether a file is one of MassGen: it has an orchestrator, or agents with a backend.
+/// Whether this is a configuration of MassGen: it has an orchestrator, or agents with a backend.
 fn is_massgen(node: &tree::Node) -> bool {
     let has_backend = |agent: &tree::Node| agent.get("backend").is_some();
     let agents = node.get("agents").and_then(tree::Node::as_list).unwrap_or_default();
@@ -338,7 +341,7 @@ fn unreadable(name: &str, why: &str) -> Problem {
 }
 
 impl Settings {
-    /// Whether a section says anything.
+    /// Whether the section sets anything.
     pub(super) fn is_set(&self) -> bool {
         self.timeout.is_some()
             || self.on_error.is_some()
@@ -346,7 +349,7 @@ impl Settings {
             || self.enforcement.is_some()
     }
 
-    /// Gives a hook what its section says for hooks that say nothing themselves.
+    /// Applies the section's defaults to a hook that does not set these values.
     pub(super) fn apply(&self, timeout: &mut Option<Duration>, on_error: &mut Option<OnError>) {
         *timeout = timeout.or(self.timeout);
         *on_error = on_error.or(self.on_error);

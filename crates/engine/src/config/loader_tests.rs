@@ -98,7 +98,7 @@ fn a_file_with_one_thing_for_crosier_may_have_keys_of_others() {
     }
 }
 
-/// Something that could stand in a configuration, rightly or wrongly.
+/// A valid or invalid part of a configuration.
 fn value() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         Just("true".to_owned()),
@@ -178,7 +178,7 @@ proptest! {
             Ok(config) => prop_assert_eq!(config.warnings.errors(), 0),
             Err(problems) => {
                 prop_assert!(problems.errors() > 0);
-                // Every problem can be shown, and has a place in the file.
+                // Every problem can be shown, and has a position in the file.
                 prop_assert!(problems.to_string().contains("hooks.yaml:"));
             }
         }

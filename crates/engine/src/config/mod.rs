@@ -1,9 +1,10 @@
-//! Configuration: text → checked hooks with positions.
+//! Configuration: turns text into checked hooks with positions.
 //!
-//! In come YAML or JSON files (and `.arma` scripts that they name); out goes a [`Config`]: hooks and scopes
-//! that a builder takes, or *all* problems at once, each with its place and a remedy. One bad file loads
-//! nothing. Inside `hooks` sections every unknown key is an error; outside them keys belong to somebody
-//! else. Nothing here runs a hook: script lines and built-in hooks become callbacks, commands stay data.
+//! Input: YAML or JSON files, and the `.arma` scripts that they name. Output: a [`Config`] with the hooks and
+//! scopes for a builder, or *all* problems at once, each with its position and a remedy. If one file has an
+//! error, nothing is loaded. Inside `hooks` sections every unknown key is an error; outside them keys may
+//! belong to other programs. Nothing here runs a hook: script lines and built-in hooks become callbacks,
+//! commands stay data.
 
 mod agents;
 mod builtin;

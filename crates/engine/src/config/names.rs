@@ -1,15 +1,15 @@
-//! Which names are taken and by whom, over all files.
+//! The declared hooks of all files, and their names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::tree::{Problem, Problems, Source, Span};
 
-/// A hook and the place where it is written.
+/// A hook and its position in a file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeclaredHook {
-    /// The agent; none for base hooks.
+    /// The agent; `None` for base hooks.
     pub agent: Option<Arc<str>>,
     /// The event.
     pub event: &'static str,
@@ -19,7 +19,7 @@ pub struct DeclaredHook {
     pub name: Option<Arc<str>>,
     /// The file.
     pub source: Arc<Source>,
-    /// The place in it.
+    /// The position in it.
     pub span: Span,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Takes note of a hook; a name that is taken is a problem that shows both places.
+    /// Adds a hook. A name that is taken is a problem that shows both positions.
     pub(super) fn add(&mut self, hook: DeclaredHook, problems: &mut Problems) {
         if let Some(name) = &hook.name {
             let key = (hook.agent.clone(), Arc::clone(name));
@@ -47,7 +47,7 @@ impl Names {
         self.hooks.push(hook);
     }
 
-    /// Finds events with more hooks than the limit.
+    /// Reports events with more hooks than the limit.
     pub(super) fn check_limit(&self, limit: usize, problems: &mut Problems) {
         let mut counts: HashMap<(Option<&Arc<str>>, &str), usize> = HashMap::new();
         for hook in &self.hooks {

@@ -1,10 +1,11 @@
-//! `extends:`: packs of ready hooks, and the changes that a file makes to them.
+//! `extends:`: packs of ready-made hooks, and the changes that a file makes to them.
 //!
-//! A pack is a configuration with a name: one that the host registered (`crosier:git`), or a file. Its hooks come
-//! before those of the file that extends it. An entry of that file under the same event with the name of a pack's hook
-//! changes it: without a handler key its keys replace the pack's (those of `options` one by one), with one the whole
-//! hook is replaced. A pack counts once, and in one layer only the file that brought it in can change it. A later layer
-//! that changes a hook of an earlier layer's pack gets one of its own, beside the other.
+//! A pack is a configuration with a name: one that the host registered (`crosier:git`), or a file. Its hooks
+//! come before those of the file that extends it. An entry of that file under the same event with the name of
+//! a pack's hook changes that hook: if the entry has no handler key, its keys replace the pack's (those of
+//! `options` one by one); otherwise the whole hook is replaced. A pack is added only once, and in one layer
+//! only the first file that extends it can change it. If a later layer changes a hook of an earlier layer's
+//! pack, the changed hook is added next to the original.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,13 +20,13 @@ use super::section::ENFORCEMENT;
 use super::tree::{MapEntry, Node, Source, Span, Value, parse_document, shorten};
 use super::value::Reader;
 
-/// Ready hooks that `extends:` can name, as the text of a configuration.
+/// Ready-made hooks that `extends:` can name, as the text of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pack {
     /// The name, such as `crosier:git`.
     pub name: &'static str,
-    /// Its version: what it denies may change with it.
+    /// Its version. What it denies may change between versions.
     pub version: &'static str,
     /// What it does, in one line.
     pub about: &'static str,
@@ -55,7 +56,7 @@ pub(super) struct Unit {
     pub(super) changed: Vec<ChangedHook>,
 }
 
-/// A hook of a pack that a file changed. Keys of both are in it, so its problems are shown at the change.
+/// A hook of a pack that a file changed. It has keys of both, so its problems are shown at the change.
 #[derive(Debug, Clone)]
 pub(super) struct ChangedHook {
     /// The hook, in the pack.
@@ -65,12 +66,12 @@ pub(super) struct ChangedHook {
     pub(super) source: Arc<Source>,
 }
 
-/// Where packs are found, and which were already read.
+/// The known packs, and those that were already read.
 pub(super) struct Packs<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) types: &'a HookTypes,
     pub(super) registered: &'a [Pack],
-    /// The packs of the files so far: how each was named, and its tree.
+    /// The packs of the files so far: the key of each, and its tree.
     pub(super) read: Vec<(String, Node)>,
     /// The packs of earlier layers.
     pub(super) in_force: &'a [String],
@@ -129,7 +130,7 @@ impl Packs<'_> {
         units
     }
 
-    /// The text of a pack, its folder, and the name that it counts once under.
+    /// The key that identifies a pack, its text, and its folder.
     fn find(
         &self,
         reader: &mut Reader<'_>,
@@ -158,7 +159,7 @@ impl Packs<'_> {
             return None;
         }
         let path = folder.join(name);
-        // Opening a named pipe would block until somebody writes to it.
+        // Opening a named pipe would block until something is written to it.
         let text = match fs::metadata(&path) {
             Ok(meta) if !meta.is_file() => Err("it is not a file".to_owned()),
             Ok(_) => fs::read_to_string(&path).map_err(|error| error.to_string()),
@@ -182,7 +183,7 @@ impl Packs<'_> {
         }
     }
 
-    /// Moves the changes of a file into the hooks of a pack.
+    /// Applies the changes of a file to the hooks of a pack, and removes them from the file.
     fn apply(&self, source: &Arc<Source>, pack: &mut Node, file: &mut Node) -> Vec<ChangedHook> {
         let mut changed = Vec::new();
         let mut merged: Vec<Span> = Vec::new();
@@ -212,8 +213,8 @@ impl Packs<'_> {
         changed
     }
 
-    /// Leaves only the changed hooks of a pack that an earlier layer brought in: they run beside that layer's, which
-    /// stay as they are.
+    /// Removes all but the changed hooks of a pack that an earlier layer extends: they run next to that
+    /// layer's hooks, which stay as they are.
     fn keep_changed(&self, pack: &mut Node, changed: &[ChangedHook]) {
         if let Value::Map(entries) = &mut pack.value {
             entries.retain(|entry| matches!(entry.key.as_str(), "hooks" | "mode"));
@@ -221,7 +222,7 @@ impl Packs<'_> {
         self.visit(pack, &mut |_, item| changed.iter().any(|change| change.hook == item.span));
     }
 
-    /// A file cannot change hooks that an earlier file of its layer brought in: it could only weaken them.
+    /// Reports changes to a pack that an earlier file of the same layer extends: they could weaken its hooks.
     fn refuse_changes(&self, reader: &mut Reader<'_>, file: &Node, pack: &Node, name: &str) {
         let mut known: Vec<(&'static str, String)> = Vec::new();
         let mut pack = pack.clone();
@@ -253,7 +254,7 @@ impl Packs<'_> {
         keys.into_iter().any(|entry| handlers.contains(&entry.key.as_str()) || self.types.has_key(&entry.key))
     }
 
-    /// Visits every hook of the base with its event; one for which `keep` says false is taken out.
+    /// Visits every base hook with its event, and removes those for which `keep` returns false.
     fn visit(&self, file: &mut Node, keep: &mut dyn FnMut(&'static str, &mut Node) -> bool) {
         let Some(Value::Map(events)) = value_of(file, "hooks") else { return };
         for entry in events {
@@ -277,7 +278,7 @@ impl Packs<'_> {
     }
 }
 
-/// What `extends:` names.
+/// The values of `extends:`.
 fn names(node: &Node) -> Vec<Node> {
     match node.get("extends") {
         None => Vec::new(),
@@ -301,7 +302,7 @@ fn list_of(node: &mut Node) -> Option<&mut Vec<Node>> {
     }
 }
 
-/// Lets the keys of a change replace those of a hook, and those of its options one by one.
+/// Replaces the keys of a hook with those of a change, and its options one by one.
 fn merge(hook: &mut Node, change: &Node) {
     let Value::Map(entries) = &mut hook.value else { return };
     for new in change.as_map().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! Python functions: `type: python`, `handler: "module.function"`.
+//! Reads python functions: `type: python`, `handler: "module.function"`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,12 +38,12 @@ pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &
         let paths = reader.texts("python_path", node);
         spec.paths.extend(paths.iter().map(|path| context.folder.join(path)));
     }
-    if let Some(twin) = spec.paths.iter().find_map(|folder| twin(folder, &spec.module)) {
+    if let Some(path) = spec.paths.iter().find_map(|folder| ambiguous_module(folder, &spec.module)) {
         let message = format!(
             "`{}` is both a module and a package: {}.py and {}/",
             spec.module,
-            twin.display(),
-            twin.display()
+            path.display(),
+            path.display()
         );
         reader.error_with_help(
             node.span,
@@ -61,8 +61,8 @@ pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &
     Some(Handler::Python(Arc::new(spec)))
 }
 
-/// A module with the same name as a package beside it: adding the package would silently replace the module.
-fn twin(folder: &Path, module: &str) -> Option<PathBuf> {
+/// A module next to a package of the same name: python would load the package and silently ignore the module.
+fn ambiguous_module(folder: &Path, module: &str) -> Option<PathBuf> {
     let mut path = folder.to_owned();
     for part in module.split('.') {
         path.push(part);

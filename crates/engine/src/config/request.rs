@@ -11,14 +11,14 @@ use super::tree::{Node, Problems, Source, Span};
 use super::value::{Reader, Unit};
 use crate::registry::Mode;
 
-/// One hook that is to be made. For a built-in hook the keys are those of its `options:`, for a hook type of the host
-/// the keys of the hook itself.
+/// The configuration of one hook to make. Keys are those of `options:` for a built-in hook, and those of the
+/// hook itself for a hook type of the host.
 pub struct HookRequest<'a> {
     pub(super) kind: &'a Kind,
     pub(super) mode: Mode,
     pub(super) folder: &'a Path,
     pub(super) values: Values<'a>,
-    /// The place of problems that belong to no key.
+    /// The position of problems that belong to no key.
     pub(super) span: Span,
     pub(super) source: &'a Arc<Source>,
     pub(super) problems: &'a mut Problems,
@@ -66,7 +66,7 @@ impl HookRequest<'_> {
         self.folder
     }
 
-    /// The file that the hook is written in. A configuration that is not a file has the name it was given, in
+    /// The file that configures the hook. For a configuration that is not a file: the name it was given, in
     /// its folder.
     #[must_use]
     pub fn file(&self) -> PathBuf {
@@ -74,7 +74,7 @@ impl HookRequest<'_> {
         self.folder.join(name.file_name().unwrap_or(name.as_os_str()))
     }
 
-    /// The value of a key as it was written; none when it is missing or null.
+    /// The value of a key as it was written; `None` if it is missing or null.
     #[must_use]
     pub fn node(&self, key: &str) -> Option<&Node> {
         self.values.get(key).filter(|node| !node.is_null())
@@ -85,7 +85,7 @@ impl HookRequest<'_> {
         self.read(key, |reader, node| reader.filled_text(key, node))
     }
 
-    /// A list of texts, or one text; none when it is not there.
+    /// A list of texts, or one text; `None` if it is missing.
     pub fn texts(&mut self, key: &str) -> Option<Vec<String>> {
         self.read(key, |reader, node| Some(reader.texts(key, node)))
     }
@@ -105,12 +105,12 @@ impl HookRequest<'_> {
         self.read(key, |reader, node| reader.duration(key, node, Unit::Seconds))
     }
 
-    /// One of these words; the error names them and the nearest.
+    /// One of these words. The error suggests the most similar one, or lists them.
     pub fn word<T: Copy>(&mut self, key: &str, words: &[(&'static str, T)]) -> Option<T> {
         self.read(key, |reader, node| reader.word(key, node, words))
     }
 
-    /// Reports what is wrong with the value of a key, or with the hook as a whole when it has no such key.
+    /// Reports what is wrong with the value of a key, or with the whole hook if it has no such key.
     pub fn complain(&mut self, key: &str, message: impl Into<String>, help: impl Into<String>) {
         let span = self.span_of(key);
         self.reader().error_with_help(span, message, help);
@@ -121,7 +121,7 @@ impl HookRequest<'_> {
         self.reader().error_with_help(node.span, message, help);
     }
 
-    /// Reports what is allowed but probably not meant. Left out unless the loader looks for it.
+    /// Reports what is allowed but probably not intended. Has no effect unless the loader lints.
     pub fn warn(&mut self, key: &str, message: impl Into<String>, help: impl Into<String>) {
         let span = self.span_of(key);
         self.reader().warn(span, message, help);

@@ -1,4 +1,4 @@
-//! A `hooks` section: settings, events, groups.
+//! Reads a `hooks` section: settings, events and groups.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,14 @@ use super::tree::{MapEntry, Node, Problems, Span};
 use super::value::{Reader, Unit};
 use crate::registry::{Enforcement, Hook, OnError};
 
-/// Whose hooks a section holds.
+/// What the hooks of a section belong to.
 #[derive(Debug, Clone)]
 pub(super) enum Owner {
     Base,
     Agent(Arc<str>),
 }
 
-/// Defaults of a section for its hooks.
+/// Defaults that a section sets for its hooks.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
     pub(super) timeout: Option<Duration>,
@@ -41,7 +41,7 @@ pub(super) const ENFORCEMENT: [(&str, Enforcement); 3] =
 pub(super) const ON_ERROR: [(&str, OnError); 3] =
     [("log", OnError::Log), ("skip", OnError::Skip), ("abort", OnError::Abort)];
 
-/// Reads a section. Settings are read first, wherever they are in it.
+/// Reads a section. Settings are read first, wherever they are in the section.
 pub(super) fn section(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
@@ -124,7 +124,7 @@ fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry)
     reader.error_with_help(entry.key_span, format!("unknown event or setting `{}`", entry.key), help);
 }
 
-/// The event of a list of hooks, and the matcher that its point alias carries.
+/// The event of a list of hooks, and the matcher in its point alias.
 pub(super) struct Event {
     pub(super) kind: Kind,
     pub(super) matcher: Option<(String, Span)>,
@@ -187,7 +187,7 @@ fn event(
     }
 }
 
-/// A hook. One of a pack that a file changed has keys of both: what is wrong with it is shown at the change.
+/// Reads a hook. A pack's hook that a file changed has keys of both, so its problems are shown at the change.
 fn hook_or_change(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
@@ -206,7 +206,7 @@ fn hook_or_change(
     hook
 }
 
-/// Claude's nested form: hooks with one matcher.
+/// Reads a group of hooks that share a matcher, as in Claude's settings.
 fn group(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
@@ -245,7 +245,7 @@ fn group(
     let surroundings = Surroundings { event, owner, settings, group: &group };
     let hooks = items.iter().filter_map(|item| hook_or_change(reader, context, item, surroundings));
     let mut hooks: Vec<Hook> = hooks.collect();
-    // In one matcher group callbacks come before processes.
+    // Within a group, callbacks run before processes.
     hooks.sort_by_key(|hook| !hook.handler.is_callback());
     found.hooks.extend(hooks);
 }

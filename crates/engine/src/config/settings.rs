@@ -1,4 +1,4 @@
-//! Settings of a file that are for the host: what is trusted, logged, and kept running.
+//! Settings for the host: trust, logging, the daemon and the self-guard.
 
 use super::tree::{Node, Value};
 use super::value::Reader;
@@ -8,19 +8,19 @@ use crate::registry::Layer;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostSettings {
-    /// `trust:`: globs of more files that belong to what a person trusts.
+    /// `trust:`: globs of additional files that a person trusts together with the configuration.
     pub trust: Vec<String>,
-    /// `log:`: whether decisions are logged; none when no file says it.
+    /// `log:`: whether decisions are logged; `None` if no file sets it.
     pub log: Option<bool>,
-    /// `daemon:`: whether a daemon may be started; none when no file says it.
+    /// `daemon:`: whether a daemon may be started; `None` if no file sets it.
     pub daemon: Option<bool>,
-    /// `self_guard:`: whether agents are kept from changing Crosier itself; none when no file says it.
+    /// `self_guard:`: whether agents are prevented from changing Crosier itself; `None` if no file sets it.
     pub self_guard: Option<bool>,
 }
 
 impl HostSettings {
-    /// Reads the settings of one file. For `log` and `daemon`, an earlier file takes precedence. Returns whether
-    /// there are any.
+    /// Reads the settings of one file. An earlier file takes precedence, except for `trust`, which is
+    /// collected. Returns whether there are any.
     pub(super) fn read(&mut self, reader: &mut Reader<'_>, file: &Node, layer: Layer) -> bool {
         let present = |key: &str| file.get(key).filter(|node| !node.is_null());
         if let Some(node) = present("trust") {
@@ -52,7 +52,7 @@ impl HostSettings {
     }
 }
 
-/// A word such as `on`, or the boolean that some people write instead.
+/// A word such as `on`, or a boolean.
 fn switch(reader: &mut Reader<'_>, key: &str, node: &Node, words: &[(&'static str, bool)]) -> Option<bool> {
     match node.value {
         Value::Bool(value) => Some(value),

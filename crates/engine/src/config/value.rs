@@ -1,22 +1,22 @@
-//! Typed readers of single values. Each says what is wrong, where, and what to write instead.
+//! Typed readers of single values. Each reports what is wrong, where, and what to write instead.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::tree::{Node, Problem, Problems, Source, Span, Value};
 
-/// The longest time of a hook; it also prevents overflow when a deadline is computed.
+/// The longest time that a hook can be given; also prevents overflow when a deadline is computed.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// One file that is being read, and what is wrong with it so far.
+/// A file that is being read, and its problems so far.
 pub(super) struct Reader<'a> {
     pub(super) source: &'a Arc<Source>,
     pub(super) problems: &'a mut Problems,
-    /// Whether to warn about what is allowed but suspicious.
+    /// Whether to warn about what is allowed but probably not intended.
     pub(super) lints: bool,
 }
 
-/// What a number without a unit means.
+/// The unit of a number without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Seconds,
@@ -140,7 +140,7 @@ impl Reader<'_> {
             self.error(node.span, format!("`{key}` is more than 7 days"));
             return None;
         }
-        // A time that rounds to zero is still more than zero.
+        // A time that rounds to zero must not become zero.
         Some(Duration::from_secs_f64(seconds).max(Duration::from_nanos(1)))
     }
 
@@ -156,7 +156,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One of these words; the error lists them and suggests the nearest.
+    /// One of these words. The error suggests the most similar one, or lists them.
     pub(super) fn word<T: Copy>(&mut self, key: &str, node: &Node, words: &[(&'static str, T)]) -> Option<T> {
         let text = self.text(key, node)?;
         if let Some((_, found)) = words.iter().find(|(word, _)| *word == text) {
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number and the seconds of its unit.
+/// The number, and its unit in seconds.
 fn with_unit(text: &str) -> Option<(String, f64)> {
     let text = text.trim();
     let at = text.find(|c: char| c.is_ascii_alphabetic())?;

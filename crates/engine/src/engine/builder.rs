@@ -1,4 +1,4 @@
-//! What an engine is made of.
+//! The builder of an engine.
 
 #[cfg(feature = "process")]
 use std::any::Any;
@@ -28,7 +28,7 @@ use crate::run::ProcessGuard;
 use crate::run::PythonRunner;
 use crate::run::{BackgroundJob, Launcher, Processes, Resources};
 
-/// The most hooks per event, layer and scope, when nothing else is set.
+/// The default maximum of hooks per event, layer and scope.
 const DEFAULT_MAX_HOOKS: usize = 50;
 
 /// Makes an [`Engine`].
@@ -90,7 +90,7 @@ impl Builder {
     /// Adds a row that the host defines to the event table, and returns it for making hooks and events.
     ///
     /// # Errors
-    /// When its name is taken, or it names a field that it does not have.
+    /// When its name or alias is taken, or one of its fields is invalid.
     pub fn event(&mut self, row: EventRow) -> Result<Kind, RegisterError> {
         self.catalog.add(row).map_err(|detail| RegisterError::Row { detail })
     }
@@ -119,26 +119,27 @@ impl Builder {
         self
     }
 
-    /// Adds a scope that stays.
+    /// Adds a scope that lasts as long as the engine.
     pub fn scope(mut self, scope: Scope) -> Self {
         self.scopes.push(scope);
         self
     }
 
-    /// Adds everything that configuration files say, as the host's own.
+    /// Adds everything in a configuration, as part of the host's layer.
     #[cfg(feature = "config")]
     pub fn config(self, config: Config) -> Self {
         self.layer(Layer::Host, config)
     }
 
-    /// Adds everything that the configuration files of one layer say. A later layer only adds to the earlier ones,
+    /// Adds everything in the configuration of one layer. A later layer only adds to the earlier ones,
     /// whatever the order of these calls.
     #[cfg(feature = "config")]
     pub fn layer(self, layer: Layer, config: Config) -> Self {
         self.add_layer(layer, config, None)
     }
 
-    /// [`layer`](Self::layer), whose commands and python functions run only while their files are as in this record.
+    /// Like [`layer`](Self::layer), but its commands and python functions run only while their files are
+    /// unchanged from this record.
     #[cfg(feature = "config")]
     pub fn layer_with(self, layer: Layer, config: Config, sources: Arc<dyn Sources>) -> Self {
         self.add_layer(layer, config, Some(sources))
@@ -152,7 +153,7 @@ impl Builder {
             }
             hooks
         };
-        // Usually these are all hooks: a long list should not be copied needlessly.
+        // Usually these are all the hooks: a long list should not be copied.
         if self.hooks.is_empty() {
             self.hooks = in_layer(config.hooks);
         } else {
@@ -173,56 +174,59 @@ impl Builder {
         self
     }
 
-    /// Limits the hooks per event and scope (50).
+    /// Limits the hooks per event, layer and scope. The default is 50.
     pub fn max_hooks_per_point(mut self, limit: usize) -> Self {
         self.max_hooks_per_point = limit;
         self
     }
 
-    /// Limits the time of every hook that names no limit (30 s).
+    /// Sets the timeout of hooks that set none. The default is 30 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// Sets what the failure of a hook means when the hook does not say (log and continue).
+    /// Sets `on_error` for hooks that do not set it. The default is to log and continue.
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = on_error;
         self
     }
 
-    /// Also measures the time of callbacks. Costs two clock reads per hook.
+    /// Also measures how long callbacks take. Costs two clock reads per hook.
     pub fn timing(mut self) -> Self {
         self.timing = true;
         self
     }
 
-    /// Sets the session of events that name none; else the engine makes an id of its own.
+    /// Sets the session of events that name none. By default the engine makes an id.
     pub fn session_id(mut self, id: impl Into<String>) -> Self {
         self.session_id = Some(id.into());
         self
     }
 
-    /// Sets the folder of events that name none (`/`): the library does not ask where it runs.
+    /// Sets the folder of events that name none. The default is `/`: the library does not read the current
+    /// directory.
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self
     }
 
-    /// Names the project's folder, which hooks find in `CROSIER_PROJECT_DIR`; without it, that of their configuration.
+    /// Sets the project's folder, which hooks get in `CROSIER_PROJECT_DIR`. By default they get the folder of
+    /// their configuration.
     pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
         self.project = Some(folder.into());
         self
     }
 
-    /// Sets the environment that hooks inherit, except credentials and loader variables. Without it a hook has
-    /// `PATH=/usr/bin:/bin` and what it is told about the event.
+    /// Sets the environment that hooks inherit, except credentials and loader variables. Without it a hook
+    /// has `PATH=/usr/bin:/bin` and the variables that describe the event.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         self.environment = Some(variables.into_iter().collect());
         self
     }
 
-    /// Passes background hooks to the host: for hosts that exit before such hooks are done.
+    /// Passes background hooks to the host instead of running them, for hosts that exit before such hooks are
+    /// done.
     pub fn launcher(
         mut self,
         launch: impl Fn(&BackgroundJob) -> Result<(), Failure> + Send + Sync + 'static,
@@ -231,12 +235,12 @@ impl Builder {
         self
     }
 
-    /// Calls this for every process that is started for a hook, right after its start, with its id; it leads a process
-    /// group of the same id. What it returns is dropped when the process has ended, before it is reaped: until then
-    /// nobody else can have that id.
+    /// Calls this for every process that is started for a hook, right after its start, with its process id,
+    /// which is also the id of its process group. The returned value is dropped when the process has ended,
+    /// before it is reaped: until then no other process can have that id.
     ///
-    /// The program `crosier` uses it to have hooks killed by the kernel when it is killed itself. The library does
-    /// nothing of the kind by itself: hooks of a host that is killed run on to their end.
+    /// The program `crosier` uses it so that the kernel kills hooks when `crosier` itself is killed. By
+    /// default, hooks of a killed host run to their end.
     #[cfg(feature = "process")]
     pub fn process_guard<T: Any + Send + Sync>(
         mut self,
@@ -246,7 +250,7 @@ impl Builder {
         self
     }
 
-    /// Offers every call of a python hook to this runner, before a worker of the engine's own is started.
+    /// Offers every call of a python hook to this runner, before the engine starts a worker of its own.
     #[cfg(feature = "python")]
     pub fn python_runner(mut self, runner: Arc<dyn PythonRunner>) -> Self {
         self.runner = Some(runner);
@@ -256,7 +260,7 @@ impl Builder {
     /// Makes the engine.
     ///
     /// # Errors
-    /// The first thing that is wrong with a hook: a bad matcher, a name used twice, a hook too many.
+    /// The first problem with a hook: a bad matcher, a duplicate name, too many hooks.
     pub fn build(self) -> Result<Engine, RegisterError> {
         let events = self.catalog.len();
         let limits = Limits {

@@ -1,4 +1,4 @@
-//! The engine as its host sees it: fire, register, listen.
+//! The public interface of the engine: fire events, register hooks, listen.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -23,7 +23,7 @@ use crate::registry::{
 };
 use crate::run::{self, Deferred, Launcher, Resources, StopSignal, WaitMode};
 
-/// Runs the hooks of events. Cheap to clone: clones are the same engine.
+/// Runs the hooks of events. Cheap to clone: all clones share one engine.
 #[derive(Debug, Clone)]
 pub struct Engine(pub(super) Arc<Shared>);
 
@@ -48,7 +48,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Drop for Shared {
-    /// The last clone is dropped: everything that it started is stopped.
+    /// When the last clone is dropped, everything that the engine started is stopped.
     fn drop(&mut self) {
         self.resources.processes.shut_down();
     }
@@ -65,13 +65,13 @@ impl Shared {
         }
     }
 
-    /// Puts a changed registry in force; fires that are under way keep the one they began with.
+    /// Installs a changed registry; running fires keep the one they began with.
     fn try_change<T, E>(
         &self,
         change: impl FnOnce(&Registry) -> Result<(Registry, Changed, T), E>,
     ) -> Result<T, E> {
-        // Declared before the lock, so that it is dropped after it: the last reference to a hook may go with it, and
-        // what that hook's code does when dropped may change this engine.
+        // Declared before the lock, so that it is dropped after the lock is released: it may hold the last
+        // reference to a hook, and dropping that hook's code may change this engine.
         let planner;
         let _held = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         planner = self.planner.load_full();
@@ -80,7 +80,8 @@ impl Shared {
         Ok(result)
     }
 
-    /// The plan for this event; none when no hook runs. Most events have no hook, which is checked first.
+    /// The plan for this event; `None` when no hook runs. The cheap check comes first, because most events
+    /// have no hook.
     #[inline]
     fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let Limits { catalog, hooked, .. } = &self.limits;
@@ -93,8 +94,7 @@ impl Shared {
         self.planner.load().plan(event)
     }
 
-    /// The outcome of an event for which no hook runs. Built in place: it is
-    /// too large to be moved needlessly.
+    /// The outcome of an event for which no hook runs. Inlined, so that this large value is built in place.
     #[inline(always)]
     fn outcome_without_hooks(&self, event: Event) -> Outcome {
         let (context, notices) = match self.limits.catalog.contains(event.kind()) {
@@ -115,7 +115,7 @@ impl Shared {
     }
 }
 
-/// Says that no hook ran, because no hook of this engine can be on such an event.
+/// Tells the host that no hook ran, because the event is not in this engine's catalog.
 #[cold]
 fn foreign_event_notice(event: &Event) -> Notice {
     tracing::warn!(event = event.name(), "an event of another engine was fired");
@@ -126,7 +126,7 @@ fn foreign_event_notice(event: &Event) -> Notice {
     Notice::new(NoticeKind::Log, "warn", text)
 }
 
-/// Walks to the end, or until `stop` is ready. The second value tells which.
+/// Walks to the end, or until `stop` is ready. The second value is whether it reached the end.
 async fn finish_until(walk: Walk<'_>, stop: impl Future<Output = ()>) -> (Outcome, bool) {
     let signal = StopSignal::default();
     let (mut walk, mut stop) = (walk.stopped_by(&signal), pin!(stop));
@@ -159,7 +159,7 @@ impl Engine {
 
     /// Fires an event: runs the hooks that match and folds their answers into one outcome.
     ///
-    /// It has no error: whatever a hook does, the outcome says so. Dropping the future cancels the fire and
+    /// It cannot fail: failures of hooks are part of the outcome. Dropping the future cancels the fire and
     /// kills the processes that it started.
     pub async fn fire(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
@@ -169,10 +169,11 @@ impl Engine {
         walk.end()
     }
 
-    /// Like [`fire`](Self::fire), until `stop` is ready: then hooks that run are stopped, and the outcome is what was
-    /// decided so far. The second value tells whether all hooks ran. Observers of a fire that was stopped do not.
+    /// Like [`fire`](Self::fire), but ends when `stop` is ready: running hooks are then stopped, and the
+    /// outcome is what was decided so far. The second value is whether all hooks ran. If the fire was
+    /// stopped, observers do not run.
     ///
-    /// `stop` is polled with the fire, before it.
+    /// `stop` is polled each time before the fire is.
     pub async fn fire_until(
         &self,
         event: impl Into<Event>,
@@ -183,7 +184,7 @@ impl Engine {
         finish_until(Walk::new(&self.0, &plan, event, WaitMode::Async), stop).await
     }
 
-    /// [`recheck`](Self::recheck), until `stop` is ready; see [`fire_until`](Self::fire_until).
+    /// Like [`recheck`](Self::recheck), but ends when `stop` is ready; see [`fire_until`](Self::fire_until).
     pub async fn recheck_until(
         &self,
         event: impl Into<Event>,
@@ -197,8 +198,8 @@ impl Engine {
         finish_until(Walk::recheck(&self.0, guards, event, WaitMode::Async), stop).await
     }
 
-    /// Fires an event and waits for the outcome on this thread. The same engine as [`fire`](Self::fire),
-    /// also inside an async runtime, which it does not use.
+    /// Like [`fire`](Self::fire), but waits for the outcome on this thread. It may be called inside an async
+    /// runtime, which it does not use, and whose thread it blocks.
     pub fn fire_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         match self.0.plan(&event) {
@@ -211,10 +212,11 @@ impl Engine {
         finish_here(Walk::new(&self.0, plan, event, WaitMode::Blocking))
     }
 
-    /// Asks the guards about an event that was fired and that the host then changed: a person edited the input of a
-    /// tool, say. No other hook runs. Without a guard, the outcome has no decision.
+    /// Asks the guards about an event that the host changed after it was fired, for example because a person
+    /// edited the input of a tool. No other hook runs. Without a guard, the outcome has no decision.
     ///
-    /// As in the second pass of a fire, a guard that wants another input denies, where the event has a deny.
+    /// As in the second pass of a fire, a guard that wants to rewrite the input denies instead, if the event
+    /// can be denied.
     pub async fn recheck(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let plan = self.0.plan(&event);
@@ -226,7 +228,7 @@ impl Engine {
         walk.end()
     }
 
-    /// [`recheck`](Self::recheck), waited for on this thread.
+    /// Like [`recheck`](Self::recheck), but waits for the outcome on this thread.
     pub fn recheck_blocking(&self, event: impl Into<Event>) -> Outcome {
         let event = ingest(event, &self.0.defaults, &self.0.limits.catalog);
         let plan = self.0.plan(&event);
@@ -258,7 +260,8 @@ impl Engine {
     /// # Errors
     /// What is wrong with it, and what to do.
     pub fn register(&self, hook: Hook) -> Result<Arc<str>, RegisterError> {
-        // Dropped after the lock, also when it is refused: what its code does when dropped may change the engine.
+        // Keeps the hook alive until the lock is released, even if it is refused: dropping its code may
+        // change the engine.
         let _held = hook.clone();
         self.0.try_change(|registry| {
             let mut base = HookSet::clone(&registry.base);
@@ -267,7 +270,7 @@ impl Engine {
         })
     }
 
-    /// Removes a hook, by its name as shown. False when no hook has this name, or it is managed.
+    /// Removes a hook, by its name as shown. Returns false when no hook has this name, or it is managed.
     pub fn unregister(&self, name: &str) -> bool {
         let removed = self.0.try_change(|registry| {
             match registry.find(name).filter(|entry| entry.layer != Layer::Managed) {
@@ -284,7 +287,7 @@ impl Engine {
     /// Registers an agent's hooks for as long as the handle lives.
     ///
     /// # Errors
-    /// What is wrong with one of them; then none is registered.
+    /// What is wrong with one of the hooks. None is registered then.
     pub fn enter(&self, scope: Scope) -> Result<ScopeHandle, RegisterError> {
         let id = Arc::clone(scope.id());
         let added = self.add_scope(scope)?;
@@ -292,7 +295,8 @@ impl Engine {
     }
 
     fn add_scope(&self, scope: Scope) -> Result<Vec<Registration>, RegisterError> {
-        // Dropped after the lock, also when it is refused: what a hook's code does when dropped may change the engine.
+        // Keeps the hooks alive until the lock is released, even if they are refused: dropping their code may
+        // change the engine.
         let _held = scope.clone();
         let id = Arc::clone(scope.id());
         self.0.try_change(|registry| {
@@ -303,11 +307,11 @@ impl Engine {
 
     /// Registers hooks for an agent until [`unregister_scoped`](Self::unregister_scoped).
     ///
-    /// An agent that has hooks already keeps them; these are added after them. To replace an agent's hooks, call
+    /// These are added to the hooks that the agent already has. To replace those, call
     /// [`unregister_scoped`](Self::unregister_scoped) first.
     ///
     /// # Errors
-    /// What is wrong with one of them; then none is registered.
+    /// What is wrong with one of the hooks. None is registered then.
     pub fn register_scoped(
         &self,
         agent_id: &str,
@@ -322,7 +326,7 @@ impl Engine {
         self.0.change(|registry| (registry.without_scope(&id), Changed::Scope(Arc::clone(&id))));
     }
 
-    /// Switches a hook on.
+    /// Enables a hook.
     ///
     /// # Errors
     /// When no hook has this name.
@@ -330,10 +334,10 @@ impl Engine {
         self.switch(name, true)
     }
 
-    /// Switches a hook off without losing it.
+    /// Disables a hook, which stays registered.
     ///
     /// # Errors
-    /// When no hook has this name, or it is a system hook.
+    /// When no hook has this name, or it is a system hook or a managed one.
     pub fn disable(&self, name: &str) -> Result<(), SwitchError> {
         self.switch(name, false)
     }
@@ -345,7 +349,7 @@ impl Engine {
         })
     }
 
-    /// Whether a hook of this name exists and is on.
+    /// Whether a hook of this name exists and is enabled.
     #[must_use]
     pub fn is_enabled(&self, name: &str) -> bool {
         self.entry(name).is_some_and(|entry| entry.enabled)
@@ -363,7 +367,7 @@ impl Engine {
         self.0.planner.load().registry.entries().cloned().collect()
     }
 
-    /// Whether a hook on this event was ever registered. When not, firing it runs nothing.
+    /// Whether a hook on this event was ever registered. If not, firing it runs nothing.
     #[must_use]
     pub fn may_have_hooks(&self, kind: &Kind) -> bool {
         !self.catalog().contains(kind) || self.0.limits.hooked.may_have_hooks(kind.index())
@@ -384,7 +388,7 @@ impl Engine {
         hooks.filter(|hook| !hook.handler.is_callback()).map(|hook| hook.timeout * 2).sum()
     }
 
-    /// What would run for this event and why, and what would not.
+    /// The plan for this event, and why each other hook is not in it.
     #[must_use]
     pub fn explain(&self, event: &Event) -> Explained {
         event.complete(&self.0.defaults);
@@ -394,7 +398,7 @@ impl Engine {
         self.0.planner.load().explain(event)
     }
 
-    /// Listens to what hooks do, with a queue of this many unread messages.
+    /// Subscribes to messages about running hooks, with a queue for this many unread messages.
     #[must_use]
     pub fn subscribe(&self, capacity: usize) -> Listener {
         self.0.bus.subscribe(capacity)
@@ -405,14 +409,15 @@ impl Engine {
         self.0.resources.processes.shut_down();
     }
 
-    /// How many processes run hooks of this engine at this moment. After [`shut_down`](Self::shut_down) it falls to 0:
-    /// a host that is about to end can wait for that, so that none outlives it.
+    /// How many processes of command hooks run at this moment. After [`shut_down`](Self::shut_down) it falls
+    /// to 0: a host that is about to exit can wait for that, so that no command outlives it. Python workers
+    /// are not counted.
     #[must_use]
     pub fn running_processes(&self) -> usize {
         self.0.resources.processes.running_processes()
     }
 
-    /// A descriptor for a signal handler: one byte written to it kills every process that runs for this
+    /// A file descriptor for a signal handler: writing one byte to it kills every process that runs for this
     /// engine, as [`shut_down`](Self::shut_down) does.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The engine: the only place that sees more than two rooms.
+//! The engine: the only module that uses more than two of the others.
 
 mod builder;
 mod fire;

@@ -1,4 +1,4 @@
-//! Scopes: the hooks of one agent, for as long as it lives.
+//! Scopes: the hooks of one agent, while it lives.
 
 use std::sync::{Arc, Weak};
 
@@ -34,12 +34,14 @@ impl Scope {
         self
     }
 
-    /// Leaves out the base hooks of this event for this agent, except system hooks.
+    /// Leaves out the base hooks of this event for this agent, except system hooks and hooks of the managed
+    /// layer.
     pub fn overriding(self, event: Kind) -> Self {
         self.overriding_in(Layer::Host, event)
     }
 
-    /// Leaves out the base hooks of this event for this agent, those of layers before this one excepted.
+    /// Leaves out the base hooks of this event for this agent, except system hooks and hooks of layers before
+    /// this one.
     pub fn overriding_in(mut self, layer: Layer, event: Kind) -> Self {
         self.overrides.push((layer, event));
         self
@@ -71,7 +73,7 @@ impl Scope {
     }
 }
 
-/// Keeps an agent's hooks registered. Dropping it removes these hooks, and no others of the scope.
+/// Keeps an agent's hooks registered. Dropping it removes these hooks; other hooks of the same scope stay.
 #[derive(Debug)]
 #[must_use = "the scope is unregistered when its handle is dropped"]
 pub struct ScopeHandle {
@@ -82,7 +84,7 @@ pub struct ScopeHandle {
 }
 
 impl ScopeHandle {
-    /// The agent whose scope it is.
+    /// The agent that the hooks belong to.
     #[must_use]
     pub fn agent_id(&self) -> &str {
         &self.id

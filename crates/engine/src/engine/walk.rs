@@ -1,7 +1,8 @@
-//! One walk through a plan: for each stage run and fold, until the plan is done or a hook ends the walk. The only loop.
+//! One walk through a plan: runs each stage and folds its answers, until the plan is done or a hook ends the
+//! walk.
 //!
-//! Input: a frozen event and its plan. Output: the outcome. As long as no hook has to be waited for, the walk makes
-//! no future: a fire of callbacks that answer at once allocates nothing for running them.
+//! Input: an event and its plan. Output: the outcome. The walk creates a future only for hooks that do not
+//! answer at once: running a callback that does allocates nothing.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -20,7 +21,7 @@ use crate::run::{
     self, BackgroundJob, RunContext, RunFuture, RunResult, Stage, Started, StopSignal, WaitMode,
 };
 
-/// How long a fire that is stopped waits for its processes to end. They are killed long before.
+/// How long a stopped fire waits at most for its processes to end. Normally they are killed long before.
 const STOPPED_WITHIN: Duration = Duration::from_secs(1);
 
 pub(super) struct Walk<'a> {
@@ -34,7 +35,7 @@ pub(super) struct Walk<'a> {
     at: usize,
     /// What the current stage waits for.
     waiting: Option<Waiting<'a>>,
-    /// What observers get: the event with the settled outcome in it.
+    /// The event that observers get, with the settled outcome in it.
     settled: Option<Event>,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Walk<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Stages,
-    /// Guards that judged a value other than the final one are asked again.
+    /// Guards that decided about a value other than the final one are asked again.
     Guards,
     Observers,
 }
@@ -50,7 +51,7 @@ enum Section {
 enum Waiting<'a> {
     Hook(RunFuture<'a>),
     Stage(Stage<'a>),
-    /// The fire is stopped: what was said before that, in plan order.
+    /// The fire is stopped: the results of its current stage, in plan order.
     Stopped(Vec<Option<RunResult>>),
 }
 
@@ -77,13 +78,13 @@ impl<'a> Walk<'a> {
         Self { shared, plan, run, fold, needs_runtime, section, at, waiting: None, settled: None }
     }
 
-    /// Lets this signal end what the walk runs.
+    /// Makes this signal stop the hooks that the walk runs.
     pub(super) fn stopped_by(mut self, signal: &'a StopSignal) -> Self {
         self.run.stop = Some(signal);
         self
     }
 
-    /// Asks guards about an event that the host changed after its fire.
+    /// A walk that asks guards about an event that the host changed after its fire.
     pub(super) fn recheck(shared: &'a Shared, guards: &'a Plan, event: Event, wait: WaitMode) -> Self {
         let mut walk = Self::new(shared, guards, event, wait);
         walk.begin_second_pass();
@@ -140,7 +141,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The current stage after those of the plan. The outcome is settled before the first observer sees it.
+    /// The current stage after the stages of the plan: guards that are asked again, then observers. The
+    /// outcome is settled before the first observer runs.
     fn later_stage(&mut self) -> Option<&'a [Arc<Entry>]> {
         let observers = self.plan.observers();
         match self.section {
@@ -164,7 +166,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next guards that judged a value other than the current one. None when no hook rewrote the value.
+    /// The next stage that contains a guard that decided about a value other than the current one. `None`
+    /// when no hook rewrote the value.
     fn guards_to_ask_again(&mut self) -> Option<&'a [Arc<Entry>]> {
         let plan = self.plan;
         let guards = plan.guards().filter(|_| self.fold.is_rewritten())?;
@@ -178,8 +181,8 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Ends the walk early: running hooks are stopped, and the outcome is what was collected so far. Of hooks that had
-    /// not answered only a denial counts that they had written by then.
+    /// Ends the walk early: running hooks are stopped, and the outcome is what was collected so far. For a
+    /// hook that had not answered yet, only a denial counts that it had already written.
     pub(super) async fn stop(&mut self, signal: &StopSignal) {
         let mut before = match &mut self.waiting {
             Some(Waiting::Stage(stage)) => stage.take_results(),
@@ -209,7 +212,7 @@ impl<'a> Walk<'a> {
         self.fold.settle();
     }
 
-    /// Waits for threads that end a process, for a moment.
+    /// Waits briefly for the threads that end processes.
     fn poll_stopped(
         &mut self,
         signal: &StopSignal,
@@ -247,7 +250,7 @@ impl<'a> Walk<'a> {
         self.fold.take(hook, result.answer, result.duration);
     }
 
-    /// Takes the results of the current stage. A hook without one is skipped.
+    /// Takes the results of the current stage. A hook without a result stays reported as skipped.
     fn take_all(&mut self, hooks: &[Arc<Entry>], results: Vec<Option<RunResult>>) {
         if self.section != Section::Guards {
             for (hook, result) in hooks.iter().zip(results) {

@@ -1,4 +1,4 @@
-//! Starting python workers ahead of the first event.
+//! Starts python workers ahead of the first event.
 
 use std::sync::Arc;
 

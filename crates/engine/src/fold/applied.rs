@@ -1,17 +1,18 @@
-//! What the hooks of a walk have changed so far: the outcome, and what is needed to judge again after a rewrite.
+//! What hooks have changed so far: the outcome, and what is needed to check decisions again after a rewrite.
 
 use std::sync::Arc;
 
 use crosier_protocol::{Capability, Decision, Ignored, Json, Outcome, Report};
 
-/// Made when the first hook has an effect. Large, and most hooks have none.
+/// Created when the first hook has an effect: it is large, and most hooks have none.
 #[derive(Debug)]
 pub(super) struct Applied {
     pub(super) outcome: Outcome,
     pub(super) rewritten: Option<Rewritten>,
     /// The asks and allows, by the index of their hook in the plan.
     opinions: Vec<Given>,
-    /// The report of the hook that gave the permission updates, and the value that they are about.
+    /// The index of the report of the hook that gave the permission updates, and the value that they were
+    /// given for.
     permitted: Option<(usize, Option<Json>)>,
 }
 
@@ -20,13 +21,14 @@ pub(super) struct Applied {
 pub(super) struct Rewritten {
     /// Before the first rewrite.
     pub(super) original: Json,
-    /// As the hooks so far left it.
+    /// After the rewrites so far.
     pub(super) value: Json,
-    /// What guards let through, by their index in the plan. A guard that is not here let the original through.
+    /// The values that guards let through, by the guard's index in the plan. A guard that is not listed let
+    /// the original through.
     pub(super) let_through: Vec<(usize, Json)>,
 }
 
-/// A decision, and the value that it is about.
+/// A decision, and the value that it was made for.
 #[derive(Debug)]
 struct Given {
     hook: usize,
@@ -35,12 +37,13 @@ struct Given {
     decision: Decision,
     reason: Option<Arc<str>>,
     by: Arc<str>,
-    /// None: the original value.
+    /// `None`: the original value.
     about: Option<Json>,
 }
 
 impl Rewritten {
-    /// Whether the value differs from this one. Compares text: two programs may read equal JSON differently.
+    /// Whether the current value differs from this one (`None`: the original). Compares text: programs may
+    /// read equal JSON differently.
     fn differs_from(&self, value: Option<&Json>) -> bool {
         value.unwrap_or(&self.original).text() != self.value.text()
     }
@@ -55,7 +58,8 @@ impl Applied {
         self.rewritten.as_ref().map(|rewritten| rewritten.value.clone())
     }
 
-    /// Raises the decision of the outcome. The first hook with the strictest decision keeps its reason.
+    /// Makes the outcome's decision stricter, if this one is. The reason is that of the first hook with the
+    /// strictest decision.
     pub(super) fn decide(
         &mut self,
         hook: usize,
@@ -73,7 +77,7 @@ impl Applied {
         self.opinions.push(Given { hook, report, decision, reason, by: Arc::clone(by), about });
     }
 
-    /// Replaces the value. A decision that the same hook gave with it is about the new value.
+    /// Replaces the value. A decision in the same reply counts for the new value.
     pub(super) fn rewrite(&mut self, hook: usize, value: Json, original: impl FnOnce() -> Json) {
         match &mut self.rewritten {
             Some(rewritten) => rewritten.value = value.clone(),
@@ -87,13 +91,13 @@ impl Applied {
         }
     }
 
-    /// Takes permission updates, which are about the current value.
+    /// Sets the permission updates, which are for the current value.
     pub(super) fn permit(&mut self, report: usize, permissions: Json) {
         self.permitted = Some((report, self.value()));
         self.outcome.updated_permissions = Some(permissions);
     }
 
-    /// Notes what a guard lets through.
+    /// Records that a guard let the current value through.
     pub(super) fn let_through(&mut self, hook: usize) {
         if let Some(rewritten) = &mut self.rewritten {
             let value = rewritten.value.clone();
@@ -101,7 +105,7 @@ impl Applied {
         }
     }
 
-    /// Whether this guard judged a value other than the current one.
+    /// Whether this guard decided about a value other than the current one.
     pub(super) fn must_judge_again(&self, hook: usize) -> bool {
         self.rewritten.as_ref().is_some_and(|rewritten| {
             let mut notes = rewritten.let_through.iter().rev();
@@ -109,13 +113,13 @@ impl Applied {
         })
     }
 
-    /// Forgets what this hook decided before.
+    /// Removes the earlier decisions of this hook.
     pub(super) fn retract(&mut self, hook: usize) {
         self.opinions.retain(|given| given.hook != hook);
     }
 
-    /// Recomputes the decision from the opinions that are still valid: an allow for a value other than the final one is
-    /// not.
+    /// Recomputes the decision without the opinions that became void: an allow is void if it was for a value
+    /// other than the final one.
     pub(super) fn decide_about_the_final_value(&mut self, reports: &mut [Report]) {
         let Some(rewritten) = &self.rewritten else { return };
         if self.outcome.is_denied() {
@@ -139,7 +143,7 @@ impl Applied {
             self.outcome.updated_permissions = None;
         }
         let valid = self.opinions.iter().filter(|given| !is_void(given));
-        // The strictest; among equals the first in plan order.
+        // The strictest one; among equals, the first in plan order.
         let strictest = valid.min_by_key(|given| (std::cmp::Reverse(given.decision), given.hook));
         self.outcome.decision = strictest.map(|given| given.decision);
         self.outcome.reason = strictest.and_then(|given| given.reason.clone());

@@ -1,4 +1,4 @@
-//! Effects → outcome: applies what a reply asks for, as far as the event allows it.
+//! Applies what a reply asks for to the outcome, as far as the event allows it.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::role::Role;
 use super::settle::Fold;
 use crate::registry::{Entry, Pass};
 
-/// Applies what the event allows and lists the rest in the report. `index` is the hook's place in the plan.
+/// Applies what the event allows and lists the rest in the report. `index` is the hook's index in the plan.
 pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effects, report: &mut Report) {
     let mut request = Request { hook, index, role: Role::of(hook), report };
     let denies = matches!(&effects.opinion, Some(opinion) if opinion.decision == Decision::Deny);
@@ -55,10 +55,10 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         }
     }
     let interrupt = effects.interrupt && request.allows(Capability::Interrupt);
-    match (effects.proceed, request.role.why_powerless()) {
+    match (effects.proceed, request.role.why_no_effect()) {
         (Some(false), Some(why)) => request.ignore("halt", why),
         (Some(false), None) => halt(fold, hook, effects.stop_reason),
-        // At other events, `continue: true` has no effect.
+        // At an event without resume, `continue: true` has no effect.
         (Some(true), _) if resumes && !denies => resume(fold, &mut request, effects.stop_reason),
         _ => {}
     }
@@ -67,7 +67,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         request.ignore(&format!("key:{key}"), why);
     }
     if interrupt {
-        // Another hook of the stage may have denied first, with a reason of its own.
+        // Another hook of the stage may have denied first; its reason is not the reason of this interrupt.
         let is_the_first = fold.outcome().by.as_ref() == Some(&hook.name);
         let reason =
             if is_the_first { fold.outcome().reason.as_deref().map(str::to_owned) } else { own_reason };
@@ -75,7 +75,8 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
     }
 }
 
-/// Says what a hook that only warns would have decided: in its report, in the outcome, and to the person.
+/// Records what a hook that only warns would have decided: in its report, in the outcome, and in a notice for
+/// a person.
 pub(super) fn warn(fold: &mut Fold, hook: &Entry, decision: Decision, reason: &str, report: &mut Report) {
     report.would = report.would.max(Some(decision));
     let outcome = fold.outcome();
@@ -110,7 +111,7 @@ impl Request<'_> {
 
     fn allows(&mut self, capability: Capability) -> bool {
         let word = capability.word();
-        let why = match self.role.why_powerless() {
+        let why = match self.role.why_no_effect() {
             Some(why) => why.to_owned(),
             None if self.has(capability) => return true,
             None => format!("{} has no {word}", self.hook.kind.name),
@@ -139,25 +140,25 @@ impl Request<'_> {
     }
 }
 
-/// Raises the decision, if the event has it. The first hook with the winning decision keeps its reason.
+/// Adds the hook's decision to the outcome, if the event allows it.
 fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
     let capability = match opinion.decision {
         Decision::Deny => Capability::Deny,
         Decision::Ask => Capability::Ask,
         Decision::Allow => Capability::Allow,
     };
-    let could = request.has(capability) && request.role.why_powerless().is_none();
+    let could = request.has(capability) && request.role.why_no_effect().is_none();
     if request.role == Role::Warner && request.has(capability) {
         let reason = opinion.reason.unwrap_or_default();
         return warn(fold, request.hook, opinion.decision, &reason, request.report);
     }
-    // An allow at an event that cannot be allowed has no effect.
+    // An allow at an event without allow has no effect, and is not listed as ignored.
     if opinion.decision == Decision::Allow && !could {
         return;
     }
     if !request.allows(capability) {
-        // The reason is worth reading, although nothing is stopped.
-        let takes_context = request.has(Capability::Context) && request.role.why_powerless().is_none();
+        // The denial is not applied, but the model still gets its reason.
+        let takes_context = request.has(Capability::Context) && request.role.why_no_effect().is_none();
         if opinion.decision == Decision::Deny && takes_context {
             request.report.context.extend(opinion.reason.clone());
             fold.outcome().context.extend(opinion.reason);
@@ -175,7 +176,7 @@ fn decide(fold: &mut Fold, request: &mut Request<'_>, opinion: Opinion) {
     request.report.decision = Some(opinion.decision);
 }
 
-/// Replaces the row's rewritable field, if this is it.
+/// Replaces the row's rewritable field, if the rewrite is for that field.
 fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     let row = &request.hook.kind;
     let field = match (row.rewrites, &rewrite.target) {
@@ -209,7 +210,8 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     let before = fold.event.clone();
     let present = || before.get(field).unwrap_or_else(Json::null);
     if fold.pass == Pass::Second && request.has(Capability::Deny) {
-        // In the second pass no hook would judge a new input, and this guard rejects the current one: deny.
+        // After the second pass no guard would check a new input, and this guard rejects the current one:
+        // deny.
         if rewrite.value != present() {
             let name = &request.hook.name;
             let reason = format!("hook {name} wants another input than the one that later hooks left");
@@ -225,7 +227,7 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
     fold.applied().rewrite(request.index, rewrite.value, || old.unwrap_or_else(present));
 }
 
-/// The first resume counts; it does not end the walk.
+/// Resumes the host's loop; the first resume keeps its reason. Later hooks still run.
 fn resume(fold: &mut Fold, request: &mut Request<'_>, reason: Option<String>) {
     if request.allows(Capability::Resume) && fold.outcome().resume.is_none() {
         let by = Arc::clone(&request.hook.name);

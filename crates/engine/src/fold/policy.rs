@@ -1,4 +1,4 @@
-//! What a failure means.
+//! What happens when a hook fails.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use super::role::Role;
 use super::settle::Fold;
 use crate::registry::{Entry, OnError};
 
-/// Applies the policy of this hook to its failure.
+/// Applies the consequences of this hook's failure.
 ///
-/// `import` and `delivery` deny wherever the event has a deny: the guard never saw the event. So does `changed`, also
-/// for a hook that only warns: its file may be the one that says so. All else follows `on_error`, where `abort` takes
-/// the strongest effect that the event has.
+/// `import` and `delivery` deny if the event can be denied: the hook's code never saw the event. So does
+/// `changed`, even for a hook that only warns: the changed file may be the one that sets `mode: warn`. Other
+/// failures follow `on_error`; `abort` uses the strongest effect that the event allows.
 pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &mut Report) {
     let allowed = hook.kind.capabilities;
     let must_deny = failure.kind.always_denies() && allowed.has(Capability::Deny);
@@ -23,7 +23,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &m
     let why = if must_deny { "which always denies" } else { "and is set to abort when it fails" };
     let mut reason = format!("hook {} failed ({}), {why}", hook.name, failure.kind);
     if !failure.detail.is_empty() {
-        // The reader of the denial may be able to fix the hook.
+        // This helps the reader to fix the hook.
         reason.push_str(": ");
         reason.push_str(&failure.detail);
     }
@@ -42,7 +42,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, failure: &Failure, report: &m
         }
         return;
     }
-    // The walk ends here too: later hooks must not decide without the guard that failed.
+    // No later hook runs, as after a denial: they must not decide without the guard that failed.
     outcome.suppress_output |= allowed.has(Capability::Suppress);
     if !allowed.has(Capability::Suppress) && outcome.halt.is_none() {
         outcome.halt = Some(Directive::new(reason, by));

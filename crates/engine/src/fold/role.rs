@@ -1,23 +1,23 @@
-//! What a hook may do, by the way it runs.
+//! Which effects a hook may have, by its mode and enforcement.
 
 use crate::registry::{Enforcement, Entry, Mode};
 
-/// What a hook may do in the walk.
+/// Which effects a hook may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// Every effect that the event allows.
     Full,
     /// All except rewrites: other hooks may run at the same time.
     NoRewrite,
-    /// Nothing: the outcome is settled.
+    /// None: the outcome is already settled.
     Observer,
-    /// Nothing: the hook only warns. What it would have decided is reported.
+    /// None: the hook only warns. What it would have decided is reported.
     Warner,
 }
 
 impl Role {
-    /// A parallel hook may not rewrite when it is alone in its stage either: its rights must not depend on its
-    /// neighbours.
+    /// A parallel hook may not rewrite even if it is alone in its stage: what it may do must not depend on
+    /// other hooks.
     pub(super) fn of(hook: &Entry) -> Self {
         match (hook.mode, hook.enforcement) {
             (Mode::Observe, _) => Self::Observer,
@@ -27,8 +27,8 @@ impl Role {
         }
     }
 
-    /// Why nothing that this hook asks for is applied; none when it may have effects.
-    pub(super) fn why_powerless(self) -> Option<&'static str> {
+    /// Why no effect of this hook is applied; `None` when it may have effects.
+    pub(super) fn why_no_effect(self) -> Option<&'static str> {
         match self {
             Self::Full | Self::NoRewrite => None,
             Self::Observer => Some("a hook that observes has no effect"),

@@ -1,4 +1,4 @@
-//! The outcome so far, and the event as the hooks so far left it.
+//! The state of a walk: the outcome so far, and the event with the rewrites so far.
 
 use std::mem;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use super::role::Role;
 use super::{effect, policy};
 use crate::registry::{Entry, OnError, Pass};
 
-/// One walk through a plan.
+/// The state of one walk through a plan.
 #[derive(Debug)]
 pub(crate) struct Fold {
     pub(super) event: Event,
-    /// What the hooks changed. An outcome is large and most hooks have no effect, so it is made only when needed,
-    /// or at the end.
+    /// What the hooks changed. An outcome is large and most hooks have no effect, so it is created only when
+    /// needed, or at the end.
     applied: Option<Box<Applied>>,
     reports: Vec<Report>,
     /// How many reports are final.
@@ -28,8 +28,8 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// Begins with the context of earlier background hooks. Each of these hooks has a report from the start, which
-    /// says that it was skipped until more is known. Observers get theirs when they have run.
+    /// Begins with the context of earlier background hooks. Each of `hooks` has a report from the start, with
+    /// the status `skipped` until it has run. Observers get theirs when they have run.
     #[inline(always)]
     pub(crate) fn new(
         event: Event,
@@ -56,7 +56,7 @@ impl Fold {
         self.applied.get_or_insert_with(|| Box::new(Applied::new(Outcome::new(event.kind().clone()))))
     }
 
-    /// The outcome so far, but for the reports.
+    /// The outcome so far, without the reports.
     pub(super) fn outcome(&mut self) -> &mut Outcome {
         &mut self.applied().outcome
     }
@@ -81,7 +81,7 @@ impl Fold {
         self.over
     }
 
-    /// Begins the second pass, in which each guard is asked about the final event.
+    /// Begins the second pass, in which guards are asked about the final event.
     pub(crate) fn begin_second_pass(&mut self) {
         self.pass = Pass::Second;
     }
@@ -91,16 +91,16 @@ impl Fold {
         self.rewritten
     }
 
-    /// Whether the guard with this index in the plan judged a value other than the current one.
+    /// Whether the guard with this index in the plan decided about a value other than the current one.
     pub(crate) fn must_judge_again(&self, hook: usize) -> bool {
         !self.over && self.applied.as_ref().is_some_and(|applied| applied.must_judge_again(hook))
     }
 
-    /// Takes the answer of the next hook of the plan. A part of the walk: see `run::start`.
+    /// Takes the answer of the next hook of the plan. Inlined into the walk: see `run::start`.
     #[inline(always)]
     pub(crate) fn take(&mut self, hook: &Entry, answer: Answer, duration: Option<Duration>) {
         let silent = answer.reply.effects().is_none() && answer.failure.is_none() && !self.rewritten;
-        // Most hooks have no effect.
+        // The fast path: most hooks have no effect.
         match self.reports.get_mut(self.done) {
             Some(report) if silent => {
                 (report.status, report.duration) = (Status::Ok, duration);
@@ -167,12 +167,12 @@ impl Fold {
         self.done += 1;
     }
 
-    /// Ends the walk without a deny or a halt: the output was suppressed because a hook failed.
+    /// Ends the walk without a deny or a halt, when the output was suppressed because a hook failed.
     pub(super) fn stop(&mut self) {
         self.over = true;
     }
 
-    /// Passes over hooks that do not run because the walk is over.
+    /// Leaves this many hooks reported as skipped, because the walk is over.
     pub(crate) fn skip(&mut self, hooks: usize) {
         self.done += hooks;
     }
@@ -184,7 +184,7 @@ impl Fold {
         self.report(report);
     }
 
-    /// The event as an observer sees it: with the outcome in it.
+    /// The event as observers get it, with the outcome in it.
     pub(crate) fn settled_event(&mut self) -> Event {
         let reports = mem::take(&mut self.reports);
         let outcome = self.outcome();
@@ -194,7 +194,7 @@ impl Fold {
         self.event.with_extra("outcome", json)
     }
 
-    /// Ends the walk: what was collected becomes what the host acts on.
+    /// Makes the outcome final.
     pub(crate) fn settle(&mut self) {
         self.pass = Pass::First;
         let Some(applied) = &mut self.applied else { return };
@@ -213,7 +213,7 @@ impl Fold {
         }
     }
 
-    /// The outcome, once. Built in place: it is too large to be moved needlessly.
+    /// Takes the outcome out. Inlined, so that this large value is built in place and not copied.
     #[inline(always)]
     pub(crate) fn end(&mut self) -> Outcome {
         let reports = mem::take(&mut self.reports);

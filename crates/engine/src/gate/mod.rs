@@ -1,4 +1,4 @@
-//! Outcome → the enums that a host matches on.
+//! Turns an outcome into the enums that a host matches on.
 //!
 //! Any outcome can be read as a gate, and a denial or halt never becomes permission to continue. The enums are
 //! exhaustive on purpose: a host that does not handle an answer must not compile.
@@ -29,16 +29,16 @@ pub enum ToolGate {
     Halt(Directive),
     /// Do not run it; tell the model why.
     Deny(Refusal),
-    /// Have a person decide; if they agree, with this input (none: the original one).
+    /// Have a person decide.
     Ask {
         /// Why a person should look at it.
         reason: Option<Arc<str>>,
-        /// The input to run it with.
+        /// The input to run it with, if they agree (`None`: the original one).
         input: Option<Json>,
     },
-    /// Run it without asking a person, with this input (none: the original one).
+    /// Run it without asking a person, with this input (`None`: the original one).
     Allow(Option<Json>),
-    /// No hook decided; the host's own permissions decide, for this input (none: the original one).
+    /// No hook decided: apply the host's own permissions, to this input (`None`: the original one).
     Proceed(Option<Json>),
 }
 
@@ -51,12 +51,12 @@ pub enum PermissionGate {
     Deny(Refusal),
     /// The tool runs without asking.
     Allow {
-        /// The input to run it with (none: the original one).
+        /// The input to run it with (`None`: the original one).
         input: Option<Json>,
         /// Permission updates for the host.
         permissions: Option<Json>,
     },
-    /// Ask the person, about this input (none: the original one).
+    /// Ask the person about this input (`None`: the original one).
     Ask(Option<Json>),
 }
 
@@ -67,11 +67,11 @@ pub enum ActionGate {
     Halt(Directive),
     /// Do not do it.
     Deny(Refusal),
-    /// Do it, with this value (none: the original one).
+    /// Do it, with this value (`None`: the original one).
     Go(Option<Json>),
 }
 
-/// What to do with something that came out: a tool result, the model's answer.
+/// What to do with a result: of a tool, or of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultGate {
     /// What to do with the output.
@@ -87,7 +87,7 @@ pub struct ResultGate {
 pub enum OutputGate {
     /// Show it as it is.
     Keep,
-    /// Put this in its place.
+    /// Replace it with this.
     Replace(Json),
     /// Hide it; a note takes its place.
     Suppress,
@@ -96,7 +96,7 @@ pub enum OutputGate {
 /// What to do when the loop wants to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopGate {
-    /// Stop, and do not come back.
+    /// Stop for good.
     Halt(Directive),
     /// Continue; the reason is for the model.
     Resume(Directive),
@@ -115,7 +115,7 @@ pub enum WorkGate {
     Done,
 }
 
-/// Reads an [`Outcome`] as a gate.
+/// Turns an [`Outcome`] into a gate.
 pub trait Gates {
     /// For `PreToolUse`.
     fn tool_gate(&self) -> ToolGate;

@@ -1,8 +1,8 @@
-//! Context that waits for the next model call.
+//! Context that is kept for the next model call.
 
 use crosier_protocol::Outcome;
 
-/// Holds the context of outcomes until the model is called next, once.
+/// Collects the context of outcomes until the next model call, which gets it once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PendingContext {
     lines: Vec<String>,
@@ -14,24 +14,25 @@ impl PendingContext {
         self.lines.extend(outcome.context.iter().cloned());
     }
 
-    /// Whether nothing waits.
+    /// Whether there is no pending context.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// What waits, in order.
+    /// The pending context, in order.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
 
-    /// Takes over what waits elsewhere: an agent that is done leaves its context to the one that sent it.
+    /// Moves the other's context here: when an agent is done, the agent that started it gets its pending
+    /// context.
     pub fn append(&mut self, other: &mut Self) {
         self.lines.append(&mut other.lines);
     }
 
-    /// The prompt, followed by everything that waits. Afterwards nothing waits.
+    /// The prompt, followed by the pending context, which is empty afterwards.
     #[must_use]
     pub fn apply(&mut self, prompt: &str) -> String {
         if self.lines.is_empty() {

@@ -1,4 +1,4 @@
-//! A time as RFC 3339 in UTC, to the millisecond.
+//! Formats times as RFC 3339 in UTC, to the millisecond.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,19 +9,19 @@ pub(super) fn now() -> String {
     timestamp(SystemTime::now())
 }
 
-/// A time as events carry it: RFC 3339, UTC, to the millisecond.
+/// A time in the format of events: RFC 3339, UTC, to the millisecond.
 #[must_use]
 pub fn timestamp(time: SystemTime) -> String {
-    // A clock before 1970 or far beyond us is broken; an event must still be delivered.
+    // A clock before 1970 or far in the future is wrong, but the event must still be delivered.
     let millis = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     rfc3339(u64::try_from(millis).unwrap_or(LAST).min(LAST))
 }
 
-/// The last whole second that jiff has: in every time zone it is still the year 9999.
+/// The last whole second that jiff supports: it is still in the year 9999 in every time zone.
 const LAST: u64 = 253_402_207_200_000;
 
-/// The calendar is jiff's; the digits are written here, because every event has one of these and a general formatter
-/// takes several times as long.
+/// jiff computes the date; the digits are written here, because every event has a timestamp and a general
+/// formatter takes several times as long.
 fn rfc3339(millis: u64) -> String {
     let timestamp = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     let time = TimeZone::UTC.to_datetime(timestamp.unwrap_or_default());

@@ -1,8 +1,8 @@
-//! Freezes an event: from here on it does not change, and missing base fields are filled in.
+//! Prepares a fired event: fills in missing base fields and binds it to the engine's catalog. It is immutable
+//! from here on.
 //!
-//! Input: what a host fired. Output: an [`Event`] that every later module reads. Its JSON is made
-//! lazily, once, when the first hook asks for it, and again only after a rewrite. Nothing here looks into a
-//! payload.
+//! Input: what a host fired. Output: an [`Event`] that every later module reads. Its JSON is made once, when
+//! the first hook needs it, and again only after a rewrite. Nothing here reads a payload.
 
 mod clock;
 
@@ -19,8 +19,8 @@ pub(crate) fn defaults(session_id: Option<String>, cwd: String) -> Arc<Defaults>
     Arc::new(Defaults::new(session_id, cwd, clock::now))
 }
 
-/// A name that no other session has (UUID, version 7). It is not a secret: the seeds of the standard library's hashers
-/// are random enough, and need no system call.
+/// A unique id (UUID, version 7). It is not a secret: the seeds of the standard library's hashers are random
+/// enough, and need no system call.
 fn new_session_id() -> String {
     let random = || RandomState::new().hash_one(()).to_le_bytes();
     let mut bytes = [0; 10];
@@ -31,7 +31,7 @@ fn new_session_id() -> String {
     uuid::Builder::from_unix_timestamp_millis(now, &bytes).into_uuid().to_string()
 }
 
-/// Freezes an event.
+/// The event with its base fields filled in and its row from the engine's catalog.
 #[inline]
 pub(crate) fn ingest(event: impl Into<Event>, defaults: &Arc<Defaults>, catalog: &Catalog) -> Event {
     event.into().completed(defaults).bound(catalog)

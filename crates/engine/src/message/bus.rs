@@ -1,4 +1,4 @@
-//! The way from a run to its listeners.
+//! Delivers messages to listeners.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -25,27 +25,27 @@ struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    /// A gap is an entry too, at its place in the order.
+    /// A gap is an entry too, at its position in the order.
     waiting: VecDeque<Received>,
-    /// Whether the engine is gone, so that nothing more will come.
+    /// Whether the engine was dropped, so that no more messages will come.
     closed: bool,
     waker: Option<Waker>,
 }
 
-/// Gets the messages of one engine, in order. Dropping it unsubscribes.
+/// Receives the messages of one engine, in order. Dropping it unsubscribes.
 #[derive(Debug)]
 pub struct Listener {
     queue: Arc<Queue>,
     bus: Weak<Bus>,
 }
 
-/// Ignores poisoning: every change under this lock is a single step.
+/// Ignores poisoning: no change under this lock can be left half done.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Bus {
-    /// Whether anybody listens. One relaxed read: this is asked on the hot path.
+    /// Whether there are listeners. One relaxed read, because this is called on the hot path.
     pub(crate) fn has_listeners(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
@@ -97,13 +97,13 @@ impl Drop for Bus {
 }
 
 impl Listener {
-    /// What has arrived, without waiting.
+    /// The next message, if one has arrived.
     #[must_use]
     pub fn try_next(&self) -> Option<Received> {
         lock(&self.queue.state).waiting.pop_front()
     }
 
-    /// Waits for what arrives next, at most this long. `None`: nothing came, or the engine is gone.
+    /// Waits for the next message, at most this long. `None` if none arrived or the engine was dropped.
     #[must_use]
     pub fn next_within(&self, limit: Duration) -> Option<Received> {
         // A limit beyond what the clock can represent is no limit.
@@ -121,7 +121,7 @@ impl Listener {
         }
     }
 
-    /// What arrives next; `None` when the engine is gone.
+    /// The next message; `None` when the engine was dropped.
     pub async fn next(&self) -> Option<Received> {
         poll_fn(|context| {
             let mut state = lock(&self.queue.state);

@@ -1,8 +1,8 @@
 //! Messages about running hooks, for listeners.
 //!
-//! Input: moments of a run. Output: [`Message`]s to every [`Listener`]. Without a listener this costs one read of an
-//! atomic number. A listener has a bounded queue: a slow one does not slow down a fire, and learns how many messages it
-//! missed.
+//! Input: the progress of a run. Output: [`Message`]s to every [`Listener`]. Without a listener this costs
+//! one atomic read. A listener has a bounded queue: a slow one does not slow down a fire, and is told how
+//! many messages it missed.
 
 mod bus;
 
@@ -14,10 +14,10 @@ use serde::ser::SerializeMap;
 pub(crate) use bus::Bus;
 pub use bus::Listener;
 
-/// One moment of a hook's run.
+/// A message about a hook's run: it started, wrote output, or ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Identifies one run: unique in this process and across processes.
+    /// Identifies one run; unique across processes.
     pub hook_id: Arc<str>,
     /// The hook's name as shown.
     pub hook_name: Arc<str>,
@@ -34,22 +34,22 @@ pub struct Message {
 pub enum Moment {
     /// It is about to run.
     Started,
-    /// It wrote something; whole lines where possible.
+    /// It wrote output; whole lines where possible.
     Progress {
-        /// To its stdout.
+        /// What it wrote to stdout.
         stdout: String,
-        /// To its stderr.
+        /// What it wrote to stderr.
         stderr: String,
     },
-    /// It is over.
+    /// It ended.
     Response {
         /// How it ended.
         outcome: Ended,
-        /// Its exit code, when it is a process that had one.
+        /// Its exit code, if it is a process that has one.
         exit_code: Option<i32>,
-        /// What it wrote to its stdout; for callbacks nothing.
+        /// What it wrote to stdout; empty for callbacks.
         stdout: String,
-        /// The end of what it wrote to its stderr.
+        /// The last part of what it wrote to stderr.
         stderr: String,
     },
 }
@@ -62,11 +62,11 @@ pub enum Ended {
     Success,
     /// It failed.
     Error,
-    /// It was stopped: at its deadline, or with the fire.
+    /// It was stopped, at its deadline or because the fire was cancelled.
     Cancelled,
 }
 
-/// What a listener gets.
+/// What a listener receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     /// A message.
@@ -75,7 +75,7 @@ pub enum Received {
     Missed(u64),
 }
 
-/// As in the Claude SDK: `{"type":"system","subtype":"hook_started",…}`.
+/// The same JSON as in the Claude SDK: `{"type":"system","subtype":"hook_started",…}`.
 impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;

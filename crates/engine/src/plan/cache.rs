@@ -1,7 +1,8 @@
-//! Plans that were made, per event and matcher value, bounded.
+//! A bounded cache of plans, by event and matcher value.
 //!
-//! There is one cache per scope (and one for the base, one for events without an agent), so that no agent can get the
-//! plan of another. Matcher values are chosen by a model, so the number of plans is bounded; a full cache starts over.
+//! There is one cache per scope, one for the base, and one for events without an agent, so that no agent can
+//! get the plan of another. A model chooses matcher values, so the number of plans is bounded; a full cache
+//! starts over.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -11,9 +12,9 @@ use rpds::HashTrieMapSync;
 
 use super::Plan;
 
-/// The most values that are remembered per event.
+/// The maximum number of cached values per event.
 const MAX_VALUES: usize = 256;
-/// Longer values are planned again each time, so that the cache's memory is bounded too.
+/// Longer values are not cached, so that the cache's memory is bounded too.
 const MAX_VALUE_BYTES: usize = 256;
 
 #[derive(Debug)]
@@ -23,9 +24,9 @@ pub(crate) struct PlanCache {
 
 #[derive(Debug, Default)]
 struct Slot {
-    /// The plan of an event whose hooks do not depend on the value.
+    /// The plan, if the event's hooks do not depend on the value.
     any: OnceLock<Arc<Plan>>,
-    /// The plans of values, copied on write: reading takes no lock.
+    /// The plans by value. Copied on write, so that reading takes no lock.
     values: ArcSwapOption<HashMap<Box<str>, Arc<Plan>>>,
 }
 
@@ -34,8 +35,8 @@ impl PlanCache {
         Self { slots: (0..events).map(|_| Slot::default()).collect() }
     }
 
-    /// The plan of this event whatever the value, made when it is first asked for. `make` gives `None` when
-    /// the value does matter.
+    /// The plan of this event if it is the same for every value, made on first use. `make` returns `None` if
+    /// the value matters.
     pub(crate) fn any(&self, event: usize, make: impl FnOnce() -> Option<Plan>) -> Option<&Arc<Plan>> {
         let slot = &self.slots[event];
         if let Some(plan) = slot.any.get() {
@@ -48,7 +49,7 @@ impl PlanCache {
         Some(slot.any.get_or_init(|| Arc::new(plan)))
     }
 
-    /// The plan of this event and value, made when it is not there.
+    /// The plan of this event and value, made if it is not cached.
     pub(crate) fn value(&self, event: usize, value: &str, make: impl FnOnce() -> Plan) -> Arc<Plan> {
         let values = &self.slots[event].values;
         if let Some(plan) = values.load().as_ref().and_then(|plans| plans.get(value)) {
@@ -69,7 +70,7 @@ impl PlanCache {
     }
 }
 
-/// The caches of the scopes, by agent, each made when its agent first fires an event.
+/// The caches of the scopes, by agent. Each is made when its agent first fires an event.
 ///
 /// They belong to one planner, so that a scope does not keep an outdated plan alive.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl ScopeCaches {
         Self(ArcSwap::from_pointee(CachesByAgent::default()))
     }
 
-    /// The same caches but for this agent's, whose scope has changed.
+    /// The same caches without the one of this agent, whose scope has changed.
     pub(super) fn without(&self, agent: &str) -> Self {
         Self(ArcSwap::from_pointee(self.0.load().remove(agent)))
     }

@@ -1,4 +1,4 @@
-//! Why each hook of an event is in its plan, or not.
+//! Explains why each hook of an event is in its plan or not.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::registry::{Entry, EventHooks, Registry};
 pub enum Inclusion {
     /// It runs.
     Planned,
-    /// It is switched off.
+    /// It is disabled.
     Disabled,
     /// The scope's `override` leaves it out.
     Overridden,
@@ -26,7 +26,7 @@ pub enum Inclusion {
 }
 
 impl Inclusion {
-    /// One word for programs.
+    /// A stable name, for programs.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

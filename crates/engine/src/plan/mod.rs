@@ -1,7 +1,7 @@
 //! The ordered hooks for one event.
 //!
-//! Input: the registry and an event. Output: a [`Plan`], a value that execution, messages and `explain`
-//! all use. Pure: nothing here runs a hook, and the same registry and event give the same plan.
+//! Input: the registry and an event. Output: a [`Plan`], a value that the walk and `explain` both use. Pure:
+//! nothing here runs a hook, and the same registry and event give the same plan.
 
 mod cache;
 mod explain;
@@ -25,7 +25,7 @@ pub struct Plan {
     ends: Box<[usize]>,
     /// The observers, in order.
     observers: Box<[Arc<Entry>]>,
-    /// The guards in their stages; none when there is no guard.
+    /// The guards, in their stages; `None` if there are none.
     guards: Option<Box<Guards>>,
     needs_runtime: NeedsRuntime,
 }
@@ -39,7 +39,7 @@ struct Guards {
 }
 
 impl Plan {
-    /// Puts hooks that are in order into stages.
+    /// Groups ordered hooks into stages.
     pub(crate) fn new(ordered: Vec<Arc<Entry>>) -> Self {
         let (observers, hooks): (Vec<_>, Vec<_>) =
             ordered.into_iter().partition(|entry| entry.mode == Mode::Observe);
@@ -95,7 +95,7 @@ impl Plan {
         (0..).map_while(|at| self.stage(at))
     }
 
-    /// The stage at this place.
+    /// The stage with this index.
     pub(crate) fn stage(&self, at: usize) -> Option<&[Arc<Entry>]> {
         self.hooks.get(self.range(at)?)
     }
@@ -124,19 +124,19 @@ impl Plan {
         self.hooks.is_empty() && self.observers.is_empty()
     }
 
-    /// Whether a fire that is awaited, or one that blocks, needs an async runtime.
+    /// Whether a fire needs an async runtime, if it is awaited or if it blocks the caller's thread.
     pub(crate) fn needs_runtime(&self, is_awaited: bool) -> bool {
         if is_awaited { self.needs_runtime.awaited } else { self.needs_runtime.blocking }
     }
 }
 
-/// Whether two neighbours run together.
+/// Whether two consecutive hooks run in the same stage.
 fn joins(before: &Entry, entry: &Entry) -> bool {
     let parallel = before.mode == Mode::Parallel && entry.mode == Mode::Parallel;
     parallel && before.layer == entry.layer
 }
 
-/// Whether a fire needs an async runtime, by how it waits.
+/// Whether a fire needs an async runtime, for each way to wait.
 #[derive(Debug, Clone, Copy, Default)]
 struct NeedsRuntime {
     blocking: bool,
@@ -149,7 +149,8 @@ impl NeedsRuntime {
         for entry in hooks.filter(|entry| entry.mode != Mode::Background) {
             let is_blocking = matches!(entry.handler, Handler::Callback(Callback::Blocking(_)));
             needs.awaited |= entry.handler.is_async() || is_blocking;
-            // The thread of a blocking callback is awaited with a timer, unless the caller's thread waits for it.
+            // Awaiting the thread of a blocking callback takes a timer; if the caller's thread waits for it,
+            // it does not.
             needs.blocking |= entry.handler.is_async() || (is_blocking && entry.mode == Mode::Parallel);
         }
         needs

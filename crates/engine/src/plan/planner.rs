@@ -1,4 +1,4 @@
-//! A registry and the plans that were made from it.
+//! A registry and the cached plans that were made from it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::explain::{Explained, explain};
 use super::select::View;
 use crate::registry::{Changed, Registry};
 
-/// A snapshot of the engine: what is registered, and the plans that were made so far.
+/// A snapshot of the engine: the registered hooks, and the plans made from them so far.
 ///
 /// There is a cache for the base, one per scope and one for events without an agent, so that no agent can get the plan
 /// of another. A change keeps the caches of everything that it does not touch.
@@ -40,7 +40,7 @@ impl Planner {
         }
     }
 
-    /// The plan for this event; none when no hook wants it.
+    /// The plan for this event; `None` when no hook wants it.
     pub(crate) fn plan(&self, event: &Event) -> Option<Arc<Plan>> {
         let find = |plans: &PlanCache| self.plan_in(plans, event);
         if !self.registry.has_scopes() {
@@ -64,13 +64,13 @@ impl Planner {
             return (!plan.is_empty()).then(|| Arc::clone(plan));
         }
         let plan = match event.matcher_value() {
-            // Only hosts that relay events of other agents have these: not worth a cache.
+            // Only hosts that relay events of other agents set these: not worth a cache.
             Some(value) if !event.other_names().is_empty() => {
                 let others = event.other_names().iter().map(String::as_str);
                 Arc::new(view().plan(&others.chain([value]).collect::<Vec<_>>()))
             }
             Some(value) => plans.value(index, value, || view().plan(&[value])),
-            // A row of a host may leave its value out; match-all hooks still run.
+            // An event of a host's own row may have no value; hooks that match everything still run.
             None => Arc::new(view().plan(&[])),
         };
         Some(plan).filter(|plan| !plan.is_empty())

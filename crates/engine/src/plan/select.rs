@@ -1,16 +1,16 @@
-//! Registry and event → the hooks that want it, in order.
+//! Selects the hooks that want an event, in order.
 
 use std::sync::Arc;
 
 use super::Plan;
 use crate::registry::{Entry, EventHooks, Layer, Registry};
 
-/// What one event sees of the registry.
+/// The part of the registry that applies to one event.
 pub(super) struct View<'a> {
     base: Option<&'a EventHooks>,
-    /// The scopes that count, in order.
+    /// The scopes that apply, in order.
     scopes: Vec<&'a EventHooks>,
-    /// The first layer whose base hooks do not count, system hooks excepted.
+    /// The first layer whose base hooks are left out, except system hooks.
     overridden_from: Option<Layer>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
             hooks.select(values).map(move |entry| (entry.layer, entry.priority, set, entry.sequence, entry))
         });
         let mut ordered: Vec<_> = selected.filter(|(.., entry)| !self.is_overridden(entry)).collect();
-        // Total: no two hooks share a sequence number.
+        // The order is total: no two hooks share a sequence number.
         ordered.sort_unstable_by_key(|&(layer, priority, set, sequence, _)| (layer, priority, set, sequence));
         Plan::new(ordered.into_iter().map(|(.., entry)| Arc::clone(entry)).collect())
     }

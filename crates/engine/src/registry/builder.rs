@@ -1,4 +1,4 @@
-//! `Hook::on(PreToolUse).named("guard").matching("Bash").callback(|e: &PreToolUse| …)`.
+//! Builds hooks: `Hook::on(PreToolUse).named("guard").matching("Bash").callback(|e: &PreToolUse| …)`.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -15,8 +15,7 @@ use super::matcher::Matcher;
 use super::service::Service;
 use super::sources::Sources;
 
-/// A hook without its code. `E` says what callbacks
-/// get: [`Typed`] or [`Untyped`].
+/// A hook without its code. `E` is what callbacks take: [`Typed`] or [`Untyped`].
 #[derive(Debug, Clone)]
 #[must_use = "a hook has an effect only when it gets its code and is registered"]
 pub struct HookBuilder<E> {
@@ -36,12 +35,12 @@ pub struct HookBuilder<E> {
 }
 
 impl Hook {
-    /// Begins a hook on an event of the built-in table; its callbacks get the event's struct.
+    /// Begins a hook on an event that has a payload struct; its callbacks get that struct.
     pub fn on<P: Payload>(event: EventOf<P>) -> HookBuilder<Typed<P>> {
         HookBuilder::new(event.kind())
     }
 
-    /// Begins a hook on any event, also one of the host's own; its callbacks get an [`Event`].
+    /// Begins a hook on any event, built-in or defined by the host; its callbacks get an [`Event`].
     pub fn on_event(kind: Kind) -> HookBuilder<Untyped> {
         HookBuilder::new(kind)
     }
@@ -58,7 +57,7 @@ impl Hook {
         Self { layer, ..self }
     }
 
-    /// The same hook, which runs only while its files are as in this record.
+    /// The same hook, which runs only while its files are unchanged from this record.
     #[must_use]
     pub fn with_sources(self, sources: Arc<dyn Sources>) -> Self {
         Self { sources: Some(sources), ..self }
@@ -96,38 +95,40 @@ impl<E> HookBuilder<E> {
         self
     }
 
-    /// Sets which events of the kind it wants; a mistake comes up when the hook is registered.
+    /// Sets which events of the kind it wants. An invalid matcher is an error when the hook is registered.
     pub fn matching(mut self, matcher: impl Into<String>) -> Self {
         self.matcher = Some(matcher.into());
         self
     }
 
-    /// Sets its place in the order: 1 system-critical, 10 security, 50 user scripts, 100 the default.
+    /// Sets its place in the order; lower runs first. By convention: 1 system-critical, 10 security, 50 user
+    /// scripts, 100 the default.
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Limits its time.
+    /// Limits its running time.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets what its failure means.
+    /// Sets what happens when it fails.
     pub fn on_error(mut self, on_error: OnError) -> Self {
         self.on_error = Some(on_error);
         self
     }
 
-    /// Sets when it runs, seen from the event.
+    /// Sets when it runs, relative to the event.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets whether it decides about the final input. A guard runs a second time at the end, when a later hook changed
-    /// what it had let through, and its second answer replaces the first. System hooks are guards unless set otherwise.
+    /// Sets whether it decides about the final input. If a later hook changed what a guard had let through,
+    /// the guard runs again at the end, and its second answer replaces the first. System hooks are guards
+    /// unless set otherwise; managed hooks always are.
     pub fn guard(mut self, guard: bool) -> Self {
         self.guard = Some(guard);
         self
@@ -145,13 +146,13 @@ impl<E> HookBuilder<E> {
         self
     }
 
-    /// Registers it switched off.
+    /// Registers it disabled.
     pub fn disabled(mut self) -> Self {
         self.enabled = false;
         self
     }
 
-    /// Says what it is for.
+    /// Sets a text that says what it is for.
     pub fn description(mut self, text: impl Into<Arc<str>>) -> Self {
         self.description = Some(text.into());
         self
@@ -203,7 +204,7 @@ impl<E> HookBuilder<E> {
 pub trait CallbackInput: Send + Sync + 'static {
     /// What a callback gets a reference to.
     type Argument;
-    /// What a callback gets that outlives the call.
+    /// What a callback that outlives the call gets.
     type Shared: Send;
 
     /// The argument, borrowed from the event.
@@ -255,7 +256,7 @@ impl<E: CallbackInput> HookBuilder<E> {
         self.callback_with(move |argument, _| code(argument))
     }
 
-    /// Like [`callback`](Self::callback), for code that also wants to know about the call.
+    /// Like [`callback`](Self::callback), for code that also takes the [`Call`].
     pub fn callback_with<A: Into<Answer>>(
         self,
         code: impl Fn(&E::Argument, Call<'_>) -> A + Send + Sync + 'static,
@@ -265,8 +266,8 @@ impl<E: CallbackInput> HookBuilder<E> {
 
     /// Runs this code on a thread of its own, within the hook's timeout.
     ///
-    /// A late answer is dropped and reported as `timeout`, but nothing can stop a thread from outside: it
-    /// runs on until the code returns, and its side effects happen.
+    /// A late answer is dropped and reported as `timeout`. A thread cannot be stopped from outside: it runs
+    /// until the code returns, and its side effects happen.
     pub fn blocking_callback<A: Into<Answer>>(
         self,
         code: impl Fn(&E::Argument) -> A + Send + Sync + 'static,
@@ -276,7 +277,7 @@ impl<E: CallbackInput> HookBuilder<E> {
         ))))
     }
 
-    /// Polls this code in place; it is dropped at the hook's deadline.
+    /// Polls this future in place; it is dropped at the hook's deadline.
     pub fn async_callback<A, F>(self, code: impl Fn(E::Shared) -> F + Send + Sync + 'static) -> Hook
     where
         A: Into<Answer>,
@@ -285,7 +286,7 @@ impl<E: CallbackInput> HookBuilder<E> {
         self.async_callback_with(move |argument, _| code(argument))
     }
 
-    /// Like [`async_callback`](Self::async_callback), for code that also wants to know about the call.
+    /// Like [`async_callback`](Self::async_callback), for code that also takes the [`Call`].
     pub fn async_callback_with<A, F>(
         self,
         code: impl Fn(E::Shared, Call<'_>) -> F + Send + Sync + 'static,

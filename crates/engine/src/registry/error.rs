@@ -1,4 +1,4 @@
-//! Why a hook cannot be registered, or a name not be switched.
+//! Why a hook cannot be registered, enabled or disabled.
 
 /// What is wrong with a registration. Each message says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,7 +10,7 @@ pub enum RegisterError {
         /// What is wrong with it.
         detail: String,
     },
-    /// The event has nothing that a matcher could run on.
+    /// The event has no field that a matcher could run on.
     #[error("{event} has no field that a matcher runs on; leave the matcher `{matcher}` out, or write `*`")]
     NoMatcherField {
         /// The event.
@@ -42,7 +42,7 @@ pub enum RegisterError {
         /// The scope.
         scope: String,
     },
-    /// The event is not one of this engine's.
+    /// The event is not in this engine's catalog.
     #[error("the event `{event}` belongs to another engine; add its row to this one's builder")]
     ForeignEvent {
         /// The event.
@@ -56,13 +56,13 @@ pub enum RegisterError {
         /// The key of its mode.
         mode: &'static str,
     },
-    /// A managed hook is a guard.
+    /// A managed hook is always a guard.
     #[error("the hook `{name}` is managed, and managed hooks are guards; leave `guard: false` out")]
     ManagedNotGuard {
         /// The hook.
         name: String,
     },
-    /// A timeout on code that runs in place.
+    /// An inline callback has a timeout, but cannot be stopped.
     #[error(
         "the hook `{name}` has a timeout, but an inline callback cannot be stopped; \
          use `blocking_callback` or `async_callback`, or leave the timeout out"
@@ -71,7 +71,7 @@ pub enum RegisterError {
         /// The hook.
         name: String,
     },
-    /// A timeout of zero.
+    /// The timeout is zero.
     #[error("the timeout of `{name}` is 0; every hook needs some time")]
     NoTime {
         /// The hook.
@@ -94,10 +94,10 @@ pub enum SwitchError {
     Unknown {
         /// The name.
         name: String,
-        /// The nearest name that exists.
+        /// The most similar name that exists.
         nearest: Option<String>,
     },
-    /// The administrator's hook may not be disabled.
+    /// A managed hook cannot be disabled: only the administrator can change it.
     #[error(
         "the hook `{name}` is managed and cannot be disabled; the administrator of this machine can change it"
     )]
@@ -105,7 +105,7 @@ pub enum SwitchError {
         /// The name.
         name: String,
     },
-    /// The hook may not be disabled.
+    /// A system hook cannot be disabled.
     #[error("the hook `{name}` is a system hook and cannot be disabled")]
     System {
         /// The name.

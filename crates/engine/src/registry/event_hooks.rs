@@ -8,7 +8,7 @@ use rpds::RedBlackTreeMapSync;
 use super::hook::Entry;
 use super::layer::Layer;
 
-/// The place of a hook in the order of its set. No two hooks of a process have the same.
+/// The place of a hook in the order of its set. Unique in the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     pub(super) layer: Layer,
@@ -27,16 +27,16 @@ impl Position {
 pub(crate) struct EventHooks {
     /// In order, disabled ones included.
     pub(super) hooks: RedBlackTreeMapSync<Position, Arc<Entry>>,
-    /// The registrations that leave base hooks of this event out for this scope.
+    /// The registrations that leave out the base hooks of this event for this scope, each with its layer.
     pub(super) overrides: Vec<(Layer, u64)>,
     /// How many hooks each layer has.
     pub(super) counts: Vec<(Layer, usize)>,
-    /// How many unnamed hooks were ever declared; their names count on.
+    /// How many unnamed hooks were ever declared. Never decreases, so that their generated names stay unique.
     pub(super) unnamed: usize,
     index: OnceLock<Index>,
 }
 
-/// Made from the hooks, so a copy that is about to change has none.
+/// A clone is about to change, so it starts without an index.
 impl Clone for EventHooks {
     fn clone(&self) -> Self {
         let Self { hooks, overrides, counts, unnamed, index: _ } = self;
@@ -50,14 +50,14 @@ impl Clone for EventHooks {
     }
 }
 
-/// Finds the hooks that want a value without asking each of them. Numbers are places in `hooks`.
+/// Finds the hooks that want a value without running every matcher. Numbers are positions in `hooks`.
 #[derive(Debug, Default)]
 struct Index {
     /// The enabled hooks, in order.
     hooks: Vec<Arc<Entry>>,
-    /// Hooks that want plain names, by name.
+    /// Hooks whose matcher lists plain names, by name.
     exact: HashMap<Box<str>, Vec<u32>>,
-    /// Hooks that want all, in order.
+    /// Hooks that match everything, in order.
     all: Vec<u32>,
     /// Hooks whose matcher has to be run.
     patterns: Vec<u32>,
@@ -83,7 +83,7 @@ impl EventHooks {
         places.into_iter().map(|place| &index.hooks[place as usize])
     }
 
-    /// Whether the matcher value makes any difference.
+    /// Whether the selected hooks depend on the matcher value.
     pub(crate) fn is_selective(&self) -> bool {
         let index = self.index();
         !(index.exact.is_empty() && index.patterns.is_empty())
@@ -103,7 +103,7 @@ impl EventHooks {
         &mut self.counts[place].1
     }
 
-    /// Makes a change; the index is rebuilt when it is next needed.
+    /// For making changes: discards the index, which is rebuilt when it is next needed.
     pub(super) fn change(&mut self) -> &mut Self {
         self.index = OnceLock::new();
         self

@@ -1,10 +1,10 @@
 //! Shell-style patterns on whole values: `*`, `?`, `[seq]`, `[!seq]`, and nothing else.
 //!
-//! The meaning is that of Python's `fnmatch.fnmatchcase`, except that what `fnmatch` silently takes
-//! literally (an unclosed `[`, a reversed range) is an error here. Matching never backtracks over more than
-//! the last `*`, so its time is bounded by pattern length × value length.
+//! Patterns mean the same as in Python's `fnmatch.fnmatchcase`, except that an unclosed `[` and a reversed
+//! range are errors here. Matching never backtracks over more than the last `*`, so its time is bounded by
+//! pattern length × value length.
 
-/// What makes a pattern more than the value that it matches.
+/// The characters that make a text a pattern.
 pub(super) const SPECIAL: [char; 3] = ['*', '?', '['];
 
 /// One compiled pattern.
@@ -18,7 +18,7 @@ enum Token {
     Literal(char),
     /// `?`: any one character.
     One,
-    /// `*`: any characters, also none.
+    /// `*`: any number of characters, including none.
     Many,
     /// `[seq]` or `[!seq]`: one character in (or not in) these ranges.
     Class {
@@ -52,7 +52,7 @@ impl Glob {
 
     pub(crate) fn matches(&self, value: &str) -> bool {
         let (mut token, mut rest) = (0, value.chars());
-        // Where to try again: after the last `*`, one character further.
+        // Where to resume after a mismatch: after the last `*`, one character further in the value.
         let mut retry: Option<(usize, std::str::Chars<'_>)> = None;
         loop {
             let next = rest.clone().next();
@@ -85,7 +85,7 @@ impl Glob {
     }
 }
 
-/// Reads a class from after its `[`. A `]` that comes first is a member, as in `fnmatch`.
+/// Reads a class, from the character after its `[`. A `]` that comes first is a member, as in `fnmatch`.
 fn class(chars: &[char], start: usize, pattern: &str) -> Result<(Token, usize), String> {
     let negated = chars.get(start) == Some(&'!');
     let first = start + usize::from(negated);

@@ -1,4 +1,4 @@
-//! What a hook runs: data, or a callback. Nothing here knows how it is run.
+//! What a hook runs. This module only describes handlers; `run` runs them.
 
 use std::fmt;
 use std::future::Future;
@@ -38,7 +38,7 @@ impl Handler {
         matches!(self, Self::Callback(Callback::Async(_)) | Self::Service(_))
     }
 
-    /// The word for its kind, for tables.
+    /// The name of its kind, for tables.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
@@ -58,15 +58,17 @@ pub struct Call<'a> {
     pub event: &'a Event,
     /// The hook's name as shown.
     pub hook: &'a Arc<str>,
-    /// Whether this is the second run, which the first one asked for.
+    /// Whether this is a second run, which the hook asked for in its first reply
+    /// ([`Reply::again`](crate::Reply::again)).
     pub second: bool,
-    /// Whether a guard is asked again, about the final event.
+    /// Whether this is the first pass, or a guard is asked again about the final event.
     pub pass: Pass,
-    /// Whether no other hook gets this event: then a host need not keep what it hands out from being changed.
+    /// Whether no other hook gets this event. A host then need not protect the value that it passes from
+    /// being modified.
     pub only: bool,
 }
 
-/// Which time the hooks of an event are asked.
+/// The passes over the hooks of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Pass {
@@ -110,8 +112,8 @@ pub enum Callback {
     Inline(Arc<Function>),
     /// Polled in place; dropped at its deadline.
     Async(Arc<AsyncFunction>),
-    /// Called on a thread of its own; a late answer is dropped, but the thread runs on until the code
-    /// returns: nothing can stop a thread from outside.
+    /// Called on a thread of its own. A late answer is dropped, but the thread runs until the code returns: a
+    /// thread cannot be stopped from outside.
     Blocking(Arc<Function>),
 }
 
@@ -134,9 +136,9 @@ pub struct CommandSpec {
     pub cwd: Cwd,
     /// The folder of the configuration.
     pub project_dir: PathBuf,
-    /// Variables of its own.
+    /// Environment variables that are set for it.
     pub env: Vec<(String, String)>,
-    /// Names of inherited variables that the filter lets through.
+    /// Names of inherited variables that are passed on even if the filter would remove them.
     pub env_pass: Vec<String>,
     /// How its stdout is read.
     pub output: Output,
@@ -153,22 +155,23 @@ pub struct PythonSpec {
     pub module: String,
     /// The function, or a class with `__call__`.
     pub function: String,
-    /// Where the module is looked for before python's own path.
+    /// Folders in which python looks for the module before its own path.
     pub paths: Vec<PathBuf>,
     /// Where it runs.
     pub cwd: Cwd,
     /// The folder of the configuration.
     pub project_dir: PathBuf,
-    /// Variables of its own.
+    /// Environment variables that are set for it.
     pub env: Vec<(String, String)>,
-    /// Names of inherited variables that the filter lets through.
+    /// Names of inherited variables that are passed on even if the filter would remove them.
     pub env_pass: Vec<String>,
-    /// Whether each call runs in a fork of the warm interpreter.
+    /// Whether each call runs in a fork of the worker.
     pub fork: bool,
 }
 
 impl PythonSpec {
-    /// A function `module.function`, looked for in this folder first. None when it names no module.
+    /// The function `module.function`; python looks for the module in this folder first. `None` when the text
+    /// has no module or no function.
     pub fn new(handler: &str, folder: impl Into<PathBuf>) -> Option<Self> {
         let folder = folder.into();
         let (module, function) = handler.rsplit_once('.')?;
@@ -189,7 +192,7 @@ impl PythonSpec {
     }
 }
 
-/// How long a command may take to end after SIGTERM, when nothing else is said.
+/// How long a command may take to end after SIGTERM, by default.
 pub const DEFAULT_GRACE: Duration = Duration::from_millis(100);
 
 impl CommandSpec {

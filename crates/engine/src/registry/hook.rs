@@ -1,4 +1,4 @@
-//! One hook: what it wants, how it runs, and what it runs.
+//! One hook: its event and matcher, how it runs, and what it runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::layer::Layer;
 use super::matcher::Matcher;
 use super::sources::Sources;
 
-/// What a failing hook means for the event.
+/// What happens to the event when a hook fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnError {
     /// Continue, with a warning in the log.
@@ -19,7 +19,7 @@ pub enum OnError {
     Log,
     /// Continue silently.
     Skip,
-    /// Deny; where the event has no deny: suppress if it can, else halt. The walk ends.
+    /// Deny. If the event cannot be denied: suppress its output if possible, else halt. No later hook runs.
     Abort,
 }
 
@@ -39,19 +39,19 @@ impl OnError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Mode {
-    /// One after the other; the next hook sees what this one changed.
+    /// By itself; the next hook sees what this one changed.
     #[default]
     Sequential,
     /// Together with its neighbours that are parallel too; it may not rewrite.
     Parallel,
-    /// The event does not wait; only context is taken, with a later outcome.
+    /// The event does not wait for it. Of its reply only the context is used, in a later outcome.
     Background,
-    /// After all is settled, also after a deny; it sees the outcome and has no effect.
+    /// After the outcome is settled, even if it is a deny; it sees the outcome and has no effect.
     Observe,
 }
 
 impl Mode {
-    /// The key in configuration; none for hooks that run one after the other.
+    /// The key in configuration; `None` for sequential hooks.
     #[must_use]
     pub const fn word(self) -> Option<&'static str> {
         match self {
@@ -70,7 +70,7 @@ pub enum Enforcement {
     /// It counts.
     #[default]
     Enforce,
-    /// The hook runs at its place and has no effect; the outcome says what it would have decided.
+    /// The hook runs, but has no effect; the outcome says what it would have decided.
     Warn,
     /// The hook does not run.
     Off,
@@ -98,7 +98,7 @@ pub struct Origin {
     pub line: usize,
     /// Its column, from 1.
     pub column: usize,
-    /// What the file calls it: `command`, `python`, `script`, `builtin` or `reply`.
+    /// The hook's type in that file: `command`, `python`, `script`, `builtin` or `reply`.
     pub type_word: &'static str,
 }
 
@@ -108,9 +108,9 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The default place in the order.
+/// The priority of a hook that sets none.
 pub const DEFAULT_PRIORITY: i32 = 100;
-/// The default limit on a hook's time.
+/// The default limit on a hook's running time.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A configured reaction to an event, ready to be registered.
@@ -120,28 +120,28 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Hook {
     pub(crate) kind: Kind,
     pub(crate) name: Option<Arc<str>>,
-    /// A mistake in the matcher comes up when the hook is registered.
+    /// An invalid matcher is reported when the hook is registered.
     pub(crate) matcher: Result<Matcher, String>,
     pub(crate) priority: i32,
-    /// `None`: the engine's default.
+    /// `None`: the engine's default timeout.
     pub(crate) timeout: Option<Duration>,
     /// `None`: the engine's `error_behavior`.
     pub(crate) on_error: Option<OnError>,
     pub(crate) mode: Mode,
     pub(crate) enforcement: Enforcement,
-    /// `None`: system hooks and managed ones are guards.
+    /// `None`: system hooks and managed hooks are guards, others are not.
     pub(crate) guard: Option<bool>,
     pub(crate) layer: Layer,
     pub(crate) system: bool,
     pub(crate) enabled: bool,
     pub(crate) description: Option<Arc<str>>,
     pub(crate) origin: Option<Origin>,
-    /// What its files are compared with.
+    /// The record that its files are compared with.
     pub(crate) sources: Option<Arc<dyn Sources>>,
     pub(crate) handler: Handler,
 }
 
-/// A registered hook, with everything resolved. What plans are made of.
+/// A registered hook, with all defaults filled in. Plans consist of these.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Entry {
@@ -149,42 +149,42 @@ pub struct Entry {
     pub name: Arc<str>,
     /// The event.
     pub kind: Kind,
-    /// The configuration that it comes from.
+    /// The layer whose configuration it comes from.
     pub layer: Layer,
-    /// The scope; none for base hooks.
+    /// The scope; `None` for base hooks.
     pub scope: Option<Arc<str>>,
     /// Which events of the kind it wants.
     pub matcher: Matcher,
     /// Its place in the order; lower comes first.
     pub priority: i32,
-    /// The limit on its time.
+    /// The limit on its running time.
     pub timeout: Duration,
-    /// What its failure means.
+    /// What happens when it fails.
     pub on_error: OnError,
     /// When it runs, relative to the event.
     pub mode: Mode,
     /// Whether its answer counts.
     pub enforcement: Enforcement,
-    /// Whether it decides about the final input: it runs again when a later hook changed what it let through.
+    /// Whether it decides about the final input: it runs again if a later hook changed what it let through.
     pub guard: bool,
     /// Whether it can be neither overridden nor disabled.
     pub system: bool,
-    /// Whether it is planned at all.
+    /// Whether plans include it.
     pub enabled: bool,
     /// What it is for.
     pub description: Option<Arc<str>>,
-    /// Where it was written.
+    /// Where it is configured.
     pub origin: Option<Origin>,
     /// The record that its files are compared with, right before and right after it runs.
     pub sources: Option<Arc<dyn Sources>>,
     /// What it runs.
     pub handler: Handler,
-    /// The order of declaration; no two hooks of a process have the same.
+    /// The order of declaration; unique in the process.
     pub(crate) sequence: u64,
 }
 
 impl Entry {
-    /// The word for what it runs: as its file calls it, or as its handler is called.
+    /// The name of its type: from its file, or from its handler.
     #[must_use]
     pub fn type_word(&self) -> &'static str {
         self.origin.as_ref().map_or_else(|| self.handler.word(), |origin| origin.type_word)

@@ -13,12 +13,12 @@ use super::layer::Layer;
 use super::limits::Limits;
 use super::resolve::resolve;
 
-/// The hooks of the base (`scope: None`) or of one scope. A copy shares what does not change, so a change costs the
-/// same whatever the number of hooks.
+/// The hooks of the base (`scope: None`) or of one scope. A copy shares what does not change, so the cost of
+/// a change does not depend on the number of hooks.
 #[derive(Debug, Clone)]
 pub(crate) struct HookSet {
     pub(super) scope: Option<Arc<str>>,
-    /// Indexed by event; none where no hook was ever added.
+    /// Indexed by event; `None` if no hook was ever added.
     by_event: Box<[Option<Arc<EventHooks>>]>,
     by_name: HashTrieMapSync<Arc<str>, Named>,
     overrides: usize,
@@ -32,15 +32,14 @@ enum Named {
     InSeveralLayers,
 }
 
-/// Something that was added to a set, for removing it later.
+/// Something that was added to a set, to remove it later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Registration {
     Hook { event: usize, position: Position },
     Override { event: usize, number: u64 },
 }
 
-/// A number for something that is registered. It only grows and is never used again, so a handle cannot take out what
-/// was registered later.
+/// A number for a registration. Never reused, so that a handle cannot remove what was registered later.
 pub(super) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -52,7 +51,7 @@ impl HookSet {
         Self { scope, by_event, by_name: HashTrieMapSync::default(), overrides: 0 }
     }
 
-    /// The hooks of the event with this index, if it ever had any here.
+    /// The hooks of the event with this index; `None` if it never had any here.
     pub(crate) fn event(&self, event: usize) -> Option<&EventHooks> {
         self.by_event.get(event)?.as_deref()
     }
@@ -98,7 +97,7 @@ impl HookSet {
         let hooks = self.change(event);
         let mut entry = resolve(hook, scope, &mut hooks.unnamed, limits)?;
         let count = *hooks.count(entry.layer);
-        self.tell_apart(&mut entry)?;
+        self.disambiguate(&mut entry)?;
         let limit = limits.max_hooks(entry.layer);
         if count >= limit {
             return Err(RegisterError::TooMany { event: entry.kind.name, limit });
@@ -134,8 +133,8 @@ impl HookSet {
         }
     }
 
-    /// Shows hooks of the same name with their layers. Two of one layer are an error.
-    fn tell_apart(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
+    /// Prefixes hooks of the same name with their layers. Two of the same layer are an error.
+    fn disambiguate(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
         let with_layer = |entry: &Entry| -> Arc<str> { format!("{}:{}", entry.layer, entry.name).into() };
         let Some(taken) = self.by_name.get(&entry.name) else { return Ok(()) };
         let name = with_layer(entry);
@@ -157,13 +156,13 @@ impl HookSet {
         Ok(())
     }
 
-    /// Puts this hook in the place of the one that it was made from.
+    /// Replaces the hook from which this one was copied.
     pub(crate) fn replace(&mut self, entry: Entry) {
         let (event, position) = (entry.kind.index(), Position::of(&entry));
         self.change(event).hooks.insert_mut(position, Arc::new(entry));
     }
 
-    /// The hooks of this event, not shared with any other set.
+    /// The hooks of this event for changing, not shared with any other set.
     fn change(&mut self, event: usize) -> &mut EventHooks {
         Arc::make_mut(self.by_event[event].get_or_insert_default()).change()
     }
@@ -175,7 +174,7 @@ impl Registration {
     }
 }
 
-/// The row of this engine's catalog.
+/// The same event in this engine's catalog.
 fn bind(kind: &Kind, limits: &Limits) -> Result<Kind, RegisterError> {
     limits.catalog.bind(kind).ok_or_else(|| RegisterError::ForeignEvent { event: kind.name.to_owned() })
 }

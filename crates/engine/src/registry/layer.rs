@@ -1,8 +1,8 @@
-//! Where hooks come from, in order of precedence.
+//! Where a hook's configuration comes from.
 
 use std::fmt;
 
-/// The configuration that a hook comes from.
+/// The source of a hook's configuration, in order of precedence.
 ///
 /// Hooks of an earlier layer run first. A later layer can only add to the earlier ones: it cannot disable, override or
 /// run before their hooks.
@@ -11,19 +11,19 @@ use std::fmt;
 pub enum Layer {
     /// The administrator of the machine. Its hooks are guards and cannot be disabled.
     Managed,
-    /// The host: its code, and the files that it was given by name.
+    /// The host: its code, and files that were given to it by name.
     #[default]
     Host,
-    /// The person.
+    /// The user, for all projects.
     User,
-    /// The project; 0 is the outermost folder that has a file.
+    /// The project. 0 is the outermost folder that has a configuration file.
     Project(u16),
-    /// The person, in this project.
+    /// The user, for this project only.
     Local,
 }
 
 impl Layer {
-    /// The word for its kind.
+    /// Its name, without a project's number.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Defaults and limits for all hooks of an engine, and which events have hooks at all.
+//! Defaults and limits for all hooks of an engine, and which events may have hooks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,30 +8,30 @@ use crosier_protocol::Catalog;
 use super::hook::OnError;
 use super::layer::Layer;
 
-/// Defaults for hooks that do not set these values.
+/// Limits, and defaults for hooks that do not set these values.
 #[derive(Debug)]
 pub(crate) struct Limits {
     pub(crate) max_hooks_per_point: usize,
-    /// Layers with a limit of their own.
+    /// Layers with their own limit.
     pub(crate) max_in_layers: Vec<(Layer, usize)>,
     pub(crate) timeout: Duration,
     pub(crate) on_error: OnError,
     /// The events that can have hooks.
     pub(crate) catalog: Catalog,
-    /// The events that have hooks.
+    /// The events that may have hooks.
     pub(crate) hooked: HookedEvents,
 }
 
 impl Limits {
-    /// The most hooks per event of this layer, in the base or in one scope.
+    /// The maximum number of hooks per event for this layer, in the base or in one scope.
     pub(super) fn max_hooks(&self, layer: Layer) -> usize {
         let own = self.max_in_layers.iter().find(|(other, _)| *other == layer);
         own.map_or(self.max_hooks_per_point, |(_, max)| *max)
     }
 }
 
-/// The events that a hook was ever registered for, in the base or any scope. Firing any other event needs no look at
-/// the registry. Flags are set where hooks are added and never cleared, so no hook can be overlooked.
+/// The events that a hook was ever registered for, in the base or any scope. Firing any other event skips the
+/// registry. Flags are set when hooks are added and never cleared, so no hook can be missed.
 #[derive(Debug)]
 pub(crate) struct HookedEvents(Box<[AtomicBool]>);
 

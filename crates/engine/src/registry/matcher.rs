@@ -1,4 +1,4 @@
-//! Which events of a kind a hook wants.
+//! Matchers: which events of a kind a hook wants.
 //!
 //! # Syntax
 //! Absent, empty or `*` matches all. `re:…` is a regular expression on the whole value. Anything else is
@@ -43,7 +43,7 @@ impl Matcher {
     /// Compiles a matcher.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with it, and what to write instead.
+    /// A message that says what is wrong with it.
     pub fn new(text: &str) -> Result<Self, String> {
         let form = if let Some(expression) = text.strip_prefix("re:") {
             // The group keeps `a|b` inside the anchors.
@@ -89,7 +89,7 @@ impl Matcher {
         }
     }
 
-    /// The values that are the only matches, when the matcher is a list of plain names.
+    /// The only values that match, if the matcher is a list of plain names.
     pub(crate) fn exact_values(&self) -> Option<impl Iterator<Item = &str>> {
         let Form::Any(alternatives) = &self.form else { return None };
         let exact = |alternative: &Alternative| matches!(alternative, Alternative::Exact(_));

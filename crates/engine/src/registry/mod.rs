@@ -1,8 +1,8 @@
-//! All registered hooks: an immutable value.
+//! All registered hooks, as an immutable value.
 //!
-//! Input: hooks, from the host's code or from configuration. Output: a [`Registry`] that plans are made
-//! from. A change makes a new value and shares what did not change: registering a hook or a scope costs the same
-//! whatever the number of others. Handlers are data here; nothing in this module runs anything.
+//! Input: hooks, from the host's code or from configuration. Output: a [`Registry`] that plans are made from.
+//! A change makes a new value and shares what did not change, so the cost of registering a hook or a scope
+//! does not depend on how many there are. Handlers are data here; nothing in this module runs anything.
 
 mod builder;
 mod error;

@@ -1,4 +1,4 @@
-//! Hook → entry: names it, fills in what it leaves open, and refuses what cannot work.
+//! Turns a [`Hook`] into an [`Entry`]: names it, fills in defaults, and rejects invalid combinations.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(super) fn resolve(
     if let (Some(true), false, Some(mode)) = (hook.guard, can_judge, hook.mode.word()) {
         return Err(RegisterError::GuardCannotJudge { name: name.to_string(), mode });
     }
-    // The timeout of a file is a default for whatever it configures, built-ins included.
+    // A file's timeout is a default for all its hooks, including built-ins, which are inline callbacks.
     let is_inline = matches!(hook.handler, Handler::Callback(Callback::Inline(_)));
     if is_inline && hook.timeout.is_some() && hook.origin.is_none() {
         return Err(RegisterError::InlineTimeout { name: name.to_string() });

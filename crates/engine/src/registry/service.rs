@@ -1,4 +1,4 @@
-//! Handler kinds that a host adds to callbacks, commands and python functions.
+//! Handler kinds that a host defines, besides callbacks, commands and python functions.
 
 use std::fmt;
 use std::time::Instant;
@@ -7,9 +7,9 @@ use super::handler::{BoxFuture, Call};
 
 /// A handler kind that the host defines: an HTTP endpoint, a tool of an MCP server, a rule engine.
 ///
-/// Like tower's `Service`, it turns a call into a future of an answer. One value is one configured hook: its settings
-/// are its fields. The engine keeps the deadline, catches panics, reports, and runs the second call that an answer may
-/// ask for.
+/// Like tower's `Service`, it turns a call into a future of an answer. One value is one configured hook: its
+/// settings are its fields. The engine enforces the deadline, catches panics, writes the report, and makes
+/// the second call that an answer may ask for.
 ///
 /// ```
 /// use crosier::{Answer, BoxFuture, Engine, Handler, Hook, Reply, Service, ServiceCall, payload::PreToolUse};
@@ -31,7 +31,7 @@ use super::handler::{BoxFuture, Call};
 /// assert!(engine.fire_blocking(PreToolUse::default()).is_denied());
 /// ```
 pub trait Service: Send + Sync {
-    /// The word for this kind, in tables and messages.
+    /// The name of this kind, in tables and messages.
     fn kind(&self) -> &'static str;
 
     /// Begins a call. The future is polled inside a tokio runtime with timers and io, and dropped at the deadline or

@@ -1,4 +1,4 @@
-//! The immutable value: the base, and the scopes by agent.
+//! The registry: base hooks, and scopes by agent.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::hook::Entry;
 use super::hook_set::{HookSet, Registration};
 use super::layer::Layer;
 
-/// All hooks at one moment. A changed copy shares everything else, so a change costs the same whatever the number of
-/// scopes.
+/// All hooks at one moment. A changed copy shares everything else, so the cost of a change does not depend on
+/// the number of scopes.
 #[derive(Debug, Clone)]
 pub(crate) struct Registry {
     pub(crate) base: Arc<HookSet>,
@@ -60,8 +60,8 @@ impl Registry {
         Self { base: Arc::new(base), ..self.clone() }
     }
 
-    /// The same hooks with this scope put in place of the one with its id, or after the others. An empty scope is
-    /// taken out.
+    /// The same hooks, with this scope in place of the one with its id, or after the others. An empty scope
+    /// is removed.
     pub(crate) fn with_scope(&self, id: &Arc<str>, hooks: HookSet) -> Self {
         if hooks.is_empty() {
             return self.without_scope(id);
@@ -86,7 +86,7 @@ impl Registry {
 
     /// The hook with this name as shown.
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        // `agent/name`, where both may have a slash in them.
+        // `agent/name`, where both parts may contain a slash.
         let agents = || name.match_indices('/').filter_map(|(slash, _)| name.get(..slash));
         // Or `layer:agent/name`.
         let within = |agent: &str| self.scope(agent)?.hooks.find(name);
@@ -95,7 +95,7 @@ impl Registry {
         self.base.find(name).or_else(in_scope)
     }
 
-    /// The same hooks with this one switched on or off.
+    /// The same hooks with this one enabled or disabled.
     pub(crate) fn switched(&self, name: &str, enabled: bool) -> Result<(Self, Changed), SwitchError> {
         let Some(entry) = self.find(name) else {
             let names = self.entries().map(|entry| &*entry.name);

@@ -1,4 +1,4 @@
-//! The record of what the hooks of a layer may run.
+//! The record of the files that the hooks of a layer may run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,14 +17,14 @@ pub trait Sources: fmt::Debug + Send + Sync {
     /// on the thread that runs it, so it should be cheap: compare inode, size, mtime and ctime where the digest of the
     /// same file is known. A file that was changed and changed back in between must not pass, so ctime has to count.
     ///
-    /// For a python hook this includes its interpreter, when that lies in the project: it is about to be started.
+    /// For a python hook this includes its interpreter, if that is inside the project.
     ///
     /// # Errors
-    /// One line for people: which file differs, and what to do. The event is denied with it
+    /// One line for people: which file differs, and what to do. The event is denied with this message
     /// ([`FailureKind::Changed`](crate::FailureKind::Changed)), whatever the hook said.
     fn check(&self, hook: &Entry) -> Result<(), String>;
 
-    /// What the workers of the layer's python hooks may load. Asked once for each pool of workers.
+    /// What the workers of the layer's python hooks may load. Called once for each pool of workers.
     fn python(&self) -> PythonSources {
         PythonSources::default()
     }
@@ -38,8 +38,8 @@ pub trait Sources: fmt::Debug + Send + Sync {
 ///
 /// [`config::python_files`](crate::config::python_files) finds the files that a hook needs recorded.
 ///
-/// Paths are absolute and have no `..`. A file is recorded under the path at which the project has it: where that is a
-/// link, the digest is the one of its target.
+/// Paths are absolute and have no `..`. A file is recorded under its path in the project; if that is a link,
+/// the digest is that of its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PythonSources {

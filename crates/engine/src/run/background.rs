@@ -1,8 +1,8 @@
 //! Background hooks, which the event does not wait for.
 //!
-//! A background hook runs on a thread of the engine, or is handed to the host's [`Launcher`]. Only context is
-//! taken from its reply, and it is delivered with the next outcome of the same session and agent that takes
-//! context.
+//! A background hook runs on a thread of the engine, or is passed to the host's [`Launcher`]. Only the
+//! context of its reply is used: it goes into the next outcome of the same session and agent whose event
+//! allows context.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,10 +13,10 @@ use crosier_protocol::{Event, Failure};
 use super::{RunContext, WaitMode, block_on, run_to_end};
 use crate::registry::{Enforcement, Entry};
 
-/// The most hooks that run in the background of one engine.
+/// The maximum number of background hooks that one engine runs at once.
 const MAX_RUNNING: usize = 32;
-/// The most lines that wait for one agent, and the most agents that are waited for: an agent that never
-/// fires again must not cost memory for ever.
+/// Limits on pending context, per agent and for all agents: an agent that never fires again must not use
+/// memory forever.
 const MAX_LINES: usize = 256;
 const MAX_AGENTS: usize = 1024;
 
@@ -30,22 +30,22 @@ pub struct BackgroundJob {
     pub event: Event,
 }
 
-/// Takes over background hooks from the engine, for hosts that end before the hook does.
+/// Runs background hooks in place of the engine, for hosts that exit before the hook is done.
 pub type Launcher = dyn Fn(&BackgroundJob) -> Result<(), Failure> + Send + Sync;
 
 type Owner = (String, Option<String>);
 
-/// Context of background hooks, on its way to a later outcome.
+/// Context of background hooks that is kept for a later outcome.
 #[derive(Debug, Default)]
 pub(crate) struct Deferred {
     running: AtomicUsize,
-    /// Whether anything waits; asked on the hot path.
+    /// How many agents have pending context; read on the hot path.
     waiting: AtomicUsize,
     lines: Mutex<HashMap<Owner, Vec<String>>>,
 }
 
 impl Deferred {
-    /// What waits for this event's session and agent.
+    /// Takes the pending context of this event's session and agent.
     #[inline]
     pub(crate) fn take(&self, event: &Event) -> Option<Vec<String>> {
         if self.waiting.load(Ordering::Acquire) == 0 { None } else { self.take_of(event) }

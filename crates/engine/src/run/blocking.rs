@@ -1,4 +1,5 @@
-//! One attempt at a hook that blocks its thread. It owns everything it needs, so that it can move to another thread.
+//! One run of a hook that blocks its thread. It owns everything it needs, so that it can move to another
+//! thread.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 use crosier_protocol::{Answer, Event, Failure, FailureKind};
 
 use super::notifier::Notifier;
-use super::stopping::Held;
+use super::stopping::CancelOnDrop;
 use super::thread_cache::CancelPipe;
 use super::{Resources, RunContext, WaitMode, deadline_in};
 use crate::registry::{Call, Entry, Pass};
@@ -19,11 +20,11 @@ pub(super) struct BlockingRun {
     pub(super) second: bool,
     pub(super) pass: Pass,
     pub(super) resources: Arc<Resources>,
-    /// Counted from before anything is started.
+    /// Begins before anything is started.
     pub(super) deadline: Instant,
     pub(super) timeout: Duration,
     pub(super) notifier: Option<Notifier>,
-    /// Readable or closed when the fire is cancelled. None when the caller's thread does the work.
+    /// Readable or closed when the fire is cancelled. `None` when the work runs on the caller's thread.
     cancel: Option<OwnedFd>,
 }
 
@@ -36,7 +37,8 @@ impl BlockingRun {
         self.cancel.as_ref().map(AsFd::as_fd)
     }
 
-    /// The answer of a hook that ran, if its files are still as recorded; otherwise its answer is discarded.
+    /// The answer of a hook that ran. If its files are not as recorded, a failure is added, so that only a
+    /// denial counts.
     fn check_after(&self, answer: Answer) -> Answer {
         let is_refused = answer.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::Changed);
         match check_sources(&self.hook) {
@@ -46,7 +48,7 @@ impl BlockingRun {
     }
 }
 
-/// Whether the files that this hook runs are as recorded.
+/// Fails if the files that this hook runs are not as recorded.
 pub(super) fn check_sources(hook: &Entry) -> Result<(), Failure> {
     match &hook.sources {
         Some(sources) => sources
@@ -56,12 +58,12 @@ pub(super) fn check_sources(hook: &Entry) -> Result<(), Failure> {
     }
 }
 
-/// Replaces control characters: the text may come from a project, a hook's code or its interpreter.
+/// Replaces control characters: the text may come from an untrusted project, hook or interpreter.
 pub(super) fn without_controls(detail: &str) -> String {
     detail.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Does the work on this thread or on another one. Dropping the future closes the cancel pipe; the work sees that and
+/// Does the work on this thread or on another one. Dropping the future closes the cancel pipe; the work then
 /// ends what it started.
 pub(super) async fn run(
     hook: &Arc<Entry>,
@@ -106,7 +108,7 @@ pub(super) async fn run(
         Ok(pipe) => pipe,
         Err(error) => return cannot("no descriptors are left to watch over it", error),
     };
-    let mut held = Held::new(held, context.stop);
+    let mut held = CancelOnDrop::new(held, context.stop);
     run.cancel = Some(watched);
     let work = move || {
         let answer = work(&mut run);
@@ -115,7 +117,7 @@ pub(super) async fn run(
     match threads.run(work) {
         Ok(pending) => {
             let (answer, returned, watched) = pending.await;
-            // When both ends are here, the pipe was never closed and can be used again.
+            // If both ends are here, the pipe was never closed and can be reused.
             if let (Some(held), Some(watched)) = (held.take(), watched) {
                 threads.recycle(CancelPipe { held, watched });
             }

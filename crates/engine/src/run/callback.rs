@@ -1,4 +1,4 @@
-//! Callbacks: called in place, polled, or called on a thread of their own. A panic becomes a failure.
+//! Runs callbacks: in place, as a future, or on a thread of their own. A panic becomes a failure.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -28,13 +28,13 @@ pub(super) fn start(
     code: impl FnOnce() -> BoxFuture,
     context: &mut Context<'_>,
 ) -> Result<Answer, BoxFuture> {
-    // Declared outside `catch_unwind`: a drop that panics during an unwinding would abort the process.
+    // Declared outside `catch_unwind`: if its drop panicked while unwinding, the process would abort.
     let mut future = None;
     let polled = catch_unwind(AssertUnwindSafe(|| future.insert(code()).as_mut().poll(context)));
     match (polled, future) {
         (Ok(Poll::Pending), Some(future)) => Err(future),
         (polled, future) => {
-            // Dropping it may panic; the answer counts all the same.
+            // Dropping it may panic; the answer still counts.
             discard(future);
             Ok(match polled {
                 Ok(Poll::Ready(answer)) => answer,
@@ -48,7 +48,7 @@ pub(super) fn start(
 /// Waits for a pending future, and drops it at its deadline.
 pub(super) async fn wait(mut future: BoxFuture, timeout: Duration) -> Answer {
     let mut sleep = pin!(tokio::time::sleep(timeout));
-    // The callback is polled before the timer: an answer at the last moment counts.
+    // The callback is polled before the timer, so that an answer at the last moment counts.
     let answer = poll_fn(|context| match poll(&mut future, context) {
         Poll::Pending => sleep.as_mut().poll(context).map(|()| late(timeout)),
         ready => ready,
@@ -58,7 +58,7 @@ pub(super) async fn wait(mut future: BoxFuture, timeout: Duration) -> Answer {
     answer
 }
 
-/// Calls it and waits for it. A timer is made only when the first poll is not enough.
+/// Calls it and waits for it. A timer is created only if the first poll does not complete it.
 pub(super) async fn run(code: impl Fn() -> BoxFuture, timeout: Duration) -> Answer {
     match poll_fn(|context| Poll::Ready(start(&code, context))).await {
         Ok(answer) => answer,
@@ -72,7 +72,7 @@ fn poll(future: &mut BoxFuture, context: &mut Context<'_>) -> Poll<Answer> {
         .unwrap_or_else(|panic| Poll::Ready(panicked(panic)))
 }
 
-/// Calls it on a thread of its own. A late answer is dropped, but nothing can stop the thread.
+/// Calls it on a thread of its own. A late answer is dropped, but the thread cannot be stopped.
 pub(super) async fn run_on_thread(
     code: &Arc<Function>,
     call: Call<'_>,
@@ -110,7 +110,8 @@ fn panicked(panic: Box<dyn Any + Send>) -> Answer {
     answer
 }
 
-/// Drops a value of the host's. Its drop may panic, and so may the drop of that panic's payload.
+/// Drops a value of the host. Its drop may panic, and so may dropping the payload of that panic, which is
+/// leaked.
 fn discard<T>(value: T) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
         std::mem::forget(panic);

@@ -1,4 +1,4 @@
-//! Command hooks: event JSON on stdin, reply on stdout, exit codes.
+//! Command hooks: the event as JSON on stdin, the reply on stdout or as an exit code.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
     };
     let start = start_of(spec, run)?;
     check_sources(&run.hook)?;
-    // A process is not started when a shutdown could not stop it.
+    // Without this descriptor a shutdown could not stop the process, so it is not started.
     let shutdown = resources.processes.shutdown_fd().map_err(|error| {
         Failure::new(FailureKind::Spawn, format!("no descriptors are left to watch over it: {error}"))
     })?;
@@ -89,7 +89,7 @@ fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
         }
         Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed"),
     };
-    // A deny is never lost: one that was complete before the kill counts, and nothing else does.
+    // A denial that was complete before the kill counts; nothing else in the reply does.
     let complete = exit.oversize.is_none() && spec.output == Output::Reply;
     let reply = complete.then(|| Reply::decode(&exit.stdout, row).ok()).flatten();
     Answer::failed(reply.and_then(Reply::denial_only).unwrap_or_default(), failure)
@@ -116,8 +116,8 @@ fn folder(cwd: &Cwd, event: &Event) -> PathBuf {
     }
 }
 
-/// The file of a program. A name without a slash is looked up in `PATH`. Relative entries of `PATH` do not count: an
-/// agent could write a program into the current folder.
+/// The path of a program. A name without a slash is looked up in `PATH`. Relative entries of `PATH` are
+/// ignored: an agent could write a program into the current folder.
 pub(super) fn find_program(program: &str, path: Option<&OsStr>) -> Result<PathBuf, Failure> {
     if program.contains('/') {
         return Ok(program.into());

@@ -1,4 +1,4 @@
-//! The environment of commands: what they inherit, and what they are told about the event.
+//! The environment of commands and workers: inherited variables, and those that describe the event.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -11,37 +11,38 @@ use crosier_protocol::{Failure, FailureKind};
 use crate::registry::PythonSpec;
 use crate::registry::{Call, CommandSpec, Pass};
 
-/// How deep hooks may fire hooks. Without a limit, hooks that fire the engine would start processes for ever.
+/// How deep hooks may fire hooks. Without a limit, hooks that fire events would start processes forever.
 const MAX_DEPTH: u32 = 4;
-/// A longer value is left out; the event on stdin has it.
+/// A longer value is left out; the event on stdin contains it.
 const MAX_VALUE_BYTES: usize = 32 * 1024;
-/// Set for a hook that may have begun before, in a worker that was lost.
+/// Set if the hook may already have begun in a borrowed worker that did not finish the call.
 const ATTEMPT: &str = "CROSIER_ATTEMPT";
 const DEPTH: &str = "CROSIER_DEPTH";
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
-/// What the host's environment gives to hooks.
+/// The environment that hooks inherit from the host.
 #[derive(Debug)]
 pub(crate) struct Environment {
     all: Vec<(OsString, OsString)>,
-    /// Indexes of the variables that every hook gets, found when the first process is started.
+    /// The indexes of the variables that every hook gets, computed when the first process is started.
     passed: OnceLock<Vec<usize>>,
-    /// The project's folder; without it, each hook is told that of its configuration.
+    /// The project's folder; `None`: the folder of each hook's configuration.
     project: Option<PathBuf>,
-    /// How many levels of hooks the host itself runs in.
+    /// How many levels of hooks the host itself is nested in.
     depth: u32,
 }
 
 impl Environment {
-    /// Takes the environment that the host hands in; without one, a hook has a plain `PATH`.
+    /// Takes the environment that the host passes; without one, a hook gets only a default `PATH`.
     pub(super) fn new(inherited: Option<Vec<(OsString, OsString)>>, project: Option<PathBuf>) -> Self {
         let all = inherited.unwrap_or_else(|| vec![("PATH".into(), "/usr/bin:/bin".into())]);
-        let all: Vec<_> = all.into_iter().filter(|(name, value)| is_carried(name, value)).collect();
+        let all: Vec<_> = all.into_iter().filter(|(name, value)| is_valid_variable(name, value)).collect();
         let depth = all.iter().rfind(|(name, _)| name == DEPTH).map_or(0, |(_, value)| parse_depth(value));
         Self { all, passed: OnceLock::new(), project, depth }
     }
 
-    /// Fails when hooks fire hooks too many levels deep. The failure denies: the guard would not see the event.
+    /// Fails if hooks fire hooks too many levels deep. The failure denies, because the hook would not see the
+    /// event.
     pub(super) fn check_depth(&self) -> Result<(), Failure> {
         if self.depth < MAX_DEPTH {
             return Ok(());
@@ -53,7 +54,8 @@ impl Environment {
         Err(Failure::new(FailureKind::Delivery, detail))
     }
 
-    /// What a hook inherits: everything but what is held back, and what it asks for.
+    /// The variables that a hook inherits: all except credentials and loader variables, plus those that it
+    /// asks for.
     fn inherited(&self, env_pass: &[String]) -> Vec<(OsString, OsString)> {
         let asked = |name: &OsString| env_pass.iter().any(|wanted| name == wanted.as_str());
         let free = || {
@@ -65,7 +67,7 @@ impl Environment {
         mine.map(|(_, variable)| variable.clone()).collect()
     }
 
-    /// Every variable of a worker, which outlives many events.
+    /// All variables of a worker. Nothing about the event, because a worker runs many.
     #[cfg(feature = "python")]
     pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
@@ -74,7 +76,7 @@ impl Environment {
         let depth = self.next_depth();
         let ours = [("CROSIER_PROJECT_DIR", project.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
         let own = spec.env.iter().map(|(name, value)| (name.as_str(), OsStr::new(value)));
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
+        set_if_absent(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         for (name, value) in ours.into_iter().chain(own).chain([(DEPTH, depth.as_ref())]) {
             env.retain(|(other, _)| other != name);
             env.push((name.into(), value.into()));
@@ -82,7 +84,7 @@ impl Environment {
         env
     }
 
-    /// The project's folder, for a hook whose configuration lies in this one.
+    /// The project's folder, for a hook whose configuration is in `folder`.
     fn project<'a>(&'a self, folder: &'a Path) -> Cow<'a, Path> {
         clean(self.project.as_deref().unwrap_or(folder))
     }
@@ -91,16 +93,16 @@ impl Environment {
         self.depth.saturating_add(1).to_string()
     }
 
-    /// Every variable of one run.
+    /// All variables of one run of a command.
     pub(super) fn of_run(&self, spec: &CommandSpec, call: Call<'_>) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
-        // A hook inside a hook must not find the outer hook's variables.
+        // A nested hook must not inherit these from the outer hook.
         env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS" && name != ATTEMPT);
         let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
-        keep_or_push(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
+        set_if_absent(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
             env.retain(|(other, _)| other != name);
-            if value.len() <= MAX_VALUE_BYTES && is_carried(OsStr::new(name), value) {
+            if value.len() <= MAX_VALUE_BYTES && is_valid_variable(OsStr::new(name), value) {
                 env.push((name.into(), value.into()));
             }
         };
@@ -141,21 +143,22 @@ impl Environment {
     }
 }
 
-/// An invalid number counts as too deep: only Crosier sets this variable, and resetting it would lift the limit.
+/// An invalid number counts as too deep: only Crosier sets this variable, and anything else may be an attempt
+/// to lift the limit.
 fn parse_depth(value: &OsStr) -> u32 {
     let text = value.to_string_lossy();
     if text.trim().is_empty() { 0 } else { text.trim().parse().unwrap_or(MAX_DEPTH) }
 }
 
-/// Adds a variable unless it is inherited. An agent's own project folder stays what the agent says.
-fn keep_or_push(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) {
+/// Adds a variable unless it is inherited: if an agent sets its project folder, that value is kept.
+fn set_if_absent(env: &mut Vec<(OsString, OsString)>, name: &str, value: &OsStr) {
     if !env.iter().any(|(other, _)| other == name) {
         env.push((name.into(), value.into()));
     }
 }
 
-/// The folder without `.` and `..`. A `..` after a link cannot be resolved by its text alone, so the file system is
-/// asked first.
+/// The folder without `.` and `..`. A `..` after a symbolic link cannot be resolved from the text, so the
+/// file system is asked first.
 fn clean(folder: &Path) -> Cow<'_, Path> {
     let is_odd = |part: Component<'_>| matches!(part, Component::ParentDir | Component::CurDir);
     let has_odd_text =
@@ -180,14 +183,14 @@ fn clean(folder: &Path) -> Cow<'_, Path> {
     Cow::Owned(cleaned)
 }
 
-/// Whether a variable can be passed in an environment at all.
-fn is_carried(name: &OsStr, value: &OsStr) -> bool {
+/// Whether the operating system can pass this variable.
+fn is_valid_variable(name: &OsStr, value: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
 }
 
-/// Whether a variable looks like a credential, or changes what programs load. No hook inherits such a one unless
-/// its configuration names it; hosts may want the same for what they start themselves.
+/// Whether a variable looks like a credential, or changes what programs load. Hooks inherit such a variable
+/// only if their configuration names it. Hosts can use this for processes that they start themselves.
 #[must_use]
 pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
@@ -225,7 +228,7 @@ fn is_loader(name: &str) -> bool {
     STARTS.iter().any(|start| name.starts_with(start)) || NAMES.contains(&name)
 }
 
-/// Whether a URL has a password in it: `scheme://user:password@host`, or as a parameter.
+/// Whether a URL contains a password: `scheme://user:password@host`, or as a parameter.
 fn has_password(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return false };
     let userinfo = rest.rsplit_once('@').map_or("", |(userinfo, _)| userinfo);

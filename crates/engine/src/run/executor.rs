@@ -1,4 +1,4 @@
-//! Blocking on a fire, by parking the thread.
+//! Blocks on a future by parking the thread.
 
 use std::future::Future;
 use std::pin::pin;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 
-/// Wakes a thread that is parked.
+/// Wakes a parked thread.
 pub(super) struct ThreadWaker(Thread);
 
 impl ThreadWaker {
-    /// Wakes this thread.
+    /// A waker for the current thread.
     pub(super) fn waker() -> Waker {
         Waker::from(Arc::new(Self(std::thread::current())))
     }
@@ -25,7 +25,7 @@ impl Wake for ThreadWaker {
 /// Runs a future on this thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    // In most fires everything happens in the first poll; a waker that does nothing costs nothing.
+    // Most fires complete in the first poll, which needs no real waker.
     if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         return output;
     }

@@ -1,10 +1,11 @@
-//! Runs hooks. The only room that knows processes, threads and tokio.
+//! Runs hooks. The only module that uses processes, threads and tokio.
 //!
-//! Input: a hook of a plan and the event. Output: a [`RunResult`]: what it answered, and how long it took.
-//! A hook can hang, flood its output, crash or be hostile: this module always returns an answer in time. The only thing
-//! it reads in a reply is whether the hook asks for a second run.
+//! Input: a hook of a plan and the event. Output: a [`RunResult`]: its answer, and how long it took. A hook
+//! can hang, flood its output, crash or be hostile: this module still returns an answer in time (only an
+//! inline callback cannot be interrupted). The only thing it reads in a reply is whether the hook asks for a
+//! second run.
 //!
-//! [`start`] is the one way to run a hook. A callback that answers at once is done when `start` returns; everything
+//! Every hook is run by [`start`]. A callback that answers at once is done when `start` returns; everything
 //! else continues in a future ([`HookRun::finish`]).
 
 mod background;
@@ -93,7 +94,7 @@ pub(crate) enum WaitMode {
     Async,
 }
 
-/// What all hooks of a fire are run with.
+/// What all hooks of one fire share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunContext<'a> {
     pub(crate) wait: WaitMode,
@@ -101,12 +102,12 @@ pub(crate) struct RunContext<'a> {
     /// Whether callbacks are timed too.
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
-    /// Whether the plan has one hook.
+    /// Whether the plan has only one hook and no observers.
     pub(crate) only: bool,
     pub(crate) resources: &'a Arc<Resources>,
-    /// Ends the fire early, where its host may.
+    /// Stops the fire early; only set if the host can do that.
     pub(crate) stop: Option<&'a StopSignal>,
-    /// Whether no async runtime could be started: then async code of the host is not polled.
+    /// Whether no async runtime could be started. Async code of the host is not polled then.
     lacks_runtime: bool,
 }
 
@@ -129,7 +130,8 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Makes sure that this thread is inside a runtime with timers and io while the guard lives.
+    /// Makes sure that this thread is inside a runtime with timers and io while the guard lives. `None` if it
+    /// already is, or if no runtime could be started.
     #[inline]
     pub(crate) fn enter_runtime(&mut self) -> Option<EnterGuard<'a>> {
         if self.wait == WaitMode::Async && runtime::is_inside_complete_runtime() {
@@ -155,7 +157,7 @@ pub(crate) enum Started<'a> {
 /// A hook that is running.
 pub(crate) type RunFuture<'a> = Pin<Box<dyn Future<Output = RunResult> + Send + 'a>>;
 
-/// Starts a hook. A callback that answers at once allocates nothing here and makes no future.
+/// Starts a hook. For a callback that answers at once, this allocates nothing and creates no future.
 ///
 /// Always inlined into the walk: an answer that is returned through several functions is copied each time, which
 /// costs more than the call itself.
@@ -166,7 +168,7 @@ pub(crate) fn start<'a>(
     run: RunContext<'a>,
     context: &mut Context<'_>,
 ) -> Started<'a> {
-    // A process takes so long that measuring it costs nothing.
+    // Compared to a process, reading the clock costs nothing.
     let timed = run.timing || !hook.handler.is_callback();
     let started = timed.then(Instant::now);
     let notifier = Notifier::start(run.bus, hook, event);
@@ -202,7 +204,7 @@ pub(crate) async fn run_to_end(hook: &Arc<Entry>, event: &Event, run: RunContext
     }
 }
 
-/// How far the first attempt has come.
+/// How far the first attempt got.
 enum Progress {
     Answered(Answer),
     /// An async callback that was polled once.
@@ -237,7 +239,7 @@ struct HookRun<'a> {
 }
 
 impl HookRun<'_> {
-    /// Waits for the answer, and runs the hook once more when it asks for that.
+    /// Waits for the answer, and runs the hook a second time if it asks for that.
     async fn finish(mut self, progress: Progress) -> RunResult {
         let first = Attempt::first(self.hook);
         let mut answer = match progress {
@@ -260,7 +262,7 @@ impl HookRun<'_> {
     async fn attempt(&mut self, attempt: Attempt) -> Answer {
         let call = attempt.call(self.hook, &self.event, self.run);
         if self.run.lacks_runtime && self.hook.handler.is_async() {
-            // `delivery` denies: the guard did not see the event.
+            // `delivery` denies: the hook did not see the event.
             let detail = "no async runtime could be started for it: no threads or descriptors are left";
             return Failure::new(FailureKind::Delivery, detail).into();
         }
@@ -313,13 +315,14 @@ fn end(answer: Answer, started: Option<Instant>, notifier: Option<Notifier>) -> 
     RunResult { answer, duration: started.map(|started| started.elapsed()) }
 }
 
-/// The time limit of the second run that the hook asks for. A denial is final: it needs no second run.
+/// The timeout of the second run, if the hook asks for one. A denial is final and needs no second run.
 fn asks_again(answer: &Answer) -> Option<Duration> {
     let again = answer.reply.effects()?.again?;
     (!answer.reply.denies()).then_some(again)
 }
 
-/// The deadline of a time limit that begins now. Limits that are too long for the clock are cut to a century.
+/// The deadline of a time limit that begins now. Limits are cut to a century, because longer ones could
+/// overflow the clock.
 fn deadline_in(limit: Duration) -> Instant {
     const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
     Instant::now() + limit.min(CENTURY)

@@ -1,4 +1,4 @@
-//! In the place of `processes` when the library is built without the feature `process`: there is nothing to stop.
+//! Replaces `processes` if the library is built without the feature `process`: there is nothing to stop.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -1,4 +1,4 @@
-//! Sends listeners the messages of one hook's run, from its start to its end.
+//! Sends the messages about one hook's run to listeners.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use crosier_protocol::{Answer, Event, FailureKind};
 use crate::message::{Bus, Ended, Message, Moment};
 use crate::registry::Entry;
 
-/// Exists only when somebody listens. Dropping it before [`end`](Self::end) reports the run as cancelled.
+/// Created only if there are listeners. Dropping it before [`end`](Self::end) reports the run as cancelled.
 #[derive(Debug)]
 pub(super) struct Notifier {
     bus: Arc<Bus>,
-    /// What all messages of the run have in common.
+    /// The fields that all messages of the run share.
     template: Message,
     output: ProcessOutput,
     /// Whether the fire or the engine stopped it.
@@ -60,12 +60,12 @@ impl Notifier {
         self.send(Moment::Progress { stdout, stderr });
     }
 
-    /// Keeps what the process wrote for the last message.
+    /// Sets the output that the last message reports.
     pub(super) fn set_output(&mut self, output: ProcessOutput) {
         self.output = output;
     }
 
-    /// Drops the output of the first run: the last message carries that of the second.
+    /// Discards the output of the first run: the last message reports only the second.
     pub(super) fn clear_output(&mut self) {
         self.output = ProcessOutput::default();
     }

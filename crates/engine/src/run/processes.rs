@@ -1,4 +1,4 @@
-//! What an engine needs to run processes: slots for them, threads, python workers, and the way to stop them all.
+//! What an engine needs to run processes: slots, threads, python workers, and a way to stop them all.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use super::thread_cache::ThreadCache;
 #[cfg(feature = "python")]
 use super::worker::{Pools, PythonRunner};
 
-/// How many processes one engine runs at once, over all fires.
+/// How many command processes one engine runs at once, over all fires.
 const MAX_PROCESSES: usize = 64;
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Processes {
         }
     }
 
-    /// Offers every call of a python hook to this one first.
+    /// Sets the runner that is offered every call of a python hook first.
     #[cfg(feature = "python")]
     pub(crate) fn with_runner(self, runner: Option<Arc<dyn PythonRunner>>) -> Self {
         Self { runner, ..self }
@@ -94,16 +94,16 @@ impl Processes {
             return Ok(made_meanwhile.as_fd());
         }
         let (reader, writer) = os::pipe()?;
-        // Nothing ever reads from the pipe, and writing to it must not block.
+        // Nothing ever reads from the pipe, so writing to it must not block.
         os::set_nonblocking(&writer)?;
-        // After the shutdown the writer is dropped, so that the reader is ready from the start.
+        // After a shutdown the writer is dropped here, so that the reader is ready at once.
         if let Shutdown::Running(held) = &mut *shutdown {
             *held = Some(writer);
         }
         Ok(self.shutdown_reader.get_or_init(|| reader).as_fd())
     }
 
-    /// A second write end of the shutdown pipe, for a signal handler: one byte stops every process.
+    /// Another write end of the shutdown pipe, for a signal handler: writing one byte stops every process.
     pub(crate) fn shutdown_handle(&self) -> io::Result<OwnedFd> {
         self.shutdown_fd()?;
         match &*lock(&self.shutdown) {
@@ -112,14 +112,15 @@ impl Processes {
         }
     }
 
-    /// Kills running hooks; nothing is started afterwards.
+    /// Kills running processes; none is started afterwards.
     pub(crate) fn shut_down(&self) {
         let before = std::mem::replace(&mut *lock(&self.shutdown), Shutdown::Done);
         if let Shutdown::Running(Some(writer)) = before {
             // Closing it is not enough: a signal handler may hold another write end.
             let _ = File::from(writer).write(&[0]);
         }
-        // A thread between its check of `is_shut_down` and its wait holds this lock: let it start to wait first.
+        // A thread between its check of `is_shut_down` and its wait holds this lock. Taking it here makes
+        // sure that the thread is waiting before it is notified.
         drop(lock(&self.free_slots));
         self.slot_freed.notify_all();
         #[cfg(feature = "python")]
@@ -127,7 +128,7 @@ impl Processes {
         self.threads.close();
     }
 
-    /// How many processes run at this moment, warm python workers that wait for work left out.
+    /// How many command processes run at this moment. Python workers are not counted.
     pub(crate) fn running_processes(&self) -> usize {
         MAX_PROCESSES.saturating_sub(*lock(&self.free_slots))
     }

@@ -1,8 +1,8 @@
-//! The tokio runtime that async code of the host is polled in.
+//! The tokio runtime in which async code of the host is polled.
 //!
-//! It always has timers and io: code that uses a socket must not panic because of where it was fired. It is the
-//! caller's runtime, if that has both, and otherwise the engine's own. `fire_blocking` always uses the
-//! engine's own, because it blocks the thread that might drive the caller's.
+//! It always has timers and io: code that uses a socket must not panic because of the runtime in which an
+//! event was fired. It is the caller's runtime if that has both, else the engine's own. `fire_blocking`
+//! always uses the engine's own, because it blocks a thread that might drive the caller's.
 
 use std::cell::Cell;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::runtime::{Builder, EnterGuard, Handle, Id};
 
 use super::thread::promise;
 
-/// How many runtimes of hosts are remembered.
+/// How many probed runtimes are remembered.
 const MAX_PROBED: usize = 64;
 
 /// A thread that drives timers, io and spawned tasks. Callbacks themselves are polled by the thread that waits for
@@ -62,7 +62,7 @@ fn start() -> io::Result<Started> {
     let (stop, stopped) = promise(|| ());
     let drive = move || {
         runtime.block_on(stopped);
-        // Tasks that block must not keep the thread.
+        // Do not wait for blocking tasks.
         runtime.shutdown_background();
     };
     std::thread::Builder::new().name("crosier-runtime".to_owned()).spawn(drive)?;
@@ -96,8 +96,8 @@ pub(super) fn is_inside_complete_runtime() -> bool {
     }
 }
 
-/// Tries out the current runtime. Tokio does not tell what it has enabled, and panics where something is missing: that
-/// happens at most once for each runtime of a process.
+/// Tests the current runtime. Tokio does not tell what is enabled, and panics if something is missing. The
+/// result is remembered, so that a runtime panics only once.
 #[cold]
 fn probe(id: Id) -> bool {
     static PROBED: Mutex<Vec<(Id, bool)>> = Mutex::new(Vec::new());
@@ -106,7 +106,7 @@ fn probe(id: Id) -> bool {
         return *complete;
     }
     let has_time = || catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO))).is_ok();
-    // An error (no descriptors left) is not a panic: io is enabled.
+    // An error (such as no descriptors left) is not a panic, and shows that io is enabled.
     let has_io = || catch_unwind(|| drop(tokio::net::UnixStream::pair())).is_ok();
     let complete = has_time() && has_io();
     let excess = (probed.len() + 1).saturating_sub(MAX_PROBED);

@@ -1,4 +1,5 @@
-//! A shell that cannot parse its script exits with 2, like a hook that denies. Its message distinguishes the two.
+//! A shell that cannot parse its script exits with 2, like a hook that denies. Its error message tells the
+//! two apart.
 
 use std::path::Path;
 
@@ -6,13 +7,13 @@ use crosier_protocol::{Failure, FailureKind};
 
 use crate::registry::{CommandSpec, Program};
 
-/// Shells that exit with 2 at a syntax error.
+/// Shells that exit with 2 on a syntax error.
 const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ash", "ksh", "busybox"];
 /// Their messages, in lowercase.
 const MESSAGES: [&str; 2] = ["syntax error", "unexpected eof while looking for matching"];
 
-/// The failure of a command whose shell could not read it. `import`, because the code of the hook could not be
-/// loaded: that denies, and says that the hook is broken.
+/// The failure of a command whose shell could not parse it: `import`, because the hook's code could not be
+/// loaded. It denies, and says that the hook is broken.
 pub(super) fn shell_error(spec: &CommandSpec, stderr: &[u8]) -> Option<Failure> {
     let text = String::from_utf8_lossy(stderr);
     let line = text.lines().find(|line| is_shell_error(spec, line))?;
@@ -21,8 +22,8 @@ pub(super) fn shell_error(spec: &CommandSpec, stderr: &[u8]) -> Option<Failure> 
     Some(Failure::new(FailureKind::Import, detail))
 }
 
-/// `SCRIPT: 3: Syntax error: …`, `SCRIPT: line 3: syntax error …`, `sh: -c: line 1: …`. The script must be the hook's
-/// own: a hook that checks scripts may deny with the same words about another file.
+/// `SCRIPT: 3: Syntax error: …`, `SCRIPT: line 3: syntax error …`, `sh: -c: line 1: …`. The script must be
+/// the hook's own: a hook that checks scripts may deny with the same message about another file.
 fn is_shell_error(spec: &CommandSpec, line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let Some(at) = MESSAGES.iter().find_map(|message| lower.find(message)) else { return false };

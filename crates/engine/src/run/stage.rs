@@ -1,4 +1,4 @@
-//! The hooks of one parallel stage, which run at the same time, a few at once.
+//! Runs the hooks of a parallel stage at the same time, up to a limit.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ const MAX_PARALLEL: usize = 8;
 /// A parallel stage that is running.
 pub(crate) struct Stage<'a> {
     running: Pin<Box<dyn Stream<Item = (usize, RunResult)> + Send + 'a>>,
-    /// In plan order; none for those that have not answered yet.
+    /// In plan order; `None` for hooks that have not answered yet.
     results: Vec<Option<RunResult>>,
 }
 
 impl<'a> Stage<'a> {
     pub(crate) fn start(hooks: &'a [Arc<Entry>], event: &Event, run: RunContext<'a>) -> Self {
-        // A blocking fire needs threads, too, to do several things at the same time.
+        // A blocking fire also needs threads to run several hooks at the same time.
         let run = RunContext { wait: WaitMode::Async, ..run };
         let event = event.clone();
         let width = 4 * std::thread::available_parallelism().map_or(1, usize::from);
@@ -31,14 +31,14 @@ impl<'a> Stage<'a> {
             async move { (at, run_to_end(hook, &event, run).await) }
         };
         let running = stream::iter(hooks.iter().enumerate()).map(one);
-        // A fire that was stopped begins nothing.
+        // A stopped fire starts no more hooks.
         let running = running
             .take_while(move |_| std::future::ready(!run.stop.is_some_and(|stop| stop.is_stopped())))
             .buffer_unordered(width.min(MAX_PARALLEL));
         Self { running: Box::pin(running), results: hooks.iter().map(|_| None).collect() }
     }
 
-    /// Runs on, until every hook has answered.
+    /// Ready when every hook has answered.
     pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         loop {
             match self.running.as_mut().poll_next(context) {
@@ -53,7 +53,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// The answers since the last time, in plan order.
+    /// The results since the last call, in plan order.
     pub(crate) fn take_results(&mut self) -> Vec<Option<RunResult>> {
         self.results.iter_mut().map(Option::take).collect()
     }

@@ -1,10 +1,11 @@
-//! A fire that is stopped early: what runs is ended, and a denial that was said before that is not lost.
+//! Stops a fire early: its processes are ended, and a denial that was already written still counts.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Ends the processes of one fire. The threads that watch over them are waited for: only they know what was said.
+/// Ends the processes of one fire. The fire waits for the threads that run them, because only these know what
+/// the hooks wrote.
 #[derive(Debug, Default)]
 pub(crate) struct StopSignal(Mutex<State>);
 
@@ -12,7 +13,7 @@ pub(crate) struct StopSignal(Mutex<State>);
 struct State {
     is_stopped: bool,
     last: u64,
-    /// The ends of the cancel pipes, until the fire is stopped.
+    /// The fire's ends of the cancel pipes, by number. Empty once the fire is stopped.
     held: HashMap<u64, OwnedFd>,
     running: usize,
 }
@@ -27,12 +28,12 @@ impl StopSignal {
         drop(held);
     }
 
-    /// Whether nothing more starts.
+    /// Whether the fire was stopped: nothing more may be started.
     pub(super) fn is_stopped(&self) -> bool {
         self.lock().is_stopped
     }
 
-    /// Whether no thread works for the fire.
+    /// Whether no thread is running a hook for the fire.
     pub(crate) fn is_quiet(&self) -> bool {
         self.lock().running == 0
     }
@@ -42,17 +43,17 @@ impl StopSignal {
     }
 }
 
-/// The end of a cancel pipe. Dropped, it is closed, and what it belongs to is cancelled.
+/// The fire's end of a cancel pipe. Dropping it closes the pipe, which cancels the run.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
-    /// Without a signal it is held here.
-    alone: Option<OwnedFd>,
+pub(super) struct CancelOnDrop<'a> {
+    /// The end, if there is no stop signal that holds it.
+    own_end: Option<OwnedFd>,
     signal: Option<(&'a StopSignal, u64)>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> CancelOnDrop<'a> {
     pub(super) fn new(end: OwnedFd, signal: Option<&'a StopSignal>) -> Self {
-        let Some(signal) = signal else { return Self { alone: Some(end), signal: None } };
+        let Some(signal) = signal else { return Self { own_end: Some(end), signal: None } };
         let mut state = signal.lock();
         state.last += 1;
         state.running += 1;
@@ -60,20 +61,20 @@ impl<'a> Held<'a> {
         if !state.is_stopped {
             state.held.insert(number, end);
         }
-        Self { alone: None, signal: Some((signal, number)) }
+        Self { own_end: None, signal: Some((signal, number)) }
     }
 
-    /// The end, if it was not closed.
+    /// The end, if it is still open.
     pub(super) fn take(&mut self) -> Option<OwnedFd> {
         let (signal, number) = match self.signal {
-            None => return self.alone.take(),
+            None => return self.own_end.take(),
             Some(shared) => shared,
         };
         signal.lock().held.remove(&number)
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         let end = self.take();
         if let Some((signal, _)) = self.signal {

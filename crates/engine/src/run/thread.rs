@@ -1,4 +1,4 @@
-//! A value that another thread will produce: awaited, or waited for.
+//! A value that another thread will produce: awaited as a future, or waited for by blocking.
 
 use std::future::Future;
 use std::io;
@@ -19,7 +19,7 @@ struct State<T> {
     waker: Option<Waker>,
 }
 
-/// Work, and the place where its result will be. The work must not panic.
+/// The work to run, and its future result. The work must not panic.
 pub(super) fn promise<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> (impl FnOnce() + Send + 'static, Pending<T>) {
@@ -39,7 +39,7 @@ pub(super) fn promise<T: Send + 'static>(
     (work, Pending(state))
 }
 
-/// Starts work on a thread of its own, which ends with it. The work must not panic.
+/// Runs work on a new thread. The work must not panic.
 pub(super) fn spawn<T: Send + 'static>(
     name: &str,
     work: impl FnOnce() -> T + Send + 'static,

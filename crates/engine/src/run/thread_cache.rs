@@ -1,8 +1,9 @@
-//! The threads on which `fire` runs commands and workers: an idle one, or a new one.
+//! A cache of threads on which `fire` runs commands and python hooks.
 //!
-//! Work never waits for a busy thread, so a run that hangs delays no other. An idle thread is kept for a moment,
-//! because starting one costs more than a call of a python worker. Callbacks of the host never run here: what they do
-//! to their thread (thread locals, signal masks) must not reach other hooks.
+//! Work gets an idle thread or a new one and never waits for a busy one, so a run that hangs delays no other.
+//! Idle threads are kept for a short time, because starting a thread costs more than a call of a python
+//! worker. Callbacks of the host never run here: what they do to their thread (thread locals, signal masks)
+//! must not affect other hooks.
 
 use std::io;
 use std::mem;
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 use super::os;
 use super::thread::{Pending, promise};
 
-/// The most threads that are kept: as many as one stage runs at once.
+/// The maximum number of idle threads: as many as one stage runs at once.
 const MAX_IDLE: usize = 8;
 /// How long an idle thread is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -29,7 +30,8 @@ pub(super) struct ThreadCache {
 
 #[derive(Debug, Default)]
 struct Idle {
-    /// The last one was used most recently. A waiting thread is listed here, or has work, or the cache is closed.
+    /// The most recently used thread is last. Invariant: a waiting thread is listed here, or has work, or the
+    /// cache is closed.
     threads: Vec<Arc<IdleThread>>,
     pipes: Vec<CancelPipe>,
     closed: bool,
@@ -47,8 +49,8 @@ impl std::fmt::Debug for IdleThread {
     }
 }
 
-/// A pipe between a fire and its run: when the fire is dropped it closes its end, and the run sees that. Whoever has
-/// both ends knows that it was never closed.
+/// A pipe between a fire and its run: a dropped fire closes its end, which the run notices. As long as both
+/// ends exist, the pipe was never closed and can be reused.
 #[derive(Debug)]
 pub(super) struct CancelPipe {
     /// The fire's end.
@@ -76,7 +78,7 @@ impl ThreadCache {
         let (work, pending) = promise(work);
         let mut idle = lock(&self.idle);
         if let Some(thread) = idle.threads.pop() {
-            // Under the lock: a thread that is not listed must find its work.
+            // Still under the lock: a thread that is removed from the list must find its work.
             *lock(&thread.work) = Some(Box::new(work));
             drop(idle);
             thread.thread.unpark();
@@ -121,7 +123,7 @@ impl Drop for ThreadCache {
     }
 }
 
-/// Does one piece of work after another on this thread, until none comes for some time.
+/// Runs work on this thread until none comes for `idle_timeout`.
 fn work_while_used(idle: &Mutex<Idle>, idle_timeout: Duration) {
     let thread = Arc::new(IdleThread { thread: std::thread::current(), work: Mutex::default() });
     while thread.enlist(idle) {
@@ -134,7 +136,7 @@ fn work_while_used(idle: &Mutex<Idle>, idle_timeout: Duration) {
 }
 
 impl IdleThread {
-    /// Puts it on the list of idle threads. False when there are enough, or the cache is closed.
+    /// Puts it on the list of idle threads. False if there are enough, or the cache is closed.
     fn enlist(self: &Arc<Self>, idle: &Mutex<Idle>) -> bool {
         let mut idle = lock(idle);
         let wanted = idle.threads.len() < MAX_IDLE && !idle.closed;
@@ -144,14 +146,15 @@ impl IdleThread {
         wanted
     }
 
-    /// Waits for work. None when none came in time; then the thread is not on the list either.
+    /// Waits for work. `None` if no work came in time, or the cache was closed; the thread is off the list
+    /// then.
     fn wait(self: &Arc<Self>, idle: &Mutex<Idle>, until: Instant) -> Option<Work> {
         loop {
             std::thread::park_timeout(until.saturating_duration_since(Instant::now()));
             if let Some(work) = lock(&self.work).take() {
                 return Some(work);
             }
-            // No work is given out while this lock is held.
+            // While this lock is held, no work is assigned.
             let mut idle = lock(idle);
             let Some(position) = idle.threads.iter().position(|thread| Arc::ptr_eq(thread, self)) else {
                 return lock(&self.work).take();

@@ -7,7 +7,7 @@ use super::*;
 use crate::run::executor::block_on;
 
 const LONG: Duration = Duration::from_secs(600);
-/// How long what must happen may take.
+/// How long to wait for what must happen.
 const LIMIT: Duration = Duration::from_secs(60);
 
 fn cache(idle_timeout: Duration) -> ThreadCache {
@@ -26,7 +26,7 @@ fn idle(cache: &ThreadCache) -> usize {
     lock(&cache.idle).threads.len()
 }
 
-/// Threads that exist: each holds on to what is idle.
+/// How many threads exist: each holds a reference to the list of idle threads.
 fn threads(cache: &ThreadCache) -> usize {
     Arc::strong_count(&cache.idle) - 1
 }
@@ -35,7 +35,7 @@ fn runner(cache: &ThreadCache) -> ThreadId {
     block_on(cache.run(|| std::thread::current().id()).unwrap())
 }
 
-/// Hands out work that lasts until the sender is dropped, and waits until all of it has begun.
+/// Starts work that lasts until the sender is dropped, and waits until all of it has begun.
 fn busy(cache: &ThreadCache, count: usize) -> (Vec<mpsc::SyncSender<()>>, Vec<Pending<ThreadId>>) {
     let (begun, begins) = mpsc::sync_channel(count);
     let all = (0..count).map(|_| {

@@ -13,13 +13,13 @@ pub struct Catalog {
     host_rows: Arc<Vec<Arc<EventRow>>>,
 }
 
-/// What an event name in configuration means: a row, and perhaps a matcher (`pre:tool:shell`).
+/// What an event name in configuration refers to: a row, and optionally a matcher (`pre:tool:shell`).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ResolvedName<'a> {
     /// The row.
     pub kind: Kind,
-    /// What follows a point alias (`shell` in `pre:tool:shell`), as a matcher.
+    /// The part after a point alias, used as a matcher: `shell` in `pre:tool:shell`.
     pub matcher: Option<&'a str>,
 }
 
@@ -35,7 +35,8 @@ impl Catalog {
     /// Adds a row that the host defines.
     ///
     /// # Errors
-    /// When its name or alias is taken, or when it names a field that it does not have or cannot have.
+    /// When its name or alias is taken, when it refers to a field that it does not have, or when it redefines
+    /// a base field.
     pub fn add(&mut self, mut row: EventRow) -> Result<Kind, String> {
         for name in std::iter::once(row.name).chain(row.alias) {
             if self.find(name).is_some() {
@@ -52,9 +53,10 @@ impl Catalog {
                 ));
             }
         }
-        // `agent_id` is a base field, but the event may also be about that agent, as in some built-in rows.
-        let of_the_base = |field: &&Field| field.name != "agent_id" && BASE_FIELDS.contains(&field.name);
-        if let Some(field) = row.fields.iter().find(of_the_base) {
+        // `agent_id` is a base field, but a row may define it too, as some built-in rows do: the event is
+        // about that agent.
+        let is_base_field = |field: &&Field| field.name != "agent_id" && BASE_FIELDS.contains(&field.name);
+        if let Some(field) = row.fields.iter().find(is_base_field) {
             return Err(format!(
                 "event `{}` has a field `{}`, which every event has already; choose another name",
                 row.name, field.name
@@ -74,8 +76,8 @@ impl Catalog {
             || self.contains_equal(kind)
     }
 
-    /// This catalog's own reference to a row: the static row of a host's typed payload has no index until the catalog
-    /// gives it one. `None` when no row of that name is here, or when it is another row.
+    /// The same row as this catalog holds it, with its index: the static row of a host's typed payload has
+    /// none. `None` when the catalog has no row of that name, or a different one.
     #[must_use]
     pub fn bind(&self, kind: &Kind) -> Option<Kind> {
         if self.contains(kind) {
@@ -121,7 +123,7 @@ impl Catalog {
         builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(Kind::Host))
     }
 
-    /// The row that a name in configuration means, with the matcher that may follow a point alias.
+    /// The row that a name in configuration refers to, with the matcher that may follow a point alias.
     #[must_use]
     pub fn resolve<'a>(&self, name: &'a str) -> Option<ResolvedName<'a>> {
         if let Some(kind) = self.find(name) {
@@ -133,7 +135,7 @@ impl Catalog {
         })
     }
 
-    /// A sentence about a name that no row has, with the nearest one that exists.
+    /// An error message for a name that no row has, with the most similar name that exists.
     #[must_use]
     pub fn unknown_event(&self, name: &str) -> String {
         let names = self.rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));

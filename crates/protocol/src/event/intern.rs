@@ -1,4 +1,4 @@
-//! Rows whose names are only known at run time.
+//! Interned texts and field lists, for rows that are defined at run time.
 
 use std::collections::HashSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use super::Field;
 static TEXTS: LazyLock<Mutex<HashSet<&'static str>>> = LazyLock::new(Mutex::default);
 static LISTS: LazyLock<Mutex<Vec<&'static [Field]>>> = LazyLock::new(Mutex::default);
 
-/// A copy of the text that lives as long as the process: for rows whose names are not known at compile time.
+/// A copy of the text that lives as long as the process, for rows whose names are not known at compile time.
 ///
-/// Each distinct text is kept once and is never freed. A host has a handful of rows; do not use it for anything that
-/// an event carries.
+/// Each distinct text is kept once and is never freed. Use it only for the few rows of a host, never for data
+/// from events.
 ///
 /// ```
 /// use crosier_protocol::event::{intern, intern_fields};

@@ -1,7 +1,7 @@
-//! The one table of events, and what its rows are made of.
+//! The table of events, and the types of its rows.
 //!
-//! Everything that knows an event by name reads it here: parsing, capabilities, documentation, schemas.
-//! Adding an event is one row in [`TABLE`] and one block in [`crate::payload`].
+//! Parsing, capabilities, documentation and schemas are all derived from it. To add an event, add one row to
+//! [`TABLE`] and one block to [`crate::payload`].
 
 mod catalog;
 mod intern;

@@ -1,4 +1,4 @@
-//! What one row of the event table says.
+//! The types of a row of the event table.
 
 use std::fmt;
 use std::ops::{BitOr, Deref};
@@ -23,9 +23,9 @@ pub enum Capability {
     Inject = 1 << 5,
     /// Hide the output.
     Suppress = 1 << 6,
-    /// Keep the loop going although it wants to stop.
+    /// Keep the loop going when it is about to stop.
     Resume = 1 << 7,
-    /// Deny and stop the whole loop, in one answer.
+    /// Deny, and stop the whole loop, in one answer.
     Interrupt = 1 << 8,
     /// Hand permission updates to the host.
     Permissions = 1 << 9,
@@ -46,7 +46,7 @@ impl Capability {
         Self::Permissions,
     ];
 
-    /// The word for it, as in `ignored` and in tables.
+    /// Its name, as in `ignored` and in tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -135,7 +135,7 @@ impl FieldKind {
         }
     }
 
-    /// What the field must hold, in words.
+    /// What the field must hold, for error messages.
     #[must_use]
     pub const fn wanted(self) -> &'static str {
         match self {
@@ -151,13 +151,13 @@ impl FieldKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// Its name on the wire.
+    /// Its name in JSON.
     pub name: &'static str,
     /// What it holds.
     pub kind: FieldKind,
-    /// Whether the host must give it.
+    /// Whether the host must set it.
     pub required: bool,
-    /// What is put on the wire when the host leaves it out, as JSON.
+    /// The value that is sent when the host leaves it out, as JSON.
     pub default: Option<&'static str>,
     /// The allowed values; empty when any value of the kind is allowed.
     pub values: &'static [&'static str],
@@ -166,7 +166,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// A field that the host must give.
+    /// A field that the host must set.
     #[must_use]
     pub const fn required(name: &'static str, kind: FieldKind, about: &'static str) -> Self {
         Self { name, kind, required: true, default: None, values: &[], about }
@@ -178,14 +178,14 @@ impl Field {
         Self { name, kind, required: false, default: None, values: &[], about }
     }
 
-    /// Names the values that the field can have.
+    /// Lists the values that the field can have.
     #[must_use]
     pub const fn one_of(mut self, values: &'static [&'static str]) -> Self {
         self.values = values;
         self
     }
 
-    /// Gives an optional field the value it has when absent.
+    /// Sets the value that an optional field has when it is absent, as JSON.
     #[must_use]
     pub const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);
@@ -193,7 +193,7 @@ impl Field {
     }
 }
 
-/// Whether an event is fired before or after what it is about.
+/// Whether an event is fired before or after the action that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Before: a rewrite changes what is about to be used (`updated_input`).
@@ -206,11 +206,11 @@ pub enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EventRow {
-    /// The row's place in its catalog; set by the catalog.
+    /// The row's index in its catalog; set by the catalog.
     pub(crate) index: usize,
-    /// The name on the wire and in configuration.
+    /// The name in JSON and in configuration.
     pub name: &'static str,
-    /// The other name, such as `pre:tool` (a "point alias").
+    /// A second name, such as `pre:tool` (a "point alias").
     pub alias: Option<&'static str>,
     /// When it fires, in one line.
     pub about: &'static str,
@@ -220,9 +220,9 @@ pub struct EventRow {
     pub matcher: Option<&'static str>,
     /// The effects that a hook may have.
     pub capabilities: Capabilities,
-    /// The field that a rewrite replaces; with [`Capability::Rewrite`] only.
+    /// The field that a rewrite replaces; set if the row has [`Capability::Rewrite`].
     pub rewrites: Option<(Phase, &'static str)>,
-    /// A field that is always the text of another one: `(derived, source)`.
+    /// A field whose value is always the text of another field: `(derived, source)`.
     pub derived: Option<(&'static str, &'static str)>,
     /// An example for the documentation.
     pub example: Option<Example>,
@@ -259,7 +259,7 @@ impl EventRow {
         }
     }
 
-    /// Names the point alias.
+    /// Sets the point alias.
     #[must_use]
     pub const fn alias(mut self, alias: &'static str) -> Self {
         self.alias = Some(alias);
@@ -273,7 +273,7 @@ impl EventRow {
         self
     }
 
-    /// Names the field that matchers run on.
+    /// Sets the field that matchers run on.
     #[must_use]
     pub const fn matches_on(mut self, field: &'static str) -> Self {
         self.matcher = Some(field);
@@ -287,28 +287,28 @@ impl EventRow {
         self
     }
 
-    /// Names the field that a rewrite replaces; it also needs [`Capability::Rewrite`].
+    /// Sets the field that a rewrite replaces; the row also needs [`Capability::Rewrite`].
     #[must_use]
     pub const fn rewrites(mut self, phase: Phase, field: &'static str) -> Self {
         self.rewrites = Some((phase, field));
         self
     }
 
-    /// Makes `derived` always the text of `source`.
+    /// Makes the value of `derived` always the text of `source`.
     #[must_use]
     pub const fn derives(mut self, derived: &'static str, source: &'static str) -> Self {
         self.derived = Some((derived, source));
         self
     }
 
-    /// Gives an example for the documentation: a payload, and a reply that has an effect, both as JSON.
+    /// Sets the example for the documentation: a payload, and a reply that has an effect, both as JSON.
     #[must_use]
     pub const fn example(mut self, input: &'static str, reply: &'static str) -> Self {
         self.example = Some(Example { input, reply });
         self
     }
 
-    /// The row's place in its catalog.
+    /// The row's index in its catalog.
     #[must_use]
     pub const fn index(&self) -> usize {
         self.index
@@ -330,7 +330,7 @@ impl EventRow {
     }
 }
 
-/// A reference to a row, of the built-in table or of a host's own.
+/// A reference to a row of the built-in table or to one that a host defines.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Kind {

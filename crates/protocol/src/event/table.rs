@@ -1,4 +1,4 @@
-//! The table itself, in the order of the documentation.
+//! The built-in event table, in the order of the documentation.
 
 use super::row::Capability::{
     Allow, Ask, Context, Deny, Inject, Interrupt, Permissions, Resume, Rewrite, Suppress,
@@ -19,7 +19,7 @@ const FROM: Field = Field::required("from", Text, "the phase that is left");
 const TO: Field = Field::required("to", Text, "the phase that is entered");
 const PATH: Field = Field::required("path", Text, "the file, relative to the workspace");
 
-/// Every event that Crosier knows by itself.
+/// Every built-in event.
 pub static TABLE: &[EventRow] = &NUMBERED;
 
 static NUMBERED: [EventRow; ROWS.len()] = {
@@ -33,8 +33,8 @@ static NUMBERED: [EventRow; ROWS.len()] = {
     rows
 };
 
-/// The row of a typed payload. Used in constants, so an unknown name is a compile error.
-#[expect(clippy::panic, reason = "called in constants only, where it is a message of the compiler")]
+/// The row of a typed payload, by name. Only called in constants, so an unknown name is a compile error.
+#[expect(clippy::panic, reason = "called in constants only, where it is a compile error")]
 pub(crate) const fn core_row(name: &str) -> &'static EventRow {
     let mut at = 0;
     while at < NUMBERED.len() {

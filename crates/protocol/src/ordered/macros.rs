@@ -1,9 +1,10 @@
-//! `json!`: a tree written as JSON.
+//! The `json!` macro.
 
-/// An [`ordered::Value`](crate::ordered::Value) written as JSON, whose members stay in this order.
+/// Makes an [`ordered::Value`](crate::ordered::Value) from JSON syntax; members keep the order in which they
+/// are written.
 ///
-/// Values are JSON, or expressions of any type that serde can write. A name is a literal, or an expression in
-/// parentheses.
+/// A value is JSON, or an expression of any type that serde can serialize. A name is a literal, or an
+/// expression in parentheses.
 ///
 /// ```
 /// use crosier_protocol::json;

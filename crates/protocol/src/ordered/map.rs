@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Value;
 
-/// Members of an object in order. Lookup is linear: objects that a program writes are small.
+/// The members of an object, in order. Lookup is linear: it is meant for small objects.
 #[derive(Debug, Clone, Default)]
 pub struct Map(Vec<(String, Value)>);
 
@@ -66,7 +66,7 @@ impl Map {
         self.get(key).is_some()
     }
 
-    /// Sets the member `key`: where it is, or at the end when it is new.
+    /// Sets the member `key`: in place if it exists, else at the end.
     pub fn insert(&mut self, key: impl Into<String> + AsRef<str>, value: Value) {
         match self.0.iter_mut().find(|(name, _)| name == key.as_ref()) {
             Some((_, old)) => *old = value,

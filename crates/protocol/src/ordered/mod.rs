@@ -1,8 +1,9 @@
 //! JSON trees whose objects keep the order of their members.
 //!
-//! `serde_json` sorts the members of an object unless its feature `preserve_order` is on, and a library must not turn
-//! that on: features are shared by the whole build, so it would change the maps of every host. Code that writes JSON
-//! for people to read uses [`Value`], [`Map`] and [`json!`](crate::json!) instead. The names are those of `serde_json`.
+//! `serde_json` sorts the members of an object unless its feature `preserve_order` is on, and a library must
+//! not turn that on: features are shared by the whole build, so it would change the host's own maps. Code
+//! that writes JSON for people to read uses [`Value`], [`Map`] and [`json!`](crate::json!) instead. Names
+//! follow `serde_json`.
 
 mod macros;
 mod map;
@@ -38,7 +39,7 @@ pub enum Value {
 static NULL: Value = Value::Null;
 
 impl Value {
-    /// The JSON tree of anything that serde can write as JSON; `null` for anything else.
+    /// The JSON tree of anything that serde can serialize as JSON; `null` for anything else.
     pub fn of(value: &(impl Serialize + ?Sized)) -> Self {
         serde_json::to_string(value)
             .ok()

@@ -1,4 +1,4 @@
-//! Payloads around agents: made, started, stopped, done; and the members of a team.
+//! Payloads of events about agents and about the members of a team.
 
 use super::Base;
 use crate::json::Json;

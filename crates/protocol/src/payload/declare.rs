@@ -1,8 +1,8 @@
-//! The macro that declares payload structs. Besides its row, an event needs one block in one of the files
-//! beside this one; its fields are in the order of the row.
+//! The macro that declares payload structs. Besides its row, an event needs one block in one of the other
+//! files of this folder, with its fields in the order of the row.
 
-/// Declares a public struct for each block, with its builder, its [`Payload`](super::Payload) and a constant of its
-/// name.
+/// Declares a public struct for each block, with setters, its [`Payload`](super::Payload) implementation and
+/// a constant of the same name.
 ///
 /// `Name on FIELD` names the field that matchers run on; `of FIELD` the field with the agent whose hooks run, when
 /// it is not the base field. A field is
@@ -30,7 +30,7 @@ macro_rules! payloads {
             pub const $name: super::EventOf<$name> = super::EventOf::new();
         )*
 
-        /// Shows every event of this file to `visitor`.
+        /// Calls `visitor` with every event of this file.
         #[cfg(test)]
         pub(super) fn each(visitor: &mut impl super::tests::EachPayload) {
             $(visitor.visit($name);)*
@@ -93,7 +93,7 @@ macro_rules! payload_struct {
         }
 
         impl $name {
-            /// The event with its required fields; each other field is set by the method of its name.
+            /// The event with its required fields; each other field has a setter of the same name.
             #[must_use]
             pub fn new($($arg: impl Into<$arg_type>),*) -> Self {
                 Self { $($arg: $arg.into(),)* ..Self::default() }

@@ -14,7 +14,7 @@ use crate::json::Json;
 pub(crate) trait FieldSink {
     /// Where the JSON of this field is to be written; `None` when it is not wanted.
     fn begin(&mut self, name: &str) -> Option<&mut Vec<u8>>;
-    /// The field is written.
+    /// Called when the field has been written.
     fn end(&mut self, name: &str);
 }
 

@@ -1,4 +1,4 @@
-//! Payloads around what is said: prompts, answers, notifications.
+//! Payloads of events about prompts, answers and notifications.
 
 use super::Base;
 

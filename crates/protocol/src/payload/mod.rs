@@ -1,9 +1,10 @@
-//! One plain struct per event, with the names of the wire.
+//! One plain struct per event, with the field names of its JSON.
 //!
-//! A host makes one and fires it; a typed callback gets a reference to it. `new` takes the required fields, and a
-//! method of its name sets each other field: `SubagentStop::new("a-1", "coder").stop_hook_active(true)`. Every struct
-//! has [`Base`] under `base`. Each struct comes with a constant of the same name, so that `Hook::on(PreToolUse)`
-//! names the event and its type at once.
+//! A host makes one and fires it; a typed callback gets a reference to it. `new` takes the required fields,
+//! and each other field has a setter of the same name:
+//! `SubagentStop::new("a-1", "coder").stop_hook_active(true)`. Every struct has a [`Base`] in its field `base`.
+//! Each struct comes with a constant of the same name, so that `Hook::on(PreToolUse)` names the event and its
+//! type at once.
 
 #[macro_use]
 mod declare;
@@ -42,17 +43,17 @@ use crate::event::{EventRow, Kind};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Base {
-    /// The session; by default an id that the engine makes.
+    /// The session's id; by default one that the engine makes.
     pub session_id: Option<String>,
-    /// The transcript's file; by default empty.
+    /// The path of the transcript; by default empty.
     pub transcript_path: Option<String>,
     /// The folder in which the agent works; by default the engine's folder.
     pub cwd: Option<String>,
     /// How the host asks for permissions; absent when the host has no such mode.
     pub permission_mode: Option<String>,
-    /// The agent in which it happens; none outside an agent.
+    /// The agent in which it happens; `None` outside an agent.
     pub agent_id: Option<String>,
-    /// Who runs the agents; by default empty.
+    /// The id of the orchestrator that runs the agents; by default empty.
     pub orchestrator_id: Option<String>,
     /// When it happened (RFC 3339, UTC); by default now.
     pub timestamp: Option<String>,
@@ -74,19 +75,19 @@ macro_rules! base_setters {
 }
 
 base_setters! {
-    /// Names the session.
+    /// Sets the session's id.
     session_id
-    /// Names the transcript's file.
+    /// Sets the path of the transcript.
     transcript_path
-    /// Names the folder in which the agent works.
+    /// Sets the folder in which the agent works.
     cwd
-    /// Says how the host asks for permissions.
+    /// Sets how the host asks for permissions.
     permission_mode
-    /// Names the agent in which it happens.
+    /// Sets the agent in which it happens.
     agent_id
-    /// Names who runs the agents.
+    /// Sets the id of the orchestrator that runs the agents.
     orchestrator_id
-    /// Says when it happened.
+    /// Sets when it happened (RFC 3339, UTC).
     timestamp
 }
 
@@ -128,8 +129,8 @@ pub trait Payload: Serialize + DeserializeOwned + Clone + Debug + Default + Send
     /// The fields that every event has, to fill in.
     fn base_mut(&mut self) -> &mut Base;
 
-    /// The value that matchers run on: the field that the row names. When it is `None` although the row has a
-    /// matcher, the value is read from the JSON of the payload.
+    /// The value that matchers run on: the field that the row names. If it is `None` and the row names one,
+    /// the value is read from the JSON of the payload.
     fn matcher_value(&self) -> Option<&str>;
 
     /// The agent whose hooks run.
@@ -177,7 +178,7 @@ impl<P: Payload> EventOf<P> {
     }
 }
 
-/// [`Payload`] as a trait object, as an event holds it.
+/// The object-safe form of [`Payload`], as an event holds it.
 pub(crate) trait AnyPayload: Debug + Send + Sync {
     fn base(&self) -> &Base;
     fn agent_id(&self) -> Option<&str>;

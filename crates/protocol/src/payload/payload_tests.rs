@@ -36,7 +36,7 @@ impl<'de> Deserializer<'de> for Fields<'_> {
     }
 }
 
-/// Sees every typed payload once.
+/// Is called with every typed payload once.
 pub(super) trait EachPayload {
     fn visit<P: Payload + PartialEq>(&mut self, event: EventOf<P>);
 }
@@ -147,7 +147,7 @@ fn full<P: Payload>() -> Event {
     Event::from_json(Kind::Builtin(P::row()), json.as_bytes()).unwrap()
 }
 
-/// A value that must come back digit by digit and key by key.
+/// A value that must keep its digits and the order of its keys.
 fn odd(field: &Field) -> String {
     match field.kind {
         FieldKind::Text | FieldKind::TextOrNull => {

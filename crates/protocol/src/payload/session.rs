@@ -1,4 +1,4 @@
-//! Payloads around a session's life.
+//! Payloads of events about the session.
 
 use super::Base;
 

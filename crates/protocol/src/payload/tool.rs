@@ -1,4 +1,4 @@
-//! Payloads around a tool call.
+//! Payloads of events about tool calls.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Payloads around files and the screen.
+//! Payloads of events about files and the screen.
 
 use super::Base;
 use crate::json::Json;

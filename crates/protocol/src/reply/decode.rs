@@ -1,9 +1,10 @@
-//! The strict decoder of replies. It reads three families of keys and rejects whatever is ambiguous.
+//! The strict decoder for replies. It reads the keys of three hook systems (Claude Code, MassGen, Armament)
+//! and rejects whatever is ambiguous.
 //!
-//! Duplicate keys, deep nesting and numbers out of range are valid JSON, so a first pass over the text looks for
-//! them. A short reply of plain strings and booleans cannot contain any and skips that pass.
-//! Lone surrogates are accepted: a guard may quote what a model wrote, and must not lose its decision by that.
-//! A `null` value is the same as an absent key: typed languages write empty fields that way.
+//! Duplicate keys, deep nesting and numbers out of range are valid JSON, so a separate pass over the text
+//! rejects them. A short reply of strings and booleans, each key once, skips that pass. Lone surrogates are
+//! accepted: a guard may quote what a model wrote, and its decision must still count. A `null` is the same as
+//! an absent key, except in `modify`: typed languages write empty fields that way.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ use crate::event::{EventRow, Field, Phase};
 use crate::failure::Failure;
 use crate::json::{self, Entries, Json, JsonRef, Name};
 
-/// The deepest nesting of a reply.
+/// The deepest nesting that a reply may have.
 const MAX_DEPTH: usize = 128;
 /// The longest deadline that a reply can ask for when it asks to be run again.
 pub(super) const MAX_AGAIN: Duration = Duration::from_secs(600);
@@ -46,8 +47,8 @@ pub(super) fn reply(bytes: &[u8], row: &EventRow) -> Decoded<Reply> {
         row,
         effects: Effects::default(),
         modified_args: None,
-        top: KeyFamily::default(),
-        specific: KeyFamily::default(),
+        top: OpinionKeys::default(),
+        specific: OpinionKeys::default(),
     };
     decoder.top(entries)?;
     let effects = decoder.finish()?;
@@ -76,22 +77,22 @@ fn not_an_object(text: &str) -> String {
 struct Decoder<'a> {
     row: &'a EventRow,
     effects: Effects,
-    /// `modified_args` wins over `updated_input`, whichever comes first.
+    /// `modified_args` wins over `updated_input`, in whichever order they come.
     modified_args: Option<Json>,
     /// `decision`, `allowed` and `abort`, with `reason`.
-    top: KeyFamily,
+    top: OpinionKeys,
     /// `permissionDecision`, with its own reason.
-    specific: KeyFamily,
+    specific: OpinionKeys,
 }
 
-/// The decision and reason of one family of keys. They may come in either order.
+/// The decision and reason of one group of keys. They may come in either order.
 #[derive(Default)]
-struct KeyFamily {
+struct OpinionKeys {
     decision: Option<Decision>,
     reason: Option<String>,
 }
 
-impl KeyFamily {
+impl OpinionKeys {
     /// The strictest decision wins.
     fn decide(&mut self, decision: Decision) {
         self.decision = self.decision.max(Some(decision));
@@ -297,11 +298,11 @@ impl Decoder<'_> {
             self.decide(decision, specific.reason.or_else(|| top.reason.clone()));
         }
         let effects = &mut self.effects;
-        // A reason beside `continue` explains the stop as well, when nothing else does.
+        // Without a `stopReason`, the reply's `reason` also explains `continue`.
         if effects.proceed.is_some() && effects.stop_reason.is_none() {
             effects.stop_reason = top.reason;
         }
-        // A second run could not undo a denial, so none is made.
+        // A second run could not undo a denial, so it is not requested.
         if effects.opinion.as_ref().is_some_and(|opinion| opinion.decision == Decision::Deny) {
             effects.again = None;
         }
@@ -371,8 +372,8 @@ fn seconds(key: &str, value: JsonRef<'_>) -> Decoded<Duration> {
     Ok(Duration::from_secs_f64(number))
 }
 
-/// Whether there are only a few members, all strings, booleans or null, and no key twice. Most replies are like
-/// that, and then the strict pass has nothing to find.
+/// Whether there are only a few members, all strings, booleans or null, and no key twice. Most replies are
+/// like that and need no strict pass.
 fn is_plain(entries: &Entries<'_>) -> bool {
     const FEW: usize = 8;
     let is_simple =

@@ -151,7 +151,7 @@ proptest! {
         let _ = decode("PreToolUse", &text);
     }
 
-    /// A deny in any family survives whatever else the reply says, as long as it can be read at all.
+    /// A deny with any of the keys counts, whatever else the reply says, as long as the reply can be decoded.
     #[test]
     fn a_deny_in_a_reply_is_never_softened(other in "allow|approve|ask", first in any::<bool>(), go_on in any::<bool>()) {
         let (a, b) = (format!(r#""decision":"{other}""#), r#""permissionDecision":"deny""#.to_owned());

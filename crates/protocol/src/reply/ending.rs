@@ -1,4 +1,4 @@
-//! What the end of a command means: exit code × stdout → [`Answer`].
+//! Turns the exit code and the output of a command into an [`Answer`].
 
 use super::{Answer, Decision, Opinion, Reply, stderr};
 use crate::event::EventRow;
@@ -11,29 +11,29 @@ pub enum Output {
     /// As a reply.
     #[default]
     Reply,
-    /// As context, unchanged.
+    /// As context for the model, without the white space at its end.
     Text,
 }
 
 /// How a process ended, and its output.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending<'a> {
-    /// The exit code; none when a signal ended it.
+    /// The exit code; `None` when a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// What it wrote, at most the limit.
+    /// Its stdout, up to the limit.
     pub stdout: &'a [u8],
-    /// The limit that its stdout went over, if it did.
+    /// The limit that its stdout exceeded, if it did.
     pub oversize: Option<usize>,
-    /// The end of what it wrote to stderr.
+    /// The last part of its stderr.
     pub stderr: &'a [u8],
 }
 
 /// The exit code that denies.
 const DENY: i32 = 2;
 
-/// Turns the end of a command that finished before its deadline into an answer.
+/// The answer of a command that ended before its deadline.
 #[must_use]
 pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer {
     match (ending.code, ending.signal) {

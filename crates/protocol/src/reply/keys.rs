@@ -2,7 +2,7 @@
 
 use crate::nearest::nearest;
 
-/// Keys of the top level that have a meaning of their own there.
+/// Keys of the top level of a reply.
 const TOP: [&str; 16] = [
     "continue",
     "suppressOutput",
@@ -63,7 +63,7 @@ pub(super) enum UnknownKey {
     Foreign,
 }
 
-/// Classifies a key that is not known at its place.
+/// Classifies a key that is not valid where it was found.
 pub(super) fn classify_unknown(key: &str) -> UnknownKey {
     match nearest(key, REPLY_KEYS) {
         Some(near) => UnknownKey::NearMiss(near),

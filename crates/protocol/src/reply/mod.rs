@@ -1,8 +1,7 @@
 //! What a hook answers.
 //!
-//! Input: what a hook wrote (`decode`) or how its process ended (`ending`). Output: one [`Reply`],
-//! or a [`Failure`] when anything is ambiguous. The effect of a reply on an event is decided in the
-//! engine's fold room.
+//! Input: what a hook wrote (`decode`) or how its process ended (`ending`). Output: one [`Reply`], or a
+//! [`Failure`] when anything is ambiguous. The engine's `fold` module decides what a reply does to an event.
 
 mod decode;
 mod ending;
@@ -20,7 +19,7 @@ use crate::failure::Failure;
 use crate::json::Json;
 use crate::outcome::{Notice, NoticeKind};
 
-/// A decision, in the order of strictness.
+/// A decision. A later variant is stricter than an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
@@ -62,7 +61,7 @@ impl Opinion {
     }
 }
 
-/// Where an injected text goes.
+/// Where injected text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
@@ -136,7 +135,7 @@ impl Rewrite {
 pub struct Effects {
     /// The strictest decision in the reply.
     pub opinion: Option<Opinion>,
-    /// `continue`: false halts the host's loop, true resumes it where it wants to stop.
+    /// `continue`: false halts the host's loop, true resumes it when it is about to stop.
     pub proceed: Option<bool>,
     /// Why the loop is to stop or to continue.
     pub stop_reason: Option<String>,
@@ -273,7 +272,7 @@ impl Reply {
         self
     }
 
-    /// What the reply asks for; `None` is no opinion.
+    /// What the reply asks for; `None` when it asks for nothing.
     #[must_use]
     pub fn effects(&self) -> Option<&Effects> {
         self.0.as_deref()
@@ -301,10 +300,10 @@ impl Reply {
             .then(|| Self::none().with(|effects| effects.opinion = Some(opinion)))
     }
 
-    /// Reads what a hook wrote about an event of this row.
+    /// Decodes what a hook wrote in reply to an event of this row.
     ///
     /// # Errors
-    /// The failure `bad_output`, with a sentence that says what is unclear.
+    /// The failure `bad_output`, with a message that says what is wrong.
     pub fn decode(bytes: &[u8], row: &crate::event::EventRow) -> Result<Self, Failure> {
         decode::reply(bytes, row)
     }

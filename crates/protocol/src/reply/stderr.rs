@@ -1,12 +1,12 @@
-//! Why a command failed, in its own words: the line of stderr that says it. For people, never for decisions.
+//! Finds the line of stderr that says why a command failed. Shown to people, never used for decisions.
 
-/// How many lines are looked at, from the end.
+/// How many of the last lines are searched.
 const MAX_LINES: usize = 200;
 /// How long a cause may be, in characters.
 const MAX_CHARS: usize = 300;
 
-/// The line that names the cause: the exception of a traceback, else the last line that says something. Short, and
-/// without control characters.
+/// The line that states the cause: the exception of a traceback, else the last line that is not noise. Cut to
+/// a length limit, without control characters.
 pub(super) fn cause(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
@@ -16,7 +16,7 @@ pub(super) fn cause(stderr: &[u8]) -> Option<String> {
         None => lines.iter().rposition(|line| !is_noise(line))?,
     };
     let mut cause = lines[at].trim().to_owned();
-    // A line such as `thread 'main' panicked at src/main.rs:1:5:` introduces the one that follows.
+    // A line such as `thread 'main' panicked at src/main.rs:1:5:` belongs to the line that follows it.
     if let Some(before) = at.checked_sub(1).map(|before| lines[before].trim())
         && before.ends_with(':')
         && !is_noise(before)
@@ -27,8 +27,8 @@ pub(super) fn cause(stderr: &[u8]) -> Option<String> {
     Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
 }
 
-/// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. It begins its
-/// line: what is indented belongs to a stack or to quoted code.
+/// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. Only
+/// at the start of a line: indented text belongs to a stack trace or to quoted code.
 fn is_exception(line: &str) -> bool {
     let Some(name) = line.strip_prefix("Uncaught ").unwrap_or(line).split([':', ' ']).next() else {
         return false;

@@ -11,7 +11,7 @@ use crate::event::{EventRow, Field};
 use crate::json::{self, Json};
 use crate::payload::FieldSink;
 
-/// A value of so many bytes is large: whoever reads the object may want to leave it alone.
+/// Values of at least this many bytes are listed as large, so that a reader can decode them only when needed.
 const LARGE: usize = 64 * 1024;
 
 /// An event as JSON.
@@ -62,7 +62,8 @@ pub(super) fn event(event: &Event) -> Result<Wire, Error> {
 struct Writer<'a> {
     object: Object,
     row: &'a EventRow,
-    /// Fields that the engine adds. They replace a host's field of the same name, so that no key is there twice.
+    /// Fields that the engine adds. They replace a host's field of the same name, so that no key occurs
+    /// twice.
     added: &'a [(&'static str, Json)],
     /// Fields with a default that have not been written yet.
     missing: Vec<&'a Field>,
@@ -112,24 +113,24 @@ impl Object {
     }
 
     fn base(&mut self, event: &Event) {
-        self.own("session_id", event.session_id());
-        self.own("transcript_path", event.transcript_path());
-        self.own("cwd", event.cwd());
+        self.base_field("session_id", event.session_id());
+        self.base_field("transcript_path", event.transcript_path());
+        self.base_field("cwd", event.cwd());
         if let Some(mode) = event.permission_mode() {
-            self.own("permission_mode", mode);
+            self.base_field("permission_mode", mode);
         }
-        self.own("hook_event_name", event.name());
-        self.own("hook_type", event.name());
+        self.base_field("hook_event_name", event.name());
+        self.base_field("hook_type", event.name());
         match event.agent_id() {
-            Some(agent) => self.own("agent_id", agent),
+            Some(agent) => self.base_field("agent_id", agent),
             None => self.raw("agent_id", "null"),
         }
-        self.own("orchestrator_id", event.orchestrator_id());
-        self.own("timestamp", event.timestamp());
+        self.base_field("orchestrator_id", event.orchestrator_id());
+        self.base_field("timestamp", event.timestamp());
     }
 
     /// Writes a base field; its name needs no escaping.
-    fn own(&mut self, name: &str, text: &str) {
+    fn base_field(&mut self, name: &str, text: &str) {
         self.text.extend_from_slice(if self.text.len() > 1 { b",\"" } else { b"\"" });
         self.text.extend_from_slice(name.as_bytes());
         self.text.extend_from_slice(b"\":");
@@ -143,7 +144,7 @@ impl Object {
         self.end_value(start);
     }
 
-    /// Notes a value that is large.
+    /// Remembers where the value is, if it is large.
     fn end_value(&mut self, start: usize) {
         if self.text.len() - start >= LARGE {
             self.large.push(start..self.text.len());

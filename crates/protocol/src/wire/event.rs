@@ -1,4 +1,4 @@
-//! The event itself.
+//! [`Event`]: one fired event.
 
 use std::any::Any;
 use std::ops::Range;
@@ -24,14 +24,14 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// A session, a folder, and the clock.
+    /// Defaults with this session, this folder and this clock.
     #[must_use]
     pub fn new(session_id: impl Into<String>, cwd: impl Into<String>, now: fn() -> String) -> Self {
         Self { session_id: session_id.into(), cwd: cwd.into(), now }
     }
 }
 
-/// One event that is fired. Cheap to clone.
+/// One fired event. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Event(Arc<Inner>);
 
@@ -41,10 +41,10 @@ struct Inner {
     body: Body,
     /// Further values that matchers run on.
     other_names: Option<Arc<[String]>>,
-    /// Fields beside the payload, at the end: `outcome`, for observers.
+    /// Fields that the engine adds after the payload: `outcome`, for observers.
     extra: Vec<(&'static str, Json)>,
     defaults: OnceLock<Arc<Defaults>>,
-    /// Shared by all rewritten versions of the event, so that they have the same time.
+    /// Shared by all rewritten versions of the event, so that they have the same timestamp.
     timestamp: Arc<OnceLock<String>>,
     wire: OnceLock<Result<encode::Wire, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
@@ -53,7 +53,7 @@ struct Inner {
     held: Option<Arc<dyn Held>>,
 }
 
-/// The payload decoded into the types that callbacks asked for: a linked list, which mostly has one element.
+/// The payload decoded into the types that callbacks asked for: a linked list, usually of one element.
 #[derive(Debug, Clone, Default)]
 struct Views(OnceLock<Box<View>>);
 
@@ -108,7 +108,8 @@ impl Event {
         self.0.held.is_some() && matches!(self.0.body, Body::Typed(_)) && self.0.extra.is_empty()
     }
 
-    /// A host's struct that does not say which value matchers run on.
+    /// Makes an event from a host's struct that does not return its matcher value: the value is read from its
+    /// JSON.
     fn with_matcher_from_json<P: Payload>(kind: Kind, payload: P) -> Self {
         let event = Self::new(kind, Body::Typed(Arc::new(payload.clone())));
         let Some(fields) = event.payload_fields() else { return event };
@@ -120,7 +121,8 @@ impl Event {
         event
     }
 
-    /// The same event with the row as this catalog has it. A row that is not in the catalog stays as it is.
+    /// The same event, with its row as this catalog holds it. A row that is not in the catalog stays as it
+    /// is.
     #[inline]
     #[must_use]
     pub fn bound(self, catalog: &Catalog) -> Self {
@@ -162,7 +164,7 @@ impl Event {
         }
     }
 
-    /// The same event, which matchers may also match by these names: a tool can have another name in its agent.
+    /// The same event; matchers also run on these names. A tool can have another name in its agent.
     #[must_use]
     pub fn also_matching(mut self, names: Vec<String>) -> Self {
         if Arc::get_mut(&mut self.0).is_none() {
@@ -175,7 +177,7 @@ impl Event {
         self
     }
 
-    /// Further values that matchers run on, beside [`matcher_value`](Self::matcher_value).
+    /// Further values that matchers run on, besides [`matcher_value`](Self::matcher_value).
     #[inline]
     #[must_use]
     pub fn other_names(&self) -> &[String] {
@@ -238,7 +240,7 @@ impl Event {
         }
     }
 
-    /// The transcript's file.
+    /// The path of the transcript.
     #[must_use]
     pub fn transcript_path(&self) -> &str {
         self.base().transcript_path.as_deref().unwrap_or_default()
@@ -250,7 +252,7 @@ impl Event {
         self.base().permission_mode.as_deref()
     }
 
-    /// Who runs the agents.
+    /// The id of the orchestrator that runs the agents.
     #[must_use]
     pub fn orchestrator_id(&self) -> &str {
         self.base().orchestrator_id.as_deref().unwrap_or_default()
@@ -385,10 +387,11 @@ impl Event {
         self.replaced(field, value).0
     }
 
-    /// The same event with one payload field replaced, and what the field was; none if it was not there.
+    /// The same event with one payload field replaced, and the field's previous value, if it had one.
     #[must_use]
     pub fn replaced(&self, field: &str, value: Json) -> (Self, Option<Json>) {
-        // A payload that cannot be serialized is not delivered to a hook that needs its JSON, rewritten or not.
+        // A payload that cannot be serialized is never delivered to a hook that needs its JSON, rewritten or
+        // not.
         let Some(mut fields) = self.payload_fields() else { return (self.clone(), None) };
         let old = match fields.iter_mut().find(|(name, _)| name == field) {
             Some((_, old)) => Some(std::mem::replace(old, value)),

@@ -14,7 +14,8 @@ use crate::payload::{AnyPayload, Base, FieldSink};
 
 /// A payload in the host's own form.
 ///
-/// The host has checked that it fits the event: required fields are there, and each holds what the row says.
+/// The host must have checked that it fits the event: required fields are present, and each holds what the
+/// row says.
 pub trait Held: Debug + Send + Sync + 'static {
     /// The fields that every event has.
     fn base(&self) -> &Base;
@@ -25,7 +26,7 @@ pub trait Held: Debug + Send + Sync + 'static {
     /// Returns every payload field with its JSON, in order.
     ///
     /// # Errors
-    /// Why it cannot be written: then hooks that need the JSON fail, and the event is denied where it can be.
+    /// Why it cannot be written. Hooks that need the JSON then fail, and the event is denied if it can be.
     fn fields(&self) -> Result<Vec<(String, Json)>, String>;
 
     /// The host's own value.
@@ -33,9 +34,9 @@ pub trait Held: Debug + Send + Sync + 'static {
 }
 
 #[derive(Debug)]
-struct Payload(Arc<dyn Held>);
+struct HeldPayload(Arc<dyn Held>);
 
-impl AnyPayload for Payload {
+impl AnyPayload for HeldPayload {
     fn base(&self) -> &Base {
         self.0.base()
     }
@@ -66,7 +67,7 @@ impl AnyPayload for Payload {
 impl Event {
     /// An event of this kind with a payload that the host keeps.
     pub fn of_held(kind: Kind, held: Arc<dyn Held>) -> Self {
-        let body = Body::Typed(Arc::new(Payload(Arc::clone(&held))));
+        let body = Body::Typed(Arc::new(HeldPayload(Arc::clone(&held))));
         Self::with_held(kind, body, held)
     }
 }

@@ -15,12 +15,12 @@ use crate::payload::Base;
 pub enum EventError {
     /// No event has this name.
     UnknownEvent {
-        /// What is unknown, and the nearest name that exists.
+        /// What is unknown, and the most similar name that exists.
         detail: String,
     },
     /// The input is not UTF-8 from this byte on.
     NotUtf8 {
-        /// The first byte that is wrong.
+        /// The offset of the first invalid byte.
         at: usize,
     },
     /// The input is not one JSON value.
@@ -47,7 +47,7 @@ pub enum EventError {
         /// What it holds.
         wanted: &'static str,
     },
-    /// A field holds something else than it should.
+    /// A field has the wrong type.
     WrongType {
         /// The field.
         field: String,
@@ -56,7 +56,7 @@ pub enum EventError {
         /// What it holds.
         found: &'static str,
     },
-    /// The input names another event than the one that is fired.
+    /// The input names a different event than the one being fired.
     OtherEvent {
         /// The event that is fired.
         event: String,
@@ -98,7 +98,7 @@ impl Event {
     /// Reads a host's JSON object as an event of this kind. Empty input is `{}`.
     ///
     /// # Errors
-    /// When it is not an object, lacks a required field, or holds a field of the wrong type.
+    /// When it is not an object, lacks a required field, or has a field of the wrong type.
     pub fn from_json(kind: Kind, bytes: &[u8]) -> Result<Self, EventError> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| EventError::NotUtf8 { at: error.valid_up_to() })?;
@@ -119,7 +119,7 @@ impl Event {
     /// Makes an event of this kind from named values.
     ///
     /// # Errors
-    /// When a required field is missing, a field is there twice or holds the wrong type.
+    /// When a required field is missing, a field occurs twice or has the wrong type.
     pub fn from_fields(kind: Kind, entries: Vec<(String, Json)>) -> Result<Self, EventError> {
         let mut base = Base::default();
         let mut fields: Vec<(String, Json)> = Vec::with_capacity(entries.len());
@@ -174,10 +174,11 @@ fn set_base(base: &mut Base, kind: &Kind, name: &str, value: &Json) -> Result<()
 }
 
 impl Base {
-    /// Sets a field of the base by its name on the wire. The names of the event are only compared with the kind.
+    /// Sets a base field by its name in JSON. `hook_event_name` and `hook_type` are only compared with the
+    /// kind.
     ///
     /// # Errors
-    /// When the text names another event than this kind.
+    /// When the text names a different event than this kind.
     pub fn set(&mut self, kind: &Kind, name: &str, text: Option<String>) -> Result<(), EventError> {
         let place = match name {
             "session_id" => &mut self.session_id,

@@ -1,4 +1,4 @@
-//! Matchers that can never match, or that match something else than intended.
+//! Warns about matchers that can never match, or that match something other than intended.
 
 use super::super::section::Event;
 use super::super::tree::{Span, shorten};
@@ -23,8 +23,8 @@ const TOOLS: [&str; 14] = [
     "mcp__server__tool",
 ];
 
-/// Warns of a matcher that comes from a place where it was an expression, a list or a permission rule, or that names
-/// values that never come.
+/// Warns about a matcher that looks like a regular expression, a list or a permission rule, or that names
+/// values that do not exist.
 pub(in super::super) fn matcher(reader: &mut Reader<'_>, matcher: &Matcher, span: Span, event: &Event) {
     if !reader.lints || matcher.is_all() {
         return;
@@ -45,7 +45,7 @@ fn tool(matcher: &Matcher) -> Option<Warning> {
     let text = matcher.text();
     let shown = shorten(text);
     if let Some(expression) = text.strip_prefix("re:") {
-        // A name with two underscores is a tool of an MCP server; these are not known.
+        // A name with two underscores is a tool of an MCP server, whose names are not known.
         if expression.contains("__") || TOOLS.iter().any(|tool| matcher.matches(tool)) {
             return None;
         }
@@ -95,7 +95,7 @@ fn known() -> String {
     TOOLS.join(", ")
 }
 
-/// What is wrong with a matcher on a field of which all values are known.
+/// What is wrong with a matcher on a field whose values are all known.
 fn value(matcher: &Matcher, event: &Event) -> Option<Warning> {
     let field = event.kind.matcher.and_then(|name| event.kind.field(name))?;
     if field.values.is_empty() || field.values.iter().any(|value| matcher.matches(value)) {
@@ -109,7 +109,7 @@ fn value(matcher: &Matcher, event: &Event) -> Option<Warning> {
     Some((message, format!("it is one of {}", field.values.join(", "))))
 }
 
-/// A regular expression that is written as a glob.
+/// A glob that looks like a regular expression.
 fn expression(matcher: &Matcher) -> Option<Warning> {
     let text = matcher.text();
     let looks_like_one = [".*", ".+", "^", "$", "\\"].iter().any(|part| text.contains(part));

@@ -18,7 +18,7 @@ use super::tree::{Node, Problem, Problems, Span};
 use super::value::Reader;
 use crate::registry::OnError;
 
-/// A bare number on a hook is seconds; thousands of them were meant as milliseconds.
+/// A bare number on a hook is in seconds; thousands of them were probably meant as milliseconds.
 pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Duration>) {
     if let (Some(timeout), Some(number)) = (timeout, node.as_number())
         && timeout >= Duration::from_secs(1000)
@@ -32,7 +32,7 @@ pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Dura
     }
 }
 
-/// A hook that wants to decide where nothing can be decided.
+/// Warns if a hook denies on failure at an event that cannot be denied.
 pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, on_error: Option<OnError>) {
     if !reader.lints {
         return;
@@ -48,7 +48,7 @@ pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, on_e
     }
 }
 
-/// Refuses event data that is pasted into a shell line.
+/// Rejects a shell line that inserts event data.
 pub(super) fn pasted_data(reader: &mut Reader<'_>, line: &str, span: Span) -> Option<()> {
     let pastes = line.contains("${") || line.contains("{{");
     for pasted in ["${tool_input", "${tool_response", "${tool_output", "${prompt", "{{"] {
@@ -63,7 +63,7 @@ pub(super) fn pasted_data(reader: &mut Reader<'_>, line: &str, span: Span) -> Op
     Some(())
 }
 
-/// Base hooks that an agent leaves out.
+/// Warns about base hooks that an agent leaves out.
 pub(super) fn shadowed(config: &Config, names: &Names, problems: &mut Problems) {
     for agent in &config.agents {
         for (event, span, source) in &agent.overrides {

@@ -1,4 +1,4 @@
-//! Programs that cannot run: not there, not executable, or with line ends of another system.
+//! Warns about programs that cannot run: missing, not executable, or with Windows line ends.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -10,7 +10,7 @@ use super::super::tree::{Span, shorten};
 use super::super::value::Reader;
 use crate::registry::Program;
 
-/// What a shell does itself, or what begins more than a plain command.
+/// Shell built-ins and keywords, which are not programs to look for.
 const SHELL_WORDS: [&str; 46] = [
     "!", ".", ":", "[", "[[", "alias", "bg", "break", "case", "cd", "command", "continue", "echo", "eval",
     "exec", "exit", "export", "false", "fg", "for", "function", "getopts", "hash", "if", "jobs", "kill",
@@ -20,7 +20,7 @@ const SHELL_WORDS: [&str; 46] = [
 /// Programs whose first argument is the file that they run.
 const INTERPRETERS: [&str; 8] = ["python", "python3", "sh", "bash", "node", "ruby", "perl", "zsh"];
 
-/// Warns of what keeps a program from running. Nothing is started.
+/// Warns about a program that cannot run. Nothing is started.
 pub(in super::super) fn program(
     reader: &mut Reader<'_>,
     context: &LoadContext<'_>,
@@ -81,7 +81,7 @@ fn command<'w>(
         reader.warn(span, message, "install it, or name it by its path");
     }
     if INTERPRETERS.contains(&first) {
-        // `python -m module` and `sh -c '…'` name no file.
+        // `python -m module` and `sh -c '…'` do not name a file.
         let script = rest
             .by_ref()
             .take_while(|word| !["-m", "-c", "-e"].contains(word))
@@ -106,7 +106,8 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// A script whose lines end with a carriage return: the kernel looks for `/bin/sh\r`, and shells take it as a letter.
+/// Warns about a script whose lines end with a carriage return: the kernel looks for `/bin/sh\r`, and shells
+/// treat it as part of the command.
 fn line_ends(reader: &mut Reader<'_>, path: &Path, shown: &str, span: Span) {
     let mut start = Vec::new();
     let is_read = fs::metadata(path).is_ok_and(|meta| meta.is_file())

@@ -1,7 +1,7 @@
-//! Which files python loads for a hook, found without running anything.
+//! Finds the files that python loads for a hook, without running anything.
 //!
-//! Imports are followed in the sources; a package counts as a whole, because its parts may be imported by names that
-//! are only known at run time.
+//! Imports are followed in the sources. A package is always taken as a whole, because its parts may be
+//! imported by names that are only known at run time.
 
 mod scan;
 
@@ -11,30 +11,30 @@ use std::path::{Path, PathBuf};
 
 use scan::{Import, scan};
 
-/// The most files that are followed.
+/// The maximum number of files that are followed.
 const MAX_FILES: usize = 5_000;
 /// A larger source is not read.
 const MAX_SOURCE: u64 = 16 * 1024 * 1024;
-/// Folders of a package are not followed deeper.
+/// The maximum nesting of folders in a package.
 const MAX_DEPTH: usize = 32;
 
 /// The files that python loads for a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PythonFiles {
-    /// The sources, in the order of their paths, spelled below the folders that they were looked for in.
+    /// The sources, sorted by path. Each path begins with the folder in which the file was found.
     pub files: Vec<PathBuf>,
-    /// Why more may be loaded than was found: a file, and what it does.
+    /// Files that may load more than was found, each with the reason.
     pub unseen: Vec<(PathBuf, String)>,
 }
 
 /// Finds the files below these folders that python loads for a hook's module, such as `guard` for the handler
-/// `guard.check`. Nothing is run. Pass [`PythonSpec::paths`](crate::PythonSpec::paths), or those of them that matter.
+/// `guard.check`. Nothing is run. Pass [`PythonSpec::paths`](crate::PythonSpec::paths), or a part of them.
 ///
-/// A module that is in none of the folders (the standard library, an installed package) adds nothing. What a source
-/// imports by a name that it makes at run time cannot be found; [`PythonFiles::unseen`] says where that may happen. A
-/// worker with a record ([`Sources`](crate::Sources)) refuses a module that was overlooked: an `import` failure, which
-/// denies.
+/// A module that is in none of the folders (the standard library, an installed package) adds nothing. Imports
+/// by a name that is computed at run time cannot be found; [`PythonFiles::unseen`] says where that may
+/// happen. A worker with a record ([`Sources`](crate::Sources)) refuses a module that was missed: an `import`
+/// failure, which denies.
 #[must_use]
 pub fn python_files(module: &str, folders: &[PathBuf]) -> PythonFiles {
     let mut search = Search { folders, files: BTreeSet::new(), unseen: BTreeSet::new(), todo: Vec::new() };
@@ -74,7 +74,7 @@ impl Search<'_> {
         if import.level == 0 {
             return self.absolute(&import.module);
         }
-        // One dot is the folder of the file, which is its package.
+        // One dot means the folder of the file, which is its package.
         let Some(folder) = file.ancestors().nth(import.level) else { return };
         let folder = folder.to_owned();
         if import.module.is_empty() {
@@ -90,7 +90,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds the module of this dotted name: the package that it is in as a whole, or its file.
+    /// Adds the module with this dotted name: its whole top-level package, or its file.
     fn module_in(&mut self, folder: &Path, module: &str) {
         let first = module.split('.').next().unwrap_or_default();
         if first.is_empty() || first.contains('/') {
@@ -100,7 +100,8 @@ impl Search<'_> {
         if package.join("__init__.py").is_file() {
             self.package(&package, 0);
         }
-        // Beside a package of the same name it is refused at run time; a person who trusts the project should see both.
+        // Next to a package of the same name it is refused at run time, but a person who trusts the project
+        // should see both.
         let file = folder.join(format!("{first}.py"));
         if file.is_file() {
             self.add(file);

@@ -1,12 +1,12 @@
-//! Python source → the imports in it, found without running anything.
+//! Finds the imports in a python source, without running anything.
 //!
-//! `import` is a keyword that occurs only in import statements, so it is enough to split the text into tokens: strings
-//! and comments are skipped as python skips them, and what is left is read statement by statement.
+//! `import` is a keyword that occurs only in import statements, so it is enough to split the text into
+//! tokens: strings and comments are skipped as in python, and the rest is read statement by statement.
 
 /// What an import statement names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Import {
-    /// Dots in front: 0 is absolute, 1 the file's own folder, 2 the one above.
+    /// The number of leading dots: 0 is absolute, 1 the file's own folder, 2 the folder above.
     pub(super) level: usize,
     /// The module; empty in `from . import x`.
     pub(super) module: String,
@@ -14,7 +14,7 @@ pub(super) struct Import {
     pub(super) names: Vec<String>,
 }
 
-/// What a source imports, and why more may be imported than can be seen.
+/// What a source imports, and why it may import more than that.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Imports {
     pub(super) found: Vec<Import>,
@@ -24,7 +24,7 @@ pub(super) struct Imports {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'a> {
     Name(&'a [u8]),
-    /// A string without a prefix, a backslash or a line end: what is between its quotes.
+    /// The content of a string without a prefix, a backslash or a line end.
     Plain(&'a [u8]),
     /// Any other string.
     Text,
@@ -121,7 +121,7 @@ fn text(bytes: &[u8]) -> String {
 struct Lexer<'a> {
     source: &'a [u8],
     at: usize,
-    /// How many brackets are open: line ends within them end no statement.
+    /// How many brackets are open: a line end inside brackets does not end a statement.
     depth: usize,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Lexer<'a> {
                     self.at += 1;
                     self.skip_field();
                 }
-                // A short string that is not closed ends with its line.
+                // An unclosed string that is not triple-quoted ends with its line.
                 b'\n' if !is_long => return Token::Text,
                 _ if byte == quote && !is_long => {
                     self.at += 1;
@@ -215,10 +215,10 @@ impl<'a> Lexer<'a> {
         Token::Text
     }
 
-    /// Skips a replacement field of an f-string, after its `{`: an expression with strings of its own, perhaps with the
-    /// quotes of the string around it, and a format with more fields.
+    /// Skips a replacement field of an f-string, after its `{`: an expression that may contain strings, even
+    /// with the quotes of the f-string, and a format that may contain more fields.
     fn skip_field(&mut self) {
-        // Each element is an open bracket; the last one tells what a colon and a quote mean.
+        // The open brackets; the innermost one decides what a colon or a quote means.
         let mut open = vec![Open::Field];
         while let (Some(byte), Some(innermost)) = (self.peek(0), open.last().copied()) {
             match (byte, innermost) {
@@ -349,7 +349,7 @@ mod tests {
         assert_eq!(unseen("import_module('a'); sys.exit()"), 0);
     }
 
-    /// Every file of the standard library is read as python's own parser reads it.
+    /// For every file of the standard library, the result is the same as that of python's own parser.
     #[test]
     fn it_agrees_with_python() {
         const CODE: &str = "\

@@ -1,8 +1,8 @@
 //! Slash commands: what a script line does.
 //!
-//! The standard ones and those of the host work the same way: a name, a check of the arguments when
-//! a file is loaded, and code that runs when an event is fired. A command that cannot do its work with the
-//! arguments it is given must say so in [`SlashCommand::check`], not when it is run.
+//! Standard commands and those of the host work the same way: a name, a check of the arguments when a file is
+//! loaded, and code that runs when an event is fired. Invalid arguments must be reported by
+//! [`SlashCommand::check`], not when the command runs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ use crate::registry::Call;
 /// assert!(loaded.is_ok());
 /// ```
 pub trait SlashCommand: Send + Sync {
-    /// The name that lines call it by, without the slash.
+    /// The name that lines use, without the slash.
     fn name(&self) -> &str;
 
-    /// Checks the arguments when a file is loaded. What it returns is reported as an error with its place.
+    /// Checks the arguments when a file is loaded. An error is reported with its position.
     ///
     /// # Errors
     /// What is wrong with the arguments.
@@ -56,7 +56,7 @@ pub trait SlashCommand: Send + Sync {
         Vec::new()
     }
 
-    /// Runs in place when an event is fired; it must not block. As many arguments come in as were checked.
+    /// Runs in place when an event is fired; it must not block. There are as many arguments as were checked.
     fn run(&self, args: &[String], call: Call<'_>) -> Answer;
 }
 
@@ -69,19 +69,19 @@ pub struct ArgumentProblem {
 }
 
 impl ArgumentProblem {
-    /// A complaint about the line as a whole.
+    /// A problem with the whole line.
     pub fn new(message: impl Into<String>) -> Self {
         Self { argument: None, message: message.into(), help: String::new() }
     }
 
-    /// Points at an argument, counted from 0; one that is missing is at the end of the line.
+    /// Points at an argument, counted from 0. A missing argument is shown at the end of the line.
     #[must_use]
     pub fn about(mut self, argument: usize) -> Self {
         self.argument = Some(argument);
         self
     }
 
-    /// Adds how to fix it.
+    /// Adds a hint on how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
@@ -104,7 +104,7 @@ impl From<&str> for ArgumentProblem {
 /// Checks that there are as many arguments as names.
 ///
 /// # Errors
-/// What is missing, or the first one too many.
+/// The first argument that is missing, or the first one too many.
 pub fn expect_arguments(args: &[Argument], names: &[&str]) -> Result<(), ArgumentProblem> {
     let all = names.join(" and ");
     if let Some(missing) = names.get(args.len()) {
@@ -127,7 +127,7 @@ pub fn expect_arguments(args: &[Argument], names: &[&str]) -> Result<(), Argumen
     Ok(())
 }
 
-/// One of a few words that must be written out; the complaint names the nearest.
+/// Checks that an argument is one of these words, without variables. The error suggests the most similar one.
 pub(super) fn one_of(
     args: &[Argument],
     at: usize,
@@ -169,8 +169,8 @@ impl Commands {
         self.0.push(command);
     }
 
-    /// The standard commands and those of the host. A name that cannot be called, or that is taken, is a
-    /// problem: a guard must not be replaced silently.
+    /// The standard commands and those of the host. An unusable or duplicate name is a problem: a guard must
+    /// not be replaced silently.
     pub(in super::super) fn complete(&self, permissions: Permissions, problems: &mut Problems) -> Self {
         let mut all = Self(standard::all(permissions));
         for command in &self.0 {
@@ -201,7 +201,7 @@ impl Commands {
     }
 }
 
-/// A host may write the slash too.
+/// The name without its slash, which a host may include.
 fn bare(name: &str) -> &str {
     name.strip_prefix('/').unwrap_or(name)
 }

@@ -7,7 +7,7 @@ use super::super::super::{Config, Loader};
 use super::super::script_tests::{engine, fire};
 use super::*;
 
-/// A command of a host: it needs one known word and says it back.
+/// A command of a host that takes one literal word and replies with it.
 struct Echo;
 
 impl SlashCommand for Echo {

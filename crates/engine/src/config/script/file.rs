@@ -1,8 +1,8 @@
-//! `.arma` files: each line → a hook.
+//! Reads `.arma` files: each line is a hook.
 //!
 //! Input: the `scripts:` of a configuration. Output: the hooks of the files that it names, in order. A file
-//! that cannot be read is a problem at its path. What is in a file can take neither much time nor much
-//! memory: its size and the number of problems that are shown are limited.
+//! that cannot be read is a problem, shown at its path in the configuration. The size of a file and the
+//! number of problems that are shown are limited, so that no file can take much time or memory.
 
 use std::fs::File;
 use std::io::Read;
@@ -22,10 +22,10 @@ use super::line::{command, report};
 use super::place::Places;
 use crate::registry::{Hook, Layer, Matcher, Mode, Origin};
 
-/// The longest file that is read.
+/// The maximum size of a file.
 const MAX_BYTES: usize = 1024 * 1024;
-/// The most errors, and the most warnings, that are shown for one file.
-const MOST: usize = 100;
+/// The maximum number of errors, and of warnings, that are shown for one file.
+const MAX_SHOWN: usize = 100;
 
 /// The hooks of all files that a configuration names.
 pub(in super::super) fn scripts(
@@ -66,7 +66,7 @@ pub(in super::super) fn scripts(
     hooks
 }
 
-/// The name of a script for people: beside its configuration, if that is where it is.
+/// The name of a script for people: relative like the name of its configuration, if it is in the same folder.
 fn shown(config: &Source, name: &str, path: &Path) -> String {
     let beside = Path::new(&config.name).with_file_name(name);
     let same = std::path::absolute(&beside).is_ok_and(|beside| beside == path);
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<String, String> {
         std::io::ErrorKind::NotFound => format!("the script does not exist: {shown}"),
         _ => format!("the script cannot be read: {shown}: {error}"),
     };
-    // Opening a named pipe would block until somebody writes to it.
+    // Opening a named pipe would block until something is written to it.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(format!("the script is not a file: {shown}"));
     }
@@ -97,7 +97,7 @@ fn read(path: &Path) -> Result<String, String> {
     })
 }
 
-/// All lines of one file.
+/// The hooks of one file.
 fn script(
     config: &mut Reader<'_>,
     source: &Arc<Source>,
@@ -116,11 +116,11 @@ fn script(
                 Severity::Error => errors += 1,
                 Severity::Warning => warnings += 1,
             }
-            if problem.severity() == Severity::Error || warnings <= MOST {
+            if problem.severity() == Severity::Error || warnings <= MAX_SHOWN {
                 config.problems.push(problem);
             }
         }
-        if errors >= MOST {
+        if errors >= MAX_SHOWN {
             let span = Span::at(line.start + line.text.len());
             let message =
                 format!("the file has {errors} errors up to here; the rest of it was not looked at");
@@ -128,8 +128,8 @@ fn script(
             break;
         }
     }
-    if warnings > MOST {
-        let message = format!("the file has {} more warnings, which are not shown", warnings - MOST);
+    if warnings > MAX_SHOWN {
+        let message = format!("the file has {} more warnings, which are not shown", warnings - MAX_SHOWN);
         config.problems.push(Problem::warning(source, Span::at(source.text.len()), message));
     }
     hooks
@@ -142,7 +142,7 @@ struct Line<'a> {
     text: &'a str,
 }
 
-/// The lines of a text; `\n`, `\r\n` and `\r` end one.
+/// The lines of a text, which end with `\n`, `\r\n` or `\r`.
 fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut number = 0;
     let mut start = 0;
@@ -156,7 +156,7 @@ fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
             return None;
         }
         number += 1;
-        // A byte order mark is no part of the first line.
+        // A byte order mark is not part of the first line.
         let mark = if from == 0 && piece.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let text = piece.get(mark..)?.trim_end_matches(['\n', '\r']);
         Some(Line { number, start: from + mark, text })

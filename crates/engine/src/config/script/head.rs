@@ -12,22 +12,22 @@ use super::place::Places;
 
 /// A line up to its command.
 pub(super) struct Head {
-    /// None when no event has this name; the rest of the line is still checked.
+    /// `None` if no event has this name; the rest of the line is still checked.
     pub(super) event: Option<Event>,
     pub(super) options: Options,
     /// The next word, which should be a command.
     pub(super) word: Option<Word>,
 }
 
-/// What a line says about its hook.
+/// The options of a line.
 #[derive(Default)]
 pub(super) struct Options {
     pub(super) name: Option<(Arc<str>, Span)>,
     pub(super) priority: Option<i32>,
 }
 
-/// Reads what follows the first word. None when there is so little of a hook that more mistakes in the line
-/// would only be noise.
+/// Reads what follows the first word. `None` if the line is so incomplete that further errors would only be
+/// noise.
 pub(super) fn head(line: &mut Lexer<'_>, first: &Word, catalog: &Catalog, places: &Places) -> Option<Head> {
     if first.text() != "hook" || !first.bare {
         not_a_hook(line, first);
@@ -94,7 +94,7 @@ fn unknown(line: &mut Lexer<'_>, text: &str, span: Span, catalog: &Catalog) {
         let names = rows.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
         nearest(text, names).map(|near| format!("did you mean `{near}`?"))
     };
-    // The end may be a matcher.
+    // The last parts may be a matcher.
     let shorter = text.rmatch_indices(':').filter_map(|(at, _)| text.get(..at)).take(3);
     let help = near(text).or_else(|| shorter.filter_map(near).next());
     let help = help.unwrap_or_else(|| "`crosier events` lists the events".to_owned());
@@ -111,7 +111,7 @@ fn options(line: &mut Lexer<'_>) -> (Options, Option<Word>) {
         let text = option.text();
         if text != "--name" && text != "--priority" {
             unknown_option(line, &text, option.span);
-            // Its value, if it has one, is not the command.
+            // Skip its value, if it has one: it is not the command.
             if next.as_ref().is_some_and(|word| !word.text().starts_with(['/', '-'])) {
                 next = line.word(Dollar::Plain);
             }
@@ -160,7 +160,7 @@ fn name(line: &mut Lexer<'_>, word: &Word) -> Option<(Arc<str>, Span)> {
         line.error(word.span, "the name is empty", "leave `--name` out, and the hook gets a name by itself");
         return None;
     }
-    // `log-$tool` asks for a value that is not known when the file is loaded.
+    // `log-$tool` would need a value that is not known when the file is loaded.
     if text.contains('$') {
         line.error(word.span, "a name cannot hold a variable", "it is fixed when the file is loaded");
         return None;

@@ -1,8 +1,8 @@
-//! One line → words, with the place of each.
+//! Splits a line into words, each with its position.
 //!
-//! Input: a line without its line break. Output: words, one at a time, and a list of what is wrong with
-//! them. Positions are bytes of the line: [`Places`](super::place::Places) maps them to the file.
-//! The lexer continues after a mistake, so that one pass finds all of them.
+//! Input: a line without its line break. Output: words, one at a time, and a list of what is wrong with them.
+//! Positions are byte offsets in the line: [`Places`](super::place::Places) maps them to the file. The lexer
+//! continues after an error, so that one pass finds all of them.
 
 use super::super::tree::{Severity, Span, shorten};
 use super::variable::{Reference, path};
@@ -21,7 +21,7 @@ pub(super) struct Fault {
 pub(super) struct Word {
     pub(super) pieces: Vec<Piece>,
     pub(super) span: Span,
-    /// Whether it was written without quotes, so that each byte of it has its own place.
+    /// Whether it was written without quotes, so that each byte of its text has its own position.
     pub(super) bare: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Dollar {
 }
 
 impl Word {
-    /// The text of a word; variables in it are left out.
+    /// The text of a word, without its variables.
     pub(super) fn text(&self) -> String {
         let texts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Text(text) => Some(text.as_str()),
@@ -66,9 +66,9 @@ pub(super) struct Lexer<'a> {
     at: usize,
     /// What is wrong so far.
     pub(super) faults: Vec<Fault>,
-    /// Where a comment begins, once it was met.
+    /// Where a comment begins, once one was found.
     pub(super) comment: Option<usize>,
-    /// Whether a quote was never closed, so that the ends of words are unknown.
+    /// Whether a quote was not closed, so that the ends of words are unknown.
     pub(super) unclosed: bool,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0, faults: Vec::new(), comment: None, unclosed: false }
     }
 
-    /// Where the last word ended.
+    /// The end of the last word.
     pub(super) fn end(&self) -> Span {
         let (before, _) = self.text.split_at_checked(self.at).unwrap_or((self.text, ""));
         Span::at(before.trim_end().len())
@@ -97,7 +97,7 @@ impl<'a> Lexer<'a> {
         self.faults.iter().any(|fault| fault.severity == Severity::Error)
     }
 
-    /// The next word; none at the end of the line or before a comment.
+    /// The next word; `None` at the end of the line or before a comment.
     pub(super) fn word(&mut self, dollar: Dollar) -> Option<Word> {
         while self.peek().is_some_and(char::is_whitespace) {
             self.bump();
@@ -137,7 +137,7 @@ impl<'a> Lexer<'a> {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
-    /// Takes characters as long as they fit.
+    /// Reads characters as long as they fit.
     fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c| !fits(c)).unwrap_or(rest.len());
@@ -200,7 +200,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A backslash outside quotes is itself; it is refused where it looks like an escape.
+    /// A backslash outside quotes is an ordinary character, but an error where it looks like an escape.
     fn bare_backslash(&mut self, word: &mut Word, dollar: Dollar) {
         let start = self.at;
         word.push('\\');
@@ -248,7 +248,7 @@ impl<'a> Lexer<'a> {
                     .map_err(|why| (format!("`${{{}}}` {why}", shorten(inside)), PATHS))
             }
             stopped => {
-                // A `}` that comes before the word can have ended was probably meant.
+                // A `}` before the next quote was probably meant to close it.
                 let tail = self.rest();
                 match (tail.find('}'), tail.find(['"', '\''])) {
                     (Some(close), quote) if quote.is_none_or(|quote| close < quote) => self.at += close + 1,

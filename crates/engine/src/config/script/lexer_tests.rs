@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The words of a line, variables as they were written, and the messages of what is wrong.
+/// The words of a line, with variables as they were written, and the messages of its faults.
 fn read(text: &str, dollar: Dollar) -> (Vec<String>, Vec<String>) {
     let mut line = Lexer::new(text);
     let mut words = Vec::new();

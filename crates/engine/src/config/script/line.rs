@@ -1,4 +1,4 @@
-//! The part that scripts and `run:` lines share: a command with its arguments → a callback.
+//! Turns a command with its arguments into a callback, for scripts and `run:` lines.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ pub(in super::super) fn run_line(
     handler
 }
 
-/// Reports the mistakes of a line.
+/// Reports the faults of a line.
 pub(super) fn report(reader: &mut Reader<'_>, places: &Places, faults: Vec<Fault>) {
     for fault in faults {
         let span = places.span(fault.span);
@@ -63,8 +63,8 @@ pub(super) fn report(reader: &mut Reader<'_>, places: &Places, faults: Vec<Fault
     }
 }
 
-/// The command that a word names and the rest of the line as its arguments. Without an event the line is
-/// only looked through for mistakes.
+/// The command that a word names, with the rest of the line as its arguments. Without an event the line is
+/// only checked.
 pub(super) fn command(
     line: &mut Lexer<'_>,
     word: Option<Word>,
@@ -83,7 +83,7 @@ pub(super) fn command(
         spans.push(word.span);
     }
     let command = command?;
-    // After an unclosed quote, arguments cannot be told apart.
+    // After an unclosed quote it is unknown where arguments end.
     if !line.unclosed {
         match command.check(&arguments) {
             Err(complaint) => complain(line, Severity::Error, &word, &spans, complaint),
@@ -140,7 +140,7 @@ fn complain(
     line.faults.push(Fault { severity, span, message, help });
 }
 
-/// Compiles the line; a fire only fills in values.
+/// Makes the callback of a line. When it runs, only values are filled in.
 fn handler(command: Arc<dyn SlashCommand>, arguments: Vec<Argument>) -> Handler {
     let fixed: Option<Vec<String>> =
         arguments.iter().map(|argument| argument.literal().map(str::to_owned)).collect();
@@ -152,7 +152,7 @@ fn handler(command: Arc<dyn SlashCommand>, arguments: Vec<Argument>) -> Handler 
 }
 
 fn filled(command: &dyn SlashCommand, arguments: &[Argument], needs_wire: bool, call: Call<'_>) -> Answer {
-    // An event that cannot be written has no fields: that must not look like fields that are empty.
+    // An event that cannot be serialized has no fields. They must not look like empty fields.
     if needs_wire && let Err(failure) = call.event.wire() {
         return failure.clone().into();
     }

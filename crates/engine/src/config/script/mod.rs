@@ -1,10 +1,9 @@
-//! `.arma` scripts and `run:` lines: one line → one hook.
+//! `.arma` scripts and `run:` lines: each line is one hook.
 //!
-//! Input: the text of a line, its event and the known commands. Output: a callback that
-//! was compiled once, or *all* mistakes in the line, each with its place and a remedy. Nothing
-//! is parsed when an event is fired, and the event's JSON is touched only by a line that names a field.
-//! A line must never do anything other than what it says: what is unclear is an error when the file is loaded,
-//! and the text of an event is never taken for a word, a quote or a variable of the line.
+//! Input: the text of a line, its event and the known commands. Output: a callback that was compiled once, or
+//! *all* errors in the line, each with its position and a remedy. Nothing is parsed when an event is fired,
+//! and the event's JSON is only made for a line that uses a field. What is ambiguous is an error when the
+//! file is loaded, and text of an event is never interpreted as a word, a quote or a variable of the line.
 //!
 //! # Grammar
 //! ```text
@@ -17,16 +16,17 @@
 //! ```
 //! A `run:` line of a YAML hook is `command { argument } [ comment ]`; the rest is in the hook's keys.
 //!
-//! - **Words** end at white space. `'…'` holds anything but `'`, as it is. `"…"` knows `\"`, `\\`, `\n`, `\t`
-//!   and `\$`; any other backslash in it is an error. Outside quotes a backslash is an ordinary character,
-//!   and an error where somebody could have meant it to do something: before white space, a quote or a `$`.
-//!   Pieces without white space between them are one word: `a"b c"'d'`.
+//! - **Words** end at white space. `'…'` is taken literally and may contain anything but `'`. `"…"` has the
+//!   escapes `\"`, `\\`, `\n`, `\t` and `\$`; any other backslash in it is an error. Outside quotes a
+//!   backslash is an ordinary character, but an error where it looks like an escape: before white space, a
+//!   quote or a `$`. Pieces without white space between them are one word: `a"b c"'d'`.
 //! - **Variables** are replaced in arguments, bare and in `"…"`, not in `'…'`; a value never becomes more
 //!   than one argument. `$prompt`, `$output`, `$tool`, `$args`, `$agent`, `$path`, `$phase` are short names;
-//!   `${tool_input.command}` is any field of the event by its path (`.0` or `[0]` in a list; a short name
-//!   may begin it); `$$` is a `$`. Text comes without quotes, anything else as JSON, and what is not there
-//!   is empty. In the event, in options and in the command's name a `$` is an ordinary character.
-//! - **A missing value is empty when the event is fired; a name that cannot be meant is an error before.**
+//!   `${tool_input.command}` is any field of the event by its path (`.0` or `[0]` in a list; a short name may
+//!   begin it); `$$` is a `$`. Text is inserted without quotes, anything else as JSON, and a missing value is
+//!   empty. In the event, in options and in the command's name a `$` is an ordinary character.
+//! - **A missing value is empty when the event is fired; an unknown name is an error when the file is
+//!   loaded.**
 
 mod command;
 mod file;

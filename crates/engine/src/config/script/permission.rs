@@ -1,14 +1,14 @@
-//! `permissions:`: what `/perms check` looks up.
+//! `permissions:`: the decisions that `/perms check` looks up.
 //!
-//! Input: the mapping of a file. Output: a decision per capability. A capability that no file names is denied. Where
-//! several files name one, the strictest answer counts.
+//! Input: the mapping of a file. Output: a decision per capability. A capability that no file names is
+//! denied. If several files name one, the strictest decision counts.
 
 use std::collections::HashMap;
 
 use super::super::tree::{MapEntry, Node, Value};
 use super::super::value::Reader;
 
-/// What is said about a capability, the strictest last.
+/// The decision about a capability. A later variant is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Permission {
     Allow,
@@ -19,11 +19,11 @@ pub(super) enum Permission {
 const WORDS: [(&str, Permission); 3] =
     [("allow", Permission::Allow), ("ask", Permission::Ask), ("deny", Permission::Deny)];
 
-/// Keys of Claude's settings, which can be the same file: lists of rules, and modes.
+/// Keys of Claude's settings, which may be in the same file: lists of rules, and modes.
 const LISTS: [&str; 4] = ["allow", "ask", "deny", "additionalDirectories"];
 const MODES: [&str; 2] = ["defaultMode", "disableBypassPermissionsMode"];
 
-/// What all files say.
+/// The permissions of all files.
 #[derive(Debug, Default)]
 pub(in super::super) struct Permissions(HashMap<String, Permission>);
 
@@ -47,7 +47,7 @@ impl Permissions {
         self.0.get(capability).copied()
     }
 
-    /// The capabilities that are named, in the order of their names.
+    /// The capabilities that are named, sorted.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.0.keys().map(String::as_str).collect();
         names.sort_unstable();

@@ -1,24 +1,24 @@
-//! Maps the bytes of a line to positions in its file.
+//! Maps byte offsets of a line to positions in its file.
 //!
-//! A line of a script is an exact part of the file. A `run:` line is what YAML made of it: without
-//! quotes, with escapes decoded, perhaps folded. When a position is not known exactly, the whole value is used,
-//! never a wrong position.
+//! A line of a script is an exact part of the file. A `run:` line was decoded by YAML: its quotes removed,
+//! escapes decoded, lines folded. If a position is not known exactly, the whole value is used, never a wrong
+//! position.
 
 use super::super::tree::{Node, Source, Span, Style};
 
-/// How places in a line become places in a file.
+/// How positions in a line map to positions in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Places {
     /// The line begins here and is an exact part of the file.
     From(usize),
-    /// The place of each byte, and of the end.
+    /// The position of each byte, and of the end.
     Each(Vec<usize>),
-    /// Somewhere in here.
+    /// Somewhere in this span.
     Whole(Span),
 }
 
 impl Places {
-    /// The places of a text that a node holds. The text may lack white space at its end.
+    /// The positions of a text that a node holds. The text may lack the white space at its end.
     pub(super) fn of_node(source: &Source, node: &Node, text: &str) -> Self {
         let written = source.slice(node.span);
         let exact = match node.style {
@@ -41,7 +41,7 @@ impl Places {
         }
     }
 
-    /// The place in the file.
+    /// The position in the file.
     pub(super) fn span(&self, span: Span) -> Span {
         match self {
             Self::From(start) => Span::new(start + span.start, start + span.end),
@@ -55,7 +55,7 @@ impl Places {
     }
 }
 
-/// The place of each byte of a text in its quoted form; none when that has more to it than plain escapes.
+/// The position of each byte of a text in its quoted form; `None` if that contains more than simple escapes.
 fn align(written: &str, text: &str) -> Option<Vec<usize>> {
     let open = written.find(['"', '\''])?;
     let quote = written.get(open..)?.chars().next()?;
@@ -95,7 +95,7 @@ mod tests {
     use super::super::super::tree::{Source, parse_document};
     use super::*;
 
-    /// What stands in the file where `part` stands in the value of `run`.
+    /// The part of the file at the position that `part` has in the value of `run`.
     fn found(yaml: &str, part: &str) -> String {
         let source: Arc<Source> = Source::new("t", yaml);
         let tree = parse_document(&source).unwrap();

@@ -1,4 +1,5 @@
-//! Properties that hold for any text: reading ends, places are in the text, values stay values.
+//! Properties that hold for any text: parsing ends, positions are in the text, and values stay single
+//! arguments.
 
 use std::fs;
 
@@ -13,7 +14,7 @@ use crate::Engine;
 
 const CASES: u32 = 500;
 
-/// Pieces that mean something in a line, to be joined at random.
+/// Pieces with a meaning in a line, to be joined at random.
 const PIECES: &[&str] = &[
     "hook ",
     "hook",
@@ -66,14 +67,14 @@ thread_local! {
     static FOLDER: TempDir = TempDir::new().unwrap();
 }
 
-/// Reads bytes as a script and checks all that must be so.
+/// Reads bytes as a script and checks the invariants.
 fn check(bytes: &[u8]) {
     let loaded = FOLDER.with(|folder| {
         fs::write(folder.path().join("p.arma"), bytes).unwrap();
         Loader::default().lint().text("p.yaml", "scripts: p.arma", folder.path()).load()
     });
     match loaded {
-        // Every line that is not a comment is a hook: none is passed over in silence.
+        // Every line that is not a comment is a hook: none is ignored silently.
         Ok(config) => {
             let text = std::str::from_utf8(bytes).unwrap().trim_start_matches('\u{feff}');
             let lines = text.split(['\n', '\r']).map(str::trim_start);
@@ -98,7 +99,7 @@ fn check_problems(problems: &Problems) {
     assert!(!shown.contains(|c: char| c.is_control() && c != '\n'), "{shown:?}");
 }
 
-/// Reads a text as a `run:` line in YAML that is written as JSON; says the first notice's text.
+/// Reads a text as a `run:` line in JSON. Returns the text of the first notice.
 fn run_line(line: &str, prompt: &str) -> Option<String> {
     let config = serde_json::json!({"hooks": {"pre:message": [{"run": line}]}}).to_string();
     let source = Source::new("p.json", config.as_str());

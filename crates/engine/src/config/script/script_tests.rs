@@ -1,4 +1,4 @@
-//! `.arma` files and `run:` lines from outside: files in, outcomes or messages out.
+//! `.arma` files and `run:` lines through the public interface: files in, outcomes or messages out.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::super::{Config, Loader};
 use crate::{Engine, payload};
 
-/// The script lines of seed 003, as they are printed there.
-const SEED: &str = "\
+/// A typical script.
+const EXAMPLE: &str = "\
 hook pre:message /log debug \"Sending: $prompt\"
 hook pre:tool:shell /perms check shellExec
 hook post:agent:complete /notify \"Agent $agent finished\"
@@ -54,7 +54,7 @@ fn errors(script: &str) -> String {
 
 #[test]
 fn seed_003_lines_load_as_printed_and_do_what_they_say() {
-    let engine = engine(load(SEED, "permissions: {shellExec: ask}").unwrap());
+    let engine = engine(load(EXAMPLE, "permissions: {shellExec: ask}").unwrap());
     let sent = fire(&engine, "pre:message", &json!({"prompt": "hello"}));
     let notice = &sent.notices[0];
     assert_eq!(
@@ -79,7 +79,7 @@ fn seed_003_lines_load_as_printed_and_do_what_they_say() {
 
 #[test]
 fn seed_003_lines_load_without_permissions_and_deny() {
-    let config = load(SEED, "").unwrap();
+    let config = load(EXAMPLE, "").unwrap();
     assert_eq!(config.warnings.len(), 1);
     assert!(config.warnings.to_string().contains("does not name `shellExec`"));
     let denied = fire(&engine(config), "pre:tool", &json!({"tool_name": "shell", "tool_input": {}}));

@@ -1,7 +1,7 @@
 //! The commands that every script has: `/log`, `/notify`, `/perms`, `/deny`, `/context`.
 //!
-//! They use the same trait as a host's own commands. None of them can fail, and none lets anything happen
-//! that would not happen without it.
+//! They use the same trait as a host's own commands. None of them can fail, and none allows anything that
+//! would not be allowed without it.
 
 use std::sync::Arc;
 
@@ -165,19 +165,19 @@ enum Asking {
     Deny,
 }
 
-/// What to do about a capability that a person is to decide on. An ask that the event does not have would be
-/// ignored, and the thing would happen unasked; so it is denied. An event that can allow and not ask is the
-/// question itself.
+/// What to reply for `ask`. If the event can be denied but has no ask, an ask would be ignored and the action
+/// would happen without a question: so it is denied. An event that has allow but no ask (PermissionRequest)
+/// is the question itself.
 fn asking(event: &EventRow) -> Asking {
     let may = event.capabilities;
     let asked = may.has(Capability::Ask) || may.has(Capability::Allow) || !may.has(Capability::Deny);
     if asked { Asking::Ask } else { Asking::Deny }
 }
 
-/// A denial at an event that can resume the loop resumes it.
+/// The effects that a denial can have: at an event that can resume the loop, it resumes.
 const STOPS: [Capability; 2] = [Capability::Deny, Capability::Resume];
 
-/// The complaint that an event has none of these capabilities.
+/// The problem that an event has none of these capabilities.
 fn lacks(event: &EventRow, any: &[Capability], does: &str) -> Option<ArgumentProblem> {
     let first = any.first().filter(|_| !any.iter().any(|capability| event.capabilities.has(*capability)))?;
     let message = format!("{does}, but {} has no {}", event.name, first.word());

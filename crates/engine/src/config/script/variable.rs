@@ -1,8 +1,8 @@
-//! Variables: what a line names → where the value comes from → text.
+//! Variables: finds where the value of a variable comes from, and inserts it.
 //!
-//! In come references as they were written and the event's row; out go [`Argument`]s, which turn an event
-//! into text without looking at the line again. An unknown short name is an error; a field that an event
-//! does not have is at most suspicious, because hosts add fields of their own.
+//! Input: references as they were written, and the event's row. Output: [`Argument`]s, which turn an event
+//! into text without parsing the line again. An unknown short name is an error; a field that an event does
+//! not have is at most a warning, because hosts add fields of their own.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crosier_protocol::{Event, EventRow, Json};
 use super::super::tree::{Span, shorten};
 use super::lexer::{Lexer, Piece, Word};
 
-/// The short names and the fields that they stand for, in the order of preference.
+/// The short names and the fields that they refer to, in order of preference.
 const SHORT: [(&str, &[&str]); 7] = [
     ("prompt", &["prompt"]),
     ("output", &["output", "tool_output"]),
@@ -32,11 +32,11 @@ pub(super) enum Reference {
     Short(String),
     /// `${tool_input.command}`.
     Path(Vec<Segment>),
-    /// Something that has been reported.
+    /// An invalid reference, which was already reported.
     Broken,
 }
 
-/// One step of a path: a key of a mapping, or a place in a list.
+/// One step of a path: a key of an object, or an index in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     key: Box<str>,
@@ -57,7 +57,7 @@ impl Segment {
     }
 }
 
-/// Reads what stands between `${` and `}`.
+/// Reads the text between `${` and `}`.
 pub(super) fn path(text: &str) -> Result<Vec<Segment>, &'static str> {
     if text.is_empty() {
         return Err("names no field");
@@ -90,16 +90,16 @@ enum ArgumentPart {
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Lookup {
-    /// The agent.
+    /// The agent's id.
     Agent,
-    /// What matchers run on.
+    /// The value that matchers run on.
     MatcherValue,
-    /// A field of the event, and the way inside it.
+    /// A field of the event, and the path inside it.
     Field(Arc<str>, Box<[Segment]>),
 }
 
 impl Argument {
-    /// The text, when it is the same for every event.
+    /// The text, if it is the same for every event.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         match self.0.as_slice() {
@@ -114,7 +114,7 @@ impl Argument {
         self.0.iter().any(|part| matches!(part, ArgumentPart::Value(Lookup::Field(..))))
     }
 
-    /// The text for this event. What the event does not have is empty.
+    /// The text for this event. A missing value is empty.
     pub(super) fn expand(&self, event: &Event) -> String {
         let mut out = String::new();
         for part in &self.0 {
@@ -144,7 +144,7 @@ impl Lookup {
     }
 }
 
-/// Gives the variables of a word their meaning at this event; without an event only names are checked.
+/// Resolves the variables of a word for this event. Without an event only names are checked.
 pub(super) fn argument(line: &mut Lexer<'_>, word: &Word, event: Option<&EventRow>) -> Argument {
     let mut parts = Vec::with_capacity(word.pieces.len());
     for (at, piece) in word.pieces.iter().enumerate() {
@@ -189,7 +189,7 @@ fn lookup(line: &mut Lexer<'_>, reference: &Reference, span: Span, event: Option
     }
 }
 
-/// The field that a short name stands for at this event, or a field that the row does not name.
+/// The field that a short name refers to at this event, or a field that the row does not have.
 fn field<'a>(
     line: &mut Lexer<'_>,
     reference: &Reference,
@@ -238,7 +238,7 @@ fn unknown(line: &mut Lexer<'_>, name: &str, span: Span, event: Option<&EventRow
     line.error(span, format!("unknown variable `${}`", shorten(name)), help);
 }
 
-/// `$args.command` is the whole input and then `.command`: rarely what was meant.
+/// Warns about `$args.command`: it is the whole input followed by `.command`, which is rarely intended.
 fn lint_dotted(line: &mut Lexer<'_>, reference: &Reference, span: Span, next: Option<&Piece>) {
     if let (Reference::Short(name), Some(Piece::Text(text))) = (reference, next)
         && name == "args"

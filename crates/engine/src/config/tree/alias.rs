@@ -1,29 +1,28 @@
-//! Repeating a value that an alias refers to.
+//! Copies the value that an alias refers to.
 //!
-//! Copies the value that an anchor names. A few lines of aliases to aliases can ask
-//! for more values than any memory holds, so each copy is paid for from one budget, node by node and
-//! byte by byte, and copying ends in the middle when the budget does.
+//! A few lines of aliases to aliases can expand to more values than fit into memory. So every copied node and
+//! byte counts against one budget, and copying fails when the budget is used up.
 
 use super::node::{MapEntry, Node, Value};
 
-/// Most nodes that the aliases of one text may make.
+/// The maximum number of nodes that the aliases of one text may create.
 const MAX_NODES: usize = 10_000;
-/// Most bytes of text that those nodes may hold: one long text can be repeated too.
+/// The maximum bytes of text in those nodes: one long text can be repeated too.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// What aliases may still add.
+/// How much aliases may still add.
 #[derive(Clone, Copy)]
 pub(super) struct Budget {
     nodes: usize,
     bytes: usize,
 }
 
-/// Why a value cannot be repeated.
+/// Why a value cannot be copied.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Over {
     /// The budget is used up.
     Budget,
-    /// It would nest too deep.
+    /// It would be nested too deeply.
     Depth,
 }
 
@@ -33,35 +32,35 @@ impl Budget {
         Self { nodes: MAX_NODES, bytes: MAX_BYTES }
     }
 
-    /// Copies a value into a place from which it may nest `room` levels of lists and mappings.
-    pub(super) fn copy(&mut self, node: &Node, room: usize) -> Result<Node, Over> {
+    /// Copies a value, which may have at most `levels` nested lists and mappings.
+    pub(super) fn copy(&mut self, node: &Node, levels: usize) -> Result<Node, Over> {
         self.nodes = self.nodes.checked_sub(1).ok_or(Over::Budget)?;
         let value = match &node.value {
             Value::Null => Value::Null,
             Value::Bool(truth) => Value::Bool(*truth),
-            Value::Number(digits) => Value::Number(self.pay(digits)?.into()),
-            Value::Text(text) => Value::Text(self.pay(text)?.to_owned()),
+            Value::Number(digits) => Value::Number(self.charge(digits)?.into()),
+            Value::Text(text) => Value::Text(self.charge(text)?.to_owned()),
             Value::List(items) => {
-                let room = room.checked_sub(1).ok_or(Over::Depth)?;
-                let copies = items.iter().map(|item| self.copy(item, room));
+                let levels = levels.checked_sub(1).ok_or(Over::Depth)?;
+                let copies = items.iter().map(|item| self.copy(item, levels));
                 Value::List(copies.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => {
-                let room = room.checked_sub(1).ok_or(Over::Depth)?;
-                let copies = entries.iter().map(|entry| self.copy_entry(entry, room));
+                let levels = levels.checked_sub(1).ok_or(Over::Depth)?;
+                let copies = entries.iter().map(|entry| self.copy_entry(entry, levels));
                 Value::Map(copies.collect::<Result<_, _>>()?)
             }
         };
         Ok(Node { value, span: node.span, style: node.style })
     }
 
-    fn copy_entry(&mut self, entry: &MapEntry, room: usize) -> Result<MapEntry, Over> {
-        let key = self.pay(&entry.key)?.to_owned();
-        let value = self.copy(&entry.value, room)?;
+    fn copy_entry(&mut self, entry: &MapEntry, levels: usize) -> Result<MapEntry, Over> {
+        let key = self.charge(&entry.key)?.to_owned();
+        let value = self.copy(&entry.value, levels)?;
         Ok(MapEntry { key, key_span: entry.key_span, value })
     }
 
-    fn pay<'t>(&mut self, text: &'t str) -> Result<&'t str, Over> {
+    fn charge<'t>(&mut self, text: &'t str) -> Result<&'t str, Over> {
         self.bytes = self.bytes.checked_sub(text.len()).ok_or(Over::Budget)?;
         Ok(text)
     }

@@ -1,4 +1,4 @@
-//! Text of a configuration file to a tree with positions, and problems that point into that text.
+//! Parses the text of a configuration file into a tree with positions, and reports problems with positions.
 mod alias;
 mod node;
 mod parse;

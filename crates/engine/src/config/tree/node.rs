@@ -1,18 +1,17 @@
-//! The tree a configuration text is read into.
+//! The tree into which a configuration text is parsed.
 //!
-//! Every value and every key knows its place in the text, so that whoever gives it a meaning can
-//! point at it. The tree says what was written and nothing more: numbers keep the digits they were
-//! written with, keys keep their order, and no value is changed into another kind on the way.
+//! Every value and every key has its position in the text, so that problems can point at it. The tree
+//! contains exactly what was written: numbers keep their digits, keys keep their order, and no value is
+//! converted to another kind.
 
 use super::source::Span;
 
 /// One value and its position.
 ///
-/// The span of a value in quotes includes the quotes; that of a list or mapping goes from its
-/// first to its last character; that of `|` and `>` text covers its lines, without the `|` line;
-/// an anchor or tag in front belongs to the value. What an alias stands for has the place of the
-/// alias, and what is inside it keeps the place where it was written. A value that is not there,
-/// as in `key:`, has an empty span.
+/// The span of a quoted value includes the quotes; that of a list or mapping goes from its first to its last
+/// character; that of `|` and `>` text covers its lines, without the `|` line; an anchor or tag in front
+/// belongs to the value. The value of an alias has the span of the alias, but values inside it keep their
+/// original spans. A missing value, as in `key:`, has an empty span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// What was written.
@@ -30,7 +29,7 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number exactly as written; always valid as a number in JSON.
+    /// A number exactly as written; always a valid JSON number.
     Number(Box<str>),
     /// Any other scalar.
     Text(String),
@@ -43,7 +42,7 @@ pub enum Value {
 /// One key of a mapping with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapEntry {
-    /// The key; one written as a number or as true/false is the text it was written with.
+    /// The key as text; a number or true/false is kept as it was written.
     pub key: String,
     /// The position of the key.
     pub key_span: Span,
@@ -54,7 +53,7 @@ pub struct MapEntry {
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes; lists, mappings and nothing count as this too.
+    /// Without quotes; also lists, mappings and missing values.
     Plain,
     /// In single or double quotes.
     Quoted,
@@ -69,19 +68,19 @@ impl Node {
         Self { value, span, style: Style::Plain }
     }
 
-    /// Finds the value of a key; none when the key is missing or this is not a mapping.
+    /// The value of a key; `None` if the key is missing or this is not a mapping.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// Finds a key together with its value and place.
+    /// A key together with its value and position.
     #[must_use]
     pub fn entry(&self, key: &str) -> Option<&MapEntry> {
         self.as_map()?.iter().find(|entry| entry.key == key)
     }
 
-    /// Gives the text, if this is text.
+    /// The text, if this is text.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
@@ -90,7 +89,7 @@ impl Node {
         }
     }
 
-    /// Gives the number as it was written, if this is a number.
+    /// The number as it was written, if this is a number.
     #[must_use]
     pub fn as_number(&self) -> Option<&str> {
         match &self.value {
@@ -99,7 +98,7 @@ impl Node {
         }
     }
 
-    /// Gives the boolean, if this is one.
+    /// The boolean, if this is one.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {
@@ -108,7 +107,7 @@ impl Node {
         }
     }
 
-    /// Gives the items, if this is a list.
+    /// The items, if this is a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.value {
@@ -117,7 +116,7 @@ impl Node {
         }
     }
 
-    /// Gives the entries, if this is a mapping.
+    /// The entries, if this is a mapping.
     #[must_use]
     pub fn as_map(&self) -> Option<&[MapEntry]> {
         match &self.value {
@@ -126,20 +125,20 @@ impl Node {
         }
     }
 
-    /// Says whether there is no value here.
+    /// Whether this is `null` or missing.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.value == Value::Null
     }
 
-    /// Says whether this was written without quotes, so that it could have meant something else
-    /// than text: `yes` is suspicious where `"yes"` is not.
+    /// Whether this was written without quotes, so that it may not have been meant as text: `yes` is
+    /// suspicious where `"yes"` is not.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         self.style == Style::Plain
     }
 
-    /// Names the kind of value in words that fit "expected text, found …".
+    /// The kind of value, in words that fit "expected text, found …".
     #[must_use]
     pub fn kind_word(&self) -> &'static str {
         match self.value {

@@ -1,9 +1,9 @@
-//! Text of a configuration file in, tree with positions out.
+//! Parses the text of a configuration file into a tree with positions.
 //!
-//! Plain text is read by a quick reader, everything else by a full YAML (and so JSON) parser, whose types
-//! stay in this module. It delivers events; the builder here turns them into nodes, resolves aliases within a
-//! budget, and collects every problem that does not keep it from reading on. Whatever the text is, reading it
-//! never panics, and time, memory and depth stay within the limits below.
+//! Simple text is read by the `quick` reader, everything else by a full YAML (and so JSON) parser, whose
+//! types stay in this module. The parser emits events; the builder here turns them into nodes, resolves
+//! aliases within a budget, and collects problems as long as it can continue. Whatever the text is, reading
+//! it never panics, and time, memory and depth stay within the limits below.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow::{self, Break, Continue};
@@ -21,23 +21,22 @@ use super::source::{Source, Span};
 use super::stack::{Body, Frame, NotAKey, Stack};
 use super::syntax;
 
-/// Longest text that is read.
+/// The maximum size of a text.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Deepest nesting of lists and mappings.
+/// The deepest nesting of lists and mappings.
 const MAX_DEPTH: usize = 128;
-/// Most characters with a meaning in `[ ]` and `{ }`: the parser holds all of a `[ ]` or `{ }` in
-/// memory before it delivers the first event of it, at some hundred bytes for each of these.
+/// The maximum number of characters with a special meaning: the parser holds a whole `[ ]` or `{ }` in memory
+/// before it emits its first event, and needs some hundred bytes for each of them.
 const MAX_INDICATORS: usize = 400_000;
-/// Most problems that are reported for one text.
+/// The maximum number of problems that are reported for one text.
 const MAX_PROBLEMS: usize = 100;
-/// Up to this many keys are compared with each other one by one.
+/// Up to this many keys are compared pairwise.
 const FEW_KEYS: usize = 8;
 
 /// Reads a YAML or JSON text into a tree.
 ///
 /// # Errors
-/// Every problem that could be found. One that breaks the syntax ends the search, and so does one
-/// that reaches a limit.
+/// All problems that were found. A syntax error ends the search, and so does reaching a limit.
 pub fn parse_document(source: &Arc<Source>) -> Result<Node, Problems> {
     if let Some(problem) = refusal(source) {
         return Err(problem.into());
@@ -48,7 +47,7 @@ pub fn parse_document(source: &Arc<Source>) -> Result<Node, Problems> {
     }
 }
 
-/// Reads any text.
+/// Reads any text with the full parser.
 pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
     let text = source.text.as_str();
     let start = text.strip_prefix('\u{feff}').map_or(0, |rest| text.len() - rest.len());
@@ -67,7 +66,7 @@ pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
     builder.finish()
 }
 
-/// Finds a reason to refuse a text before parsing it.
+/// Why a text is refused before parsing it, if it is.
 fn refusal(source: &Arc<Source>) -> Option<Problem> {
     let text = source.text.as_str();
     let whole = |message| Some(Problem::error(source, Span::at(0), message));
@@ -88,8 +87,8 @@ fn refusal(source: &Arc<Source>) -> Option<Problem> {
     Some(Problem::error(source, Span::new(at, at + 4), message))
 }
 
-/// Finds a directive that would make the parser copy a prefix of any length for each tag.
-/// Directives can only come before the document.
+/// Finds a `%TAG` directive, which could make the parser copy a prefix of any length for each tag. Directives
+/// can only come before the document.
 fn tag_directive(text: &str) -> Option<usize> {
     let mut start = 0;
     for line in text.split_inclusive(['\n', '\r']) {
@@ -106,7 +105,8 @@ fn tag_directive(text: &str) -> Option<usize> {
     None
 }
 
-/// What an alias can stand for. Scalars are kept aside, since they can be keys too.
+/// What an alias can refer to. Scalars are stored here, because they can also be keys, which are not nodes of
+/// the tree.
 enum Anchored {
     Scalar(Node),
     Collection(usize),
@@ -118,12 +118,12 @@ struct Builder<'a> {
     text: &'a str,
     offsets: Offsets<'a>,
     stack: Stack,
-    /// What the anchors stand for, by the parser's number.
+    /// The values of the anchors, by the parser's number.
     anchors: Vec<Option<Anchored>>,
     budget: Budget,
     root: Option<Node>,
     documents: usize,
-    /// Whether a tab in the indentation has to be looked for.
+    /// Whether to look for a tab in the indentation.
     watch_tabs: bool,
     problems: Vec<Problem>,
 }
@@ -173,7 +173,7 @@ impl<'a> Builder<'a> {
 
     fn scalar(&mut self, text: Cow<'_, str>, style: ScalarStyle, anchor: usize, tagged: bool, mark: Mark) {
         let span = self.scalar_span(&text, style, mark);
-        // A text that is a single scalar has no indentation.
+        // If the whole text is one scalar, it has no indentation.
         if self.stack.depth() > 0 && !self.stack.in_flow() {
             self.watch_tab(span.start);
         }
@@ -192,7 +192,7 @@ impl<'a> Builder<'a> {
         let start = self.offsets.byte(mark.start.index());
         let end = match style {
             ScalarStyle::Plain if text.is_empty() && self.is_hole(start, mark) => {
-                // The place given is that of the `:` the value should have followed.
+                // The parser's position is that of the `:` before the missing value.
                 let colon = self.text.as_bytes().get(start) == Some(&b':');
                 return Span::at(start + usize::from(colon));
             }
@@ -209,8 +209,7 @@ impl<'a> Builder<'a> {
         Span::new(start, end.max(start))
     }
 
-    /// Says whether an empty value is not even an anchor or a tag. Its mark is then that of what
-    /// stands next to it.
+    /// Whether an empty value has neither an anchor nor a tag. Its mark is then that of a neighbour.
     fn is_hole(&self, start: usize, mark: Mark) -> bool {
         mark.is_empty() || !matches!(self.text.as_bytes().get(start), Some(b'&' | b'!'))
     }
@@ -221,7 +220,7 @@ impl<'a> Builder<'a> {
             return self.stop(syntax::too_deep(self.source, start));
         }
         let content = skip_properties(self.text, start);
-        // A block starts with an empty mark, while `[` and `{` are part of theirs.
+        // The mark of a block is empty, while that of `[ ]` or `{ }` includes the bracket.
         let flow = self.stack.in_flow() || self.offsets.byte(mark.end.index()) > content;
         if !flow {
             self.watch_tab(content);
@@ -234,7 +233,7 @@ impl<'a> Builder<'a> {
         let Some(frame) = self.stack.close() else { return };
         let mut span = Span::new(frame.start, frame.end);
         if frame.flow {
-            // `[a: b]` holds a mapping that has no bracket of its own.
+            // In `[a: b]` there is a mapping without a bracket of its own.
             let at = self.offsets.byte(mark.start.index());
             if at >= span.end && self.text.as_bytes().get(at) == Some(&bracket) {
                 span.end = at + 1;
@@ -281,7 +280,7 @@ impl<'a> Builder<'a> {
                 let message = format!("`{name}` stands inside the value it refers to");
                 return self.stop(Problem::error(self.source, span, message));
             }
-            // What it refers to was part of a refused key, and that has been reported.
+            // It refers to a part of an invalid key, which was already reported.
             None => self.add_alias(Node::new(Value::Null, span)),
         }
         Continue(())
@@ -315,7 +314,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Reports every key that a mapping has more than once.
+    /// Reports duplicate keys of a mapping.
     fn check_keys(&mut self, entries: &[MapEntry]) {
         let mut doubles = Vec::new();
         if entries.len() <= FEW_KEYS {
@@ -327,7 +326,7 @@ impl<'a> Builder<'a> {
             }
         } else {
             let mut sorted: Vec<&MapEntry> = entries.iter().collect();
-            // The sort is stable, so of equal keys the first written stays first.
+            // The sort is stable: equal keys stay in the order of the text.
             sorted.sort_by(|a, b| a.key.cmp(&b.key));
             for same in sorted.chunk_by(|a, b| a.key == b.key) {
                 if let [first, rest @ ..] = same {
@@ -348,7 +347,7 @@ impl<'a> Builder<'a> {
             return;
         }
         if let Some(tab) = indenting_tab(self.text, offset) {
-            // A text with one such tab usually has many: only the first is reported.
+            // Only the first one is reported: there are usually many.
             self.watch_tabs = false;
             self.report(syntax::tab(self.source, tab));
         }
@@ -368,8 +367,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Reports what ends the reading; that must not be left out, however many came before. A tab
-    /// can be noticed twice, here and by the parser.
+    /// Reports the problem that ends the parsing, even if there are too many others. The parser and this
+    /// builder may both notice a tab, so duplicates are dropped.
     fn stop(&mut self, problem: Problem) -> ControlFlow<()> {
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -378,7 +377,7 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> Result<Node, Problems> {
-        // After a stop there are mappings whose keys have not been compared yet.
+        // After an early stop, the keys of open mappings have not been checked yet.
         while let Some(frame) = self.stack.close() {
             if let Body::Map(entries, _) = frame.body {
                 self.check_keys(&entries);

@@ -1,4 +1,4 @@
-//! Properties that hold for any text: reading ends, the tree fits the text, JSON survives.
+//! Properties that hold for any text: parsing ends, spans fit the text, and JSON is read unchanged.
 
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::super::node::Style;
 use super::*;
 
-/// Pieces that mean something to a YAML parser, to be joined at random.
+/// Pieces with a meaning in YAML, to be joined at random.
 const PIECES: &[&str] = &[
     "a",
     "b: ",
@@ -121,12 +121,12 @@ scripts:
 - [a, {b: c}, 日本, !env HOME]
 ";
 
-/// Checks all that must be so whatever the text is; says whether it could be read.
+/// Checks the invariants that hold for any text. Returns whether it could be read.
 fn check(text: &str) -> bool {
     let source = Source::new("p.yaml", text);
     match parse_document(&source) {
         Ok(node) => {
-            // Whoever read it, the whole parser reads the same.
+            // The full parser reads the same tree.
             assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
             check_node(&node, text, 0);
             let json = node.to_json();
@@ -194,8 +194,8 @@ fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Writes JSON in the most unusual way that is allowed: escapes for everything that is not a
-/// letter, and the given white space wherever there may be some.
+/// Writes JSON in the most unusual form that is allowed: escapes for everything that is not a letter, and the
+/// given white space wherever it is allowed.
 fn write_odd_json(value: &Json, blanks: &[&str], out: &mut String) {
     let blank = |out: &mut String| out.push_str(blanks[out.len() % blanks.len()]);
     let text = |text: &str, out: &mut String| {
@@ -302,7 +302,7 @@ proptest! {
 
     #[test]
     fn parser_sees_the_text_as_it_is(pieces in vec(select(PIECES), 0..40)) {
-        // Tabs and pairs are read differently on purpose, and the parser's own input miscounts
+        // Tabs and surrogate pairs are read differently on purpose, and the parser's own input miscounts
         // characters in directives.
         let text = pieces.concat().replace('\t', " ").replace("\\ud83d\\ude00", "").replace('%', "");
         let ours: Vec<_> = Parser::new(Chars::new(&text, 0)).take_while(Result::is_ok).collect();

@@ -22,7 +22,7 @@ fn messages(text: &str) -> Vec<String> {
     problems(text).into_iter().map(|(.., message)| message).collect()
 }
 
-/// Every span of the tree with the text it covers, keys included, in the order of the tree.
+/// The text of every span of the tree, including keys, in the order of the tree.
 fn spans<'a>(node: &Node, text: &'a str, out: &mut Vec<&'a str>) {
     out.push(text.get(node.span.start..node.span.end).unwrap());
     match &node.value {
@@ -43,7 +43,7 @@ fn covered(text: &str) -> Vec<&str> {
     out
 }
 
-// What is read.
+// Values.
 
 #[test]
 fn yaml_and_json_give_the_same_tree() {
@@ -129,7 +129,7 @@ fn first_document_may_be_marked() {
     assert_eq!(json("%YAML 1.2\n---\na: 1\n...\n"), r#"{"a":1}"#);
 }
 
-// Where it is.
+// Positions.
 
 #[test]
 fn spans_cover_values_and_keys() {

@@ -1,9 +1,9 @@
-//! What is wrong with a configuration, and where.
+//! Problems in a configuration, with their positions.
 //!
-//! A [`Problem`] goes in with a message and a place; plain text like a compiler's comes out, with
-//! the line in question and carets under the place. [`Problems`] keeps many of them in the order of
-//! file and place. Whatever a file contains, the text shown never holds a control character or a
-//! character that reorders text, so a hostile file cannot control the reader's terminal.
+//! A [`Problem`] is shown like a compiler's message, with the line in question and carets under the position.
+//! [`Problems`] keeps many of them, ordered by file and position. Whatever a file contains, the text shown
+//! never contains control characters or characters that reorder text, so a hostile file cannot control the
+//! reader's terminal.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use super::snippet::{safe, write_snippet};
 use super::source::{Source, Span};
 
-/// Characters that [`shorten`] keeps.
+/// How many characters [`shorten`] keeps.
 const LONGEST_QUOTE: usize = 60;
 
 /// How bad a problem is.
@@ -25,18 +25,18 @@ pub enum Severity {
     Warning,
 }
 
-/// A second place that belongs to a problem, for instance where a key was first written.
+/// A second position that belongs to a problem, such as where a key was first written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Related {
-    /// The text the place is in.
+    /// The text that the position is in.
     pub source: Arc<Source>,
-    /// The place.
+    /// The position.
     pub span: Span,
-    /// What is to be seen there, such as `first written here`.
+    /// What is there, such as `first written here`.
     pub label: String,
 }
 
-/// One thing that is wrong, its place, and perhaps how to fix it.
+/// One problem, its position, and optionally how to fix it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     severity: Severity,
@@ -47,12 +47,12 @@ pub struct Problem {
     related: Option<Related>,
 }
 
-/// All problems found, ordered by file and then by place.
+/// All problems found, ordered by file and then by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Severity {
-    /// The word shown to people and written to JSON.
+    /// Its name in messages and in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -64,12 +64,12 @@ impl Severity {
 
 /// Constructors.
 impl Problem {
-    /// Reports something that makes the configuration unusable.
+    /// A problem that makes the configuration unusable.
     pub fn error(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, source, span, message.into())
     }
 
-    /// Reports something that is allowed but suspicious.
+    /// A problem that is allowed but probably not intended.
     pub fn warning(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, source, span, message.into())
     }
@@ -78,14 +78,14 @@ impl Problem {
         Self { severity, message, source: Arc::clone(source), span, help: None, related: None }
     }
 
-    /// Adds how to fix it.
+    /// Adds a hint on how to fix it.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a second place that belongs to it.
+    /// Adds a second position that belongs to it.
     #[must_use]
     pub fn with_related(mut self, source: &Arc<Source>, span: Span, label: impl Into<String>) -> Self {
         self.related = Some(Related { source: Arc::clone(source), span, label: label.into() });
@@ -101,19 +101,19 @@ impl Problem {
         self.severity
     }
 
-    /// What is wrong, exactly as given: not made safe for a terminal.
+    /// The message exactly as given, which may not be safe to print to a terminal.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The text it is in.
+    /// The text that it is in.
     #[must_use]
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// The place, in bytes of that text.
+    /// The position, in bytes of that text.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
@@ -125,7 +125,7 @@ impl Problem {
         self.help.as_deref()
     }
 
-    /// A second place that belongs to it.
+    /// A second position that belongs to it.
     #[must_use]
     pub fn related(&self) -> Option<&Related> {
         self.related.as_ref()
@@ -165,7 +165,7 @@ impl Problem {
         self.span.end.max(self.span.start)
     }
 
-    /// The same problem at another place.
+    /// The same problem at another position.
     #[must_use]
     pub(in super::super) fn moved_to(mut self, source: &Arc<Source>, span: Span) -> Self {
         self.source = Arc::clone(source);
@@ -199,37 +199,37 @@ impl fmt::Display for Problem {
 }
 
 impl Problems {
-    /// Starts with none.
+    /// No problems.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds one at its place in the order; among equals it comes last.
+    /// Inserts one in order, after others at the same position.
     pub fn push(&mut self, problem: Problem) {
         let at = self.0.partition_point(|known| by_place(known, &problem) != Ordering::Greater);
         self.0.insert(at, problem);
     }
 
-    /// Says whether there are none.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Tells how many there are.
+    /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Tells how many of them are errors.
+    /// How many of them are errors.
     #[must_use]
     pub fn errors(&self) -> usize {
         self.count(Severity::Error)
     }
 
-    /// Tells how many of them are warnings.
+    /// How many of them are warnings.
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.count(Severity::Warning)
@@ -239,7 +239,7 @@ impl Problems {
         self.iter().filter(|p| p.severity == severity).count()
     }
 
-    /// Walks them in order.
+    /// Iterates over them in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.0.iter()
     }

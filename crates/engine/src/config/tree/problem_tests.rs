@@ -1,4 +1,4 @@
-use super::super::snippet::is_active;
+use super::super::snippet::is_unsafe_to_print;
 use super::*;
 
 fn span_of(text: &str, part: &str) -> Span {
@@ -106,7 +106,7 @@ fn control_characters_are_escaped_everywhere() {
         .with_help("\u{8}\u{2066}")
         .with_related(&source, Span::at(0), "\rl\u{85}");
     let shown = problem.to_string();
-    let active = |c: char| c != '\n' && is_active(c);
+    let active = |c: char| c != '\n' && is_unsafe_to_print(c);
     assert!(!shown.contains(active), "{shown:?}");
     assert!(shown.starts_with("a\\u{1b}]0;b\\n:1:10: error: k\\u{1b}[2J\\nline two\\tend\n"));
     assert!(shown.contains("k: \\u{1b}[31m\\u{202e}x\\u{9b}\\u{7}\n"), "{shown}");

@@ -1,13 +1,14 @@
-//! A fast reader for plain YAML and JSON.
+//! A fast reader for simple YAML and JSON.
 //!
-//! Why there are two readers: a host may start `crosier fire` for every event, and then the configuration is read for
-//! every event. With this reader a fire of twenty hooks, none of which matches, takes 1.45 times as long as a static
-//! `true`; with the full parser alone it takes 1.6 times as long, which misses the goal of 1.6 (G8 in `bench/`).
+//! A host may start `crosier fire` for every event, so the configuration is read for every event. With this
+//! reader a fire with twenty hooks, none of which matches, takes 1.45 times as long as a static `true`; with
+//! the full parser alone it takes 1.6 times as long, which does not meet the goal (G8 in `bench/`).
 //!
-//! It returns the same tree as the full parser, or none: at the first thing that is not plain (anchors, tags, block
-//! scalars, values over several lines, odd indentation, a repeated key, any mistake) it gives up, and the full parser
-//! reads the text from the beginning. It never reports a problem, so all messages come from the full parser, and it
-//! must never accept what the full parser would refuse or read differently; a property test compares the two.
+//! It returns the same tree as the full parser, or `None`: at the first thing that is not simple (anchors,
+//! tags, block scalars, values of several lines, unusual indentation, a duplicate key, any error) it gives
+//! up, and the full parser reads the text from the beginning. It never reports a problem, so all messages
+//! come from the full parser. It must never accept what the full parser would reject or read differently; a
+//! property test compares the two.
 
 use std::borrow::Cow;
 
@@ -17,18 +18,18 @@ use super::node::{MapEntry, Node, Value};
 use super::scalar;
 use super::source::Span;
 
-/// Nesting that this reader follows: no configuration goes deeper, and the stack is safe.
+/// The deepest nesting that this reader follows: enough for configurations, and safe for the call stack.
 const MAX_DEPTH: usize = 24;
-/// Keys of one mapping, which are compared with each other, and the length of one.
+/// The maximum number of keys of one mapping, which are compared pairwise, and the maximum length of a key.
 const MAX_KEYS: usize = 64;
 const MAX_KEY: usize = 200;
-/// Room that most lists and mappings have enough of.
-const USUAL: usize = 8;
+/// The initial capacity of lists and mappings, enough for most.
+const INITIAL_CAPACITY: usize = 8;
 
-/// Reads a text, if all of it is plain.
+/// Reads a text, if all of it is simple.
 pub(super) fn read(text: &str) -> Option<Node> {
-    // 0xef begins a byte order mark, which the full parser refuses even in a comment. The loop has no early exit, so
-    // that the compiler can vectorise it.
+    // 0xef begins a byte order mark, which the full parser rejects even in a comment. The loop has no early
+    // exit, so that the compiler can vectorise it.
     let is_odd = |byte: u8| (byte < b' ') & (byte != b'\n') | (byte == 0x7f) | (byte == 0xef);
     if text.bytes().fold(false, |odd, byte| odd | is_odd(byte)) {
         return None;
@@ -51,10 +52,10 @@ pub(super) fn read(text: &str) -> Option<Node> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Of the first character of the line that is read.
+    /// The column of the first character of the current line.
     column: usize,
     depth: usize,
-    /// Whether `{ }` goes over several lines: only when it is the whole text, where indentation means nothing.
+    /// Whether `{ }` may span several lines: only if it is the whole text, where indentation has no meaning.
     lines: bool,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes from the start of a line to the first line with something on it.
+    /// Moves from the start of a line to the next content, and sets its column.
     fn next_line(&mut self) {
         loop {
             let start = self.at;
@@ -95,7 +96,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Ends a line on which nothing but a comment may follow, and goes on to the next.
+    /// Ends a line, on which only a comment may follow, and moves to the next one.
     fn end_line(&mut self) -> Option<()> {
         let value_end = self.at;
         self.skip_spaces();
@@ -116,7 +117,7 @@ impl<'a> Reader<'a> {
         self.peek() == b'-' && self.peek_at(self.at + 1) == b' '
     }
 
-    /// A list or mapping whose first character is next; the reader is then at the line after it.
+    /// Reads a list or mapping that begins here, and moves to the line after it.
     fn block(&mut self) -> Option<Node> {
         self.depth += 1;
         if self.depth > MAX_DEPTH || self.at == self.text.len() {
@@ -129,13 +130,13 @@ impl<'a> Reader<'a> {
 
     fn list(&mut self) -> Option<Node> {
         let (column, start) = (self.column, self.at);
-        let mut items: Vec<Node> = Vec::with_capacity(USUAL);
+        let mut items: Vec<Node> = Vec::with_capacity(INITIAL_CAPACITY);
         let mut end = start;
         while self.column == column && self.at < self.text.len() && self.is_item() {
             let dash = self.at;
             self.at += 1;
             self.skip_spaces();
-            // A mapping that begins after the dash is indented as far as its first key.
+            // A mapping that begins after the dash has the column of its first key.
             let inner = column + self.at - dash;
             let item = if self.is_key() {
                 self.column = inner;
@@ -154,7 +155,7 @@ impl<'a> Reader<'a> {
 
     fn map(&mut self) -> Option<Node> {
         let (column, start) = (self.column, self.at);
-        let mut entries: Vec<MapEntry> = Vec::with_capacity(USUAL);
+        let mut entries: Vec<MapEntry> = Vec::with_capacity(INITIAL_CAPACITY);
         let mut end = start;
         while self.column == column && self.at < self.text.len() {
             let (key, key_span) = self.key(false)?;
@@ -170,7 +171,7 @@ impl<'a> Reader<'a> {
         Some(Node::new(Value::Map(entries), Span::new(start, end)))
     }
 
-    /// The value after a colon: on the same line, on the next ones, or not there.
+    /// Reads the value after a colon: on the same line, on the next lines, or missing.
     fn value(&mut self, column: usize, colon: usize) -> Option<Node> {
         let behind = self.at;
         self.skip_spaces();
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
         let is_list = self.column == column && self.is_item();
         if self.at < self.text.len() && (self.column > column || is_list) {
             let mut node = self.block()?;
-            // The full parser lets a list that stands right under its key begin after the first dash.
+            // For a list in the column of its key, the full parser's span begins after the first dash.
             if let (true, Value::List(items)) = (is_list, &node.value) {
                 node.span.start = items.first()?.span.start;
             }
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
         Some(plain_node("", colon + 1))
     }
 
-    /// A value that ends on its line; the reader is then at the next.
+    /// Reads a value that ends on its line, and moves to the next line.
     fn inline(&mut self) -> Option<Node> {
         let node = match self.peek() {
             b'[' | b'{' => self.flow()?,
@@ -203,7 +204,7 @@ impl<'a> Reader<'a> {
         Some(node)
     }
 
-    /// A value without quotes, up to the end of the line or to a comment.
+    /// Reads a value without quotes, up to the end of the line or a comment.
     fn plain(&mut self) -> Option<Node> {
         let start = self.at;
         if !begins_plain(self.peek(), self.peek_at(start + 1)) {
@@ -238,7 +239,7 @@ impl<'a> Reader<'a> {
         Some(scalar::node(text, ScalarStyle::DoubleQuoted, false, Span::new(start, self.at)))
     }
 
-    /// A text in quotes, on one line, with no more than the commonest escapes.
+    /// Reads a quoted text on one line, with only the most common escapes.
     fn quoted(&mut self) -> Option<Cow<'a, str>> {
         let quote = self.peek();
         let mut text: Option<String> = None;
@@ -281,8 +282,7 @@ impl<'a> Reader<'a> {
         ahead.key(false).is_some()
     }
 
-    /// A key in front of a colon, at which the reader is then. In `{ }` a value may touch the colon when the key
-    /// is in quotes.
+    /// Reads a key, and moves to its colon. In `{ }` no space is needed after the colon of a quoted key.
     fn key(&mut self, in_flow: bool) -> Option<(Cow<'a, str>, Span)> {
         let start = self.at;
         let (key, end) = match self.peek() {
@@ -320,13 +320,13 @@ impl<'a> Reader<'a> {
         self.skip_blank();
         let value = if open == b'[' {
             let mut items = Vec::new();
-            while self.goes_on(b']', items.is_empty())? {
+            while self.has_next(b']', items.is_empty())? {
                 items.push(self.flow_value()?);
             }
             Value::List(items)
         } else {
             let mut entries = Vec::new();
-            while self.goes_on(b'}', entries.is_empty())? {
+            while self.has_next(b'}', entries.is_empty())? {
                 let (key, key_span) = self.key(true)?;
                 self.at += 1;
                 self.skip_blank();
@@ -339,8 +339,8 @@ impl<'a> Reader<'a> {
         Some(Node::new(value, Span::new(start, self.at)))
     }
 
-    /// Whether another value follows in `[ ]` or `{ }`; the reader is then at it, or else after the end.
-    fn goes_on(&mut self, close: u8, first: bool) -> Option<bool> {
+    /// Whether another value follows in `[ ]` or `{ }`. Moves to the value, or past the end.
+    fn has_next(&mut self, close: u8, first: bool) -> Option<bool> {
         self.skip_blank();
         match self.peek() {
             byte if byte == close => {
@@ -388,7 +388,7 @@ fn plain_node(text: &str, start: usize) -> Node {
     scalar::node(Cow::Borrowed(text), ScalarStyle::Plain, false, Span::new(start, start + text.len()))
 }
 
-/// Adds an entry whose key is new.
+/// Adds an entry; `None` if its key exists already or there are too many.
 fn add(entries: &mut Vec<MapEntry>, entry: MapEntry) -> Option<()> {
     if entries.len() == MAX_KEYS || entries.iter().any(|other| other.key == entry.key) {
         return None;
@@ -397,7 +397,7 @@ fn add(entries: &mut Vec<MapEntry>, entry: MapEntry) -> Option<()> {
     Some(())
 }
 
-/// Whether a value without quotes can begin like this. There are more ways; these need no second look.
+/// Whether a value without quotes can begin like this. YAML allows more; these are unambiguous.
 fn begins_plain(first: u8, second: u8) -> bool {
     first.is_ascii_alphanumeric()
         || matches!(first, b'.' | b'/' | b'~' | b'$' | b'_' | b'(' | b'+' | b'=' | b'<' | b'^')

@@ -1,4 +1,5 @@
-//! The quick reader agrees with the whole parser about every text that it reads, and it reads what people write.
+//! The quick reader agrees with the full parser about every text that it accepts, and it accepts common
+//! files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use super::super::parse::whole;
 use super::super::source::Source;
 use super::*;
 
-/// What plain files are made of, and what makes them less plain.
+/// Pieces of simple files, and some that the quick reader does not accept.
 const PIECES: &[&str] = &[
     "a: b\n",
     "a:\n",
@@ -113,7 +114,7 @@ permissions:
   git: allow
 ";
 
-/// Reads a text with both; says whether the quick one did.
+/// Reads a text with both readers. Returns whether the quick reader accepted it.
 fn agree(text: &str) -> bool {
     let Some(node) = read(text) else { return false };
     let source = Source::new("t.yaml", text);

@@ -1,7 +1,7 @@
-//! What a scalar means: the written form in, its kind out.
+//! Determines the kind of a scalar from its written form.
 //!
-//! The rules are those of YAML 1.2 with one narrowing: a number is what JSON calls a number, so that
-//! its digits can be passed on unchanged. Everything else stays text, `yes` and `0x1F` included.
+//! The rules are those of YAML 1.2, except that only JSON numbers are numbers, so that their digits can be
+//! passed on unchanged. Everything else is text, including `yes` and `0x1F`.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,10 @@ use saphyr_parser::ScalarStyle;
 use super::node::{Node, Style, Value};
 use super::source::Span;
 
-/// Unused bytes in a text that are worth giving back.
-const WORTHWHILE: usize = 64;
+/// A string with more unused capacity than this is shrunk.
+const MAX_UNUSED: usize = 64;
 
-/// Gives a scalar its kind. Only what is written without quotes and without a tag can be anything
-/// but text.
+/// Makes the node of a scalar. Only a scalar without quotes and without a tag can be anything but text.
 pub(super) fn node(text: Cow<'_, str>, style: ScalarStyle, tagged: bool, span: Span) -> Node {
     let written = match style {
         ScalarStyle::Plain => Style::Plain,
@@ -32,16 +31,16 @@ pub(super) fn node(text: Cow<'_, str>, style: ScalarStyle, tagged: bool, span: S
     Node { value, span, style: written }
 }
 
-/// Takes a text without the room the parser may have left at its end.
+/// The text as a `String`, shrunk if the parser left much unused capacity.
 pub(super) fn own(text: Cow<'_, str>) -> String {
     let mut text = text.into_owned();
-    if text.capacity() - text.len() > WORTHWHILE {
+    if text.capacity() - text.len() > MAX_UNUSED {
         text.shrink_to_fit();
     }
     text
 }
 
-/// Says whether a text is a number by the grammar of JSON.
+/// Whether a text is a number by the grammar of JSON.
 fn is_json_number(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let Some(mut rest) = skip_digits(unsigned) else { return false };
@@ -60,7 +59,7 @@ fn is_json_number(text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Skips digits, of which there must be one at least.
+/// Skips at least one digit.
 fn skip_digits(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)

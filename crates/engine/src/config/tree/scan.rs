@@ -1,9 +1,9 @@
-//! How the YAML parser sees the text, and how its positions become byte offsets.
+//! Feeds the text to the YAML parser, and maps its positions to byte offsets.
 //!
-//! The parser asks for characters one at a time; [`Chars`] answers. It also makes two things
-//! readable that JSON allows and the parser refuses: a tab right after a colon, and a character
-//! written as two `\u` escapes. The parser counts characters; [`Offsets`] turns its counts into
-//! bytes, and takes into account what [`Chars`] has changed.
+//! [`Chars`] gives the parser one character at a time. It also makes two things work that JSON allows and the
+//! parser rejects: a tab right after a colon, and a character written as two `\u` escapes. The parser's
+//! positions count characters; [`Offsets`] converts them to bytes, and takes into account what [`Chars`] has
+//! changed.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,20 +12,20 @@ use saphyr_parser::Input;
 
 use super::source::Span;
 
-/// Bytes of a character written as a surrogate pair: `\ud83d\ude00`.
+/// The bytes of a character written as a surrogate pair: `\ud83d\ude00`.
 pub(super) const PAIR_BYTES: usize = 12;
-/// Characters of the form the parser is shown instead: `\U0001f600`.
+/// The characters of the form that the parser gets instead: `\U0001f600`.
 const PAIR_CHARS: usize = 10;
 /// How far the parser looks ahead at most. It also reserves this much for each plain scalar.
 const LOOK_AHEAD: usize = 16;
 
-/// Where surrogate pairs were joined, in the order of the text.
+/// The byte offsets of joined surrogate pairs, in order.
 type Pairs = Rc<RefCell<Vec<usize>>>;
 
-/// The characters of a text, as the parser wants them.
+/// The characters of a text, as input for the parser.
 pub(super) struct Chars<'a> {
     text: &'a str,
-    /// What has not been read yet.
+    /// The part that has not been read yet.
     rest: &'a str,
     /// The character whose eight hexadecimal digits the parser is about to read.
     joined: Option<u32>,
@@ -38,7 +38,7 @@ impl<'a> Chars<'a> {
         Self { text, rest: text.get(start..).unwrap_or_default(), joined: None, pairs: Pairs::default() }
     }
 
-    /// Gives what turns the parser's positions in this text into byte offsets.
+    /// The converter from the parser's positions in this text to byte offsets.
     pub(super) fn offsets(&self) -> Offsets<'a> {
         Offsets {
             text: self.text,
@@ -50,7 +50,7 @@ impl<'a> Chars<'a> {
         }
     }
 
-    /// Tells how many bytes have been read.
+    /// How many bytes have been read.
     fn read(&self) -> usize {
         self.text.len() - self.rest.len()
     }
@@ -65,7 +65,7 @@ impl<'a> Chars<'a> {
     }
 }
 
-/// Nothing is buffered: all of the text is at hand, so looking ahead never has to wait.
+/// Nothing is buffered: the whole text is in memory, so looking ahead needs no preparation.
 impl Input for Chars<'_> {
     #[inline]
     fn lookahead(&mut self, _count: usize) {}
@@ -106,7 +106,7 @@ impl Input for Chars<'_> {
 
     fn skip_n(&mut self, count: usize) {
         if self.joined.take().is_some() {
-            // The `\u` is gone, four digits and the second escape are left.
+            // The `\u` was already skipped: four digits and the second escape are left.
             self.skip_bytes(PAIR_BYTES - 2);
             return;
         }
@@ -135,7 +135,7 @@ impl Input for Chars<'_> {
             return char::from_digit(digit, 16).unwrap_or('0');
         }
         if n == 1 && self.first_byte() == b'\\' && surrogate_pair(self.rest).is_some() {
-            // Only inside double quotes does it matter what follows a backslash.
+            // What follows a backslash matters only inside double quotes.
             return 'U';
         }
         self.rest.chars().nth(n).unwrap_or('\0')
@@ -146,8 +146,8 @@ impl Input for Chars<'_> {
         self.rest.chars().next()
     }
 
-    /// The parser refuses a value that a tab separates from its colon, though both YAML and JSON
-    /// allow it. It asks through this function, so a space is what it gets to see.
+    /// The parser rejects a tab between a colon and its value, though both YAML and JSON allow it. It calls
+    /// this function to check for that, so it gets a space.
     #[inline]
     fn look_ch(&mut self) -> char {
         match self.peek() {
@@ -166,7 +166,7 @@ impl Input for Chars<'_> {
         matches!(self.first_byte(), b' ' | b'\t' | b'\n' | b'\r' | 0)
     }
 
-    // Asked for every character of a plain scalar.
+    // Called for every character of a plain scalar.
     #[inline(always)]
     fn next_can_be_plain_scalar(&self, in_flow: bool) -> bool {
         match self.peek() {
@@ -181,7 +181,7 @@ impl Input for Chars<'_> {
     }
 }
 
-/// Reads the two escapes of a character beyond the first 65,536, as JSON writes it.
+/// Reads a surrogate pair: the two escapes of a character above U+FFFF in JSON.
 pub(super) fn surrogate_pair(text: &str) -> Option<u32> {
     let unit = |from: usize| {
         let digits = text.get(from..from + 6)?.strip_prefix("\\u")?;
@@ -195,7 +195,7 @@ pub(super) fn surrogate_pair(text: &str) -> Option<u32> {
 
 /// Turns positions counted in characters into byte offsets.
 ///
-/// Positions come nearly in order, so it walks from the last one asked for.
+/// Positions are mostly requested in order, so it moves on from the last one.
 pub(super) struct Offsets<'a> {
     text: &'a str,
     /// Whether every character is one byte.
@@ -203,12 +203,12 @@ pub(super) struct Offsets<'a> {
     index: usize,
     byte: usize,
     pairs: Pairs,
-    /// How many of the pairs lie before the current place.
+    /// How many of the pairs are before the current position.
     passed: usize,
 }
 
 impl Offsets<'_> {
-    /// Gives the byte offset of a position; the end of the text for one after it.
+    /// The byte offset of a position; for one past the end, the end of the text.
     pub(super) fn byte(&mut self, index: usize) -> usize {
         let pairs = self.pairs.borrow();
         if self.plain && pairs.is_empty() {
@@ -245,7 +245,7 @@ impl Offsets<'_> {
     }
 }
 
-/// Finds where the value itself starts when an anchor or a tag precedes it.
+/// Finds the start of a value after its anchor and tag.
 pub(super) fn skip_properties(text: &str, start: usize) -> usize {
     let mut rest = text.get(start..).unwrap_or_default();
     while rest.starts_with(['&', '!']) {
@@ -270,8 +270,8 @@ fn skip_blanks(text: &str) -> &str {
     rest
 }
 
-/// Finds the end of a text in quotes, the closing quote included. The parser's own end lies
-/// after the blanks and the comment that follow.
+/// Finds the end of a quoted text, including the closing quote. The parser's end is after the white space and
+/// the comment that follow.
 pub(super) fn quoted_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let quote = bytes.get(start).copied().unwrap_or(b'"');

@@ -1,7 +1,7 @@
-//! A line of a text as it is shown to people, with carets under a place in it.
+//! Shows a line of a text to people, with carets under a position.
 //!
-//! The text can be anything, the place anywhere. What comes out is one line that fits a screen,
-//! with the place in it, and never a character that a terminal would act upon.
+//! The text can be anything, and the position anywhere. The output is one line that fits a screen and
+//! contains the position, without characters that would control a terminal.
 
 use std::fmt;
 
@@ -9,15 +9,15 @@ use unicode_width::UnicodeWidthStr;
 
 use super::source::{Source, Span};
 
-/// Lines wider than this are cut around the place that is pointed at.
+/// Wider lines are cut around the position.
 const WIDEST_LINE: usize = 100;
-/// Columns kept to the left of that place when a line is cut.
+/// Columns to the left of the position that are kept when a line is cut.
 const LEAD: usize = 30;
 /// What a tab looks like in a snippet; its real width depends on the terminal.
 const TAB: &str = "    ";
 
-/// Writes the line of a place with carets under it. A place that goes over several lines is
-/// marked in its first line only; an empty text has nothing to show.
+/// Writes the line of a span with carets under it. A span of several lines is marked in its first line only.
+/// For an empty text nothing is written.
 pub(super) fn write_snippet(
     f: &mut fmt::Formatter<'_>,
     source: &Source,
@@ -50,7 +50,7 @@ pub(super) fn write_snippet(
     write!(f, "\n{:gutter$} | {:indent$}{:^<carets$}", "", "", "")
 }
 
-/// Chooses what of a line to show around a place, and the marks for what is left out.
+/// Chooses which part of a line to show around a position, and the marks for what is cut.
 fn window(source: &Source, line: Span, place: usize) -> (Span, &'static str, &'static str) {
     let whole = source.slice(line);
     if fitting(whole.chars(), WIDEST_LINE) == whole.len() {
@@ -65,11 +65,11 @@ fn window(source: &Source, line: Span, place: usize) -> (Span, &'static str, &'s
     (Span::new(start, end), cuts.0, cuts.1)
 }
 
-/// Tells how many bytes of characters go into a number of columns.
+/// How many bytes of these characters fit into a number of columns.
 fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> usize {
     let mut used = 0;
     chars
-        // Characters without width must not let a line grow without end.
+        // Limits characters without width, which take no columns.
         .take(4 * columns)
         .take_while(|&c| {
             used += render(c.encode_utf8(&mut [0; 4]), TAB).width();
@@ -84,22 +84,22 @@ pub(super) fn safe(text: &str) -> String {
     render(text, "\\t")
 }
 
-/// Writes tabs as given and everything a terminal could act upon as an escape.
+/// Replaces tabs with `tab`, and characters that could control a terminal with escapes.
 fn render(text: &str, tab: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\t' => out.push_str(tab),
-            c if is_active(c) => out.extend(c.escape_default()),
+            c if is_unsafe_to_print(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }
     out
 }
 
-/// Says whether a character does something rather than show something: controls, line separators,
-/// marks that reverse the direction of text, and invisible ones that hide text.
-pub(super) fn is_active(c: char) -> bool {
+/// Whether a character could control a terminal or hide text: control characters, line separators, marks that
+/// change the direction of text, and invisible characters.
+pub(super) fn is_unsafe_to_print(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'

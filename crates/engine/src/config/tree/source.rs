@@ -1,30 +1,29 @@
-//! A configuration text and places in it.
+//! A configuration text and positions in it.
 //!
-//! Everything that is read or reported carries byte offsets into one text; this module turns them
-//! into lines and columns for people. Any offset is accepted: one past the end or inside a
-//! character is moved to the nearest earlier place that exists, because a wrong offset in a
-//! report must never become a panic.
+//! Nodes and problems have byte offsets into the text; this module converts them to lines and columns. Any
+//! offset is accepted: one past the end or inside a character is moved back to the nearest valid one, because
+//! a wrong offset in a report must not cause a panic.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The mark some editors put at the start of a file; it is no part of the first line.
+/// Some editors put this at the start of a file. It is not part of the first line.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// How many bytes at most are looked at to tell a column.
+/// The maximum number of bytes that are scanned to compute a column.
 const BLOCK: usize = 1024;
 
-/// A text together with the name by which people know it.
+/// A text and its name for people.
 #[derive(Clone)]
 pub struct Source {
     /// The name as shown to people, usually a path.
     pub name: String,
     /// The whole text.
     pub text: String,
-    /// Where each line but the first begins, found once: every hook is asked for its line.
+    /// The start of each line but the first, computed once, because the line of every hook is needed.
     breaks: OnceLock<Box<[usize]>>,
-    /// How many characters stand before each block of bytes, found once, for long lines only: a whole file may be
-    /// one line with a problem at every place.
+    /// How many characters come before each block of bytes. Computed once and for long lines only: a whole
+    /// file may be one line with problems everywhere.
     blocks: OnceLock<Box<[usize]>>,
 }
 
@@ -36,7 +35,7 @@ impl PartialEq for Source {
 
 impl Eq for Source {}
 
-/// A range of bytes in a text: `start` is in it, `end` is not.
+/// A half-open range of bytes in a text: `start..end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// Offset of the first byte.
@@ -45,7 +44,7 @@ pub struct Span {
     pub end: usize,
 }
 
-/// A place as people count: both numbers start at 1, columns count characters.
+/// A position as people count it: lines and columns start at 1, columns count characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line.
@@ -79,7 +78,7 @@ impl Source {
         })
     }
 
-    /// Tells line and column of a byte offset.
+    /// The line and column of a byte offset.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
@@ -117,7 +116,7 @@ impl Source {
             all.collect()
         });
         let before = |offset: usize| {
-            // The end of the text may be where a block would begin that is not there.
+            // At the end of the text there may be no block that begins at the offset.
             let block = (offset / BLOCK).min(blocks.len().saturating_sub(1));
             let known = blocks.get(block).copied().unwrap_or_default();
             known + count(self.text.as_bytes().get(block * BLOCK..offset))
@@ -130,8 +129,8 @@ impl Source {
         if self.text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
     }
 
-    /// Gives the range of the line an offset is in, without its line break and without a byte
-    /// order mark at the start of the text.
+    /// The range of the line that contains an offset, without its line break and without a byte order mark at
+    /// the start of the text.
     #[must_use]
     pub fn line_at(&self, offset: usize) -> Span {
         let offset = self.text.floor_char_boundary(offset);
@@ -144,26 +143,26 @@ impl Source {
         Span::new(start, end.max(start))
     }
 
-    /// Gives the text of a range, or nothing when the range does not lie in the text.
+    /// The text of a range; empty if the range is not in the text.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 }
 
-/// Shows the name and the size only: a report about a large file must stay readable.
+/// Shows only the name and the size, because the text may be large.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Source").field("name", &self.name).field("bytes", &self.text.len()).finish()
     }
 }
 
-/// Says whether a byte ends a line; a CRLF ends it once, at its second half.
+/// Whether a byte ends a line. A CRLF ends it once, at the LF.
 fn is_break(byte: u8, next: Option<u8>) -> bool {
     byte == b'\n' || (byte == b'\r' && next != Some(b'\n'))
 }
 
-/// Counts the characters that begin in some bytes of a text.
+/// Counts the characters that begin in these bytes.
 fn count(bytes: Option<&[u8]>) -> usize {
     let continues = |byte: u8| byte & 0b1100_0000 == 0b1000_0000;
     bytes.unwrap_or_default().iter().filter(|&&byte| !continues(byte)).count()
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(source.slice(source.line_at(9)), "");
     }
 
-    /// A long line is counted in blocks: no place in it may differ from one that is counted from the start.
+    /// A long line is counted in blocks, which must give the same columns as counting from its start.
     #[test]
     fn places_in_a_long_line_are_those_that_one_counts() {
         let texts = [

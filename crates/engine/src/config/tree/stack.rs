@@ -1,34 +1,33 @@
-//! The unfinished tree: lists and mappings whose end has not been read.
+//! The unfinished tree: lists and mappings whose end has not been read yet.
 //!
-//! Values and keys go in one after the other; each goes into the innermost list or mapping that is
-//! open. Finished lists and mappings can be found again by number, which is how aliases reach them:
-//! a copy kept for each anchor would grow without bound when anchors are nested.
+//! Each value or key is added to the innermost open list or mapping. Aliases find finished lists and mappings
+//! by number: keeping a copy for each anchor would need unbounded memory if anchors are nested.
 
 use super::node::{MapEntry, Node, Value};
 use super::source::Span;
 
-/// The lists and mappings that are open, the outermost first.
+/// The open lists and mappings, the outermost first.
 #[derive(Default)]
 pub(super) struct Stack {
     frames: Vec<Frame>,
-    /// Where each list and mapping is that was ever opened.
+    /// The parent of every list and mapping that was ever opened, by number.
     links: Vec<ParentLink>,
 }
 
 /// One open list or mapping.
 pub(super) struct Frame {
     pub(super) body: Body,
-    /// Where it starts, its anchor and tag included.
+    /// Where it starts, including its anchor and tag.
     pub(super) start: usize,
     /// Where its first character is.
     pub(super) content: usize,
-    /// Where the last thing in it ends.
+    /// Where its last value or key ends.
     pub(super) end: usize,
     /// The parser's number for its anchor, 0 for none.
     pub(super) anchor: usize,
-    /// Whether it is inside `[ ]` or `{ }`, where indentation means nothing.
+    /// Whether it is inside `[ ]` or `{ }`, where indentation has no meaning.
     pub(super) flow: bool,
-    /// By which number it can be found again; given when it is opened.
+    /// Its number, for [`Stack::find`]; assigned when it is opened.
     pub(super) number: usize,
 }
 
@@ -38,7 +37,7 @@ pub(super) enum Body {
     Map(Vec<MapEntry>, Key),
 }
 
-/// What is known of the entry that a mapping is in the middle of.
+/// The state of a mapping's next entry.
 pub(super) enum Key {
     /// The next value is its key.
     Awaited,
@@ -51,7 +50,7 @@ pub(super) enum Key {
 /// A value that was put where a key must be.
 pub(super) struct NotAKey(pub(super) Node);
 
-/// In which other list or mapping one is, and as which of its children.
+/// The number of the list or mapping that contains one, and its index there.
 struct ParentLink {
     parent: usize,
     index: usize,
@@ -79,22 +78,22 @@ impl Body {
 }
 
 impl Stack {
-    /// Tells how deep the innermost list or mapping is.
+    /// How deep the innermost list or mapping is.
     pub(super) fn depth(&self) -> usize {
         self.frames.len()
     }
 
-    /// Gives the open ones, the outermost first.
+    /// The open lists and mappings, the outermost first.
     pub(super) fn frames(&self) -> &[Frame] {
         &self.frames
     }
 
-    /// Says whether what comes next is inside `[ ]` or `{ }`.
+    /// Whether what comes next is inside `[ ]` or `{ }`.
     pub(super) fn in_flow(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.flow)
     }
 
-    /// Says whether what comes next is a key.
+    /// Whether what comes next is a key.
     pub(super) fn awaits_key(&self) -> bool {
         let innermost = self.frames.last().map(|frame| &frame.body);
         matches!(innermost, Some(Body::Map(_, Key::Awaited)))
@@ -112,7 +111,7 @@ impl Stack {
         self.frames.push(Frame { number, ..frame });
     }
 
-    /// Ends the innermost list or mapping and gives it back.
+    /// Ends the innermost list or mapping and returns it.
     pub(super) fn close(&mut self) -> Option<Frame> {
         self.frames.pop()
     }
@@ -161,7 +160,7 @@ impl Stack {
             path.push(link.index);
             number = link.parent;
         }
-        // First down the open ones, then from child to child in a finished one.
+        // First down the open frames, then down the children of a finished node.
         let mut open = self.frames.iter();
         let mut frame = open.next()?;
         let mut found = None;

@@ -1,8 +1,8 @@
-//! Rewords the parser's errors.
+//! Turns the parser's errors into messages for people.
 //!
-//! Input: the parser's message and where it noticed the error. Output: a problem that tells
-//! people what to do, at the place where they have to do it, which is often an earlier one. A
-//! complaint that is not known here is passed on as it is, so nothing is ever lost.
+//! Input: the parser's message and where it noticed the error. Output: a problem that says what to do, at the
+//! position where it has to be done, which is often earlier. An error that is not known here is passed on as
+//! it is.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::source::{Source, Span};
 /// A part of the parser's message, the message for people, and how to fix it.
 type Wording = (&'static str, &'static str, &'static str);
 
-/// The errors that only need other words. The first that matches is used.
+/// Errors that only need a better message. The first match is used.
 const WORDINGS: &[Wording] = &[
     (
         "did not find expected key",
@@ -103,7 +103,8 @@ const WORDINGS: &[Wording] = &[
 const BAD_TAG: &str = "this tag is not written right";
 const QUOTE_TAG: &str = "put the value in quotes if its `!` is no tag";
 
-/// Complaints about blocks only: on a line that starts with a tab, the tab is the reason.
+/// Errors that can be caused by a tab in the indentation: on a line that starts with a tab, the tab is
+/// reported.
 const FROM_TABS: &[&str] = &[
     "mapping values",
     "invalid indentation",
@@ -118,14 +119,14 @@ pub(super) fn tab(source: &Arc<Source>, tab: Span) -> Problem {
     Problem::error(source, tab, "a tab cannot be used as indentation; use spaces")
 }
 
-/// Reports nesting that goes too deep.
+/// Reports nesting that is too deep.
 pub(super) fn too_deep(source: &Arc<Source>, at: usize) -> Problem {
     let message = "lists and mappings are nested more than 128 deep";
     Problem::error(source, character(source, at), message)
 }
 
-/// Turns a complaint of the parser into a problem. `open` is the start of the innermost `[` or `{`
-/// that has not been closed.
+/// Turns an error of the parser into a problem. `open` is the start of the innermost `[` or `{` that is not
+/// closed.
 pub(super) fn explain(source: &Arc<Source>, info: &str, at: usize, open: Option<usize>) -> Problem {
     let text = source.text.as_str();
     let end = text.trim_end().len();
@@ -181,8 +182,8 @@ pub(super) fn explain(source: &Arc<Source>, info: &str, at: usize, open: Option<
     }
 }
 
-/// The character at an offset. After the last line there is nothing to see, so what is missing
-/// there is shown at the end of the text.
+/// The character at an offset. An offset after the last content is moved back to the end of the content,
+/// where there is something to show.
 fn character(source: &Source, at: usize) -> Span {
     let start = at.min(source.text.trim_end().len());
     let rest = source.text.get(start..).unwrap_or_default();
@@ -190,8 +191,8 @@ fn character(source: &Source, at: usize) -> Span {
     Span::new(start, start + length)
 }
 
-/// The tab that a complaint is about: in the indentation of this line or of the next that has one,
-/// or else the nearest before.
+/// The tab that an error is about: in the indentation of this line or of a later one, else the nearest one
+/// before.
 fn culprit_tab(text: &str, at: usize) -> Span {
     let mut line = at;
     loop {
@@ -207,7 +208,7 @@ fn culprit_tab(text: &str, at: usize) -> Span {
     before.map_or(Span::at(at), |tab| Span::new(tab, tab + 1))
 }
 
-/// The last line before an offset that says something: a missing `:` is noticed a line later.
+/// The last line before an offset that has content: a missing `:` is noticed a line later.
 fn content_before(source: &Source, at: usize) -> Span {
     let mut at = at;
     loop {
@@ -257,7 +258,7 @@ fn reference(source: &Arc<Source>, info: &str, at: usize) -> Problem {
         .with_help(format!("write `\"{word}\"` if it is meant as text"))
 }
 
-/// A wrong escape in double quotes. The parser only tells where the quoted text starts.
+/// An invalid escape in double quotes. The parser only reports where the quoted text starts.
 fn escape(source: &Arc<Source>, info: &str, start: usize) -> Problem {
     let text = source.text.as_str();
     let mut at = start + 1;
@@ -286,7 +287,7 @@ fn escape(source: &Arc<Source>, info: &str, start: usize) -> Problem {
     Problem::error(source, span, message).with_help(help)
 }
 
-/// Tells how long an escape is, as an error when it is a wrong one.
+/// The length of an escape; as an error if it is invalid.
 fn escape_length(text: &str) -> Result<usize, usize> {
     if surrogate_pair(text).is_some() {
         return Ok(PAIR_BYTES);

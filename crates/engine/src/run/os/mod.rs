@@ -1,4 +1,4 @@
-//! What differs between operating systems, behind a few functions. The rest of the room names no platform.
+//! Functions that differ between operating systems. The rest of `run` is independent of the platform.
 
 #[cfg(unix)]
 mod unix;
@@ -12,7 +12,7 @@ pub(super) use unix::{
 #[cfg(all(unix, feature = "python"))]
 pub(super) use unix::{Readiness, kill_leader, stamp};
 
-/// What changes when a file does: its time in nanoseconds, its size, and which file it is.
+/// Identifies a version of a file: its mtime in nanoseconds, its size and its inode.
 #[cfg(feature = "python")]
 pub(super) type Stamp = (i128, u64, u64);
 

@@ -1,4 +1,5 @@
-//! Unix: process groups, pipes, poll; a pidfd where the kernel has one, else polling at short intervals.
+//! Unix: process groups, pipes, poll. Exits are noticed with a pidfd if the kernel has it, else by polling at
+//! short intervals.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,10 +16,10 @@ use super::GroupSignal;
 #[cfg(feature = "python")]
 use super::Stamp;
 
-/// How often the leader is checked where the kernel cannot tell when it exits.
+/// How often the leader is checked if the kernel has no pidfd.
 const TICK: Duration = Duration::from_millis(2);
 
-/// Tells when the leader of a group exits, without reaping it: its id stays its own until it is reaped.
+/// Tells when the leader of a group exits, without reaping it: its id cannot be reused until it is reaped.
 #[derive(Debug)]
 pub(in crate::run) enum ExitWatch {
     /// Readable when the leader has exited (Linux 5.3 and later).
@@ -38,7 +39,7 @@ impl ExitWatch {
         Self::Tick(pid)
     }
 
-    /// As where the kernel has no pidfd.
+    /// As on a kernel without pidfd.
     #[cfg(test)]
     pub(in crate::run) fn ticking(child: &Child) -> Self {
         Self::Tick(Pid::from_child(child))
@@ -57,7 +58,7 @@ impl ExitWatch {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(self.pid()), options) {
             Ok(status) => status.is_some(),
-            // Somebody else reaped it (a host that ignores SIGCHLD): it is gone.
+            // It was already reaped, for example because the host ignores SIGCHLD.
             Err(_) => true,
         }
     }
@@ -76,7 +77,7 @@ pub fn mechanism() -> &'static str {
 /// The descriptors to wait for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::run) struct PollSet<'a> {
-    /// To write to, when there is something to write.
+    /// Set only if there is something to write.
     pub(in crate::run) stdin: Option<BorrowedFd<'a>>,
     pub(in crate::run) stdout: Option<BorrowedFd<'a>>,
     pub(in crate::run) stderr: Option<BorrowedFd<'a>>,
@@ -86,7 +87,7 @@ pub(in crate::run) struct PollSet<'a> {
     pub(in crate::run) shutdown: Option<BorrowedFd<'a>>,
 }
 
-/// What is ready after waiting. Nothing set: the time limit or a tick has passed.
+/// What is ready after waiting. Nothing is set if the time limit or a tick has passed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::run) struct Readiness {
     pub(in crate::run) stdin: bool,
@@ -117,7 +118,7 @@ pub(in crate::run) fn wait_ready(
         (poll_set.shutdown, read),
         (exit_fd, read),
     ];
-    // Those that are absent are left out.
+    // Absent descriptors are left out.
     let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(wanted.len());
     let mut indexes = [None; 6];
     for (which, (fd, flags)) in wanted.into_iter().enumerate() {
@@ -141,14 +142,14 @@ pub(in crate::run) fn wait_ready(
     })
 }
 
-/// Whether this is readable or closed at this moment.
+/// Whether this descriptor is readable or closed at this moment.
 pub(in crate::run) fn is_ready(fd: BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
     poll(&mut fds, Some(&Timespec::default())).is_ok() && !fds[0].revents().is_empty()
 }
 
-/// Signals every process of the leader's group. The leader must not be reaped yet, or the id could belong
-/// to somebody else.
+/// Signals every process of the leader's group. The leader must not be reaped yet, or the id could belong to
+/// another group.
 pub(in crate::run) fn signal_group(exit: &ExitWatch, which: GroupSignal) {
     let signal = match which {
         GroupSignal::Terminate => Signal::TERM,
@@ -183,12 +184,12 @@ pub(in crate::run) fn set_nonblocking(fd: impl AsFd) -> io::Result<()> {
     Ok(rustix::io::ioctl_fionbio(fd, true)?)
 }
 
-/// How many bytes wait in a pipe at this moment.
+/// How many bytes can be read from a pipe at this moment.
 pub(in crate::run) fn available(fd: impl AsFd) -> usize {
     rustix::io::ioctl_fionread(fd).map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-/// The stamp of a file; none when it does not exist.
+/// The stamp of a file; `None` if it does not exist.
 #[cfg(feature = "python")]
 pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;

@@ -1,4 +1,4 @@
-//! Captures what a process writes: stdout up to a limit, the end of stderr, and progress for listeners.
+//! Captures what a process writes: stdout up to a limit, the last part of stderr, and progress for listeners.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ pub(super) struct Stdout {
     over: bool,
 }
 
-/// The end of stderr.
+/// The last part of stderr.
 #[derive(Debug)]
 pub(super) struct Stderr {
     bytes: VecDeque<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Stderr {
 pub(in crate::run) enum ReadResult {
     /// This many bytes; there may be more.
     Bytes(usize),
-    /// Nothing is there now.
+    /// There is nothing to read now.
     WouldBlock,
     /// The other end is closed.
     End,
@@ -56,7 +56,7 @@ impl Stdout {
         self.bytes
     }
 
-    /// The limit, when more than that was written.
+    /// The limit, if more than that was written.
     pub(super) fn oversize(&self) -> Option<usize> {
         self.over.then_some(self.limit)
     }
@@ -79,8 +79,8 @@ impl Stderr {
     }
 }
 
-/// Cuts a stream into whole lines for progress messages. Bounded: a very long line is passed on in pieces, and
-/// past the limit nothing more is passed on.
+/// Splits a stream into whole lines for progress messages. Bounded: a very long line is passed on in pieces,
+/// and past the limit nothing more is passed on.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Lines {
     held: Vec<u8>,
@@ -107,16 +107,16 @@ impl Lines {
         String::from_utf8_lossy(&lines).into_owned()
     }
 
-    /// The rest at the end: a last line without a newline.
+    /// The rest at the end: an incomplete last line.
     pub(in crate::run) fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }
 }
 
-/// How many bytes can be passed on without cutting a character in two.
+/// How many bytes can be passed on without splitting a character.
 fn whole_characters(bytes: &[u8]) -> usize {
     let longest = 4;
-    // The last character begins at the last byte that is no continuation (10xxxxxx).
+    // The last character begins at the last byte that is not a continuation byte (10xxxxxx).
     let begins = bytes.iter().rev().take(longest).position(|byte| byte & 0xC0 != 0x80);
     let Some(begin) = begins.map(|back| bytes.len() - 1 - back) else { return bytes.len() };
     match std::str::from_utf8(&bytes[begin..]) {

@@ -1,23 +1,23 @@
-//! What a host holds for each process that is started for a hook.
+//! Values that the host keeps for each process that is started for a hook.
 
 use std::any::Any;
 use std::fmt;
 use std::process::Child;
 use std::sync::Arc;
 
-/// Something that a host holds as long as a process lives.
-pub(in crate::run) type Held = Box<dyn Any + Send + Sync>;
+/// A value that is dropped when its process has ended, before it is reaped.
+pub(in crate::run) type HostValue = Box<dyn Any + Send + Sync>;
 
-/// Makes what a host holds for each process. See [`Builder::process_guard`](crate::Builder::process_guard).
+/// Makes such a value for each process. See [`Builder::process_guard`](crate::Builder::process_guard).
 #[derive(Clone)]
-pub(crate) struct ProcessGuard(Arc<dyn Fn(u32) -> Held + Send + Sync>);
+pub(crate) struct ProcessGuard(Arc<dyn Fn(u32) -> HostValue + Send + Sync>);
 
 impl ProcessGuard {
-    pub(crate) fn new(make: impl Fn(u32) -> Held + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(make: impl Fn(u32) -> HostValue + Send + Sync + 'static) -> Self {
         Self(Arc::new(make))
     }
 
-    pub(in crate::run) fn hold(&self, child: &Child) -> Held {
+    pub(in crate::run) fn hold(&self, child: &Child) -> HostValue {
         (self.0)(child.id())
     }
 }

@@ -1,4 +1,4 @@
-//! The loop over stdin, stdout, stderr, the leader's exit, cancellation, the deadline.
+//! The loop over stdin, stdout, stderr, the leader's exit, cancellation and the deadline.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -10,28 +10,29 @@ use crosier_protocol::Failure;
 
 use super::super::os::{self, ExitWatch, GroupSignal, PollSet};
 use super::capture::{Lines, ReadResult, Stderr, Stdout, read};
-use super::guard::{Held, ProcessGuard};
+use super::guard::{HostValue, ProcessGuard};
 use super::start::{Start, Stop};
 use crate::run::deadline_in;
 
-/// Stdout over this is `oversize`.
+/// A larger stdout is the failure `oversize`.
 const MAX_STDOUT: usize = 1024 * 1024;
 /// How many bytes of the end of stderr are kept.
 const MAX_STDERR: usize = 64 * 1024;
-/// How long a killed leader may take to exit. One that takes longer hangs in the kernel, and is not waited for.
+/// How long a killed leader may take to exit. One that takes longer is stuck in the kernel and is not waited
+/// for.
 const KILL_WAIT: Duration = Duration::from_millis(500);
 
 /// A process to run.
 pub(in crate::run) struct ProcessRun<'a> {
     pub(in crate::run) start: Start,
-    /// Written to stdin, then a newline, then the end.
+    /// Written to stdin, followed by a newline; stdin is then closed.
     pub(in crate::run) input: &'a str,
     pub(in crate::run) deadline: Instant,
     /// How long it may take to end after SIGTERM.
     pub(in crate::run) grace: Duration,
     pub(in crate::run) stop: Stop<'a>,
     pub(in crate::run) guard: Option<&'a ProcessGuard>,
-    /// Gets what is written, while it is written: stdout, stderr.
+    /// Called with stdout and stderr while they are written.
     pub(in crate::run) progress: Option<&'a dyn Fn(String, String)>,
 }
 
@@ -56,7 +57,7 @@ pub(in crate::run) struct Exit {
     pub(in crate::run) stderr: Vec<u8>,
 }
 
-/// Runs it to its end. Fails only when it cannot be started.
+/// Runs it to its end. Fails only if it cannot be started.
 pub(in crate::run) fn run(run: &ProcessRun<'_>) -> Result<Exit, Failure> {
     let child = run.start.start_unless(run.stop, run.deadline)?;
     let held = run.guard.map(|guard| guard.hold(&child));
@@ -65,21 +66,21 @@ pub(in crate::run) fn run(run: &ProcessRun<'_>) -> Result<Exit, Failure> {
 }
 
 /// Runs a started process to its end.
-fn run_started(mut child: Child, exit: ExitWatch, held: Option<Held>, run: &ProcessRun<'_>) -> Exit {
+fn run_started(mut child: Child, exit: ExitWatch, held: Option<HostValue>, run: &ProcessRun<'_>) -> Exit {
     let pipes = Pipes::new(&mut child, run);
-    Pump { run, exit, held, pipes, leader: Leader(Some(child)), stage: Stage::Running }.run()
+    Pump { run, exit, held, pipes, leader: Leader(Some(child)), state: ProcessState::Running }.run()
 }
 
-/// What was done to end the process.
+/// What has been done to end the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ProcessState {
     Running,
-    /// It got SIGTERM, and gets SIGKILL at this moment.
+    /// SIGTERM was sent; SIGKILL follows at `kill_at`.
     Terminating {
         kill_at: Instant,
         why: Ended,
     },
-    /// It got SIGKILL, and is waited for until this moment.
+    /// SIGKILL was sent; the leader is waited for until `wait_until`.
     Killed {
         wait_until: Instant,
         why: Ended,
@@ -89,36 +90,37 @@ enum Stage {
 struct Pump<'a> {
     run: &'a ProcessRun<'a>,
     exit: ExitWatch,
-    /// Let go before the leader is reaped.
-    held: Option<Held>,
+    /// Dropped before the leader is reaped.
+    held: Option<HostValue>,
     pipes: Pipes<'a>,
     leader: Leader,
-    stage: Stage,
+    state: ProcessState,
 }
 
 impl Pump<'_> {
     fn run(mut self) -> Exit {
         loop {
             let now = Instant::now();
-            let until = match self.stage {
-                Stage::Running => self.run.deadline,
-                Stage::Terminating { kill_at, .. } => kill_at,
-                Stage::Killed { wait_until, .. } => wait_until,
+            let until = match self.state {
+                ProcessState::Running => self.run.deadline,
+                ProcessState::Terminating { kill_at, .. } => kill_at,
+                ProcessState::Killed { wait_until, .. } => wait_until,
             };
-            let running = self.stage == Stage::Running;
+            let running = self.state == ProcessState::Running;
             let poll_set = PollSet {
                 cancel: self.run.stop.cancel.filter(|_| running),
                 shutdown: self.run.stop.shutdown.filter(|_| running),
                 ..self.pipes.poll_set()
             };
             let Ok(ready) = os::wait_ready(poll_set, &self.exit, until.saturating_duration_since(now)) else {
-                // Poll itself fails only without memory; treat the hook as late rather than spin.
+                // `poll` fails only if memory is exhausted. The hook counts as late, so that this loop does
+                // not spin.
                 return self.end(Ended::Late);
             };
             if ready.stdin {
                 self.pipes.feed();
             }
-            // What arrives past the deadline is read, so that the process can end, and not kept.
+            // Output after the deadline is read, so that the process can end, but not kept.
             if ready.stdout {
                 self.pipes.read_stdout(running);
             }
@@ -126,38 +128,38 @@ impl Pump<'_> {
                 self.pipes.read_stderr();
             }
             if ready.exited {
-                return match self.stage {
-                    Stage::Running => self.finished(),
-                    Stage::Terminating { why, .. } | Stage::Killed { why, .. } => self.end(why),
+                return match self.state {
+                    ProcessState::Running => self.finished(),
+                    ProcessState::Terminating { why, .. } | ProcessState::Killed { why, .. } => self.end(why),
                 };
             }
-            match self.stage {
-                // It may have exited since the last check: then it was in time.
-                Stage::Running if ready.cancelled || Instant::now() >= until => {
+            match self.state {
+                // It may have exited since the last check, in time.
+                ProcessState::Running if ready.cancelled || Instant::now() >= until => {
                     match self.exit.has_exited() {
                         true => return self.finished(),
                         false => self.terminate(if ready.cancelled { Ended::Cancelled } else { Ended::Late }),
                     }
                 }
-                Stage::Terminating { why, .. } if Instant::now() >= until => {
+                ProcessState::Terminating { why, .. } if Instant::now() >= until => {
                     os::signal_group(&self.exit, GroupSignal::Kill);
-                    self.stage = Stage::Killed { wait_until: Instant::now() + KILL_WAIT, why };
+                    self.state = ProcessState::Killed { wait_until: Instant::now() + KILL_WAIT, why };
                 }
-                Stage::Killed { why, .. } if Instant::now() >= until => return self.end(why),
+                ProcessState::Killed { why, .. } if Instant::now() >= until => return self.end(why),
                 _ => {}
             }
         }
     }
 
     fn terminate(&mut self, why: Ended) {
-        // A reply that is complete in the pipe was written in time.
+        // A complete reply in the pipe was written in time.
         self.pipes.drain();
         os::signal_group(&self.exit, GroupSignal::Terminate);
         self.pipes.close_stdin();
-        self.stage = Stage::Terminating { kill_at: deadline_in(self.run.grace), why };
+        self.state = ProcessState::Terminating { kill_at: deadline_in(self.run.grace), why };
     }
 
-    /// The leader exited in time: reads what is left in the pipes. Its children are not killed.
+    /// The leader exited in time: reads the rest of the pipes. Its children are not killed.
     fn finished(mut self) -> Exit {
         self.pipes.drain();
         self.held = None;
@@ -166,7 +168,7 @@ impl Pump<'_> {
         self.pipes.end(Ended::Done { code, signal })
     }
 
-    /// The leader has exited or is given up: the rest of its group is killed before the leader is reaped.
+    /// The leader has exited late or does not exit: kills the rest of its group, then reaps the leader.
     fn end(mut self, why: Ended) -> Exit {
         os::signal_group(&self.exit, GroupSignal::Kill);
         self.held = None;
@@ -175,7 +177,7 @@ impl Pump<'_> {
     }
 }
 
-/// The leader of the group. It is always reaped.
+/// The leader of the group, which is always reaped.
 struct Leader(Option<Child>);
 
 impl Leader {
@@ -183,7 +185,7 @@ impl Leader {
         self.0.take()?.wait().ok()
     }
 
-    /// Reaps a leader that has exited; one that hangs in the kernel is left to a thread of its own.
+    /// Reaps a leader that has exited. One that is stuck in the kernel is left to a thread of its own.
     fn reap_if(&mut self, exited: bool) {
         if exited {
             self.reap();
@@ -244,7 +246,7 @@ impl<'a> Pipes<'a> {
         }
     }
 
-    /// Writes as much as the pipe takes. A hook may close its stdin without reading (EPIPE).
+    /// Writes as much as the pipe accepts. A hook may close its stdin without reading (EPIPE).
     fn feed(&mut self) {
         while let Some(stdin) = &mut self.stdin {
             let Some(part) = self.input.iter_mut().find(|part| !part.is_empty()) else {
@@ -303,7 +305,7 @@ impl<'a> Pipes<'a> {
         }
     }
 
-    /// Reads what is in the pipes at this moment and no more: a child of the hook may go on writing.
+    /// Reads only what is in the pipes at this moment: a child of the hook may keep writing.
     fn drain(&mut self) {
         let mut left = self.stdout.as_ref().map_or(0, os::available);
         while left > 0 {

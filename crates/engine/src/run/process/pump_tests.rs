@@ -24,7 +24,7 @@ fn process(line: &str, timeout: Duration) -> ProcessRun<'static> {
     }
 }
 
-/// Runs it as where the kernel has no pidfd.
+/// Runs it as on a kernel without pidfd.
 fn tick(run: &ProcessRun<'_>) -> Exit {
     let child = run.start.start(run.deadline).unwrap();
     let exit = ExitWatch::ticking(&child);
@@ -48,7 +48,7 @@ fn without_a_pidfd_a_child_that_holds_the_pipe_does_not_delay() {
     assert_eq!(end.ended, Ended::Done { code: Some(0), signal: None });
     assert!(begun.elapsed() < Duration::from_secs(15));
     let child: i32 = String::from_utf8(end.stdout).unwrap().trim().parse().unwrap();
-    // It was not killed with the hook; the test does not need it any more.
+    // It was not killed with the hook, so the test kills it.
     rustix::process::kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
 }
 
@@ -70,7 +70,7 @@ fn without_a_pidfd_the_deadline_holds() {
 fn without_a_pidfd_a_cancellation_is_noticed() {
     let (listens, rings): (OwnedFd, OwnedFd) = os::pipe().unwrap();
     drop(rings);
-    // Cancelled from the start: it is started all the same, and ended at once.
+    // Already cancelled: `tick` starts it anyway, and it is ended at once.
     let mut run = process("sleep 60", LONG);
     run.stop.cancel = Some(listens.as_fd());
     let begun = Instant::now();
@@ -84,8 +84,8 @@ fn a_killed_leader_is_told_by_its_signal_without_a_pidfd() {
     assert_eq!(end.ended, Ended::Done { code: None, signal: Some(11) });
 }
 
-/// A listener may be slow. A leader that exited meanwhile was in time, although the deadline has passed
-/// when it is checked again.
+/// A listener may be slow. A leader that exited meanwhile was in time, even if the deadline has passed when
+/// it is next checked.
 #[test]
 fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
     let wait_until = |is_so: &dyn Fn() -> bool| {
@@ -94,7 +94,7 @@ fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
         }
     };
     for exit_watch in [ExitWatch::new, ExitWatch::ticking] {
-        // It ends when its input has come, which is written before its output is read.
+        // It exits when it has read its input, which is written before its output is read.
         let start = start("echo begun; read line; exit 2");
         let child = start.start(Instant::now() + LONG).unwrap();
         wait_until(&|| child.stdout.as_ref().map_or(0, os::available) > 0);

@@ -1,4 +1,4 @@
-//! Starts a process, and explains precisely why that failed.
+//! Starts a process, or explains why that failed.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -14,8 +14,8 @@ use crosier_protocol::{Failure, FailureKind};
 
 use super::super::os;
 
-/// What to start. The program is always a path: then the standard library uses `posix_spawn`, which does not copy the
-/// parent's memory map.
+/// What to start. The program is always a path: the standard library then uses `posix_spawn`, which does not
+/// copy the parent's memory map.
 #[derive(Debug, Clone)]
 pub(in crate::run) struct Start {
     pub(in crate::run) program: PathBuf,
@@ -24,7 +24,7 @@ pub(in crate::run) struct Start {
     pub(in crate::run) env: Vec<(OsString, OsString)>,
 }
 
-/// What stops a hook from outside, also before it is started.
+/// Descriptors that stop a hook from outside, even before it is started.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::run) struct Stop<'a> {
     /// Readable or closed when the fire is cancelled.
@@ -53,7 +53,8 @@ impl Start {
         self.start_unless(Stop::default(), deadline)
     }
 
-    /// Starts it as the leader of a group of its own. It inherits three pipes and no other descriptor.
+    /// Starts it as the leader of its own process group, unless it was stopped. It inherits three pipes and
+    /// no other descriptor.
     pub(super) fn start_unless(&self, stop: Stop<'_>, deadline: Instant) -> Result<Child, Failure> {
         let mut command = Command::new(&self.program);
         command
@@ -69,8 +70,8 @@ impl Start {
             stop.check()?;
             match command.spawn() {
                 Ok(child) => return Ok(child),
-                // A process that was started while this file was being written still holds it open; it closes it
-                // as soon as it executes its own program.
+                // A process that was forked while this file was being written still has it open, until it
+                // executes its own program.
                 Err(error) if os::is_busy_file(&error) && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
@@ -79,7 +80,7 @@ impl Start {
         }
     }
 
-    /// One error code has many causes; this finds out which it is.
+    /// Finds the cause of an error: one error code has many.
     fn explain(&self, error: &io::Error) -> String {
         let (program, cwd) = (self.program.display(), self.cwd.display());
         match fs::metadata(&self.cwd) {

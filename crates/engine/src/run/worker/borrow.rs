@@ -1,4 +1,5 @@
-//! The interface for borrowed workers: a host may run the calls of python hooks in workers that outlive its engine.
+//! The interface for borrowed workers: a host can run the calls of python hooks in workers that outlive its
+//! engine.
 
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
@@ -14,17 +15,17 @@ use super::request;
 use super::response::{Failed, Response};
 use crate::registry::{Layer, Pass, PythonSources, PythonSpec};
 
-/// Runs the calls of python hooks elsewhere, in workers that are warm already.
+/// Runs the calls of python hooks outside the engine, in workers that are already started.
 ///
-/// Set with [`Builder::python_runner`](crate::Builder::python_runner). The engine offers every call to it first. When
-/// it says [`NotHere`], the engine runs the hook in a worker of its own within the same deadline, and the hook finds
-/// `CROSIER_ATTEMPT=2` in its environment if it may have begun before.
+/// Set with [`Builder::python_runner`](crate::Builder::python_runner). The engine offers every call to it
+/// first. If it returns [`NotHere`], the engine runs the hook in a worker of its own within the same
+/// deadline, with `CROSIER_ATTEMPT=2` in its environment if the hook may already have begun.
 pub trait PythonRunner: Send + Sync {
-    /// Runs one call. It blocks, until the deadline at most, and ends early when one of the call's
+    /// Runs one call. It may block until the deadline, and must end early when one of the call's
     /// [`stops`](PythonCall::stops) becomes readable.
     ///
     /// # Errors
-    /// Why the call was not run to its end.
+    /// Why the call was not completed.
     fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere>;
 }
 
@@ -34,22 +35,22 @@ impl std::fmt::Debug for dyn PythonRunner {
     }
 }
 
-/// Why a call was not run elsewhere.
+/// Why a [`PythonRunner`] did not complete a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotHere {
-    /// In words, for logs.
+    /// The reason, for logs.
     pub why: String,
     /// Whether code of the hook may have run.
     pub may_have_begun: bool,
 }
 
 impl NotHere {
-    /// Nothing of the hook was run.
+    /// No code of the hook was run.
     pub fn before(why: impl Into<String>) -> Self {
         Self { why: why.into(), may_have_begun: false }
     }
 
-    /// The hook may have begun.
+    /// Code of the hook may have run.
     pub fn midway(why: impl Into<String>) -> Self {
         Self { why: why.into(), may_have_begun: true }
     }
@@ -65,19 +66,19 @@ pub struct PythonCall<'a> {
     pub hook: &'a Arc<str>,
     /// The hook's layer. Hooks of two layers never share a worker.
     pub layer: Layer,
-    /// What its worker may load from the project; none where nothing is recorded.
+    /// What its worker may load from the project; `None` if there is no record.
     pub record: Option<PythonSources>,
     /// The event, as JSON.
     pub event: &'a str,
-    /// Every variable of the worker.
+    /// All environment variables of the worker.
     pub environment: &'a [(OsString, OsString)],
-    /// Whether it is the second run, which the first one asked for.
+    /// Whether this is a second run, which the hook asked for in its first reply.
     pub second: bool,
-    /// Whether a guard is asked again, about the final event.
+    /// Whether this is the first pass, or a guard is asked again about the final event.
     pub pass: Pass,
-    /// When it must be over.
+    /// When it must have ended.
     pub deadline: Instant,
-    /// The limit that the deadline comes from, for messages.
+    /// The time limit from which the deadline was computed, for messages.
     pub timeout: Duration,
     pub(super) stop: Stop<'a>,
     pub(super) progress: Option<&'a dyn Fn(String)>,
@@ -90,7 +91,7 @@ impl std::fmt::Debug for PythonCall<'_> {
 }
 
 impl<'a> PythonCall<'a> {
-    /// A first call without a record, with this time limit from now on.
+    /// A first call without a record, with a time limit that begins now.
     pub fn new(spec: &'a Arc<PythonSpec>, hook: &'a Arc<str>, event: &'a str, timeout: Duration) -> Self {
         Self {
             spec,
@@ -119,19 +120,19 @@ impl<'a> PythonCall<'a> {
         self
     }
 
-    /// Keeps what the function prints, for the result.
+    /// Keeps what the function prints, and returns it in the result.
     #[must_use]
     pub fn keeping_output(mut self) -> Self {
         self.progress = Some(&|_| {});
         self
     }
 
-    /// The descriptors that become readable or are closed when the call is to end early.
+    /// The descriptors that become readable or are closed when the call must end early.
     pub fn stops(&self) -> impl Iterator<Item = BorrowedFd<'a>> {
         [self.stop.cancel, self.stop.shutdown].into_iter().flatten()
     }
 
-    /// The folders in which the module is looked for, before python's own.
+    /// The folders in which python looks for the module before its own path.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         request::paths(self.spec, self.environment)
@@ -141,7 +142,7 @@ impl<'a> PythonCall<'a> {
         CallLimits { deadline: self.deadline, stop: self.stop, progress: self.progress }
     }
 
-    /// The phase and pass as one number, as a worker reads it.
+    /// The run and the pass as one number, as a worker expects it.
     pub(super) fn phase(&self) -> u16 {
         let phase = if self.second { 2 } else { 1 };
         phase + 256 * (u16::from(self.pass.number()) - 1)
@@ -153,7 +154,7 @@ impl<'a> PythonCall<'a> {
 pub struct PythonResult {
     /// What the function answered.
     pub response: PythonResponse,
-    /// What it printed, where that was asked for.
+    /// What it printed, if that was asked for.
     pub printed: Vec<u8>,
 }
 
@@ -171,7 +172,7 @@ pub enum PythonResponse {
         kind: FailureKind,
         /// One line about it.
         detail: String,
-        /// The reason of a denial that could not be written as a reply; it counts.
+        /// The reason of a denial that could not be serialized as a reply. The denial still counts.
         deny: Option<String>,
     },
 }

@@ -1,4 +1,4 @@
-//! The limits of a call of a worker, and the ways in which it can fail.
+//! The limits of a call to a worker, and the ways in which it can fail.
 
 use std::time::{Duration, Instant};
 
@@ -9,11 +9,11 @@ use super::super::os;
 use super::super::process::Stop;
 use crate::registry::PythonSpec;
 
-/// What bounds a call.
+/// When a call must end, and who gets its output.
 pub(super) struct CallLimits<'a> {
     pub(super) deadline: Instant,
     pub(super) stop: Stop<'a>,
-    /// Gets what the hook prints.
+    /// Called with what the hook prints.
     pub(super) progress: Option<&'a dyn Fn(String)>,
 }
 
@@ -31,13 +31,13 @@ impl CallLimits<'_> {
 /// Why a call has no answer.
 #[derive(Debug)]
 pub(super) struct CallError {
-    pub(super) stage: Stage,
+    pub(super) step: CallStep,
     pub(super) cause: Cause,
 }
 
 /// How far the call got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(super) enum CallStep {
     /// It had no worker yet.
     Waiting,
     /// Its worker was starting.
@@ -52,52 +52,52 @@ pub(super) enum Stage {
 pub(super) enum Cause {
     Late,
     Cancelled,
-    /// The worker exited; how it did.
+    /// The worker exited; the text says how.
     Exited(String),
-    /// It broke the protocol, or could not be started.
+    /// The worker broke the protocol, or could not be started.
     Broken(String),
 }
 
 impl CallError {
-    /// The failure that the report shows. When the hook's code could not be loaded, that is `import`, which denies.
+    /// The failure for the report. If the hook's code could not be loaded it is `import`, which denies.
     pub(super) fn into_failure(self, spec: &PythonSpec, timeout: Duration) -> Failure {
         let module = &spec.module;
-        let (kind, detail) = match (self.cause, self.stage) {
-            (Cause::Late, Stage::Waiting) => {
+        let (kind, detail) = match (self.cause, self.step) {
+            (Cause::Late, CallStep::Waiting) => {
                 (FailureKind::Timeout, format!("all workers were busy for the whole {timeout:?}"))
             }
-            (Cause::Late, Stage::Starting) => {
+            (Cause::Late, CallStep::Starting) => {
                 (FailureKind::Timeout, format!("its worker was not ready after {timeout:?}, and was killed"))
             }
-            (Cause::Late, Stage::Loading) => {
+            (Cause::Late, CallStep::Loading) => {
                 let slow = format!("module '{module}' was still being imported after {timeout:?}");
                 (FailureKind::Timeout, format!("{slow}, and its worker was killed"))
             }
-            (Cause::Late, Stage::Calling) => (
+            (Cause::Late, CallStep::Calling) => (
                 FailureKind::Timeout,
                 format!("it was not done after {timeout:?}, and its worker was killed"),
             ),
-            (Cause::Cancelled, Stage::Waiting) => {
+            (Cause::Cancelled, CallStep::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())
             }
             (Cause::Cancelled, _) => {
                 (FailureKind::Error, "the fire was cancelled, and its worker was killed".to_owned())
             }
-            (Cause::Exited(how), Stage::Waiting | Stage::Starting) => {
+            (Cause::Exited(how), CallStep::Waiting | CallStep::Starting) => {
                 (FailureKind::Import, format!("its worker ended before it was ready: {how}"))
             }
-            (Cause::Exited(how), Stage::Loading) => {
+            (Cause::Exited(how), CallStep::Loading) => {
                 let ended = format!("module '{module}' could not be imported: its worker ended");
                 (FailureKind::Import, format!("{ended}: {how}"))
             }
-            (Cause::Exited(how), Stage::Calling) => {
+            (Cause::Exited(how), CallStep::Calling) => {
                 (FailureKind::WorkerLost, format!("its worker ended in the middle of the call: {how}"))
             }
-            (Cause::Broken(detail), Stage::Waiting | Stage::Starting) => (FailureKind::Import, detail),
-            (Cause::Broken(detail), Stage::Loading) => {
+            (Cause::Broken(detail), CallStep::Waiting | CallStep::Starting) => (FailureKind::Import, detail),
+            (Cause::Broken(detail), CallStep::Loading) => {
                 (FailureKind::Import, format!("module '{module}' could not be imported: {detail}"))
             }
-            (Cause::Broken(detail), Stage::Calling) => (FailureKind::WorkerLost, detail),
+            (Cause::Broken(detail), CallStep::Calling) => (FailureKind::WorkerLost, detail),
         };
         Failure::new(kind, without_controls(&detail))
     }

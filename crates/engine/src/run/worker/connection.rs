@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::super::os;
 use super::super::process::{Lines, ReadResult, Start, read};
-use super::call::{CallError, CallLimits, Cause, Stage};
+use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::interpreter::{Hello, Setup};
 use super::loaded::Loaded;
 use super::process::Process;
@@ -17,18 +17,18 @@ use super::request::{CallRequest, LoadRequest, push_call, push_environment, push
 use super::response::{Reader, Response};
 use crate::registry::PythonSpec;
 
-/// Requests up to this size are written in one piece; also the size of one read.
+/// Requests with a smaller event are written in one piece; also the size of one read.
 const ONE_PIECE: usize = 64 * 1024;
-/// How many pieces are read before they are parsed: more than any answer has.
+/// How many reads are made before parsing: more than any answer needs.
 const MAX_PIECES: usize = 32;
-/// How much of what a call prints is kept for its last message.
+/// How many printed bytes of a call are kept for its last message.
 const MAX_PRINTED: usize = 64 * 1024;
 
-/// A request that was sent.
+/// A request that was sent and not answered yet.
 #[derive(Debug, Clone, Copy)]
 struct Awaited {
     id: u64,
-    /// The hook that it loads, by its number.
+    /// The number of the hook that it loads, if it is a load request.
     loads: Option<usize>,
 }
 
@@ -40,18 +40,18 @@ pub(super) struct Connection {
     loaded: Loaded,
     next_id: u64,
     printed: Vec<u8>,
-    /// Buffers for writing and reading, kept so that a call allocates neither.
+    /// Buffers for writing and reading, reused by all calls.
     out: Vec<u8>,
     scratch: Box<[u8]>,
     setup: Arc<Setup>,
     pub(super) facts: Arc<WorkerFacts>,
-    /// The variables of the present call beside those of its start.
+    /// The variables of the current call, in addition to those that the worker was started with.
     variables: Vec<(OsString, OsString)>,
-    /// Whether the worker has not been told of them.
-    is_moved: bool,
+    /// Whether they must be sent to the worker before the next call.
+    variables_changed: bool,
 }
 
-/// What is known about a worker, even while it is in use.
+/// Information about a worker that can be read while it is in use.
 #[derive(Debug, Default)]
 pub(super) struct WorkerFacts {
     pub(super) pid: u32,
@@ -59,7 +59,7 @@ pub(super) struct WorkerFacts {
 }
 
 impl Connection {
-    /// Starts a worker, or says why not.
+    /// Starts a worker. The error says why that failed.
     pub(super) fn start(start: &Start, setup: &Arc<Setup>, deadline: Instant) -> Result<Self, String> {
         let process = Process::start(start, setup.guard.as_ref(), deadline)?;
         let facts = Arc::new(WorkerFacts { pid: process.id(), calls: AtomicU64::new(0) });
@@ -67,7 +67,7 @@ impl Connection {
             process,
             facts,
             variables: Vec::new(),
-            is_moved: false,
+            variables_changed: false,
             reader: Reader::default(),
             loaded: Loaded::default(),
             next_id: 1,
@@ -78,36 +78,36 @@ impl Connection {
         })
     }
 
-    /// Sets the variables that the next calls have beside those of its start.
+    /// Sets the variables for the next calls, in addition to those that the worker was started with.
     pub(super) fn set_environment(&mut self, variables: Vec<(OsString, OsString)>) {
-        self.is_moved |= self.variables != variables;
+        self.variables_changed |= self.variables != variables;
         self.variables = variables;
     }
 
-    /// Whether it can be used: it neither exited nor wrote anything while it was idle. An error when the call was
-    /// cancelled.
-    pub(super) fn is_well(&mut self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
+    /// Whether it can be used: it has neither exited nor written anything while it was idle. An error when
+    /// the call was cancelled.
+    pub(super) fn is_healthy(&mut self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
         self.process.is_broken |= !self.process.is_quiet(limits)?;
         Ok(!self.process.is_broken)
     }
 
-    /// Whether the next call can use it.
-    pub(super) fn is_of_use(&self) -> bool {
+    /// Whether it can be returned to the pool.
+    pub(super) fn is_reusable(&self) -> bool {
         !self.process.is_broken && !self.loaded.is_full()
     }
 
-    /// Asks it to end without waiting, so that several can end at the same time.
+    /// Asks it to exit and does not wait, so that several can exit at the same time.
     pub(super) fn ask_to_exit(&mut self) {
         self.process.close_stdin();
     }
 
-    /// Asks the worker about itself.
+    /// Asks the worker for information about itself.
     pub(super) fn hello(&mut self, limits: &CallLimits<'_>) -> Result<Hello, CallError> {
         let id = self.next_id();
         let mut out = Vec::new();
         push_hello(&mut out, id);
         let awaited = [Awaited { id, loads: None }];
-        Ok(match self.exchange([&out, &[]], &awaited, limits, Stage::Starting)? {
+        Ok(match self.exchange([&out, &[]], &awaited, limits, CallStep::Starting)? {
             Response::Reply(bytes) => serde_json::from_slice(&bytes).unwrap_or_default(),
             Response::Nothing | Response::Failed(_) => Hello::default(),
         })
@@ -122,12 +122,12 @@ impl Connection {
     ) -> Result<Response, CallError> {
         let mut out = Vec::new();
         let (load, _) = self.push_load(&mut out, spec, hook);
-        self.exchange([&out, &[]], &[load], limits, Stage::Loading)
+        self.exchange([&out, &[]], &[load], limits, CallStep::Loading)
     }
 
     fn push_load(&mut self, out: &mut Vec<u8>, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> (Awaited, usize) {
         let (id, number) = (self.next_id(), self.loaded.number(spec, hook));
-        // It keeps the record that comes with its first hook.
+        // The record is sent with the first hook only; the worker keeps it.
         let record = self.setup.record.as_deref().filter(|_| number == 0);
         push_load(out, id, LoadRequest { number, hook, spec, env: &self.setup.env, record });
         (Awaited { id, loads: Some(number) }, number)
@@ -146,16 +146,16 @@ impl Connection {
         let left = limits.left();
         if left.is_zero() {
             // No request was sent yet, so the next call can use the worker.
-            return Err(CallError { stage: Stage::Waiting, cause: Cause::Late });
+            return Err(CallError { step: CallStep::Waiting, cause: Cause::Late });
         }
         let in_one_piece = input.len() < ONE_PIECE;
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         self.facts.calls.fetch_add(1, Ordering::Relaxed);
-        if std::mem::take(&mut self.is_moved) {
+        if std::mem::take(&mut self.variables_changed) {
             push_environment(&mut out, &self.variables);
         }
-        // A hook that is not loaded, or has changed, is loaded in the same round trip.
+        // If the hook is not loaded, or has changed, it is loaded in the same round trip.
         let (load, number) = match self.loaded.fresh(spec, hook) {
             Some(number) => (None, number),
             None => {
@@ -173,8 +173,8 @@ impl Connection {
             input.as_bytes()
         };
         let response = match load {
-            None => self.exchange([&out, rest], &[called], limits, Stage::Calling),
-            Some(load) => self.exchange([&out, rest], &[load, called], limits, Stage::Calling),
+            None => self.exchange([&out, rest], &[called], limits, CallStep::Calling),
+            Some(load) => self.exchange([&out, rest], &[load, called], limits, CallStep::Calling),
         };
         self.out = out;
         response
@@ -191,19 +191,18 @@ impl Connection {
         id
     }
 
-    /// Writes requests and reads the responses to them; gives the last one back. Two at once are a load and a
-    /// call.
+    /// Writes requests, reads their responses and returns the last one. Two requests are a load and a call.
     fn exchange(
         &mut self,
         parts: [&[u8]; 2],
         requests: &[Awaited],
         limits: &CallLimits<'_>,
-        last: Stage,
+        last: CallStep,
     ) -> Result<Response, CallError> {
         let mut awaited = requests;
         self.try_exchange(parts, &mut awaited, limits).map_err(|cause| {
             self.process.is_broken = true;
-            CallError { stage: if awaited.len() > 1 { Stage::Loading } else { last }, cause }
+            CallError { step: if awaited.len() > 1 { CallStep::Loading } else { last }, cause }
         })
     }
 
@@ -214,7 +213,7 @@ impl Connection {
         limits: &CallLimits<'_>,
     ) -> Result<Response, Cause> {
         if limits.progress.is_some() {
-            // What was printed between two calls belongs to none of them.
+            // What was printed between two calls belongs to neither.
             self.read_available(&mut Lines::default(), None);
         }
         self.printed.clear();
@@ -260,7 +259,7 @@ impl Connection {
         limits: &CallLimits<'_>,
     ) -> Result<Response, Cause> {
         if let Some(progress) = limits.progress {
-            // What the hook printed was written before its answer, so it is in the pipe by now.
+            // The hook's output was written before its answer, so it is in the pipe by now.
             self.read_available(lines, limits.progress);
             let rest = lines.rest();
             if !rest.is_empty() {
@@ -282,7 +281,7 @@ impl Connection {
         }
     }
 
-    /// Reads what is there. True when nothing will come any more.
+    /// Reads what is available. True if the worker closed its output.
     fn read_responses(&mut self) -> bool {
         for _ in 0..MAX_PIECES {
             match read(&mut self.process.stdout, &mut self.scratch) {
@@ -299,7 +298,7 @@ impl Connection {
         false
     }
 
-    /// Reads what the hook printed until now and no more: a thread or a child of it may go on printing.
+    /// Reads only what the hook has printed until now: one of its threads or children may keep printing.
     fn read_available(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) {
         let mut left = self.process.stderr.as_ref().map_or(0, os::available);
         while left > 0 {
@@ -310,7 +309,7 @@ impl Connection {
         }
     }
 
-    /// Reads what the hook printed, one piece of it. 0 when there is nothing.
+    /// Reads one piece of what the hook printed. 0 if there is nothing.
     fn read_printed(&mut self, lines: &mut Lines, progress: Option<&dyn Fn(String)>) -> usize {
         let Some(stderr) = &mut self.process.stderr else { return 0 };
         match read(stderr, &mut self.scratch) {

@@ -1,7 +1,7 @@
-//! The interpreter of a pool: the program that was named, and the real interpreter behind it.
+//! The interpreter of a pool: the configured program, and the real interpreter that it starts.
 //!
-//! The `python` on a machine is often a shim that looks for the real interpreter and takes six times as long to
-//! start. So a worker is asked once which interpreter it runs in, and the next ones are started without the shim.
+//! `python` is often a shim that selects the real interpreter and takes six times as long to start. So the
+//! first worker is asked which interpreter it runs in, and later ones are started without the shim.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::super::process::{ProcessGuard, Start};
-use super::call::{CallError, CallLimits, Cause, Stage};
+use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::connection::Connection;
 
 /// The program that every worker runs.
 const PROGRAM: &str = concat!(include_str!("hook_module.py"), include_str!("worker.py"));
-/// How long the interpreter behind a shim is remembered. Not for ever: people switch versions.
+/// How long the interpreter behind a shim is remembered. Limited, because people switch versions.
 const REMEMBERED: Duration = Duration::from_secs(10);
 /// How many are remembered.
 const MAX_REMEMBERED: usize = 16;
 
-/// Shims and the interpreters behind them. Shared by all engines of a process: many short-lived ones, like those of a
-/// folder of cases, would otherwise each start the shim.
+/// Shims and the interpreters behind them. Shared by all engines of the process: otherwise many short-lived
+/// engines, such as those of test cases, would each start the shim.
 static RESOLVED: Mutex<Vec<ResolvedShim>> = Mutex::new(Vec::new());
 
 #[derive(Debug, Clone)]
 struct ResolvedShim {
-    /// What was started. A shim decides by folder and environment, so these count too.
+    /// What was started, including folder and environment, because a shim's choice depends on them.
     named: Arc<Start>,
     real: Arc<Start>,
     at: Instant,
@@ -43,12 +43,12 @@ pub(super) struct Hello {
     pub(super) environ: BTreeMap<String, String>,
 }
 
-/// What all workers of a pool have in common.
+/// What all workers of a pool share.
 #[derive(Debug)]
 pub(super) struct Setup {
-    /// The environment that was configured; a shim may have given the worker another.
+    /// The configured environment; a shim may have changed it for the worker.
     pub(super) env: Vec<(OsString, OsString)>,
-    /// What it may load from the project, as JSON; none where nothing is recorded.
+    /// What workers may load from the project, as JSON; `None` if there is no record.
     pub(super) record: Option<Arc<str>>,
     pub(super) guard: Option<ProcessGuard>,
 }
@@ -74,7 +74,7 @@ impl Interpreter {
         Self { named, setup: Arc::new(setup), real: Mutex::new(resolved) }
     }
 
-    /// The program that its workers run, as far as it is known.
+    /// The program that its workers run: the real interpreter once it is known.
     pub(super) fn program(&self) -> PathBuf {
         let real = self.real.lock().unwrap_or_else(PoisonError::into_inner);
         real.as_ref().unwrap_or(&self.named).program.clone()
@@ -86,18 +86,18 @@ impl Interpreter {
         if let Some(real) = known {
             match Connection::start(&real, &self.setup, limits.deadline) {
                 Ok(connection) => return Ok(connection),
-                // The interpreter may have been removed since; the shim may know another one.
+                // The interpreter may have been removed; the shim may find another one.
                 Err(_) => self.learn(None),
             }
         }
-        let broke = |detail: String| CallError { stage: Stage::Starting, cause: Cause::Broken(detail) };
+        let broke = |detail: String| CallError { step: CallStep::Starting, cause: Cause::Broken(detail) };
         let mut connection = Connection::start(&self.named, &self.setup, limits.deadline).map_err(broke)?;
         let hello = connection.hello(limits).map_err(|error| match error.cause {
             Cause::Exited(how) => {
                 broke(self.refusal(&format!("it ended before it was ready, {how}"), &mut connection))
             }
             Cause::Broken(detail) => broke(self.refusal(&detail, &mut connection)),
-            cause => CallError { stage: Stage::Starting, cause },
+            cause => CallError { step: CallStep::Starting, cause },
         })?;
         self.learn(Some(self.behind(hello)));
         Ok(connection)
@@ -111,7 +111,7 @@ impl Interpreter {
             return named.clone();
         }
         let env = hello.environ.into_iter().map(|(name, value)| {
-            // A value that is not UTF-8 arrives changed; if it is otherwise the same, the original is kept.
+            // A value that is not UTF-8 arrives altered. If only that differs, the original is kept.
             let is_it = |given: &&(OsString, OsString)| {
                 given.0 == name.as_str() && given.1.to_string_lossy() == value
             };
@@ -121,7 +121,7 @@ impl Interpreter {
         Start { program, env: env.collect(), ..named.clone() }
     }
 
-    /// Why the named program cannot run a worker, with the last line it wrote.
+    /// Why the configured program cannot run a worker, with the last line that it printed.
     fn refusal(&self, why: &str, connection: &mut Connection) -> String {
         let (program, printed) = (self.named.program.display(), connection.take_printed());
         let printed = String::from_utf8_lossy(&printed);
@@ -130,7 +130,7 @@ impl Interpreter {
         format!("{program} cannot run python hooks, for which it must be python 3.9 or later: {why}{words}")
     }
 
-    /// Remembers the real interpreter behind the named program.
+    /// Remembers the real interpreter behind the configured program.
     fn learn(&self, real: Option<Start>) {
         let real = real.map(Arc::new);
         *self.real.lock().unwrap_or_else(PoisonError::into_inner) = real.clone();
@@ -144,7 +144,7 @@ impl Interpreter {
     }
 }
 
-/// What is remembered and not too old.
+/// The remembered shims that are not too old.
 fn resolved() -> std::sync::MutexGuard<'static, Vec<ResolvedShim>> {
     let mut resolved = RESOLVED.lock().unwrap_or_else(PoisonError::into_inner);
     resolved.retain(|resolved| resolved.at.elapsed() < REMEMBERED);

@@ -1,7 +1,8 @@
-//! Workers that outlive engines, for a daemon: they stay warm for the next caller.
+//! Workers that outlive engines, for a daemon that keeps them ready for the next caller.
 //!
-//! They are kept per layer, record, interpreter, folder and the variables that an interpreter reads at its start. All
-//! other variables are set for each call: hardly any two callers have the same, so no worker could be reused.
+//! There is a pool per layer, record, interpreter, folder and the variables that an interpreter reads when it
+//! starts. All other variables are set for each call: they differ between almost all callers, so no worker
+//! could be reused otherwise.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -10,25 +11,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
-use super::call::{CallError, Cause, Stage};
+use super::call::{CallError, CallStep, Cause};
 use super::interpreter::Setup;
 use super::pool::Pool;
 use super::request::record_json;
 use crate::registry::{Layer, PythonSpec};
 
-/// The most kinds of workers that are kept; beyond that, the least recently used kind ends.
-const MAX_KINDS: usize = 16;
-/// The most functions that are remembered.
+/// The maximum number of pools; beyond it, the least recently used one is closed.
+const MAX_POOLS: usize = 16;
+/// The maximum number of functions that are remembered.
 const MAX_SPECS: usize = 1024;
 
-/// Python workers that several engines share, and programs that ask for one call.
+/// Python workers that are shared by several engines, or by programs that each make one call.
 #[derive(Debug, Default)]
-pub struct PythonWorkers(Mutex<Kinds>);
+pub struct PythonWorkers(Mutex<State>);
 
 #[derive(Debug, Default)]
-struct Kinds {
-    pools: HashMap<Kind, Kept>,
-    /// Equal functions share one value, so that a worker recognises a hook.
+struct State {
+    pools: HashMap<PoolKey, Kept>,
+    /// Equal functions share one `Arc`, by which a worker recognises a hook.
     specs: HashSet<Arc<PythonSpec>>,
     is_closed: bool,
 }
@@ -40,7 +41,7 @@ struct Kept {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Kind {
+struct PoolKey {
     layer: Layer,
     record: Option<Arc<str>>,
     interpreter: String,
@@ -56,39 +57,40 @@ pub struct WorkerInfo {
     pub python: PathBuf,
     /// Its process.
     pub pid: u32,
-    /// How many calls it has had.
+    /// How many calls it has received.
     pub calls: u64,
 }
 
 impl PythonWorkers {
-    /// Runs a call in a worker, a warm one where there is one.
+    /// Runs a call in a worker: an idle one if there is one, else a new one.
     ///
     /// # Errors
-    /// When no worker could be started, or it ended before it answered: the caller can try elsewhere.
+    /// When no worker could be started, or it ended before it answered. The caller can then run the hook
+    /// itself.
     pub fn lend(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
         self.try_call(call).or_else(|error| match error.cause {
             Cause::Late => Ok(failed(error, call)),
             _ => {
-                let may_have_begun = matches!(error.stage, Stage::Loading | Stage::Calling);
+                let may_have_begun = matches!(error.step, CallStep::Loading | CallStep::Calling);
                 let why = error.into_failure(call.spec, call.timeout).detail;
                 Err(NotHere { why, may_have_begun })
             }
         })
     }
 
-    /// The workers there are.
+    /// All workers, idle and busy.
     #[must_use]
     pub fn list(&self) -> Vec<WorkerInfo> {
         let pools: Vec<Arc<Pool>> = self.lock().pools.values().map(|kept| Arc::clone(&kept.pool)).collect();
         pools.iter().flat_map(|pool| pool.list()).collect()
     }
 
-    /// Ends workers that were idle for this long, all but one of each kind, and kinds that were unused for ten times as
-    /// long.
+    /// Ends the idle workers, except one, of every pool that was unused for this long, and closes pools that
+    /// were unused for ten times as long.
     pub fn trim(&self, idle: Duration) {
         let mut ended = Vec::new();
-        let mut kinds = self.lock();
-        kinds.pools.retain(|_, kept| {
+        let mut state = self.lock();
+        state.pools.retain(|_, kept| {
             let unused = kept.used.elapsed();
             if unused >= idle {
                 ended.extend(kept.pool.take_idle_but(1));
@@ -99,14 +101,14 @@ impl PythonWorkers {
             }
             !is_old
         });
-        drop(kinds);
+        drop(state);
         drop(ended);
     }
 
     /// Ends every idle worker, and starts no more.
     pub fn close(&self) {
-        let kinds = std::mem::replace(&mut *self.lock(), Kinds { is_closed: true, ..Kinds::default() });
-        Pool::close_all(kinds.pools.values().map(|kept| &kept.pool));
+        let state = std::mem::replace(&mut *self.lock(), State { is_closed: true, ..State::default() });
+        Pool::close_all(state.pools.values().map(|kept| &kept.pool));
     }
 
     fn try_call(&self, call: &PythonCall<'_>) -> Result<PythonResult, CallError> {
@@ -120,7 +122,7 @@ impl PythonWorkers {
         called.map(|response| PythonResult { response: response.into(), printed })
     }
 
-    /// The function, the workers for it, and the variables of this call alone.
+    /// The function, the pool for it, and the variables for this call only.
     #[expect(clippy::type_complexity, reason = "three things that are made under one lock")]
     fn prepare(
         &self,
@@ -128,7 +130,7 @@ impl PythonWorkers {
     ) -> Result<(Arc<PythonSpec>, Arc<Pool>, Vec<(OsString, OsString)>), CallError> {
         let record = call.record.as_ref().map(record_json).map(Arc::from);
         let (env, variables) = call.environment.iter().cloned().partition(|(name, _)| is_read_at_start(name));
-        let kind = Kind {
+        let key = PoolKey {
             layer: call.layer,
             record: record.clone(),
             interpreter: call.spec.interpreter.clone(),
@@ -137,39 +139,39 @@ impl PythonWorkers {
         };
         // Dropped after the lock is released: it takes time to end a worker.
         let mut ended = Vec::new();
-        let mut kinds = self.lock();
-        if kinds.is_closed {
-            return Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled });
+        let mut state = self.lock();
+        if state.is_closed {
+            return Err(CallError { step: CallStep::Waiting, cause: Cause::Cancelled });
         }
-        let spec = kinds.spec(call.spec);
-        let pool = match kinds.pools.get_mut(&kind) {
+        let spec = state.spec(call.spec);
+        let pool = match state.pools.get_mut(&key) {
             Some(kept) => {
                 kept.used = Instant::now();
                 Arc::clone(&kept.pool)
             }
             None => {
-                let setup = Setup { env: kind.env.clone(), record, guard: None };
-                let pool = Arc::new(Pool::new(&kind.interpreter, &kind.folder, setup)?);
-                while kinds.pools.len() >= MAX_KINDS
-                    && let Some(oldest) = kinds.oldest()
+                let setup = Setup { env: key.env.clone(), record, guard: None };
+                let pool = Arc::new(Pool::new(&key.interpreter, &key.folder, setup)?);
+                while state.pools.len() >= MAX_POOLS
+                    && let Some(oldest) = state.oldest()
                 {
-                    ended.extend(kinds.pools.remove(&oldest));
+                    ended.extend(state.pools.remove(&oldest));
                 }
-                kinds.pools.insert(kind, Kept { pool: Arc::clone(&pool), used: Instant::now() });
+                state.pools.insert(key, Kept { pool: Arc::clone(&pool), used: Instant::now() });
                 pool
             }
         };
-        drop(kinds);
+        drop(state);
         Pool::close_all(ended.iter().map(|kept| &kept.pool));
         Ok((spec, pool, variables))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kinds> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kinds {
+impl State {
     fn spec(&mut self, spec: &Arc<PythonSpec>) -> Arc<PythonSpec> {
         if let Some(known) = self.specs.get(spec) {
             return Arc::clone(known);
@@ -181,15 +183,15 @@ impl Kinds {
         Arc::clone(spec)
     }
 
-    /// The least recently used kind, if none of its workers is busy.
-    fn oldest(&self) -> Option<Kind> {
+    /// The least recently used pool that is not busy.
+    fn oldest(&self) -> Option<PoolKey> {
         let free = self.pools.iter().filter(|(_, kept)| !kept.pool.is_busy());
-        free.min_by_key(|(_, kept)| kept.used).map(|(kind, _)| kind.clone())
+        free.min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone())
     }
 }
 
 impl PythonRunner for PythonWorkers {
-    /// A call of an engine in the same process: what goes wrong is the answer, as in a worker of its own.
+    /// A call from an engine in the same process. Errors become failures, as with the engine's own workers.
     fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
         Ok(self.try_call(call).unwrap_or_else(|error| failed(error, call)))
     }
@@ -201,7 +203,7 @@ fn failed(error: CallError, call: &PythonCall<'_>) -> PythonResult {
     PythonResult { response, printed: Vec::new() }
 }
 
-/// Whether an interpreter, or a program that looks for the right one, reads this variable when it starts.
+/// Whether an interpreter, or a shim that selects one, reads this variable when it starts.
 fn is_read_at_start(name: &OsStr) -> bool {
     const NAMES: [&str; 7] = ["PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "VIRTUAL_ENV"];
     const STARTS: [&str; 8] = ["PYTHON", "LC_", "PYENV_", "ASDF_", "MISE_", "CONDA_", "UV_", "LD_"];

@@ -1,7 +1,7 @@
-//! The hooks that a worker has loaded, and the files that they are made of.
+//! The hooks that a worker has loaded, and the files that they consist of.
 //!
-//! The files are checked here, before each call, and not by the worker: that would take python several times as
-//! long. A hook whose files changed is reloaded, in the same exchange as the call.
+//! The files are checked here before each call, and not by the worker, because python takes several times as
+//! long. A hook whose files changed is reloaded in the same round trip as the call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use super::super::os::{self, Stamp};
 use super::response::Response;
 use crate::registry::PythonSpec;
 
-/// A worker that has loaded this many hooks is not used again: hooks come and go with agents, and it unloads
-/// none.
+/// A worker that has loaded this many hooks is not used again: hooks come and go with agents, but it never
+/// unloads one.
 const MAX_LOADED: usize = 1024;
 
-/// A worker knows hooks by their index here. A name is not enough to distinguish them: another hook may have it
-/// by now.
+/// A worker identifies hooks by their index in this list. A name is not enough: another hook may have the
+/// same name later.
 #[derive(Debug, Default)]
 pub(super) struct Loaded(Vec<Known>);
 
@@ -25,7 +25,7 @@ pub(super) struct Loaded(Vec<Known>);
 struct Known {
     spec: Arc<PythonSpec>,
     hook: Arc<str>,
-    /// As the worker found them; unknown when it could not load the hook, or has not yet.
+    /// As the worker found them; `None` if it could not load the hook, or has not yet.
     files: Option<Files>,
 }
 
@@ -42,14 +42,14 @@ impl Loaded {
         self.0.len() >= MAX_LOADED
     }
 
-    /// The number of a hook that is loaded as it is on disk now.
+    /// The number of a hook, if it is loaded and its files have not changed since.
     pub(super) fn fresh(&self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> Option<usize> {
         let number = self.position(spec, hook)?;
         let files = self.0.get(number)?.files.as_ref()?;
         files.iter().all(|(path, known)| os::stamp(path) == *known).then_some(number)
     }
 
-    /// The number that a hook is to be loaded under.
+    /// The number under which a hook is loaded.
     pub(super) fn number(&mut self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> usize {
         self.position(spec, hook).unwrap_or_else(|| {
             self.0.push(Known { spec: Arc::clone(spec), hook: Arc::clone(hook), files: None });
@@ -57,7 +57,7 @@ impl Loaded {
         })
     }
 
-    /// Remembers what came of loading it.
+    /// Remembers the files of a hook that was loaded.
     pub(super) fn learn(&mut self, number: usize, response: &Response) {
         let facts = match response {
             Response::Reply(bytes) => serde_json::from_slice::<Facts>(bytes).ok(),
@@ -102,7 +102,7 @@ mod tests {
         std::fs::remove_file(path).unwrap();
         assert_eq!(loaded.fresh(&spec, &hook), None);
         assert_eq!(learn(&mut loaded, "null"), Some(0));
-        // Its number stays, and another hook gets another one.
+        // It keeps its number, and another hook gets a different one.
         assert_eq!((loaded.number(&spec, &hook), loaded.number(&spec, &Arc::from("other"))), (0, 1));
     }
 }

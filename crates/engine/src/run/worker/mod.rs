@@ -1,8 +1,9 @@
-//! Python hooks: functions in warm workers, isolated like processes and killed when they are late.
+//! Python hooks: functions that run in worker processes, which are reused, and killed when a call is late.
 //!
 //! Input: a python hook and an event. Output: its answer. A worker is a long-lived process that runs
-//! `worker.py`; there is a pool of them per interpreter, environment and folder. A worker that is late, dies
-//! or breaks the protocol is killed with its group and replaced; only the call that it was running is lost.
+//! `worker.py`; there is a pool of them per layer, record, interpreter, environment and folder. A worker that
+//! is late, dies or breaks the protocol is killed with its group and replaced; only the call that it was
+//! running is lost.
 
 mod borrow;
 mod call;
@@ -25,13 +26,13 @@ use super::process::Stop;
 use super::{Resources, deadline_in};
 use crate::registry::{Entry, PythonSpec};
 pub use borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
-use call::{CallError, CallLimits, Cause, Stage};
+use call::{CallError, CallLimits, CallStep, Cause};
 pub use lend::{PythonWorkers, WorkerInfo};
 pub(super) use pool::Pools;
 use response::{Failed, Response};
 
 const SHUT_DOWN: &str = "the engine is shut down";
-/// A reply over this is `oversize`.
+/// A larger reply is the failure `oversize`.
 const MAX_REPLY: usize = 1024 * 1024;
 
 /// Calls the function within its deadline.
@@ -50,7 +51,7 @@ pub(super) fn run(spec: &Arc<PythonSpec>, run: &mut BlockingRun) -> Answer {
     }
     match called {
         Ok(response) => answer(response, run.event.kind(), &run.hook.name),
-        Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled })
+        Err(CallError { step: CallStep::Waiting, cause: Cause::Cancelled })
             if run.resources.processes.is_shut_down() =>
         {
             Failure::error(SHUT_DOWN).into()
@@ -59,17 +60,17 @@ pub(super) fn run(spec: &Arc<PythonSpec>, run: &mut BlockingRun) -> Answer {
     }
 }
 
-/// The worker's response, or why there is none. The outer error is a call that cannot even be tried.
+/// The worker's response, or why there is none. The outer error is for a call that is not even tried.
 fn call(
     spec: &Arc<PythonSpec>,
     run: &BlockingRun,
     printed: &mut Vec<u8>,
 ) -> Result<Result<Response, CallError>, Failure> {
     let BlockingRun { event, hook, resources, notifier, .. } = run;
-    // A shutdown of the engine is noticed when a worker is leased.
+    // Leasing a worker notices a shutdown of the engine, so it is not checked here.
     let input = event.wire().map_err(Failure::clone)?;
     resources.environment.check_depth()?;
-    // A worker is not started when a shutdown could not stop it.
+    // Without this descriptor a shutdown could not stop a worker, so none is started.
     let shutdown = resources.processes.shutdown_fd().map_err(|error| {
         let detail = format!("no descriptors are left to watch over its worker: {error}");
         Failure::new(FailureKind::Import, detail)
@@ -142,7 +143,7 @@ fn answer(response: Response, row: &EventRow, hook: &str) -> Answer {
 pub struct PythonInfo {
     /// Its version.
     pub version: String,
-    /// The program itself, behind any shim.
+    /// The path of the real interpreter, not of a shim.
     pub executable: String,
 }
 

@@ -1,4 +1,4 @@
-//! The workers, idle and busy, up to a limit, and a queue of calls that wait for one.
+//! Pools of workers, each with a maximum size and a queue of calls that wait for a worker.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -10,14 +10,14 @@ use std::time::Duration;
 use super::super::command::find_program;
 use super::super::environment::Environment;
 use super::super::process::ProcessGuard;
-use super::call::{CallError, CallLimits, Cause, Stage};
+use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::connection::{Connection, WorkerFacts};
 use super::interpreter::{Interpreter, Setup};
 use super::lend::WorkerInfo;
 use super::request::record_json;
 use crate::registry::{Entry, Layer, PythonSpec, Sources};
 
-/// The most workers of one kind: as many as hooks run together.
+/// The maximum number of workers per pool: as many as one stage runs at once.
 const MAX_WORKERS: usize = 8;
 /// How often a call that waits for a worker checks whether it was cancelled.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
@@ -32,16 +32,17 @@ pub(in crate::run) struct Pools {
 #[derive(Debug, Default)]
 struct PoolMap {
     pools: HashMap<WorkerKey, Arc<Pool>>,
-    /// The pool of each hook, so that its environment is not put together for every call.
+    /// The pool of each hook, so that its environment is not computed for every call.
     of_hooks: Vec<(Weak<PythonSpec>, Owner, Arc<Pool>)>,
     is_closed: bool,
 }
 
-/// Whose hooks a worker runs. No other layer shares it: a hook could change what the hooks of another layer use.
+/// Which hooks a worker may run. Layers do not share workers: a hook could change what the hooks of another
+/// layer use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Owner {
     layer: Layer,
-    /// The address of its record, which its pool keeps alive.
+    /// The address of the record, which the pool keeps alive.
     sources: Option<usize>,
 }
 
@@ -73,22 +74,23 @@ pub(super) struct Pool {
 struct State {
     idle: Vec<Connection>,
     busy: usize,
-    /// The workers on loan.
+    /// The workers that are leased.
     lent: Vec<Arc<WorkerFacts>>,
-    /// The calls that wait for a worker, first come, first served.
+    /// The calls that wait for a worker, in the order of arrival.
     queue: VecDeque<Arc<Condvar>>,
     is_closed: bool,
 }
 
-/// A worker on loan.
+/// A worker that is in use by one call.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) connection: Connection,
-    /// Declared after the connection: its slot is free only when the worker has exited.
+    /// Declared after the connection, and so dropped after it: the slot is free only when the worker has
+    /// exited.
     slot: BusySlot,
 }
 
-/// The right to use one worker; given back when dropped.
+/// The right to use one worker; returned when dropped.
 #[derive(Debug)]
 struct BusySlot(Arc<Pool>);
 
@@ -98,7 +100,7 @@ impl Lease {
         let Self { connection, slot } = self;
         let mut state = lock(&slot.0.state);
         state.lent.retain(|facts| !Arc::ptr_eq(facts, &connection.facts));
-        if connection.is_of_use() && !state.is_closed {
+        if connection.is_reusable() && !state.is_closed {
             state.idle.push(connection);
         } else {
             drop(state);
@@ -124,7 +126,7 @@ impl Pools {
         Self { map: Mutex::default(), guard }
     }
 
-    /// A worker for this hook, idle or new.
+    /// Leases an idle or a new worker for this hook.
     pub(super) fn lease(
         &self,
         spec: &Arc<PythonSpec>,
@@ -150,7 +152,7 @@ impl Pools {
     ) -> Result<Arc<Pool>, CallError> {
         let mut known = lock(&self.map);
         if known.is_closed {
-            return Err(CallError { stage: Stage::Waiting, cause: Cause::Cancelled });
+            return Err(CallError { step: CallStep::Waiting, cause: Cause::Cancelled });
         }
         let owner = Owner::of(hook);
         let is_of = |(other, of, _): &&(Weak<PythonSpec>, Owner, _)| {
@@ -176,7 +178,7 @@ impl Pools {
                 pool
             }
         };
-        // Hooks come and go with agents; those that are gone are forgotten.
+        // Hooks come and go with agents: remove those that are gone.
         known.of_hooks.retain(|(other, ..)| other.strong_count() > 0);
         known.of_hooks.push((Arc::downgrade(spec), owner, Arc::clone(&pool)));
         Ok(pool)
@@ -184,11 +186,13 @@ impl Pools {
 }
 
 impl Pool {
-    /// Workers of this interpreter; none is started yet.
+    /// A pool of workers of this interpreter. None is started yet.
     pub(super) fn new(interpreter: &str, folder: &Path, setup: Setup) -> Result<Self, CallError> {
         let path = setup.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-        let program = find_program(interpreter, path)
-            .map_err(|failure| CallError { stage: Stage::Starting, cause: Cause::Broken(failure.detail) })?;
+        let program = find_program(interpreter, path).map_err(|failure| CallError {
+            step: CallStep::Starting,
+            cause: Cause::Broken(failure.detail),
+        })?;
         let interpreter = Interpreter::new(program, folder.to_owned(), setup);
         Ok(Self { interpreter, _sources: None, state: Mutex::default() })
     }
@@ -206,13 +210,13 @@ impl Pool {
         drop(idle);
     }
 
-    /// Whether a worker of it is on loan, or a call waits for one.
+    /// Whether one of its workers is leased, or a call waits for one.
     pub(super) fn is_busy(&self) -> bool {
         let state = lock(&self.state);
         state.busy > 0 || !state.queue.is_empty()
     }
 
-    /// Removes idle workers, the least recently used first, until `stay` are left.
+    /// Takes out idle workers, the least recently used first, until `stay` are left.
     pub(super) fn take_idle_but(&self, stay: usize) -> Vec<Connection> {
         let mut state = lock(&self.state);
         let out = state.idle.len().saturating_sub(stay);
@@ -265,10 +269,10 @@ impl Pool {
         if let Some(turn) = turn {
             state.leave_queue(&turn);
         }
-        let found = found.map_err(|cause| CallError { stage: Stage::Waiting, cause })?;
+        let found = found.map_err(|cause| CallError { step: CallStep::Waiting, cause })?;
         state.busy += 1;
         state.lent.extend(found.as_ref().map(|worker| Arc::clone(&worker.facts)));
-        // There may be a worker for the next call in the queue, too.
+        // There may also be a worker for the next call in the queue.
         state.wake_next();
         drop(state);
         let slot = BusySlot(Arc::clone(self));
@@ -311,15 +315,15 @@ impl State {
         }
     }
 
-    /// The most recently used idle worker; unusable ones are set aside. An error when the
-    /// fire was cancelled or the engine shut down.
+    /// The most recently used idle worker; unusable ones are moved to `stale`. An error when the fire was
+    /// cancelled or the engine shut down.
     fn take_idle(
         &mut self,
         stale: &mut Vec<Connection>,
         limits: &CallLimits<'_>,
     ) -> Result<Option<Connection>, Cause> {
         while let Some(mut connection) = self.idle.pop() {
-            match connection.is_well(limits) {
+            match connection.is_healthy(limits) {
                 Ok(true) => return Ok(Some(connection)),
                 Ok(false) => stale.push(connection),
                 Err(why) => {

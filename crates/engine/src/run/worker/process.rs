@@ -1,4 +1,4 @@
-//! The process of a worker: its pipes, its beginning and its end.
+//! The process of a worker: its pipes, its start and its end.
 
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -6,24 +6,25 @@ use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::time::{Duration, Instant};
 
 use super::super::os::{self, ExitWatch, GroupSignal, PollSet, Readiness};
-use super::super::process::{Held, ProcessGuard, Start, Stop};
+use super::super::process::{HostValue, ProcessGuard, Start, Stop};
 use super::call::{CallLimits, Cause};
 
 /// How long it may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
-/// How long it may take to exit after the end of its input: enough to flush its files. What a hook left behind, a
-/// thread or a handler of `atexit`, is not waited for.
+/// How long it may take to exit after the end of its input: enough to flush its files. Threads and `atexit`
+/// handlers that a hook left behind are not waited for.
 const EXIT_WAIT: Duration = Duration::from_millis(100);
-/// How long it may take to exit after SIGKILL. One that takes longer hangs in the kernel, and is not waited for.
+/// How long it may take to exit after SIGKILL. One that takes longer is stuck in the kernel and is not waited
+/// for.
 const KILL_WAIT: Duration = Duration::from_millis(500);
 
-/// A process with its three pipes, none of which blocks. Dropped, it is ended and reaped.
+/// A process with its three nonblocking pipes. Dropping it ends and reaps the process.
 #[derive(Debug)]
 pub(super) struct Process {
     child: Option<Child>,
     exit: ExitWatch,
-    /// Let go before the process is reaped.
-    held: Option<Held>,
+    /// Dropped before the process is reaped.
+    held: Option<HostValue>,
     stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: Option<ChildStderr>,
@@ -32,7 +33,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts it, or says why not.
+    /// Starts it. The error says why that failed.
     pub(super) fn start(
         start: &Start,
         guard: Option<&ProcessGuard>,
@@ -57,7 +58,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Its id.
+    /// Its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.as_ref().map_or(0, Child::id)
     }
@@ -75,8 +76,8 @@ impl Process {
             .map_err(|error| Cause::Broken(format!("its worker could not be poll_set for: {error}")))
     }
 
-    /// Whether it neither exited nor wrote an answer without a request; an error when the call was
-    /// cancelled. One poll checks both, because every call waits for it.
+    /// Whether it has neither exited nor written anything without a request; an error when the call was
+    /// cancelled. One poll checks all of that, because every call has to do this.
     pub(super) fn is_quiet(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
         let Stop { cancel, shutdown } = limits.stop;
         let poll_set = PollSet { stdout: Some(self.stdout.as_fd()), cancel, shutdown, ..PollSet::default() };
@@ -87,7 +88,7 @@ impl Process {
         }
     }
 
-    /// Writes what the pipe takes. A worker that is gone is noticed by its exit.
+    /// Writes as much as the pipe accepts. That a worker is gone is noticed by its exit.
     pub(super) fn write(&mut self, parts: &mut [&[u8]; 2]) {
         for part in parts {
             while let (false, Some(stdin)) = (part.is_empty(), &mut self.stdin) {
@@ -101,13 +102,13 @@ impl Process {
         }
     }
 
-    /// Closes its input: a healthy worker then ends by itself.
+    /// Closes its input. A healthy worker then exits by itself.
     pub(super) fn close_stdin(&mut self) {
         self.stdin = None;
     }
 
-    /// Waits for a worker that closed its output or exited, and returns its status. None when it did not exit and was
-    /// killed.
+    /// Waits for a worker that closed its output or exited, and returns its status. `None` if it did not exit
+    /// and was killed.
     pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {
         self.is_broken = true;
         let exited = self.exits_within(GRACE);
@@ -125,9 +126,9 @@ impl Process {
         true
     }
 
-    /// The end of its input ends a healthy worker, with its files flushed; children that its hooks left in the
-    /// background live on, as those of commands do. A broken one gets SIGTERM, and it and its whole group are killed
-    /// before it is reaped.
+    /// Ends it. A healthy worker exits at the end of its input, with its files flushed; children that its
+    /// hooks left in the background keep running, like those of commands. A broken one gets SIGTERM, and its
+    /// whole group is killed before it is reaped.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
         self.stdin = None;

@@ -1,5 +1,5 @@
-//! Requests to a worker, as bytes: six numbers, the second of which says how many bytes follow. `worker.py` has
-//! the details.
+//! Requests to a worker, as bytes: six numbers, the second of which is the number of bytes that follow.
+//! `worker.py` documents the details.
 
 use std::ffi::{OsStr, OsString};
 use std::ops::Range;
@@ -13,17 +13,17 @@ use crate::registry::{Cwd, PythonSources, PythonSpec};
 
 const PYTHONPATH: &str = "PYTHONPATH";
 
-/// What is asked, in the order of `worker.py`.
+/// The kinds of requests, with the numbers that `worker.py` uses.
 #[derive(Clone, Copy)]
 enum Op {
     Hello,
     Load,
     Call,
-    /// The only one that is not answered.
+    /// The only one without an answer.
     Environment = 6,
 }
 
-/// Asks the worker about itself.
+/// Asks the worker for information about itself.
 pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
     push_head(out, id, 0, Op::Hello, 0, 0, 0);
 }
@@ -38,7 +38,7 @@ pub(super) struct LoadRequest<'a> {
     pub(super) record: Option<&'a str>,
 }
 
-/// Asks it to import the module of a hook and to find its function, and to know the hook by this number.
+/// Asks it to import the module of a hook and find its function, and to use this number for the hook.
 pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
     let LoadRequest { number, hook, spec, env, record } = request;
     let (name, module, function) = (json(hook), json(&spec.module), json(&spec.function));
@@ -48,7 +48,7 @@ pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
     let how = format!(r#""paths":[{paths}],"fork":{fork},"max_reply":{MAX_REPLY}"#);
     let cwd = match &spec.cwd {
         Cwd::Folder(folder) => format!(",\"cwd\":{}", path_json(folder)),
-        // Each event says which.
+        // Each event has its own.
         Cwd::Event => String::new(),
     };
     let record = record.map(|record| format!(",\"record\":{record}")).unwrap_or_default();
@@ -57,7 +57,7 @@ pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
     out.extend_from_slice(facts.as_bytes());
 }
 
-/// Has it take on these variables, beside those that it was started with, and give up all others.
+/// Sets its environment to the variables that it was started with, plus these.
 pub(super) fn push_environment(out: &mut Vec<u8>, variables: &[(OsString, OsString)]) {
     let pairs = variables.iter().map(|(name, value)| format!("{}:{}", os_json(name), os_json(value)));
     let facts = format!("{{{}}}", pairs.collect::<Vec<_>>().join(","));
@@ -72,14 +72,14 @@ pub(super) struct CallRequest<'a> {
     /// How much time is left.
     pub(super) left: Duration,
     pub(super) event_bytes: usize,
-    /// Where the large values of the event are: the worker does not read them before the hook does.
+    /// The positions of large values in the event: the worker parses them only when the hook reads them.
     pub(super) large: &'a [Range<usize>],
 }
 
 /// Calls the function of a hook; the event follows.
 pub(super) fn push_call(out: &mut Vec<u8>, id: u64, request: &CallRequest<'_>) {
     let CallRequest { number, phase, left, event_bytes, large } = *request;
-    // Rounded up, so that a hook does not think that its time is over before it is.
+    // Rounded up, so that a hook does not give up too early.
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
     let (bytes, large_count) = (large.len() * 16 + event_bytes, (large.len() as u64) << 16);
     push_head(out, id, bytes, Op::Call, number, u64::from(phase) | large_count, left);
@@ -94,16 +94,16 @@ fn push_head(out: &mut Vec<u8>, id: u64, bytes: usize, op: Op, hook: usize, phas
     }
 }
 
-/// Where the module is looked for. Python is started so that it ignores `PYTHONPATH`; a hook that sets it or
-/// asks for it gets its folders here, after all others.
+/// The folders in which python looks for the module first. Python is started so that it ignores `PYTHONPATH`;
+/// if a hook sets it or asks for it, its folders are added here, after all others.
 pub(super) fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let mut paths = spec.paths.clone();
     let is_own = spec.env.iter().any(|(name, _)| name == PYTHONPATH);
     if is_own || spec.env_pass.iter().any(|name| name == PYTHONPATH) {
         let value = env.iter().find(|(name, _)| name == PYTHONPATH).map(|(_, value)| value.as_os_str());
         let folders = std::env::split_paths(value.unwrap_or(OsStr::new("")));
-        // One of the configuration's own is relative to it; an inherited one would be to wherever the host
-        // runs.
+        // A relative folder in the hook's own variable is relative to its configuration. In an inherited
+        // variable it would be relative to the host's current folder, so it is ignored.
         let folders =
             folders.filter(|folder| folder.is_absolute() || is_own && !folder.as_os_str().is_empty());
         paths.extend(folders.map(|folder| spec.project_dir.join(folder)));
@@ -111,7 +111,7 @@ pub(super) fn paths(spec: &PythonSpec, env: &[(OsString, OsString)]) -> Vec<Path
     paths
 }
 
-/// What a worker may load, as it reads it.
+/// What a worker may load, as JSON.
 pub(super) fn record_json(sources: &PythonSources) -> String {
     let paths = |paths: &[PathBuf]| paths.iter().map(|path| path_json(path)).collect::<Vec<_>>().join(",");
     let digest = |bytes: &[u8; 32]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
@@ -130,7 +130,8 @@ fn path_json(path: &Path) -> String {
     os_json(path.as_os_str())
 }
 
-/// A text of the system as Python has it: a byte that is not a character becomes a lone surrogate (`surrogateescape`).
+/// An OS string as Python represents it: bytes that are not valid UTF-8 become lone surrogates
+/// (`surrogateescape`).
 fn os_json(text: &OsStr) -> String {
     let mut out = String::from("\"");
     for chunk in text.as_encoded_bytes().utf8_chunks() {

@@ -5,9 +5,9 @@ use serde::Deserialize;
 
 use super::MAX_REPLY;
 
-/// No answer of a worker is larger: a reply, or a failure with its traceback.
+/// The maximum size of an answer: a reply, or a failure with its traceback.
 const MAX_BYTES: usize = MAX_REPLY + 256 * 1024;
-/// An id this far from that of the request is not an id, but printed text.
+/// An id further than this from the id of the request is not an id, but text that was printed to the channel.
 const FAR: u64 = 1 << 32;
 /// The size of the three numbers, in bytes.
 const HEAD: usize = 24;
@@ -29,11 +29,11 @@ pub(super) struct Failed {
     pub(super) detail: String,
     #[serde(default)]
     pub(super) traceback: String,
-    /// The reason of a denial that could not be written as a reply: the denial still counts.
+    /// The reason of a denial that could not be serialized as a reply. The denial still counts.
     pub(super) deny: Option<String>,
 }
 
-/// The bytes of a worker, cut into responses.
+/// Splits the bytes from a worker into responses.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     bytes: Vec<u8>,
@@ -44,12 +44,12 @@ impl Reader {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Whether nothing is left over.
+    /// Whether no bytes are left over.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The response to this request, when it is complete; an error when the worker breaks the protocol.
+    /// The response to this request, once it is complete; an error if the worker breaks the protocol.
     pub(super) fn response(&mut self, id: u64) -> Result<Option<Response>, String> {
         let Some((head, rest)) = self.bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
         let [answered, length, status] = numbers(head);
@@ -64,7 +64,7 @@ impl Reader {
             return Err(format!("its worker answered request {answered} instead of {id}"));
         }
         let Some(bytes) = rest.get(..length) else { return Ok(None) };
-        // The numbers of `worker.py`.
+        // The status numbers that `worker.py` uses.
         let response = match status {
             3 => Response::Reply(bytes.to_vec()),
             4 => Response::Nothing,
