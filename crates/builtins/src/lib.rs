@@ -47,8 +47,11 @@ mod token;
 mod tool;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crosier::config::Loader;
+
+use protect_paths::OwnPaths;
 
 /// What a host gives to the built-in hooks.
 #[derive(Debug, Clone, Default)]
@@ -62,12 +65,15 @@ pub struct Host {
     /// Further files and folders that belong to the configuration, such as everything that its hooks run: no tool
     /// changes them.
     pub own_files: Vec<PathBuf>,
+    /// The same for folders. Links in their paths are followed, which takes time: not for hundreds of files.
+    pub own_folders: Vec<PathBuf>,
 }
 
 impl Host {
     /// Everything that no tool may change.
-    fn own_files(&self) -> Vec<PathBuf> {
-        self.own_files.iter().chain(&self.state_folder).cloned().collect()
+    fn own(&self) -> Arc<OwnPaths> {
+        let folders = self.own_folders.iter().chain(&self.state_folder).cloned().collect();
+        Arc::new(OwnPaths { files: self.own_files.clone(), folders })
     }
 }
 
@@ -79,6 +85,7 @@ pub fn register(loader: Loader) -> Loader {
 /// Registers every built-in hook.
 pub fn register_for(loader: Loader, host: &Host) -> Loader {
     let loader = packs::PACKS.iter().fold(loader, |loader, pack| loader.pack(*pack));
+    let own = host.own();
     let anchors = host.state_folder.as_deref().map(audit::Anchors::in_state_folder);
     loader
         .builtin(audit::Audit::anchored(anchors))
@@ -87,9 +94,9 @@ pub fn register_for(loader: Loader, host: &Host) -> Loader {
         .builtin(inbox::InboxHook::new(&host.inbox))
         .builtin(limit_prompt::LimitPrompt)
         .builtin(permissions::Permissions)
-        .builtin(protect_paths::ProtectPaths::with_own(host.own_files()))
+        .builtin(protect_paths::ProtectPaths::of_host(Arc::clone(&own)))
         .builtin(redact_secrets::RedactSecrets)
-        .builtin(self_guard::SelfGuard::with_own(host.own_files()))
+        .builtin(self_guard::SelfGuard::of_host(own))
         .builtin(task_reminder::TaskReminder)
 }
 

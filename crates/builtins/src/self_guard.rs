@@ -10,12 +10,15 @@
 //! A configuration names it like any other built-in; a host that wants it to run first loads [`CONFIG`]. It
 //! has no options. Code that runs as the person, outside the agent's tools, is not seen.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use crosier::Callback;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 
 use crate::guard::{self, Ruling};
 use crate::path::{Case, Names};
-use crate::protect_paths::{self, Patterns, Protected};
+use crate::protect_paths::{self, Own, OwnPaths, Patterns, Protected};
 use crate::shell::{Command, Script, Word, base_name};
 use crate::tool::{self, Subject};
 
@@ -65,13 +68,17 @@ const STOPS: &[&str] = &["stop", "disable", "mask", "kill", "unload", "bootout",
 /// The built-in hook.
 #[derive(Debug, Clone, Default)]
 pub struct SelfGuard {
-    own: Vec<std::path::PathBuf>,
+    own: Arc<OwnPaths>,
 }
 
 impl SelfGuard {
     /// The hook; these files and folders belong to Crosier too.
     #[must_use]
-    pub fn with_own(own: Vec<std::path::PathBuf>) -> Self {
+    pub fn with_own(own: Vec<PathBuf>) -> Self {
+        Self::of_host(Arc::new(OwnPaths { files: own, folders: Vec::new() }))
+    }
+
+    pub(crate) fn of_host(own: Arc<OwnPaths>) -> Self {
         Self { own }
     }
 }
@@ -101,7 +108,7 @@ impl Builtin for SelfGuard {
             ask_write: Patterns::default(),
             no_write: Patterns::fixed(&[protect_paths::WIRING]),
             except: Patterns::default(),
-            own: protect_paths::own_files(&request.file(), &self.own),
+            own: Own::new(&request.file(), Arc::clone(&self.own)),
             guards_wiring: true,
             asks_about_form: false,
         };

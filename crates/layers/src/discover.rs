@@ -186,10 +186,20 @@ impl Layers {
 pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let project = real(&places.project);
-    let holds_home = places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));
     let folder = path.parent().map(real);
-    !holds_home
-        && (path.starts_with(&project)
-            || real(path).starts_with(&project)
-            || folder.is_some_and(|folder| folder.starts_with(&project)))
+    // Every call of the program asks this, and following links is slow: a path that is no link is where its folder is.
+    let is_there = match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_symlink() => false,
+        _ => real(path).starts_with(&project),
+    };
+    let is_inside = is_there
+        || path.starts_with(&project)
+        || folder.is_some_and(|folder| folder.starts_with(&project) || is_folder(path, &folder, &project));
+    let holds_home = || places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));
+    is_inside && !holds_home()
+}
+
+/// Whether a path in a folder, none of them a link, is this project.
+fn is_folder(path: &Path, folder: &Path, project: &Path) -> bool {
+    path.file_name().is_some_and(|name| folder.join(name) == project)
 }

@@ -82,8 +82,14 @@ impl Loaded {
 /// The policy in force for a project.
 #[must_use]
 pub fn in_force(request: &Request) -> Policy {
+    in_force_with(request, &state::state_folder(request))
+}
+
+/// Like [`in_force`], for a host that has checked the state folder of this very request.
+#[must_use]
+pub fn in_force_with(request: &Request, state: &StateFolder) -> Policy {
     let mut loading = Loading::default();
-    let loaded = loading.load(request);
+    let loaded = loading.load(request, state);
     match loading.closed {
         Some(mut closed) => {
             closed.still = loaded.ok().map(Box::new);
@@ -110,13 +116,12 @@ impl Loading {
     }
 
     /// The hooks of everything that is not at fault; without any, what the person should know.
-    fn load(&mut self, request: &Request) -> Result<Loaded, Notices> {
+    fn load(&mut self, request: &Request, state: &StateFolder) -> Result<Loaded, Notices> {
         let places = request.places(&request.project, Vec::new());
         let is_named = !request.named.is_empty();
         let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
         self.or_close(refuse(&layers));
-        let state = state::look(request);
-        let mut project = if is_named { Project::default() } else { trust::project(request, &state) };
+        let mut project = if is_named { Project::default() } else { trust::project(request, state) };
         if let Some(closed) = project.closed.take() {
             self.or_close(Err::<(), _>(closed));
         }
@@ -151,7 +156,7 @@ impl Loading {
                 Err(closed) => self.or_close(Err(closed)),
             }
         }
-        let switched_off = match &state {
+        let switched_off = match state {
             StateFolder::Usable(state) => {
                 self.or_close(switch_off(state, &layers, &request.named, &mut configs))
             }
@@ -190,12 +195,10 @@ fn project_dir(request: &Request) -> PathBuf {
     named.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_else(|| request.project.clone())
 }
 
-/// Crosier's own files, which no tool may change: the configuration, what it runs, and the person's folders.
+/// Crosier's own files, which no tool may change: the configuration, and what it runs.
 fn own_files(request: &Request, layers: &Layers, trusted: &Trusted) -> Vec<PathBuf> {
     let mut own: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
     own.extend(request.named.iter().cloned());
-    let homes = request.homes.config.iter().chain(&request.homes.state);
-    own.extend(homes.flat_map(|folder| [Some(folder.clone()), std::fs::canonicalize(folder).ok()]).flatten());
     own.extend(trusted.paths());
     own
 }

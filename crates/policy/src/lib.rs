@@ -18,10 +18,10 @@ pub mod trust;
 
 pub use closed::{Closed, Fault};
 pub use crosier_layers::Person;
-pub use in_force::{Loaded, Notice, Notices, Policy, in_force};
+pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_with};
 pub use loader::{catalog, loader};
 pub use look::{Look, look, switches};
 pub use reply::ReplyType;
 pub use request::{Homes, Request, SelfGuard};
-pub use state::{is_state_refused, lock_file, read_file};
+pub use state::{StateFolder, lock_file, read_file, state_folder};
 pub use switch::{Switch, Switched, Switches, owner, shown};

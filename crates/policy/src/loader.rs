@@ -23,5 +23,6 @@ pub(crate) fn loader_with(homes: &Homes, own_files: Vec<std::path::PathBuf>) -> 
     let mut host = crosier_builtins::Host::default();
     host.state_folder.clone_from(&homes.state);
     host.own_files = own_files;
+    host.own_folders.extend(homes.config.clone());
     crosier_builtins::register_for(Loader::new(catalog()), &host).hook_type(ReplyType)
 }

@@ -131,7 +131,7 @@ fn refuse_links(layers: &mut Layers, folders: &[PathBuf]) {
 /// # Errors
 /// Why the stored switches cannot be read.
 pub fn switches(request: &Request) -> Result<Switches, String> {
-    match crate::state::look(request) {
+    match crate::state::state_folder(request) {
         crate::state::StateFolder::Usable(folder) => Switches::read(&folder),
         _ => Ok(Switches::default()),
     }

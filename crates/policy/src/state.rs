@@ -13,7 +13,8 @@ use crate::request::Request;
 
 /// Whether the state folder can be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StateFolder {
+#[non_exhaustive]
+pub enum StateFolder {
     /// There is no state folder.
     Missing,
     /// It exists and belongs to the user.
@@ -23,7 +24,8 @@ pub(crate) enum StateFolder {
 }
 
 /// Checks the state folder of a request.
-pub(crate) fn look(request: &Request) -> StateFolder {
+#[must_use]
+pub fn state_folder(request: &Request) -> StateFolder {
     let Some(folder) = &request.homes.state else { return StateFolder::Missing };
     let refused = |why: String| {
         StateFolder::Refused(format!("the state folder {} is refused: {why}", crate::show::path(folder)))
@@ -48,12 +50,6 @@ pub(crate) fn look(request: &Request) -> StateFolder {
         }
         Ok(_) => StateFolder::Usable(folder.clone()),
     }
-}
-
-/// Whether the state folder of a request exists and must not be trusted: nothing in it may be used.
-#[must_use]
-pub fn is_state_refused(request: &Request) -> bool {
-    matches!(look(request), StateFolder::Refused(_))
 }
 
 /// Creates a folder that only its owner can access.

@@ -26,6 +26,7 @@
 
 mod code;
 mod defaults;
+mod own;
 mod patterns;
 mod protected;
 mod shell;
@@ -42,19 +43,24 @@ use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
+pub(crate) use own::{Own, OwnPaths};
 pub(crate) use patterns::Patterns;
-pub(crate) use protected::{Objection, Own, Protected};
+pub(crate) use protected::{Objection, Protected};
 
 /// The built-in hook.
 #[derive(Debug, Clone, Default)]
 pub struct ProtectPaths {
-    own: Vec<PathBuf>,
+    own: Arc<OwnPaths>,
 }
 
 impl ProtectPaths {
     /// The hook, with further files and folders that belong to the configuration and that no tool may change.
     #[must_use]
     pub fn with_own(own: Vec<PathBuf>) -> Self {
+        Self::of_host(Arc::new(OwnPaths { files: own, folders: Vec::new() }))
+    }
+
+    pub(crate) fn of_host(own: Arc<OwnPaths>) -> Self {
         Self { own }
     }
 }
@@ -95,7 +101,7 @@ impl Builtin for ProtectPaths {
         let has_options = OPTIONS.iter().any(|option| request.node(option.name).is_some());
         let asked_for = if has_options { Some(protected(request, &self.own)?) } else { None };
         fine?;
-        let (folder, file, own) = (request.folder().to_owned(), request.file(), self.own.clone());
+        let (folder, file, own) = (request.folder().to_owned(), request.file(), Arc::clone(&self.own));
         // The default patterns are prepared at the first call: a program that judges one event needs one of its hooks.
         let protected =
             LazyLock::new(move || asked_for.unwrap_or_else(|| default_protected(&folder, &file, &own)));
@@ -106,7 +112,7 @@ impl Builtin for ProtectPaths {
     }
 }
 
-fn default_protected(folder: &Path, file: &Path, further: &[PathBuf]) -> Protected {
+fn default_protected(folder: &Path, file: &Path, further: &Arc<OwnPaths>) -> Protected {
     Protected {
         base: Names::new(folder, Case::Folded),
         no_read: Patterns::fixed(&[defaults::NO_READ]),
@@ -115,13 +121,13 @@ fn default_protected(folder: &Path, file: &Path, further: &[PathBuf]) -> Protect
         ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
         no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
         except: Patterns::fixed(&[defaults::EXCEPT]),
-        own: own_files(file, further),
+        own: Own::new(file, Arc::clone(further)),
         guards_wiring: true,
         asks_about_form: true,
     }
 }
 
-fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Protected> {
+fn protected(request: &mut BuiltinRequest<'_>, further: &Arc<OwnPaths>) -> Option<Protected> {
     let mut fine = Some(());
     let mut globs = |request: &mut BuiltinRequest<'_>, key: &str, standard: &[&str]| {
         let texts =
@@ -166,23 +172,6 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &[PathBuf]) -> Option<Pr
         except: except.into(),
         ..standard
     })
-}
-
-/// The configuration, its state, and what the host says belongs to it; as written and with links resolved.
-pub(crate) fn own_files(config: &Path, further: &[PathBuf]) -> Own {
-    let name = config.file_name().unwrap_or_default().as_encoded_bytes();
-    if name.starts_with(b"crosier:") {
-        // A pack or the self-guard: there is no such file.
-        return Own::new(further.to_vec());
-    }
-    let mut state = config.to_owned().into_os_string();
-    state.push(".state.json");
-    let mut own = vec![config.to_owned(), PathBuf::from(state)];
-    // The host's files are not resolved: there may be hundreds, and the host gives real paths.
-    let real: Vec<PathBuf> = own.iter().filter_map(|path| std::fs::canonicalize(path).ok()).collect();
-    own.extend(real);
-    own.extend_from_slice(further);
-    Own::new(own)
 }
 
 /// A file that is about to be committed.

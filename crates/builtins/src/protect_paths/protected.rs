@@ -1,6 +1,6 @@
 //! Which files are protected, and why a call that touches one is refused.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use crate::guard::Ruling;
 use crate::path::{Case, Names, PathGlob, Resolved};
@@ -8,6 +8,7 @@ use crate::token::{meets, of_text, of_wildcards};
 use crate::tool::Access;
 
 use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
+use super::own::Own;
 use super::patterns::Patterns;
 
 /// Which files are protected how.
@@ -30,43 +31,6 @@ pub(crate) struct Protected {
     pub(crate) guards_wiring: bool,
     /// Whether a line that cannot be read is asked about.
     pub(crate) asks_about_form: bool,
-}
-
-/// What belongs to the configuration: files, and folders with all that is in them.
-#[derive(Debug)]
-pub(crate) struct Own {
-    paths: Vec<PathBuf>,
-    /// The names of the absolute ones; letters in any case.
-    names: Vec<Names>,
-    /// Those that cannot be compared by their names.
-    others: Vec<PathBuf>,
-}
-
-impl Own {
-    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
-        let is_named = |component| matches!(component, Component::RootDir | Component::Normal(_));
-        let (named, others): (Vec<&PathBuf>, Vec<&PathBuf>) =
-            paths.iter().partition(|path| path.is_absolute() && path.components().all(is_named));
-        let names = named.into_iter().map(|path| Names::new(path, Case::Folded)).collect();
-        let others = others.into_iter().cloned().collect();
-        Self { paths, names, others }
-    }
-
-    /// Whether the file is, or is in, one of them.
-    fn contains(&self, file: &Resolved) -> bool {
-        let is_own = |path: &Names| self.names.iter().any(|own| path.is_in(own));
-        file.folded().iter().any(is_own)
-            || self.others.iter().any(|own| {
-                let own = own.to_string_lossy().to_lowercase();
-                let folded = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
-                [&file.lexical, &file.real].into_iter().any(|path| folded(path).starts_with(&own))
-            })
-    }
-
-    /// Whether one of them is this folder, or in it.
-    fn is_below(&self, folder: &Path) -> bool {
-        self.paths.iter().any(|own| own.starts_with(folder))
-    }
 }
 
 /// Why a file must be left alone.

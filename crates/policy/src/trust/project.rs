@@ -331,7 +331,7 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
 /// Every file in the trust records of a project, whether it is as it was recorded or not.
 #[must_use]
 pub fn recorded(request: &Request) -> Vec<PathBuf> {
-    let Ok(found) = find(request, &state::look(request)) else { return Vec::new() };
+    let Ok(found) = find(request, &state::state_folder(request)) else { return Vec::new() };
     let Some(records) = &found.records else { return Vec::new() };
     let all = found.known.iter().filter_map(|folder| Some((folder, records.read(folder).ok()?)));
     all.flat_map(|(folder, record)| {
@@ -345,7 +345,7 @@ pub fn recorded(request: &Request) -> Vec<PathBuf> {
 /// # Errors
 /// When it cannot be determined for any of them.
 pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> {
-    let state = state::look(request);
+    let state = state::state_folder(request);
     let found = find(request, &state)?;
     let mut standings = Vec::new();
     for folder in &found.folders {

@@ -85,7 +85,7 @@ pub struct Change {
 /// # Errors
 /// Why there is nothing to trust, in words for a person.
 pub fn review(request: &Request) -> Result<Review, String> {
-    let state = match state::look(request) {
+    let state = match state::state_folder(request) {
         StateFolder::Usable(state) => state,
         StateFolder::Refused(why) => return Err(why),
         StateFolder::Missing => request.homes.state.clone().ok_or_else(|| {
@@ -351,7 +351,7 @@ pub struct ListedProject {
 /// # Errors
 /// When the state folder or the list cannot be used.
 pub fn list(request: &Request) -> Result<Vec<ListedProject>, String> {
-    let records = match state::look(request) {
+    let records = match state::state_folder(request) {
         StateFolder::Usable(state) => Records::new(&state).all(),
         StateFolder::Missing => Vec::new(),
         StateFolder::Refused(why) => return Err(why),
@@ -388,7 +388,7 @@ pub fn revoke(request: &Request) -> Result<bool, String> {
     let mut was_trusted = false;
     for folder in &folders {
         let was_listed = ever::read(request.homes.config.as_deref(), request.person)?.contains(folder);
-        let had_record = match state::look(request) {
+        let had_record = match state::state_folder(request) {
             StateFolder::Usable(state) => Records::new(&state)
                 .remove(folder)
                 .map_err(|error| format!("the record cannot be removed: {error}"))?,

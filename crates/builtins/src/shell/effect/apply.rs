@@ -132,7 +132,7 @@ impl<'a> Reader<'a, '_> {
     fn option(&mut self, word: &'a Word, words: &'a [Word], at: usize) -> Option<usize> {
         let head = word.head();
         let name = head.split('=').next().unwrap_or_default();
-        if let Some(meaning) = self.row.options.get(name) {
+        if let Some(meaning) = self.row.option(name) {
             let glued = head.contains('=').then(|| word.after(name.len() + 1));
             return self.meaning(*meaning, glued, words, at);
         }
@@ -151,7 +151,7 @@ impl<'a> Reader<'a, '_> {
             let Ok(letter) = u8::try_from(letter) else { continue };
             let option = [b'-', letter];
             let option = std::str::from_utf8(&option).unwrap_or_default();
-            let Some(meaning) = self.row.options.get(option) else { continue };
+            let Some(meaning) = self.row.option(option) else { continue };
             let glued = (end < head.len() || word.known().is_none()).then(|| word.after(end));
             let takes_value = !matches!(meaning, OptionRole::All(_) | OptionRole::Last(_) | OptionRole::Flag);
             next = self.meaning(*meaning, glued.filter(|_| takes_value), words, at)?;

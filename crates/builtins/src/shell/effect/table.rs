@@ -2,7 +2,6 @@
 
 use std::sync::OnceLock;
 
-use crate::names::NameMap;
 use crate::shell::model::Command;
 use crate::shell::word::Word;
 
@@ -63,11 +62,18 @@ pub(super) struct Row {
     pub(super) operands: Vec<Role>,
     pub(super) repeats: bool,
     pub(super) last: Option<Role>,
-    pub(super) options: NameMap<&'static str, OptionRole>,
+    options: Vec<(&'static str, OptionRole)>,
     /// `if=` and `of=` of dd.
     pub(super) prefixes: Vec<(&'static str, Role)>,
     /// Whether its first operand is a subcommand with a row of its own.
     pub(super) has_subcommands: bool,
+}
+
+impl Row {
+    /// What an option does. A list is quicker than a map here: it is made for one command and searched a few times.
+    pub(super) fn option(&self, name: &str) -> Option<&OptionRole> {
+        self.options.iter().rfind(|(other, _)| *other == name).map(|(_, role)| role)
+    }
 }
 
 static READ: [OnceLock<Option<Row>>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
@@ -101,7 +107,7 @@ fn subcommand(row: &Row, words: &[Word]) -> Option<usize> {
         if !text.starts_with('-') {
             return Some(at);
         }
-        let takes = matches!(row.options.get(text), Some(OptionRole::Value(_)));
+        let takes = matches!(row.option(text), Some(OptionRole::Value(_)));
         at += 1 + usize::from(takes);
     }
     None
@@ -130,7 +136,7 @@ fn row(operands: &'static str, options: &'static str) -> Result<Row, String> {
                 (name, flag_role(flag)?)
             }
         };
-        row.options.insert(name, meaning);
+        row.options.push((name, meaning));
     }
     Ok(row)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crosier::{Decision, Engine, Event, Outcome};
 use crosier_dialect::table::{Agent, AgentEvent};
 use crosier_dialect::{Answer, Call, Read, Told, Verdict, acts, closed, read};
-use crosier_policy::{Notices, SelfGuard};
+use crosier_policy::{Notices, SelfGuard, StateFolder};
 
 use super::policy::{self, Policy};
 use super::{HookArgs, closed_nowhere, project, session, wiring};
@@ -58,7 +58,8 @@ impl HookArgs {
             request.trust = None;
         }
         // What somebody else may have written there must not reach the model.
-        let state = request.homes.state.clone().filter(|_| !crosier_policy::is_state_refused(&request));
+        let folder = crosier_policy::state_folder(&request);
+        let state = request.homes.state.clone().filter(|_| !matches!(folder, StateFolder::Refused(_)));
         let answer = |mut verdict: Verdict, notices: &Notices| {
             verdict.told.extend(notices.iter().map(|notice| Told {
                 hook: notice.subject.clone(),
@@ -73,7 +74,7 @@ impl HookArgs {
             let (decision, by) = (Some(Decision::Deny), WIRING.to_owned());
             return answer(Verdict { decision, reason, by, ..Verdict::default() }, &Notices::new());
         }
-        let (hooks, notices, closed) = match policy::in_force(&request) {
+        let (hooks, notices, closed) = match policy::in_force(&request, &folder) {
             Policy::Loaded(hooks, notices) => (hooks, notices, None),
             Policy::None(notices) => return answer(call.verdict(&[]), &notices),
             Policy::Closed(why, None) => return shut(entry, &why),

@@ -1,6 +1,6 @@
 //! The policy in force for an event.
 
-use crosier_policy::{Notices, Policy as Found, Request};
+use crosier_policy::{Notices, Policy as Found, Request, StateFolder};
 
 use crate::command::fire::background;
 use crate::print;
@@ -23,8 +23,8 @@ pub(super) fn reason(why: &str) -> String {
 }
 
 /// Loads the policy.
-pub(super) fn in_force(request: &Request) -> Policy {
-    match crosier_policy::in_force(request) {
+pub(super) fn in_force(request: &Request, state: &StateFolder) -> Policy {
+    match crosier_policy::in_force_with(request, state) {
         Found::Loaded(mut loaded) => {
             let notices = std::mem::take(&mut loaded.notices);
             let launch = background::launcher(request);
