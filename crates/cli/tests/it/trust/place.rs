@@ -170,5 +170,5 @@ fn a_users_file_that_others_can_write_is_closed() {
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
     machine.is_guarded("project");
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o666);
-    machine.is_closed("project", "everybody can write it");
+    machine.is_closed("project", "everybody can write to it");
 }

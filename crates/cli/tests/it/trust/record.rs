@@ -124,7 +124,7 @@ fn a_state_or_configuration_folder_in_the_project_is_refused() {
 fn a_state_folder_that_others_can_write_is_closed_and_none_is_never_trusted() {
     let machine = Machine::trusted();
     machine.set_mode("home/.local/state/crosier", 0o777);
-    machine.is_closed("project", "others can write it");
+    machine.is_closed("project", "others can write to it");
     machine.set_mode("home/.local/state/crosier", 0o700);
     machine.is_guarded("project");
     let bare = Machine::new();
@@ -150,7 +150,7 @@ fn a_state_folder_that_leads_into_the_project_is_refused() {
     fs::rename(machine.path("home/.local/state/crosier"), machine.path("project/state")).unwrap();
     std::os::unix::fs::symlink(machine.path("project/state"), machine.path("home/.local/state/crosier"))
         .unwrap();
-    machine.is_closed("project", "it lies in the project folder");
+    machine.is_closed("project", "it is inside the project folder");
 }
 
 #[test]
