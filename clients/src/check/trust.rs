@@ -34,7 +34,7 @@ fn never(agent: &dyn Agent) -> Scenario {
             Turn::text("Finished."),
         ])
         .check("the project's hooks do not run", all([made("minded"), ended()]))
-        .check("the person is told that they do not run", printed("because nobody trusted them"))
+        .check("the person is told that they do not run", printed("because they are not trusted"))
         .check("and what to type", printed("crosier trust "))
         .check("the agent cannot trust it", result_has("trust", "is for the person to run"))
         .check("nothing came into force by that", all([not_made("weakened"), made("again")]))

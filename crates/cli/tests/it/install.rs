@@ -64,7 +64,7 @@ fn a_users_own_configuration() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes", "--user"]).exits(0).says("~/.config/crosier/crosier.yaml: written");
     assert!(!home.project.join("crosier.yaml").exists());
-    home.run(&["install", "claude", "--mode", "warn"]).exits(0).says("mode is warn now");
+    home.run(&["install", "claude", "--mode", "warn"]).exits(0).says("mode is now warn");
     assert!(home.read(".config/crosier/crosier.yaml").contains("\nmode: warn\n"));
 }
 

@@ -278,7 +278,7 @@ fn never(folder: &Path, state: &StateFolder) -> Notice {
     };
     Notice {
         subject: format!("trust:{shown}"),
-        text: format!("the hooks of {shown} do not run, because nobody trusted them; {remedy}"),
+        text: format!("the hooks of {shown} do not run, because they are not trusted; {remedy}"),
     }
 }
 

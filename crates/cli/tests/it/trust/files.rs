@@ -90,7 +90,7 @@ fn nothing_of_an_untrusted_project_is_imported_or_quoted() {
     let machine = Machine::new();
     machine.write("project/crosier.yaml", "hooks: {Stop: [{type: python, handler: policy.check}]}");
     machine.write("project/policy.py", "open('ran', 'w').close()\ndef check(event): pass\n");
-    machine.run("project", &["check"]).exits(0).says("nobody trusted this project");
+    machine.run("project", &["check"]).exits(0).says("this project is not trusted");
     machine.run("project", &["doctor"]);
     machine.fire("project");
     assert!(!machine.path("project/ran").exists());
