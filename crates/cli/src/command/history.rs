@@ -16,7 +16,7 @@ const HEAD: [&str; 5] = ["COMMIT", "TIME", "WHAT", "FILE", "WHY"];
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every file that `crosier run` writes is kept in a repository of its own, outside this folder and
-    its .git, together with its previous content.
+its .git, together with its previous content.
 
 Example:
   crosier history list && crosier history restore 3f2a91c04b src/main.rs"

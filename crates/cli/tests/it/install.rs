@@ -345,7 +345,7 @@ fn what_doctor_tried_is_no_event_of_the_agent() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes"]).exits(0);
     home.run(&["doctor"]).exits(0).says("its line denies the test event");
-    home.run(&["status"]).exits(0).says("log: no event was seen yet");
+    home.run(&["status"]).exits(0).says("log: no event yet");
     let log = home.run(&["status", "--json"]).json()["log"].clone();
     assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");
     // It is in the log nevertheless: nothing that an agent can say keeps it out.

@@ -255,7 +255,7 @@ fn a_denial_becomes_a_case() {
     run(&lab, &["test", "crosier.test.yaml"], "").exits(0).says("1 passed");
     let id = records(&lab, &["--denied"])[0]["id"].as_str().unwrap().to_owned();
     record(&[&id, "other.yaml", "--name", "mine", "-c", "crosier.yaml"]).exits(0).says("other.yaml: mine");
-    record(&["zzzzzz"]).exits(1).complains("no whole event `zzzzzz` is kept");
+    record(&["zzzzzz"]).exits(1).complains("no complete event `zzzzzz` is stored");
     record(&["file.yaml"]).exits(64).complains("needs --event");
 }
 

@@ -47,7 +47,7 @@ fn clones_and_moved_projects_are_never_trusted() {
     let machine = Machine::trusted();
     copy_folder(&machine.path("project"), &machine.path("clone"));
     machine.is_never_trusted("clone");
-    machine.run("clone", &["trust"]).exits(1).says("The same bytes as").says("trusted on");
+    machine.run("clone", &["trust"]).exits(1).says("The same content as").says("trusted on");
     fs::rename(machine.path("project"), machine.path("moved")).unwrap();
     machine.is_never_trusted("moved");
     // The agent still calls the old folder its project.
