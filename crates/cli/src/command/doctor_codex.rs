@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 /// How long Codex may take to start and to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const END_WITHIN: Duration = Duration::from_secs(2);
 /// The id of the request.
 const ASKED: u64 = 2;
 
@@ -47,7 +47,7 @@ pub(crate) fn ask(codex: &Path, project: &Path) -> Result<CodexSays, String> {
 /// Codex ends when its input does, and closes its databases; if it does not end, it is killed.
 fn end(child: &mut Child) {
     drop(child.stdin.take());
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + END_WITHIN;
     while Instant::now() < deadline {
         if !matches!(child.try_wait(), Ok(None)) {
             return;

@@ -193,7 +193,7 @@ fn an_event_that_a_hook_names_is_missing_from_the_line() {
     home.run(&["install"]).exits(0);
     home.write(".config/crosier/crosier.yaml", "hooks: {FileChanged: [{name: seen, reply: {}}]}\n");
     assert_eq!(home.status("claude"), "outdated");
-    home.run(&["status"]).exits(0).says("it has no line for FileChanged");
+    home.run(&["status"]).exits(0).says("it has no entry for FileChanged");
     home.run(&["install"]).exits(0);
     assert_eq!(home.status("claude"), "current");
 }

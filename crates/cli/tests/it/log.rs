@@ -105,7 +105,7 @@ fn every_fire_of_an_agent_is_a_record() {
         assert_eq!(records(&lab, args).len(), count, "{args:?}");
     }
     run(&lab, &["log", "--agent", "codex"], "").exits(0).says("no record matches");
-    run(&lab, &["log", "--since", "soon"], "").exits(64).complains("names no time");
+    run(&lab, &["log", "--since", "soon"], "").exits(64).complains("is not a time");
     let id = denied["id"].as_str().unwrap();
     run(&lab, &["log", id], "").exits(0).says("git push --force").says("no-force");
     let stats = run(&lab, &["log", "stats"], "").exits(0);

@@ -16,7 +16,7 @@ use crate::print;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long to wait for the daemon's status.
-const GLANCE: Duration = Duration::from_secs(1);
+const STATUS_WITHIN: Duration = Duration::from_secs(1);
 
 /// The state of the daemon.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) enum Daemon {
 impl Daemon {
     pub(crate) fn find(homes: &Homes) -> Self {
         let asked = super::socket(homes).and_then(|socket| {
-            let status = Conversation::open(&socket)?.request("status", "{}", GLANCE);
+            let status = Conversation::open(&socket)?.request("status", "{}", STATUS_WITHIN);
             status.map_err(|error| NoSocket::Unusable(error.to_string()))
         });
         match asked {
