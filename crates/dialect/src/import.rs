@@ -252,7 +252,7 @@ hooks:
         );
         assert_eq!(all.hooks, 3);
         let missing = all.missing.join("\n");
-        for what in ["looks around", "type `prompt`", "`if` of `s`", "Frobbed"] {
+        for what in ["look-around", "type `prompt`", "`if` of `s`", "Frobbed"] {
             assert!(missing.contains(what), "{missing}");
         }
     }

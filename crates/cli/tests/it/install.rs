@@ -21,7 +21,7 @@ fn from_nothing_to_a_denial_and_back() {
     said.says("not active until trusted");
     let after = home.tree();
     let again = home.run(&["init", "--yes"]).exits(0);
-    again.says("there already").says("Claude Code: unchanged");
+    again.says("already exists").says("Claude Code: unchanged");
     assert_eq!(home.tree(), after, "the second time nothing changes");
     assert_eq!((home.status("claude"), home.status("codex")), ("current".to_owned(), "untrusted".to_owned()));
     home.run(&["install", "codex", "--trust"]).exits(0).says("+trusted_hash = \"sha256:");

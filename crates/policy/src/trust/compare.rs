@@ -120,11 +120,11 @@ pub(crate) fn compare_file(folder: &Path, file: &RecordedFile) -> Result<Option<
         (None, _) => Err(differs("is gone since you trusted it".to_owned())),
         (Some(found), kind) if found.kind != kind => {
             let now = if found.kind == Kind::Link { "a link" } else { "not a link" };
-            Err(differs(format!("is now {now}, unlike when you trusted it")))
+            Err(differs(format!("is {now}, unlike when you trusted it")))
         }
         (Some(found), _) if found.executable != file.executable => {
             let now = if found.executable { "executable" } else { "not executable" };
-            Err(differs(format!("is now {now}, unlike when you trusted it")))
+            Err(differs(format!("is {now}, unlike when you trusted it")))
         }
         (Some(found), _) if file.seen == Some(found.stamp) => Ok(file.seen),
         (Some(_), _) => match stamp::read(&path) {

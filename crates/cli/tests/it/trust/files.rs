@@ -15,7 +15,7 @@ fn a_file_that_is_gone_or_another_kind_of_thing_is_closed() {
     fs::rename(&guard, &away).unwrap();
     machine.is_closed("project", "guard.sh is gone");
     symlink("guard.away", &guard).unwrap();
-    machine.is_closed("project", "guard.sh is now a link, unlike when you trusted it");
+    machine.is_closed("project", "guard.sh is a link, unlike when you trusted it");
     fs::remove_file(&guard).unwrap();
     fs::create_dir(&guard).unwrap();
     machine.is_closed("project", "guard.sh");

@@ -109,7 +109,7 @@ fn a_real_submodule_is_below_its_project() {
     git("project", &["submodule", "add", "-q", machine.path("part").to_str().unwrap(), "vendor/part"]);
     machine.trust("project");
     machine.is_guarded("project/vendor/part");
-    machine.fire("project/vendor/part").complains("nobody trusted");
+    machine.fire("project/vendor/part").complains("they are not trusted");
     assert!(!machine.path("project/vendor/part/ran").exists());
     machine.trust("project/vendor/part");
     machine.fire("project/vendor/part");

@@ -130,7 +130,7 @@ fn a_state_folder_that_others_can_write_is_closed_and_none_is_never_trusted() {
     let bare = Machine::new();
     let mut command = bare.command("project", &["fire", "PreToolUse"]);
     command.env_remove("HOME");
-    feed(command, super::BASH).exits(78).complains("nobody trusted");
+    feed(command, super::BASH).exits(78).complains("they are not trusted");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_lock_that_somebody_holds_keeps_nobody_waiting() {
     machine.write("project/inner/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
     let hook = |name: &str| machine.hook("project/inner", &["claude"], &event(name, "ls"), &[]).exits(0);
     // The session has something to remember: that the inner folder is not trusted.
-    assert!(hook("UserPromptSubmit").stdout.contains("nobody trusted"));
+    assert!(hook("UserPromptSubmit").stdout.contains("they are not trusted"));
     let locks = ["hook/lock", "trust/lock", "log/lock"].map(|file| {
         let path = machine.path("home/.local/state/crosier").join(file);
         let lock = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
