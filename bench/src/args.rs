@@ -1,4 +1,4 @@
-//! The words on the command line.
+//! The arguments on the command line.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     pub(crate) peers: Option<PathBuf>,
     pub(crate) list: bool,
     pub(crate) help: bool,
-    /// We are a process that a suite started: its name and its words.
+    /// Set when a suite started this process: the part to run, and its arguments.
     pub(crate) part: Option<Vec<String>>,
 }
 
@@ -58,7 +58,7 @@ impl Args {
     }
 }
 
-/// The one door to the environment.
+/// The only place that reads the environment.
 #[expect(clippy::disallowed_methods, reason = "a program may ask for its environment; the library may not")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

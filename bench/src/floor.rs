@@ -1,4 +1,4 @@
-//! The floor: the least that any program must do to run a command or to talk to one.
+//! The floor: the least work that any program must do to run a command or to talk to one.
 //!
 //! The standard library starts these with `posix_spawn` (no group, no folder, no hook before `exec`): three
 //! pipes, one write, reads until the end, one wait. No poll, no deadline, no limit: nothing that a hook engine
@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{MemfdFlags, memfd_create};
 
-/// A command without a hook engine.
+/// A command that runs without a hook engine.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     program: String,
@@ -33,12 +33,12 @@ impl Raw {
         }
     }
 
-    /// In this folder.
+    /// Runs it in this folder.
     pub(crate) fn in_folder(self, folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), ..self }
     }
 
-    /// With one more variable.
+    /// Adds an environment variable.
     pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.env.push((name.to_owned(), value.into()));
         self
@@ -64,7 +64,7 @@ impl Raw {
         command
     }
 
-    /// Runs it to its end and gives back what it wrote.
+    /// Runs it to its end and returns its output.
     pub(crate) fn run(&self, input: &str) -> Result<Vec<u8>> {
         self.end(&mut self.command(), input)
     }
@@ -101,7 +101,7 @@ impl Raw {
     }
 }
 
-/// A `cat` that stays: the least that any worker behind pipes costs.
+/// A running `cat`: the least that any worker behind pipes costs.
 #[derive(Debug)]
 pub(crate) struct Echo {
     child: Child,
@@ -118,7 +118,7 @@ impl Echo {
         Ok(Self { child, stdin, stdout, buffer: vec![0; 64 * 1024] })
     }
 
-    /// Sends a text there and back. Pieces that a pipe holds keep it from blocking on both ends.
+    /// Sends a text there and back, in pieces that fit into a pipe, so that neither side blocks.
     pub(crate) fn echo(&mut self, text: &str) -> Result<()> {
         for piece in text.as_bytes().chunks(32 * 1024) {
             self.stdin.write_all(piece)?;

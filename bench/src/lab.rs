@@ -15,19 +15,19 @@ use crate::measure::Budget;
 use crate::report::Curve;
 use crate::row::Row;
 
-/// What a suite measures with.
+/// The equipment of all suites.
 pub(crate) struct Lab {
     pub(crate) budget: Budget,
     folder: TempDir,
     pub(crate) path: String,
-    /// The interpreter itself, not a shim in front of it: a shim would flatter us sixfold.
+    /// The interpreter itself, not a shim in front of it: a shim would make Crosier look six times better.
     pub(crate) python: Option<PathBuf>,
     /// Where other hook systems are installed.
     pub(crate) peers: Option<PathBuf>,
     cli: OnceCell<PathBuf>,
 }
 
-/// What suites found.
+/// The results of suites.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) rows: Vec<Row>,
@@ -76,7 +76,7 @@ impl Lab {
         Ok(path)
     }
 
-    /// An engine whose hooks inherit `PATH` and nothing else, as the raw commands do.
+    /// An engine whose hooks inherit only `PATH`, like the raw commands.
     pub(crate) fn engine(&self) -> Builder {
         Engine::builder()
             .folder(self.folder())
@@ -84,7 +84,7 @@ impl Lab {
             .environment([("PATH".into(), self.path.clone().into())])
     }
 
-    /// The command line, built if need be as it is released: linked statically.
+    /// The command line, built as for a release if needed: linked statically.
     pub(crate) fn cli(&self) -> Result<&Path> {
         if self.cli.get().is_none() {
             eprintln!("  building the command line as it is released");
@@ -93,8 +93,8 @@ impl Lab {
         Ok(self.cli.get().context("the command line is not there")?)
     }
 
-    /// Copies a program, as `cargo install` does. What a linker has just written lies in the page cache in single
-    /// pages, each of which costs every start of the program a little; a copy lies there in large pieces.
+    /// Copies a program, as `cargo install` does. A file that a linker has just written is in the page cache in single
+    /// pages, which makes every start of the program a little slower; a copy is there in large pieces.
     pub(crate) fn install(&self, built: &Path, name: &str) -> Result<PathBuf> {
         let path = self.folder().join(name);
         fs::copy(built, &path).with_context(|| format!("cannot copy {}", built.display()))?;
@@ -126,14 +126,14 @@ pub(crate) fn event_of(bytes: usize) -> PreToolUse {
     PreToolUse::new("Bash", Json::from(input))
 }
 
-/// The JSON of such an event, as the host of a hook writes it.
+/// The JSON of such an event, as a host writes it.
 pub(crate) fn json_of(engine: &Engine, bytes: usize) -> Result<String> {
     let event = Event::from(event_of(bytes));
     let _ = engine.explain(&event);
     Ok(event.wire().map_err(|failure| anyhow::anyhow!("{failure}"))?.to_string())
 }
 
-/// A hook that failed would make the engine look fast.
+/// Fails if a hook failed, because that would make the engine look fast.
 pub(crate) fn check(outcome: &Outcome) -> Result<()> {
     match outcome.failures().next() {
         None => Ok(()),
@@ -141,7 +141,7 @@ pub(crate) fn check(outcome: &Outcome) -> Result<()> {
     }
 }
 
-/// Like [`check`], and so many hooks must have run.
+/// Like [`check`], and this many hooks must have run.
 pub(crate) fn check_ran(outcome: &Outcome, hooks: usize) -> Result<()> {
     check(outcome)?;
     if outcome.reports.len() != hooks {

@@ -1,4 +1,4 @@
-//! What this was measured on, without its name: no host, no user, no folder.
+//! The machine of a measurement, anonymously: no host, user or folder.
 
 use std::fmt;
 use std::fs;
@@ -79,7 +79,7 @@ pub(crate) fn memory_bytes(name: &str) -> f64 {
     number.unwrap_or(0.0) * 1_024.0
 }
 
-/// The family of the processor; its number would say more about the owner than about the result.
+/// The family of the processor; the exact model would say more about the owner than about the result.
 fn cpu() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -89,7 +89,7 @@ fn cpu() -> String {
     if words.is_empty() { std::env::consts::ARCH.to_owned() } else { words.join(" ") }
 }
 
-/// The version without what a vendor adds to it.
+/// The version without the vendor's additions.
 fn kernel() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let version = text.split(['-', '+']).next().unwrap_or_default().trim();
@@ -97,11 +97,11 @@ fn kernel() -> String {
     if version.is_empty() { name.to_owned() } else { format!("{name} {version}") }
 }
 
-/// How quiet the machine is at one moment.
+/// How quiet the machine is at a moment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Noise {
     pub(crate) when: &'static str,
-    /// A loop of the same work: the slow tenth against the middle.
+    /// The 90th percentile of the times of a loop, as a multiple of their median.
     pub(crate) spread: f64,
     /// How many other threads wanted a core, on average.
     pub(crate) others: f64,
@@ -124,7 +124,7 @@ impl Noise {
         }
     }
 
-    /// Whether nothing can be concluded.
+    /// Whether there is too much noise for a conclusion.
     pub(crate) fn is_loud(&self) -> bool {
         self.spread > 1.25 || self.others > 0.5
     }
@@ -156,14 +156,14 @@ fn spin() {
     black_box(value);
 }
 
-/// How many threads run or wait for a core, ours included.
+/// How many threads run or wait for a core, including this one.
 fn wanting() -> f64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let running = text.split_whitespace().nth(3).and_then(|part| part.split('/').next()?.parse().ok());
     running.unwrap_or(1.0)
 }
 
-/// What this process holds at this moment.
+/// The resources of a process at this moment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Held {
     pub(crate) resident: f64,
@@ -171,7 +171,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// What a process of ours holds.
+    /// The resources of a process of this user.
     pub(crate) fn by(pid: &str) -> Self {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -185,14 +185,14 @@ impl Held {
     }
 }
 
-/// The processes that we started and that still run.
+/// The running child processes.
 pub(crate) fn children() -> Vec<String> {
     let ours = std::process::id().to_string();
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let names = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let is_ours = |pid: &String| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name of a program can hold anything; what comes behind its last bracket cannot.
+        // The name of a program can contain anything, but what follows its last bracket cannot.
         stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)) == Some(ours.as_str())
     };
     names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(is_ours).collect()

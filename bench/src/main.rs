@@ -1,8 +1,8 @@
-//! Every performance claim of Crosier, runnable: `cargo run --release -p bench`.
+//! All performance claims of Crosier, as a program: `cargo run --release -p bench`.
 //!
 //! - `measure`: interleaved rounds, medians, bootstrap intervals.
 //! - `row`: one line of the table, its goal and its verdict.
-//! - `floor`: the least that any program must do.
+//! - `floor`: the least work that any program must do.
 //! - `suite`: what is measured.
 //! - `report`: table, Markdown, JSON, chart.
 
@@ -81,7 +81,7 @@ fn measure_all(args: &Args) -> Result<ExitCode> {
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Whole runs become pages of `bench/results`; parts are only printed.
+/// Writes complete runs to `bench/results`; partial runs are only printed.
 fn save(report: &Report, args: &Args) -> Result<()> {
     let json = serde_json::to_string_pretty(report)?;
     if let Some(path) = &args.json {

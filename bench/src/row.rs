@@ -1,4 +1,4 @@
-//! One line of the table: some work, its floor, what Crosier takes, and what was promised.
+//! One line of the table: some work, its floor, Crosier's time, and the goal.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::measure::{CaseId, Interval, Samples};
 /// A line of the table.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Row {
-    /// `G1.sync`: the goal that it belongs to, and which of its cases.
+    /// `G1.sync`: its goal, and the case.
     pub(crate) id: String,
     pub(crate) work: String,
     pub(crate) floor: Option<Timing>,
@@ -19,11 +19,11 @@ pub(crate) struct Row {
     pub(crate) note: String,
     pub(crate) runs: usize,
     pub(crate) rounds: usize,
-    /// The part of the samples that was taken on a core of our own; of the side that has less.
+    /// The share of samples that was taken on an unshared core; of the side that has less.
     pub(crate) quiet: f64,
 }
 
-/// How long one side takes, in nanoseconds.
+/// The time of one side, in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Timing {
     pub(crate) name: String,
@@ -35,23 +35,23 @@ pub(crate) struct Timing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unit {
-    /// Ours as a multiple of the floor.
+    /// Crosier's time as a multiple of the floor.
     Times,
-    /// The other side as a multiple of ours.
+    /// The other side's time as a multiple of Crosier's.
     TimesUnder,
-    /// Ours as a part of the other side, in hundredths of it.
+    /// Crosier's time as a percentage of the other side's.
     Percent,
-    /// Nanoseconds of ours.
+    /// Crosier's time in nanoseconds.
     Nanoseconds,
-    /// Nanoseconds of ours beyond the other side.
+    /// Crosier's time beyond the other side's, in nanoseconds.
     NanosecondsMore,
     /// Bytes.
     Bytes,
-    /// Things.
+    /// A count.
     Count,
 }
 
-/// What was promised about the value.
+/// The goal for the value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Goal {
@@ -59,7 +59,7 @@ pub(crate) enum Goal {
     AtLeast(f64),
 }
 
-/// Whether the promise is kept. The noise is on our side: a goal is missed when the whole interval is.
+/// Whether the goal is met. Noise counts in favour: a goal is missed only when the whole interval misses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -95,7 +95,7 @@ impl Verdict {
 }
 
 impl Row {
-    /// A number that was counted, without a floor.
+    /// A counted number, without a floor.
     pub(crate) fn counted(id: &str, work: impl Into<String>, unit: Unit, value: f64) -> Self {
         Self {
             id: id.to_owned(),
@@ -113,7 +113,7 @@ impl Row {
         }
     }
 
-    /// Ours as a multiple of the floor.
+    /// Crosier's time as a multiple of the floor.
     pub(crate) fn ratio(
         id: &str,
         work: impl Into<String>,
@@ -125,7 +125,7 @@ impl Row {
         Self::sampled(id, work, samples, ours, Some(floor), Unit::Times, value)
     }
 
-    /// How many times ours goes into the other side.
+    /// The other side's time as a multiple of Crosier's.
     pub(crate) fn under(
         id: &str,
         work: impl Into<String>,
@@ -137,7 +137,7 @@ impl Row {
         Self::sampled(id, work, samples, ours, Some(other), Unit::TimesUnder, value)
     }
 
-    /// Ours as a part of the whole, in percent.
+    /// Crosier's time as a percentage of the whole.
     pub(crate) fn share(
         id: &str,
         work: impl Into<String>,
@@ -149,13 +149,13 @@ impl Row {
         Self::sampled(id, work, samples, ours, Some(whole), Unit::Percent, value)
     }
 
-    /// What ours takes.
+    /// Crosier's time.
     pub(crate) fn time(id: &str, work: impl Into<String>, samples: &Samples, ours: CaseId) -> Self {
         let value = samples.estimate(&[ours], |p50| p50[0]);
         Self::sampled(id, work, samples, ours, None, Unit::Nanoseconds, value)
     }
 
-    /// What ours takes beyond the other side.
+    /// Crosier's time beyond the other side's.
     pub(crate) fn more(
         id: &str,
         work: impl Into<String>,

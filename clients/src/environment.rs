@@ -3,19 +3,19 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-#[expect(clippy::disallowed_methods, reason = "the one place of this program that reads variables")]
+#[expect(clippy::disallowed_methods, reason = "the only place of this program that reads variables")]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Where agents are installed, unless the command line says otherwise.
+/// The default folder in which agents are installed.
 pub(crate) fn cache() -> Option<PathBuf> {
     let base = variable("XDG_CACHE_HOME").map(PathBuf::from);
     let base = base.or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))?;
     Some(base.join("crosier-clients"))
 }
 
-/// Where programs are looked for.
+/// The search path for programs.
 pub(crate) fn path() -> OsString {
     variable("PATH").unwrap_or_else(|| OsString::from("/usr/local/bin:/usr/bin:/bin"))
 }

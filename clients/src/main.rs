@@ -1,5 +1,5 @@
-//! Crosier inside the real agents: installs them, runs them headless against a scripted model on loopback, and checks
-//! what the agent did and what the model was told. README.md says how to use it.
+//! Runs Crosier inside the real agents: installs them, runs them headless against a scripted model on loopback, and
+//! checks what the agent did and what the model was told. README.md says how to use it.
 
 mod agent;
 mod args;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words.as_slice() {
-        // What agents start: their hook while recording, and their MCP server.
+        // Agents start these: their hook while recording, and their MCP server.
         ["record", dir, agent, event] => record::record(Path::new(dir), agent, event).map(|()| true),
         ["mcp"] => mcp::serve().map(|()| true),
         _ => whole(&Args::parse()),
@@ -89,7 +89,7 @@ fn hook(args: &Args) -> anyhow::Result<Hook> {
     Ok(Hook::Crosier { program, named: true, deadline: None })
 }
 
-/// The `crosier` of this workspace, which cargo puts beside this program.
+/// Builds the `crosier` of this workspace, which cargo puts beside this program.
 fn build() -> anyhow::Result<PathBuf> {
     let itself = std::env::current_exe()?;
     let program = itself.with_file_name("crosier");

@@ -1,4 +1,4 @@
-//! A hook that has no opinion and writes down what it is sent.
+//! A hook that has no opinion and records what it gets.
 
 use std::fs;
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The most that is read.
+/// The most bytes that are read.
 const LARGEST: u64 = 16 << 20;
 
 /// Writes stdin to `DIR/AGENT/EVENT.TOOL.json`, with placeholders for what differs from run to run.

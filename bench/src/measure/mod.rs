@@ -1,6 +1,6 @@
-//! How everything is measured: interleaved rounds, medians, and an interval that says how sure we are.
+//! How everything is measured: interleaved rounds, medians, and confidence intervals.
 //!
-//! In come cases (closures that do the work once and say how long it took); out go samples, and from them
+//! Input: cases (closures that do the work once and return how long it took). Output: samples, and from them
 //! numbers with a 95 % interval. Nothing here knows what is measured.
 
 mod quiet;

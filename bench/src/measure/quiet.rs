@@ -1,32 +1,32 @@
-//! Whether the core is ours alone.
+//! Whether another thread shares the core.
 //!
-//! On a rented machine another tenant may run on the same core, as its second thread. Both are half as fast then, for
-//! a moment or for minutes, what needs many caches more than what needs few, and nothing tells but the time that the
-//! same work takes. So a short loop that needs the whole core is timed between the cases, and a sample counts when the
-//! loop was fast before and behind it. What the sample itself says has no part in that.
+//! On a rented machine, another tenant may run on the same core, as its second thread. Then both are about half as
+//! fast, for a moment or for minutes, and work that needs large caches suffers most. Only the time that the same work
+//! takes reveals this. So a short loop that needs the whole core is timed between the cases, and a sample counts only
+//! if the loop was fast before and after it. The value of the sample itself plays no part in that.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::clock;
 
-/// How much slower than ever before the loop is on a core that is shared. It was 1.7 to 1.9 times where it was tried.
+/// The core counts as shared if the loop is this many times slower than its best. Measured on shared cores: 1.7 to 1.9.
 const SHARED: f64 = 1.3;
-/// With a smaller part of quiet samples than this, all count: there is no quiet to be had.
+/// If fewer samples than this share are quiet, all count: there are no quiet moments.
 const ENOUGH: f64 = 0.2;
 
-/// The fastest loop so far. Times are positive, so their bits are in the same order as they are.
+/// The fastest loop so far. Times are positive, so their bits have the same order.
 static BEST: AtomicU64 = AtomicU64::new(f64::INFINITY.to_bits());
 
-/// Nanoseconds that the loop takes at this moment: the best of three, because after another process the first one
-/// finds everything cold.
+/// Nanoseconds that the loop takes at this moment: the best of three, because the caches are cold after another
+/// process.
 pub(super) fn listen() -> f64 {
     let time = (0..3).map(|_| clock(work).0).fold(f64::INFINITY, f64::min);
     BEST.fetch_min(time.to_bits(), Ordering::Relaxed);
     time
 }
 
-/// Six sums that wait for each other as little as possible: several are computed at once, if nobody else does.
+/// Six sums that depend on each other as little as possible, so that one thread can use all units of the core.
 fn work() {
     let mut sums = black_box([1_u64, 2, 3, 4, 5, 6]);
     for step in 0..3_000 {
@@ -43,8 +43,8 @@ fn work() {
     black_box(sums);
 }
 
-/// Leaves the times that count, `NAN` in the place of others, and gives the part that was quiet. `heard` is the slower
-/// of the two loops around each.
+/// Keeps the times that count and replaces the others by `NAN`; returns the share that was quiet. `heard` has, for each
+/// time, the slower of the two loops around it.
 pub(super) fn leave_quiet(times: &mut [f64], heard: &[f64]) -> f64 {
     leave_below(times, heard, f64::from_bits(BEST.load(Ordering::Relaxed)) * SHARED)
 }

@@ -1,4 +1,5 @@
-//! A small generator for the order of cases and for resampling: the same samples give the same interval.
+//! A small generator for the order of cases and for resampling. It is seeded, so the same samples give the same
+//! interval.
 
 #[derive(Debug)]
 pub(crate) struct Random(u64);
@@ -17,12 +18,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`. Its bias is far below what the samples can show.
+    /// A number below `end`. Its bias is too small to matter.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
 
-    /// Puts things into any order, each as likely as the others.
+    /// Shuffles a slice; every order is equally likely.
     pub(crate) fn shuffle<T>(&mut self, things: &mut [T]) {
         for last in (1..things.len()).rev() {
             things.swap(last, self.below(last + 1));

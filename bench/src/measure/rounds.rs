@@ -1,9 +1,8 @@
-//! Interleaved rounds: in each round every case runs once, in an order drawn anew.
+//! Interleaved rounds: in each round every case runs once, in a random order.
 //!
-//! What disturbs the machine for a while then disturbs all cases alike, and the ratio of two cases stays
-//! what it is. Rotating the order is not enough: each case would always follow the same one, and who follows
-//! an interpreter finds its caches cold. The first tenth of each run is dropped, and so is what was taken while the
-//! core was not ours alone.
+//! A disturbance of the machine then affects all cases alike, and hardly changes the ratio of two cases. Rotating the
+//! order is not enough: each case would always follow the same one, and a case after an interpreter always finds cold
+//! caches. The first tenth of each run is dropped, and so are samples that were taken while the core was shared.
 
 use std::time::Instant;
 
@@ -37,22 +36,22 @@ impl Budget {
     }
 }
 
-/// Nanoseconds that some work takes, and what it gave.
+/// Nanoseconds that some work takes, and its result.
 pub(crate) fn clock<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let result = work();
     (start.elapsed().as_nanos() as f64, result)
 }
 
-/// Repeats of something too short for a clock: as many as take this long.
+/// The number of repetitions of work that is too short for a clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Batch(usize);
 
 impl Batch {
     const NANOSECONDS: f64 = 40_000.0;
 
-    /// Finds out how many repeats it takes, by the best of three: one that was cold or lost its core would seem long
-    /// enough alone, and then what surrounds the work is measured.
+    /// Determines the number of repetitions, with the best of three attempts: a cold or interrupted one would seem long
+    /// enough with too few repetitions, and then the overhead around the work would be measured.
     pub(crate) fn of(mut work: impl FnMut(usize)) -> Self {
         let mut count = 1;
         loop {
@@ -64,13 +63,13 @@ impl Batch {
         }
     }
 
-    /// Nanoseconds per repeat.
+    /// Nanoseconds per repetition.
     pub(crate) fn time(self, work: impl FnOnce(usize)) -> f64 {
         clock(|| work(self.0)).0 / self.0 as f64
     }
 }
 
-/// Does the work once; nanoseconds.
+/// Does the work once; returns nanoseconds.
 type Work<'a> = Box<dyn FnMut() -> Result<f64> + 'a>;
 
 struct Case<'a> {
@@ -78,7 +77,7 @@ struct Case<'a> {
     work: Work<'a>,
 }
 
-/// One of the cases of a group.
+/// The number of a case in its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CaseId(usize);
 
@@ -89,13 +88,13 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Adds a case that takes its own time.
+    /// Adds a case that measures its own time.
     pub(crate) fn case(&mut self, name: impl Into<String>, work: impl FnMut() -> Result<f64> + 'a) -> CaseId {
         self.cases.push(Case { name: name.into(), work: Box::new(work) });
         CaseId(self.cases.len() - 1)
     }
 
-    /// Adds a case that is repeated until a clock can see it. `work` does it so many times.
+    /// Adds a case that is repeated until a clock can measure it. `work` gets the number of repetitions.
     pub(crate) fn repeated(&mut self, name: impl Into<String>, mut work: impl FnMut(usize) + 'a) -> CaseId {
         let batch = Batch::of(&mut work);
         self.case(name, move || Ok(batch.time(&mut work)))
@@ -143,9 +142,9 @@ impl<'a> Group<'a> {
 #[derive(Debug)]
 pub(crate) struct Samples {
     names: Vec<String>,
-    /// Run, case, round. `NAN` where the core was not ours alone.
+    /// Run, case, round. `NAN` where the core was shared.
     runs: Vec<Vec<Vec<f64>>>,
-    /// The part of each case's samples that was taken on a core of our own.
+    /// The share of each case's samples that was taken on an unshared core.
     quiet: Vec<f64>,
 }
 
@@ -158,12 +157,12 @@ impl Samples {
         self.runs.len()
     }
 
-    /// The part of a case's samples that was taken on a core of our own.
+    /// The share of a case's samples that was taken on an unshared core.
     pub(crate) fn quiet(&self, case: CaseId) -> f64 {
         self.quiet[case.0]
     }
 
-    /// Rounds per run, without those that were dropped at its beginning.
+    /// Rounds per run, without those that are dropped at its beginning.
     pub(crate) fn rounds(&self) -> usize {
         self.runs.first().and_then(|run| run.first()).map_or(0, Vec::len)
     }
@@ -175,8 +174,8 @@ impl Samples {
         median(&mut each)
     }
 
-    /// A number made of the medians of some cases: the median over the runs, with its interval. Runs and the
-    /// rounds in them are drawn again; cases of one round stay together, because they ran together.
+    /// A number computed from the medians of some cases: the median over the runs, with its interval. Runs and their
+    /// rounds are resampled; the cases of one round stay together, because they ran together.
     pub(crate) fn estimate(&self, cases: &[CaseId], number: impl Fn(&[f64]) -> f64) -> Interval {
         let of_run = |run: &[Vec<f64>], rounds: Option<&[usize]>, scratch: &mut Vec<f64>| {
             let medians: Vec<f64> = cases

@@ -1,8 +1,8 @@
-//! Percentiles, and the interval in which a number lies.
+//! Percentiles and confidence intervals.
 
 use serde::Serialize;
 
-/// A number and the 95 % interval around it.
+/// A number with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Interval {
     pub(crate) mid: f64,
@@ -16,7 +16,7 @@ impl Interval {
         Self { mid: value, low: value, high: value }
     }
 
-    /// The middle 95 % of what resampling gave.
+    /// The middle 95 % of the resampled values.
     pub(crate) fn of_resamples(mid: f64, mut resamples: Vec<f64>) -> Self {
         resamples.sort_unstable_by(f64::total_cmp);
         let low = at(&resamples, 0.025);
@@ -32,7 +32,7 @@ pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
     at(&sorted, share)
 }
 
-/// The value in the middle; puts the values into another order.
+/// The median; changes the order of the values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     let (middle, is_even) = (values.len() / 2, values.len().is_multiple_of(2));
     if values.is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     if is_even { f64::midpoint(lower, upper) } else { upper }
 }
 
-/// Between the two neighbours where the place is not a whole number.
+/// Interpolates between the two neighbours if the position is not an integer.
 fn at(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return f64::NAN };
     let place = share * last as f64;

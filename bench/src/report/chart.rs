@@ -1,7 +1,7 @@
-//! The main rows as a picture, drawn from the JSON of a run.
+//! The main rows as a chart, drawn from the JSON of a run.
 //!
-//! Every bar is the share of its goal that is used: all goals lie on one line, shorter is better, and a bar
-//! that crosses the line is a goal missed. The thin line is the 95 % interval. Colours follow the reader's
+//! Every bar is the share of its goal that is used: all goals are at the same line, shorter is better, and a bar
+//! that crosses the line is a missed goal. The thin line is the 95 % interval. Colours follow the reader's
 //! light or dark setting.
 
 use anyhow::{Context, Result};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::text;
 use crate::row::Unit;
 
-/// The rows that stand for their goal, and how they are called in a picture.
+/// The rows that represent their goal, and their labels in the chart.
 const MAIN: &[(&str, &str)] = &[
     ("G1.sync", "command hook against raw posix_spawn"),
     ("G2.sync", "the same with 1 GiB in the parent"),

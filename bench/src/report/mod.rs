@@ -1,4 +1,4 @@
-//! What a run found, as a table, as Markdown, as JSON and as a picture.
+//! The results of a run as a table, as Markdown, as JSON and as a chart.
 
 mod chart;
 mod markdown;
@@ -14,13 +14,13 @@ pub(crate) use chart::chart;
 pub(crate) use markdown::markdown;
 pub(crate) use table::table;
 
-/// Everything that a run found.
+/// All results of a run.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) date: String,
     pub(crate) quick: bool,
     pub(crate) machine: Machine,
-    /// Before the first measurement and behind the last.
+    /// Before the first measurement and after the last.
     pub(crate) noise: Vec<Noise>,
     pub(crate) rows: Vec<Row>,
     pub(crate) curves: Vec<Curve>,
@@ -33,14 +33,14 @@ pub(crate) struct Report {
 pub(crate) struct Curve {
     pub(crate) id: String,
     pub(crate) title: String,
-    /// What grows.
+    /// What the points differ in.
     pub(crate) across: String,
-    /// What each point tells, in order.
+    /// The values of each point, in order.
     pub(crate) columns: Vec<Column>,
     pub(crate) points: Vec<Point>,
 }
 
-/// One number of each point.
+/// One value of each point.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -55,7 +55,7 @@ pub(crate) struct Point {
 }
 
 impl Report {
-    /// How much was measured on a core of our own.
+    /// The share of samples that were taken on an unshared core.
     pub(crate) fn quiet(&self) -> String {
         let mut sampled: Vec<&Row> = self.rows.iter().filter(|row| row.ours.is_some()).collect();
         sampled.sort_by(|a, b| a.quiet.total_cmp(&b.quiet));

@@ -25,7 +25,7 @@ fn bytes(value: f64) -> String {
     format!("{} {unit}", digits(scaled))
 }
 
-/// Three digits that mean something.
+/// Three significant digits.
 fn digits(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

@@ -1,8 +1,8 @@
 //! What hooks cost an agent: their share of one turn of the reference agent, without the model's time.
 //!
 //! The turn is a whole prompt of a scripted model that answers at once: one Bash call of `true`, three callbacks
-//! around it, the transcript on disk. What all fires of the turn take is clocked inside the loop, also of events
-//! that no hook wants.
+//! around it, the transcript on disk. The time of all fires of the turn is measured inside the loop, including events
+//! without hooks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ use crate::row::Row;
 const SCRIPT: &str = "- {when: go, tools: [{name: Bash, input: {command: 'true'}}], repeat: true}\n\
                       - {say: done, repeat: true}\n";
 
-/// Adds up what fires take, and counts hooks that ran.
+/// Adds up the time of fires, and counts the hooks that ran.
 #[derive(Default)]
 struct Meter {
     nanoseconds: AtomicU64,
@@ -50,7 +50,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let mut metered = agent(lab, Some(Arc::clone(&meter)))?;
     let mut plain = agent(lab, None)?;
     let mut group = Group::default();
-    // Every turn is a first one: a long conversation would make hooks look cheap.
+    // Every turn is the first of its conversation: a long conversation would make hooks look cheap.
     let hooks = group.case("all fires of the turn", || {
         runtime.block_on(metered.clear());
         meter.nanoseconds.store(0, Ordering::Relaxed);

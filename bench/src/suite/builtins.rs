@@ -1,5 +1,5 @@
 //! G11: the built-in hooks. Records of the audit log against a plain append of the same bytes, redaction of a
-//! megabyte against one search for the literals of its rules, a fire with one guard, and hostile lines of shell.
+//! megabyte against one search for the literals of its rules, a fire with one guard, and hostile shell lines.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
@@ -31,18 +31,18 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     lines(lab, findings)
 }
 
-/// What the hook writes about one call of a tool, without number, time and hashes.
+/// What the hook writes about one tool call, without number, time and hashes.
 const FIELDS: &str = ",\"time\":\"2026-11-15T21:45:11.000Z\",\"event\":\"PreToolUse\",\"session\":\"0197-abc\",\
 \"agent\":null,\"tool_name\":\"Bash\",\"decision\":null,\"by\":null,\"hooks\":[{\"hook\":\"guard\",\"status\":\"ok\"}],\
 \"payload\":{\"tool_input\":{\"type\":\"object\",\"bytes\":120,\"keys\":[\"command\"],\"sha256\":\
 \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}}";
 
 fn log(lab: &Lab, name: &str, fsync: Fsync) -> Log {
-    // Never renamed: the plain file grows without end too.
+    // Never renamed, because the plain file is not either.
     Log::new(lab.folder().join(name), Settings { max_size: u64::MAX, fsync, ..Settings::default() })
 }
 
-/// Appends a record; what goes wrong is kept for the end.
+/// Appends a record; an error is kept for the end.
 fn append(log: &Log, failed: &RefCell<Option<std::io::Error>>) {
     if let Err(error) = log.append(|line| line.push_str(FIELDS)) {
         failed.borrow_mut().get_or_insert(error);
@@ -99,7 +99,7 @@ fn audit(lab: &Lab, findings: &mut Findings) -> Result<()> {
     }
 }
 
-/// A megabyte of what tools print: code, logs, and now and then a secret.
+/// A megabyte of typical tool output: code, logs, and sometimes a secret.
 fn megabyte() -> String {
     let code = include_str!("command.rs");
     let rules = include_str!("../../../crates/builtins/src/redact_secrets/rules.yaml");
@@ -114,7 +114,7 @@ fn megabyte() -> String {
                 "2026-11-15T21:45:{second:02}Z INFO request id={index} user=alice path=/api/v1/items status=200\n"
             ));
         }
-        // Text about secrets is the worst case: literals everywhere, and next to nothing behind them.
+        // Text about secrets is the worst case: literals everywhere, with hardly any secrets after them.
         if index % 4 == 0 {
             text.push_str(rules);
         }
@@ -179,7 +179,7 @@ fn fires(lab: &Lab, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// A guard, what its row is called, a line of shell, and how many nanoseconds it may cost. Lines that end with `…` are
+/// A guard, the name of its row, a shell line, and how many nanoseconds it may cost. Lines that end with `…` are
 /// repeated up to 64 KiB.
 const GUARDED: [(&str, &str, &str, f64); 8] = [
     ("block-commands", "normal", "cargo test --workspace", 6_000.0),
@@ -192,7 +192,7 @@ const GUARDED: [(&str, &str, &str, f64); 8] = [
     ("protect-paths", "64k.commands", "rm -rf x; …", 50_000_000.0),
 ];
 
-/// What a guard costs for a line, beyond a callback that looks for a text.
+/// The cost of a guard for a line, beyond a callback that searches for a text.
 fn guards(lab: &Lab, findings: &mut Findings) -> Result<()> {
     std::fs::create_dir_all(lab.folder().join("src"))?;
     lab.file("src/main.rs", "fn main() {}\n")?;
@@ -218,7 +218,7 @@ fn guards(lab: &Lab, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Lines that ask for more time than they should get: each must grow as its length does.
+/// Lines that are meant to take too long: the time for each must grow linearly with its length.
 const HOSTILE: [(&str, &str, &str); 6] = [
     ("commands", "", "rm -rf x; "),
     ("substitutions", "", "$(a) "),

@@ -1,8 +1,8 @@
 //! G5: a fire of callbacks against a bare loop over the same boxed callbacks.
 //!
-//! Each callback is a small guard: it looks for a text in the tool's input and has no opinion. The loop calls
-//! the very closures that are registered, taken out of the engine again; it does no planning, no unwinding,
-//! no report and no folding.
+//! Each callback is a small guard: it searches for a text in the tool's input and has no opinion. The loop calls
+//! the same closures that are registered, taken from the engine; it does no planning, unwinding, reporting or
+//! folding.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) fn tool_call() -> PreToolUse {
     PreToolUse::new("Bash", Json::from(serde_json::json!({"command": "cargo test --workspace"})))
 }
 
-/// A guard that looks for a text of its own.
+/// A guard that searches for its own text.
 pub(super) fn guard(number: usize) -> Hook {
     let word = format!("rm -rf /{number}");
     Hook::on(PreToolUse).callback(move |event: &PreToolUse| {
@@ -80,7 +80,7 @@ pub(super) fn fire_async(runtime: &Runtime, engine: &Engine, event: &Event, coun
     });
 }
 
-/// An engine, checked: a fire that runs other hooks than these would be measured in vain.
+/// An engine, checked to run this many hooks.
 fn engine(builder: Builder, hooks: usize) -> Result<Engine> {
     let engine = builder.build()?;
     check_ran(&engine.fire_blocking(tool_call()), hooks)?;
@@ -160,7 +160,7 @@ fn some(
     Ok(())
 }
 
-/// What a host pays for what it asks for: a new event each time, timing, somebody who listens.
+/// The cost of options that a host can choose: a new event each time, timing, a listener.
 fn beside(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let plain = engine(lab.engine().hook(guard(0)), 1)?;
     let timed = engine(lab.engine().timing().hook(guard(0)), 1)?;

@@ -31,7 +31,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     one_command(lab, cli, findings)
 }
 
-/// Twenty hooks that want other tools, as YAML and as JSON.
+/// Twenty hooks for other tools, as YAML and as JSON.
 fn configurations(lab: &Lab) -> Result<(PathBuf, PathBuf)> {
     let matcher = |number: usize| match number % 2 {
         0 => format!("Tool{number}|Other{number}"),
@@ -98,7 +98,7 @@ fn no_match(lab: &Lab, cli: &Path, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The least that a program can be.
+/// The smallest program.
 pub(super) fn static_true(lab: &Lab, findings: &mut Findings) -> Result<Option<PathBuf>> {
     let source = lab.file("true.c", "int main(void) { return 0; }\n")?;
     let program = lab.folder().join("true.out");
@@ -144,7 +144,7 @@ fn one_command(lab: &Lab, cli: &Path, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// The same line as a hook of git, with the event on its stdin.
+/// The same line as a git hook, with the event on its stdin.
 fn git_hook(lab: &Lab, input: &str) -> Result<Raw> {
     let repository = lab.folder().join("repository");
     let made = Command::new("git").args(["init", "--quiet"]).arg(&repository).status();

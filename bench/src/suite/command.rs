@@ -16,7 +16,7 @@ use crate::row::{Row, Unit};
 
 pub(super) const LINE: &str = "cat >/dev/null; echo {}";
 
-/// One event, then the way of firing: in place, or on a runtime.
+/// Makes an event and fires it, on this thread.
 pub(super) fn fire_blocking(engine: &Engine, bytes: usize) -> Result<f64> {
     let event = Event::from(event_of(bytes));
     let (time, outcome) = clock(|| engine.fire_blocking(&event));
@@ -31,7 +31,7 @@ pub(super) fn fire_here(runtime: &Runtime, engine: &Engine, bytes: usize) -> Res
     Ok(time)
 }
 
-/// As a task of its own, on whatever thread the runtime takes.
+/// As a separate task, on any thread of the runtime.
 fn fire_spawned(runtime: &Runtime, engine: &Engine, bytes: usize) -> Result<f64> {
     let event = Event::from(event_of(bytes));
     let engine = engine.clone();
@@ -109,7 +109,7 @@ fn argv_against_shell(lab: &Lab, findings: &mut Findings) -> Result<()> {
 }
 
 const GIB: usize = 1 << 30;
-/// No larger than any page, so that each is touched.
+/// At most the size of a page on any system, so that every page is touched.
 const PAGE: usize = 4_096;
 
 pub(super) fn run_with_a_large_parent(lab: &Lab, findings: &mut Findings) -> Result<()> {
@@ -133,7 +133,7 @@ pub(super) fn run_with_a_large_parent(lab: &Lab, findings: &mut Findings) -> Res
     Ok(())
 }
 
-/// Counts the calls that would copy the parent, with strace around a process of ours.
+/// Counts the system calls that would copy the parent, with strace on a process of the bench.
 fn no_plain_fork(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let log = lab.folder().join("strace.log");
     let traced = Command::new("strace")
@@ -163,7 +163,7 @@ fn no_plain_fork(lab: &Lab, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Starts a few programs that start nothing themselves, both ways.
+/// Starts a few programs that start nothing themselves, in both ways.
 pub(super) fn part() -> Result<()> {
     let folder = std::env::temp_dir();
     let hook = Hook::on(PreToolUse).command(CommandSpec::argv(["/bin/true"], folder));

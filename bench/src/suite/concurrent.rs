@@ -1,4 +1,4 @@
-//! Many fires at once: how many a second, and how late the last hundredth is.
+//! Many fires at once: how many per second, and the 99th percentile.
 
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// So many fires in all, so many at once: fires a second, and the 99th percentile of one.
+/// Runs this many fires in all, this many at once: fires per second, and the 99th percentile of one.
 fn together(
     runtime: &Runtime,
     engine: &Engine,
@@ -67,7 +67,7 @@ fn together(
                             let outcome = engine.fire(event).await;
                             times.push(start.elapsed().as_nanos() as f64);
                             failed = failed.or(check(&outcome).err());
-                            // A callback never waits: let the others have their turn.
+                            // A callback never waits, so yield to the other fires.
                             tokio::task::yield_now().await;
                         }
                         (times, failed)

@@ -1,7 +1,7 @@
 //! Instructions per fire, counted by valgrind: the same on a noisy machine as on a quiet one.
 //!
 //! Two runs of different length are compared, so that the start of the program cancels out and it does not
-//! matter how the program was linked. `counts.json` holds what was counted when it was last accepted, per
+//! matter how the program was linked. `counts.json` contains the counts that were last accepted, per
 //! build profile and for one compiler; `tests/counts.rs` fails when a count has grown by more than a tenth.
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ const LONG: usize = 1_200;
 /// How much a count may grow.
 const GROWTH: f64 = 1.10;
 
-/// What was accepted.
+/// The accepted counts.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Accepted {
     rustc: String,
@@ -42,13 +42,13 @@ impl Accepted {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// The counts of this profile; none when they are of another compiler, which counts otherwise.
+    /// The counts of this profile; `None` when they are from another compiler, whose counts differ.
     fn of(&self, rustc: &str) -> Option<&BTreeMap<String, u64>> {
         self.counts.get(PROFILE).filter(|_| self.rustc == rustc)
     }
 }
 
-/// Fires so often, under valgrind.
+/// Fires this often, under valgrind.
 pub(super) fn fires(callbacks: usize, way: &str, count: usize) -> Result<()> {
     let is_sync = way == "sync";
     let hook = |number: usize| if is_sync { guard(number) } else { async_guard(number) };
@@ -117,7 +117,7 @@ pub(super) fn run(_: &Lab, findings: &mut Findings) -> Result<()> {
     Ok(())
 }
 
-/// Counts and compares; an error when a count has grown. With `accept`, writes what was counted.
+/// Counts and compares; an error when a count has grown. With `accept`, stores the counts.
 pub(super) fn compare(accept: bool) -> Result<()> {
     let Some(counts) = count_all()? else {
         bail!("nothing was compared: valgrind is not installed (Debian package `valgrind`)");

@@ -1,4 +1,4 @@
-//! G9: how soon a fire is back when its hook is late, or leaves something behind.
+//! G9: how soon a fire returns when its hook is late, or leaves a process behind.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How a fire grows: with hooks that do not match, with hooks that do, with scopes.
+//! How the time of a fire grows: with hooks that do not match, with hooks that do, with scopes.
 
 use anyhow::Result;
 use crosier::payload::PreToolUse;
@@ -88,7 +88,7 @@ fn matched(lab: &Lab, findings: &mut Findings) -> Result<()> {
 
 const SCOPES: [usize; 4] = [1, 10, 100, 1_000];
 
-/// An engine with so many scopes of one hook each.
+/// An engine with this many scopes of one hook each.
 pub(super) fn scoped(lab: &Lab, scopes: usize) -> Result<Engine> {
     let hook = || Hook::on(PreToolUse).callback(|_: &PreToolUse| Reply::none());
     let mut builder = lab.engine().hook(hook());

@@ -1,7 +1,7 @@
 //! Inside an agent: what one tool call costs, from the start of the hook's process to its end, as an agent starts it.
 //!
-//! Beside Crosier: the least a process can cost, the same policy as a plain Python script, and nah, which judges
-//! commands too (`bench/peers/install.sh`).
+//! Compared with the smallest process, with the same policy as a plain Python script, and with nah, which also judges
+//! commands (`bench/peers/install.sh`).
 
 use std::fs;
 

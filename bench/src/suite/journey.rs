@@ -1,4 +1,4 @@
-//! What one PreToolUse costs a host, from a new event to the outcome.
+//! The cost of one PreToolUse for a host, from a new event to the outcome.
 
 use anyhow::Result;
 use crosier::payload::PreToolUse;

@@ -11,7 +11,7 @@ use crate::lab::{Findings, Lab, check_ran};
 use crate::measure::Group;
 use crate::row::Row;
 
-/// Matchers as people write them: names, lists of names, families of tools. None wants `Bash`.
+/// Matchers as people write them: names, lists of names, families of tools. None matches `Bash`.
 pub(super) fn stranger(number: usize) -> String {
     match number % 4 {
         0 | 1 => format!("tool_{number:05}"),
@@ -20,7 +20,7 @@ pub(super) fn stranger(number: usize) -> String {
     }
 }
 
-/// So many hooks that do not want the event, and one in their middle that does.
+/// This many hooks, of which only the middle one matches the event.
 pub(super) fn one_of(lab: &Lab, registered: usize) -> Result<Engine> {
     let hooks = (0..registered).map(|number| {
         let matcher = if number == registered / 2 { "Bash".to_owned() } else { stranger(number) };
@@ -42,7 +42,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     if scan() != 1 {
         bail!("the linear scan finds another number of hooks");
     }
-    // Each name is new, so that no plan is remembered for it.
+    // Each name is new, so that no plan is cached for it.
     let names: Vec<Event> =
         (0..1_000).map(|number| PreToolUse::new(format!("new_{number}"), "").into()).collect();
     let mut next = 0;

@@ -1,4 +1,4 @@
-//! What an engine holds, and what it takes to make one.
+//! The memory of an engine, and the time to make one.
 
 use std::process::Command;
 
@@ -23,7 +23,7 @@ fn make(hooks: usize) -> Result<Engine> {
     Ok(Engine::builder().max_hooks_per_point(hooks).hooks((0..hooks).map(hook)).build()?)
 }
 
-/// In a process of its own, so that nothing else is counted: makes an engine, fires once, says what it holds.
+/// Runs in a separate process, so that nothing else is counted: makes an engine, fires once, prints its memory.
 pub(super) fn part(hooks: usize) -> Result<()> {
     drop(make(1)?.fire_blocking(tool_call()));
     let before = Held::by_us().resident;

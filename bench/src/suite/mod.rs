@@ -1,4 +1,4 @@
-//! What is measured. Each suite makes its own set-up and adds rows and curves.
+//! What is measured. Each suite has its own setup and adds rows and curves.
 
 mod agent;
 mod builtins;
@@ -28,7 +28,7 @@ use crate::lab::{Findings, Lab};
 
 type Run = fn(&Lab, &mut Findings) -> Result<()>;
 
-/// Name, the goals that it judges, what it does.
+/// A suite: its name, its goals, and its function.
 pub(crate) struct Suite {
     pub(crate) name: &'static str,
     pub(crate) goals: &'static [&'static str],
@@ -67,7 +67,7 @@ impl Suite {
     }
 }
 
-/// Work that a suite does in a process of its own.
+/// Runs the part of a suite that needs a separate process.
 pub(crate) fn part(words: &[String]) -> Result<()> {
     match words {
         [name, hooks] if name == "memory" => memory::part(hooks.parse()?),

@@ -1,4 +1,4 @@
-//! G10: many command hooks on one event, together against one after the other.
+//! G10: many command hooks on one event, in parallel against one after the other.
 
 use anyhow::Result;
 use crosier::payload::PreToolUse;

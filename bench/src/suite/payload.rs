@@ -1,8 +1,8 @@
-//! How a fire grows with the size of its event.
+//! How the time of a fire grows with the size of its event.
 //!
 //! The raw command is run twice, with the event in a pipe and in a file in memory: the pipe is not slower at any
-//! size, and every system has it, so the engine writes events of all sizes into pipes. A pipe of 1 MiB instead of
-//! the usual 64 KiB made no difference either.
+//! size, and every system has pipes, so the engine writes events of all sizes into pipes. A pipe of 1 MiB instead of
+//! the default 64 KiB made no difference either.
 
 use anyhow::Result;
 use crosier::payload::PreToolUse;

@@ -1,4 +1,4 @@
-//! G4: a python hook in a warm worker, against a cold interpreter and against an echo over pipes.
+//! G4: a Python hook in a warm worker, against a cold interpreter and against an echo over pipes.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::lab::{Findings, Lab, check, check_ran, json_of};
 use crate::measure::{Group, clock, median};
 use crate::row::Row;
 
-/// The same look at the same field, once as a function and once as a program.
+/// The same check of the same field, as a function and as a program.
 const MODULE: &str = r#"
 def guard(event):
     if "rm -rf" in event["tool_input"]["command"]:
@@ -35,7 +35,7 @@ else:
     print(json.dumps({"decision": "allow", "reason": "looked at"}))
 "#;
 
-/// An engine with one python hook, its worker warm. The interpreter is named, so that no shim is in the way.
+/// An engine with one Python hook and a warm worker. The interpreter is named, so that no shim is in between.
 pub(super) fn warm_engine(lab: &Lab, python: &Path, function: &str) -> Result<Engine> {
     lab.file("looks.py", MODULE)?;
     let engine = lab.engine().hook(hook(lab, python, function)?).build()?;
@@ -114,8 +114,8 @@ fn against_cold(
     Ok(())
 }
 
-/// Warm means warm: the median of some calls in a row, as a session makes them. The goals are about the p50 of
-/// calls, and in a mean one call that lost its core would speak for all.
+/// The median of some calls in a row, as a session makes them, so that the worker is warm. Not the mean, because one
+/// interrupted call would distort it.
 fn in_a_row(call: impl FnMut() -> Result<f64>) -> Result<f64> {
     const CALLS: usize = 20;
     let mut times = std::iter::repeat_with(call).take(CALLS).collect::<Result<Vec<_>>>()?;
@@ -124,14 +124,14 @@ fn in_a_row(call: impl FnMut() -> Result<f64>) -> Result<f64> {
 
 const FIRES: usize = 8;
 
-/// Eight fires at once of a hook that computes for 2 ms: through one worker, through two.
+/// Eight fires at once of a hook that computes for 2 ms: with one worker, and with two.
 fn throughput(lab: &Lab, python: &Path, findings: &mut Findings) -> Result<()> {
     let engine = warm_engine(lab, python, "busy")?;
     let event = |steps: usize| {
         let input = Json::from(serde_json::json!({ "steps": steps, "command": "" }));
         Event::from(PreToolUse::new("Bash", input))
     };
-    // Steps, not time: a hook that only looked at the clock would seem to compute on a busy machine too.
+    // A number of steps and not a time, because a hook that watched the clock would do less work on a busy machine.
     let mut steps = 1_000;
     let best = |steps: usize| -> Result<f64> {
         let mut best = f64::INFINITY;

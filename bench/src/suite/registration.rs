@@ -1,4 +1,4 @@
-//! Hooks and scopes that come and go: while events fire, and among many others.
+//! Registers and removes hooks and scopes: while events fire, and among many others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -55,7 +55,8 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     among_many(lab, findings)
 }
 
-/// What a change costs among 10 others and among 10,000: the same, or a fleet of agents slows itself down.
+/// The cost of a change among 10 others and among 10,000: it must be the same, or many agents would slow each other
+/// down.
 fn among_many(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let (few_scopes, many_scopes) = (scoped(lab, 10)?, scoped(lab, 10_000)?);
     let (few_hooks, many_hooks) = (one_of(lab, 10)?, one_of(lab, 10_000)?);
@@ -100,7 +101,7 @@ fn register(engine: &Engine) {
     engine.unregister("guest");
 }
 
-/// Fires for so long; the time of each.
+/// Fires for this long; returns the time of each fire.
 fn fire(engine: &Engine, span: Duration) -> Vec<f64> {
     let event = Event::from(tool_call());
     let mut times = Vec::new();
@@ -113,7 +114,7 @@ fn fire(engine: &Engine, span: Duration) -> Vec<f64> {
     times
 }
 
-/// Registers a hook and takes it out again, until told to stop.
+/// Registers and removes a hook until it is told to stop.
 fn change(engine: &Engine, over: &AtomicBool) -> Vec<f64> {
     let mut times = Vec::new();
     while !over.load(Ordering::Relaxed) {

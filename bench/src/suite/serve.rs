@@ -19,7 +19,7 @@ use crate::row::{Row, Unit};
 const POLICY: &str = "def check(event):\n    if event['tool_input']['command'].startswith('rm'):\n        return {'decision': 'deny'}\n";
 pub(super) const EVENT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"ls -la"}}"#;
 
-/// Folders of one's own, with the configurations in them.
+/// Separate folders, with the configurations in them.
 pub(super) struct Home {
     pub(super) folder: PathBuf,
 }
@@ -139,11 +139,11 @@ fn fire_line() -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"fire\",\"params\":{params}}}\n")
 }
 
-/// How many connections fire at once, and how many threads of the client have them.
+/// How many connections fire at once, and how many threads of the client use them.
 const CONNECTIONS: usize = 64;
 const THREADS: usize = 4;
 
-/// 64 connections at once: fires a second, and how long one of a hundred takes at least.
+/// 64 connections at once: fires per second, and the 99th percentile.
 fn many(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
     let (line, rounds) = (fire_line(), lab.budget.rounds(2_000));
     let began = Instant::now();

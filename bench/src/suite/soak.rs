@@ -1,4 +1,4 @@
-//! Long sessions: what a process holds must not grow.
+//! Long sessions: the resources of a process must not grow.
 
 use anyhow::{Context, Result};
 use crosier::payload::PreToolUse;
@@ -11,7 +11,7 @@ use crate::lab::{Findings, Lab, check, check_ran, event_of};
 use crate::machine::{Held, children};
 use crate::row::{Row, Unit};
 
-/// What the allocator may keep for itself.
+/// Memory that the allocator may keep.
 const SLACK: f64 = 512.0 * 1_024.0;
 
 pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     }
 }
 
-/// Does something so often; what is held more at the end than after the first tenth.
+/// Repeats some work; returns how much the resources have grown since the first tenth.
 fn grown(count: usize, held: impl Fn() -> Held, mut work: impl FnMut(usize) -> Result<()>) -> Result<Held> {
     (0..count / 10).try_for_each(&mut work)?;
     let before = held();
@@ -45,7 +45,7 @@ fn rows(id: &str, what: &str, grown: Held) -> [Row; 2] {
     [memory.at_most(SLACK), descriptors.at_most(0.0)]
 }
 
-/// Sync and async by turns, in 1,000 agents' worth of tool names, now and then one that is new.
+/// Alternates sync and async, with 1,000 tool names and sometimes a new one.
 fn in_process(lab: &Lab, findings: &mut Findings) -> Result<()> {
     let hooks = (0..5).map(guard).chain((0..5).map(async_guard));
     let engine =

@@ -1,4 +1,4 @@
-//! G7: the JSON of an event is made once, however many hooks ask for it.
+//! G7: the JSON of an event is made only once, however many hooks ask for it.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use crate::row::Row;
 
 const HOOKS: usize = 10;
 
-/// Ten callbacks, of which so many ask for the JSON.
+/// Ten callbacks, of which `asking` ask for the JSON.
 fn asking(lab: &Lab, asking: usize) -> Result<Engine> {
     let hooks = (0..HOOKS).map(|number| {
         let asks = number < asking;
@@ -31,7 +31,7 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     for (bytes, name, repeats) in [(1_024, "1 KB", 20), (102_400, "100 KB", 1), (1_048_576, "1 MB", 1)] {
         let payload = event_of(bytes);
         let fire = |engine: &Engine| -> Result<f64> {
-            // An event is new to each fire, or its JSON would be there already.
+            // Every fire needs a new event, because the JSON of an old one already exists.
             let events: Vec<Event> = (0..repeats).map(|_| payload.clone().into()).collect();
             let (time, outcomes) =
                 clock(|| events.iter().map(|event| engine.fire_blocking(event)).collect::<Vec<_>>());

@@ -1,5 +1,5 @@
 //! `Engine.fire` as a coroutine object. It polls the walk on the thread of the loop that awaits it, and suspends on a
-//! future of that loop while a hook has to be waited for.
+//! future of that loop while it waits for a hook.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -36,7 +36,7 @@ pub struct FireCoroutine {
 enum Phase {
     New(Box<Arguments>),
     Running(Box<Running>),
-    /// It was cancelled, and its hooks are ending.
+    /// It was cancelled, and waits for its hooks to end.
     Draining {
         fired: Arc<Fired>,
         thrown: PyErr,
@@ -57,14 +57,14 @@ pub struct Arguments {
 }
 
 struct Running {
-    /// Only polled by its owner; the mutex just makes it `Sync`.
+    /// Only its owner polls it; the mutex only makes it `Sync`.
     walk: Mutex<Walk>,
     fired: Arc<Fired>,
     waker: Arc<LoopWaker>,
     timer: Option<Py<PyAny>>,
     deadline: Option<f64>,
     generation: u64,
-    /// Its hooks are not garbage while it runs.
+    /// Keeps the engine's hooks from being collected while it runs.
     _engine: Py<NativeEngine>,
 }
 
@@ -219,7 +219,7 @@ impl FireCoroutine {
         Ok(None)
     }
 
-    /// Ends with the outcome, or with an exception of a hook that must reach the caller.
+    /// Ends with the outcome, or with a hook's exception that must reach the caller.
     fn end(&mut self, py: Python<'_>, outcome: crosier::Outcome) -> PyErr {
         let Phase::Running(running) = std::mem::replace(&mut self.state, Phase::Done) else {
             return PyRuntimeError::new_err("the fire has ended already");
@@ -237,7 +237,7 @@ impl FireCoroutine {
         }
     }
 
-    /// Leaves with what was decided so far, when what runs is gone.
+    /// Ends with what was decided so far, when everything that still runs has ended.
     fn stop_at_deadline(&mut self, py: Python<'_>, outcome: crosier::Outcome) {
         let Phase::Running(running) = std::mem::replace(&mut self.state, Phase::Done) else { return };
         let Running { walk, fired, deadline, .. } = *running;

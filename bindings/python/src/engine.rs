@@ -1,4 +1,4 @@
-//! The engine as Python's classes use it.
+//! The engine that Python's classes use.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
@@ -25,7 +25,7 @@ use crate::register::{HookOptions, NativeScope, register};
 /// The engine; the base of `crosier.Engine`.
 #[pyclass(frozen, subclass, module = "crosier._native")]
 pub struct NativeEngine {
-    /// None before `_open` and after `_close`.
+    /// `None` before `_open` and after `_close`.
     engine: RwLock<Option<Engine>>,
     /// The fork generation in which it was made.
     generation: AtomicU64,
@@ -50,7 +50,7 @@ impl NativeEngine {
         self.kinds.named(engine, event)
     }
 
-    /// The event to fire; or the outcome, when no hook can run.
+    /// The event to fire, or the outcome if no hook can run.
     pub fn prepare<'py>(
         &self,
         py: Python<'py>,
@@ -72,7 +72,7 @@ impl NativeEngine {
 
     fn remember(&self, function: Weak<Function>) {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those of hooks that were taken out; looked for only when the list would grow.
+        // Drop functions of removed hooks, but only when the list would have to grow.
         if functions.len() == functions.capacity() {
             functions.retain(|function| function.strong_count() > 0);
         }
@@ -91,7 +91,7 @@ impl NativeEngine {
 
 #[pymethods]
 impl NativeEngine {
-    /// An engine that `_open` makes usable: a subclass may have an `__init__` with arguments of its own.
+    /// An engine, usable after `_open`: a subclass may have an `__init__` with its own arguments.
     #[new]
     #[pyo3(signature = (*_arguments, **_options))]
     fn new(_arguments: &Bound<'_, PyTuple>, _options: Option<&Bound<'_, PyDict>>) -> Self {
@@ -125,7 +125,7 @@ impl NativeEngine {
         ask(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
     }
 
-    /// `fire`, waited for on this thread.
+    /// Like `fire`, but waits on this thread.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn fire_sync(
         slf: &Bound<'_, Self>,
@@ -138,7 +138,7 @@ impl NativeEngine {
         ask_here(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
     }
 
-    /// Asks the guards alone, about an event that was changed after its fire. Awaited.
+    /// Runs only the guards, for an event that was changed after its fire. Awaited.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn recheck(
         slf: &Bound<'_, Self>,
@@ -151,7 +151,7 @@ impl NativeEngine {
         ask(slf, Asked::Recheck, event, payload, agent_id, deadline, fields)
     }
 
-    /// `recheck`, waited for on this thread.
+    /// Like `recheck`, but waits on this thread.
     #[pyo3(signature = (event, payload=None, /, *, agent_id=None, deadline=None, **fields))]
     fn recheck_sync(
         slf: &Bound<'_, Self>,
@@ -176,7 +176,7 @@ impl NativeEngine {
         Ok(())
     }
 
-    /// The hooks of one agent, from a configuration and for as long as the scope lives.
+    /// The hooks of one agent, from a configuration; they exist as long as the scope.
     fn _scope(
         &self,
         py: Python<'_>,
@@ -212,7 +212,7 @@ impl NativeEngine {
         switched.map_err(|wrong| error(py, "RegisterError", (wrong.to_string(),)))
     }
 
-    /// Switches a hook off without losing it.
+    /// Switches a hook off without removing it.
     fn disable(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         let switched = self.engine(py)?.disable(name);
         switched.map_err(|wrong| error(py, "RegisterError", (wrong.to_string(),)))
@@ -223,7 +223,7 @@ impl NativeEngine {
         Ok(self.engine(py)?.is_enabled(name))
     }
 
-    /// Takes a hook out. False when there is none of this name.
+    /// Removes a hook. Returns false when there is none of this name.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.engine(py)?.unregister(name))
     }
@@ -237,7 +237,7 @@ impl NativeEngine {
         let Some(engine) = engine else { return };
         py.detach(|| {
             engine.shut_down();
-            // The interpreter may end next: nothing that runs may be left behind.
+            // The interpreter may end next: no process may be left behind.
             let until = Instant::now() + Duration::from_secs(2);
             while engine.running_processes() > 0 && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(1));
@@ -251,10 +251,10 @@ impl NativeEngine {
         self.engine.read().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
-    /// Hooks often refer to their engine. Whoever fires holds a reference to the engine meanwhile, so that no function
-    /// of a fire under way looks like garbage.
+    /// Hooks often refer to their engine. A running fire holds a reference to the engine, so that its functions do not
+    /// look like garbage.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        // Without the list, everything counts as used.
+        // If the list is locked, everything counts as used.
         let Ok(functions) = self.functions.try_lock() else { return Ok(()) };
         functions.iter().filter_map(Weak::upgrade).try_for_each(|function| visit.call(&function.function))
     }

@@ -1,4 +1,4 @@
-//! What an engine knows, told as dicts.
+//! What an engine knows, as dicts.
 
 use crosier::protocol::event::TABLE;
 use crosier::{Engine, Entry, Event, Json, Kind};
@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::held::event_error;
 
-/// Every event: its names, fields and effects. For stubs and documents.
+/// Every event: its names, fields and effects. For stubs and documentation.
 #[pyfunction]
 pub fn catalog(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let rows = PyList::empty(py);

@@ -34,7 +34,7 @@ impl Asked {
     }
 }
 
-/// Asks when it is awaited.
+/// Fires or rechecks when it is awaited.
 pub fn ask(
     engine: &Bound<'_, NativeEngine>,
     asked: Asked,
@@ -49,7 +49,7 @@ pub fn ask(
     Ok(FireCoroutine::new(Arguments { engine, event, payload, fields, agent_id, deadline, asked }))
 }
 
-/// Asks, and waits for the outcome on this thread.
+/// Fires or rechecks, and waits for the outcome on this thread.
 pub fn ask_here(
     slf: &Bound<'_, NativeEngine>,
     asked: Asked,
@@ -128,7 +128,7 @@ fn check_deadline(py: Python<'_>, deadline: Option<f64>) -> PyResult<()> {
     }
 }
 
-/// Whether every required field is given; if not, the slow path reports what is missing.
+/// Whether all required fields are given; if not, the slow path reports what is missing.
 pub fn has_required(
     kind: &PyKind,
     payload: Option<&Bound<'_, PyAny>>,

@@ -1,4 +1,4 @@
-//! Forks. The threads of an engine do not exist in the child, and its processes are the parent's.
+//! Forks. In the child, the threads of an engine do not exist, and its processes belong to the parent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ pub fn generation() -> u64 {
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Called in the child of a fork: what was made before it cannot be used.
+/// Called in the child of a fork: engines that were made before cannot be used.
 #[pyfunction]
 pub fn forked() {
     GENERATION.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! An event as Python fired it: a private copy of the dict, whose JSON is made only when a hook needs it.
+//! An event as Python fired it: a private copy of the dict, converted to JSON only when a hook needs it.
 
 use std::any::Any;
 use std::fmt;
@@ -19,9 +19,9 @@ pub struct Fired {
     kind: Arc<PyKind>,
     base: Base,
     matcher_value: Option<String>,
-    /// Payload fields, without those of the base.
+    /// Payload fields, without base fields.
     payload: Payload,
-    /// All fields, as hooks get them; made for the first hook.
+    /// All fields, as hooks get them; made when the first hook needs it.
     whole: PyOnceLock<Payload>,
     state: Mutex<State>,
 }
@@ -36,24 +36,24 @@ fn is_changeable(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyDict>() || value.is_exact_instance_of::<PyList>()
 }
 
-/// What happens while the fire is under way.
+/// The state of a running fire.
 #[derive(Default)]
 pub struct State {
-    /// What a hook raised that must reach the caller: `KeyboardInterrupt`, `SystemExit`, a cancellation.
+    /// An exception of a hook that must reach the caller: `KeyboardInterrupt`, `SystemExit`, a cancellation.
     pub escaped: Option<PyErr>,
-    /// A hook's coroutine is suspended; exceptions thrown into the fire are passed to it.
+    /// Whether a hook's coroutine is suspended: then exceptions thrown into the fire are passed to it.
     pub delegates: bool,
     /// The exception that was thrown into the fire, for the suspended coroutine.
     pub thrown: Option<PyErr>,
     /// Tasks of parallel hooks.
     pub tasks: Vec<Py<PyAny>>,
-    /// The event as the only hook of the fire has it: should it be called twice, it gets it again.
+    /// The event that the only hook of the fire got: if it is called twice, it gets the same object again.
     handed: Option<Py<PyAny>>,
-    /// Rewritten values, as Python has them and as JSON.
+    /// Rewritten values, as Python objects and as JSON.
     pub rewritten: Vec<Rewritten>,
 }
 
-/// A rewritten value: its JSON, and as Python has it.
+/// A rewritten value: its JSON, and its Python object.
 pub type Rewritten = (Json, Py<PyAny>);
 
 impl fmt::Debug for Fired {
@@ -89,7 +89,7 @@ impl Held for Fired {
 }
 
 impl Fired {
-    /// Makes an event of what was fired.
+    /// Makes an event from the arguments of a fire.
     pub fn event<'py>(
         py: Python<'py>,
         kind: Arc<PyKind>,
@@ -152,7 +152,7 @@ impl Fired {
         Ok((if let Some(name) = other_name { event.also_matching(vec![name]) } else { event }, fired))
     }
 
-    /// The fire that an event comes from.
+    /// The fire to which an event belongs.
     pub fn of(event: &Event) -> Option<&Self> {
         event.held()?.as_any().downcast_ref()
     }
@@ -161,7 +161,7 @@ impl Fired {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What hooks rewrote, for the outcome.
+    /// The values that hooks rewrote, for the outcome.
     pub fn take_rewritten(&self) -> Vec<Rewritten> {
         std::mem::take(&mut self.state().rewritten)
     }
@@ -177,7 +177,8 @@ impl Fired {
         })
     }
 
-    /// Sets every field of the event. Returns the names of those that a hook could change and the host did not name.
+    /// Sets every field of the event. Returns the names of fields that a hook could change and that the host did not
+    /// set.
     fn fill(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<Vec<Py<PyAny>>> {
         let payload = self.payload.fields.bind(py);
         self.fill_base(py, event, whole)?;
@@ -189,7 +190,7 @@ impl Fired {
                 Ok(text) => text.clone().into_any(),
                 Err(_) => PyString::new(py, &json::text(&value)?).into_any(),
             };
-            // Behind its source, as on the wire; what the host said about it does not count.
+            // Placed after its source, as on the wire; a value from the host is ignored.
             whole.set_item(derived, text)?;
         }
         let mut more = Vec::new();
@@ -207,7 +208,7 @@ impl Fired {
         Ok(more)
     }
 
-    /// Sets the fields of the base.
+    /// Sets the base fields.
     fn fill_base(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<()> {
         if self.base.permission_mode.is_some() {
             return base_fields(event, whole);
@@ -288,7 +289,7 @@ fn base_fields<'py>(event: &Event, base: &Bound<'py, PyDict>) -> PyResult<()> {
     set(pyo3::intern!(py, "timestamp"), event.timestamp())
 }
 
-/// Copies fields, with the base fields separately.
+/// Copies fields; the base fields separately.
 fn take_fields(
     kind: &PyKind,
     from: &Bound<'_, PyDict>,
@@ -309,7 +310,7 @@ fn take_fields(
             };
             name.to_str().map_err(|_| event_error(py, "a field has a name that is not text", None))
         };
-        // Names in code are one object each: most are known without reading them.
+        // Names in code are interned, so most are recognised without reading their text.
         let is_of_the_row = kind.names.iter().any(|name| name.as_ptr() == key.as_ptr());
         if !is_of_the_row {
             let name = text()?;

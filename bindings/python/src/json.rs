@@ -1,5 +1,5 @@
-//! Python values ↔ JSON. Nothing is changed: integers keep their digits, and a value that JSON cannot express is
-//! refused with its path.
+//! Converts Python values to JSON and back. Nothing is changed: integers keep their digits, and a value that JSON
+//! cannot express is refused with its path.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,7 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::python::python;
 
-/// Deeper values are refused: a list that contains itself has no end.
+/// Deeper values are refused, for example a list that contains itself.
 const MAX_DEPTH: usize = 900;
 
 /// A value that JSON cannot express: its path, and what it is.
@@ -23,7 +23,7 @@ impl Unsayable {
         Self { path: String::new(), why: why.into() }
     }
 
-    /// The same, seen from the container of the value.
+    /// The same problem with the path of the container in front.
     pub fn inside(mut self, place: &str) -> Self {
         let joint = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{place}{joint}{}", self.path);
@@ -45,7 +45,7 @@ pub fn copy<'py>(value: &Bound<'py, PyAny>) -> Said<Bound<'py, PyAny>> {
 }
 
 fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAny>> {
-    // Most values are text.
+    // Most values are text, so this is checked first.
     if value.is_exact_instance_of::<PyString>() || value.is_none() || value.is_exact_instance_of::<PyBool>() {
         return Ok(value.clone());
     }
@@ -96,7 +96,7 @@ fn copy_items<'py>(list: Bound<'py, PyList>, depth: usize) -> Said<Bound<'py, Py
 
 fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {
     too_deep(depth)?;
-    // Python copies a whole dict faster than its items one by one; most values need no copy of their own.
+    // Python copies a whole dict faster than its items one by one, and most values need no copy.
     let made = dict.copy().map_err(|error| Unsayable::new(error.to_string()))?;
     for (key, value) in dict.iter() {
         if !key.is_instance_of::<PyString>() {
@@ -186,7 +186,7 @@ fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
         out.extend_from_slice(small.to_string().as_bytes());
         return Ok(());
     }
-    // `int.__repr__`: an enum's own text is not a number.
+    // `int.__repr__`, because the text of an enum member is not a number.
     let digits = python(value.py()).and_then(|python| python.int_text.bind(value.py()).call1((value,)));
     let digits = digits.and_then(|text| text.extract::<String>());
     match digits {
@@ -198,7 +198,7 @@ fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
 
 fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) {
     if let Ok(text) = text.to_str() {
-        // Writing text into memory cannot fail.
+        // Writing text to memory cannot fail.
         let _ = serde_json::to_writer(out, text);
         return;
     }
@@ -221,7 +221,7 @@ fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Reads JSON as Python does.
+/// Parses JSON with Python's own parser.
 pub fn read<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     python(py)?.loads.bind(py).call1((text,))
 }

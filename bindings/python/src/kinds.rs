@@ -10,13 +10,13 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::held::event_error;
 
-/// A kind, and what is the same in all events of it that an engine fires.
+/// A kind, with data that is the same for all events of this kind that an engine fires.
 pub struct PyKind {
     pub kind: Kind,
     /// The names of the row's fields, in its order.
     pub names: Vec<Py<PyString>>,
     pub matcher: Option<Py<PyString>>,
-    /// The fields of the base as they are when the host names none of them.
+    /// The base fields when the host sets none of them.
     pub base: PyOnceLock<Py<PyDict>>,
     needs_a_loop: AtomicBool,
 }
@@ -43,7 +43,7 @@ impl PyKind {
     }
 }
 
-/// The kinds that an engine has met.
+/// The kinds that an engine has used.
 #[derive(Default)]
 pub struct Kinds(Mutex<Known>);
 
@@ -51,11 +51,11 @@ pub struct Kinds(Mutex<Known>);
 struct Known {
     /// By the index of the kind.
     kinds: Vec<Option<Arc<PyKind>>>,
-    /// By the very object that named it: in most code that is a constant.
+    /// By the object that named it, which in most code is a constant.
     names: Vec<(Py<PyString>, Arc<PyKind>)>,
 }
 
-/// Programs that make up names as they go must not fill the memory.
+/// The most names that are remembered, because a program may generate names.
 const MAX_NAMES: usize = 32;
 
 impl Kinds {

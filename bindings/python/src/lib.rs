@@ -3,7 +3,8 @@
 //! Python registers functions (`register.rs`) and fires events (`fire.rs`); the engine walks its hooks; a hook that is
 //! Python code is called in place, on a thread, or as a coroutine on the loop that awaits the fire (`hook/`).
 //! `coroutine.rs` is the awaitable: it polls the walk and suspends on the caller's loop, so that no other thread is
-//! involved. `held.rs` is the event as Python has it: its JSON is made only when a hook outside this process needs it.
+//! involved. `held.rs` is the event in Python's form: it is converted to JSON only when a hook outside this process
+//! needs it.
 
 mod coroutine;
 mod engine;

@@ -11,13 +11,13 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::python::error;
 
-/// What an engine is made of.
+/// What to make an engine from.
 #[derive(FromPyObject)]
 pub struct Request {
     /// A configuration as JSON.
     #[pyo3(item)]
     pub config: Option<String>,
-    /// Files to load; with none in the list, the layers in force.
+    /// Files to load; if the list is empty, the layers in force.
     #[pyo3(item)]
     pub files: Option<Vec<PathBuf>>,
     #[pyo3(item)]
@@ -52,7 +52,7 @@ pub fn engine(py: Python<'_>, request: Request) -> PyResult<(Engine, bool)> {
     finish(py, builder, folder, environment, timing)
 }
 
-/// The hooks of the layers in force, or of the files that were named and the managed layer.
+/// The hooks of the layers in force, or of the named files and the managed layer.
 fn in_force(py: Python<'_>, asked: &crosier_policy::Request) -> PyResult<Builder> {
     match py.detach(|| crosier_policy::in_force(asked)) {
         Policy::Loaded(loaded) => {
@@ -99,7 +99,7 @@ pub fn finish(
     Ok((engine, has_background))
 }
 
-/// `crosier.ConfigError`, with each problem and its place.
+/// `crosier.ConfigError`, with each problem and its position.
 pub fn config_error(py: Python<'_>, problems: &Problems) -> PyErr {
     let listed = || -> PyResult<Bound<'_, PyList>> {
         let list = PyList::empty(py);

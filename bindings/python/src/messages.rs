@@ -1,5 +1,5 @@
-//! What hooks do, as an iterator. A pipe wakes a loop: whoever sends a message must not wait for the interpreter's
-//! lock.
+//! Messages about running hooks, as an iterator. A loop is woken through a pipe, because the sender of a message must
+//! not wait for the interpreter's lock.
 
 use std::future::Future;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -50,7 +50,7 @@ impl NativeMessages {
         }
     }
 
-    /// None when it is closed. In the child of a fork nothing will ever arrive.
+    /// `None` when it is closed. In the child of a fork, no message ever arrives.
     fn listener(&self, py: Python<'_>) -> PyResult<Option<Arc<Listener>>> {
         match self.generation == generation() {
             true => Ok(lock(&self.listener).clone()),
@@ -96,7 +96,7 @@ impl NativeMessages {
         Ok(None)
     }
 
-    /// Waits on this thread; none when it is closed.
+    /// Waits on this thread; `None` when it is closed.
     fn wait(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         while let Some(listener) = self.listener(py)? {
             let received = py.detach(|| listener.next_within(Duration::from_millis(50)));
@@ -111,7 +111,7 @@ impl NativeMessages {
         Ok(None)
     }
 
-    /// Asks to be woken by the pipe when something arrives; returns at once what is already there.
+    /// Arranges to be woken by the pipe when something arrives; returns at once what has already arrived.
     fn arm(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         self.fileno()?;
         while let Some(listener) = self.listener(py)? {
@@ -149,7 +149,7 @@ impl NativeMessages {
         self.is_closed.store(true, Ordering::Release);
         let listener = lock(&self.listener).take();
         if self.generation != generation() {
-            // It is the parent's, and so is the other end of the pipe.
+            // It belongs to the parent, and so does the other end of the pipe.
             return std::mem::forget(listener);
         }
         if let Some((_, bell)) = lock(&self.pipe).as_ref() {

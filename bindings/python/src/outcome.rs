@@ -9,13 +9,13 @@ use crate::held::Rewritten;
 use crate::json;
 use crate::python::{error, python};
 
-/// The one answer to one event.
+/// The combined answer to one event.
 #[pyclass(frozen, module = "crosier", weakref)]
 pub struct Outcome {
     native: crosier::Outcome,
-    /// Rewritten values as Python has them, with their JSON.
+    /// Rewritten values as Python objects, with their JSON.
     rewritten: Vec<Rewritten>,
-    /// Values that replace those of the engine: `dataclasses.replace`.
+    /// Values that replace the engine's, from `dataclasses.replace`.
     changed: Option<Py<PyDict>>,
 }
 
@@ -119,7 +119,7 @@ impl Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// An outcome made by hand: for tests of hosts.
+    /// An outcome made by hand, for tests of hosts.
     #[new]
     #[pyo3(signature = (event, *values, **fields))]
     fn make(
@@ -195,7 +195,7 @@ impl Outcome {
         self.field(py, "updated_output")
     }
 
-    /// Whether the output is to be hidden.
+    /// Whether to hide the output.
     #[getter]
     fn suppress_output<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "suppress_output")
@@ -213,13 +213,13 @@ impl Outcome {
         self.field(py, "inject")
     }
 
-    /// Set when the loop is to go on although it wants to stop: `reason`, `by`.
+    /// Set when the loop must go on although it wants to stop: `reason`, `by`.
     #[getter]
     fn resume<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "resume")
     }
 
-    /// Set when the host is to stop its loop: `reason`, `by`.
+    /// Set when the host must stop its loop: `reason`, `by`.
     #[getter]
     fn halt<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.field(py, "halt")
@@ -249,7 +249,7 @@ impl Outcome {
         self.field(py, "would")
     }
 
-    /// Whether what was about to happen must not happen.
+    /// Whether the action must not happen.
     #[getter]
     fn denied(&self, py: Python<'_>) -> PyResult<bool> {
         match &self.changed {
@@ -258,7 +258,6 @@ impl Outcome {
         }
     }
 
-    /// What to do, as one value to `match` on.
     /// What to do, as one value to `match` on.
     #[getter]
     fn gate<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

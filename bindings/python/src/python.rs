@@ -29,7 +29,7 @@ pub struct Objects {
 
 static OBJECTS: PyOnceLock<Objects> = PyOnceLock::new();
 
-/// Looks them up, once.
+/// Looks them up once.
 pub fn python(py: Python<'_>) -> PyResult<&'static Objects> {
     OBJECTS.get_or_try_init(py, || look_up(py))
 }

@@ -1,4 +1,4 @@
-//! Python functions become hooks, of an engine or of one agent.
+//! Registers Python functions as hooks, of an engine or of one agent.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,7 +14,7 @@ use crate::kinds::Kinds;
 use crate::load;
 use crate::python::error;
 
-/// What `hook` was given.
+/// The arguments of `hook`.
 #[derive(FromPyObject)]
 pub struct HookOptions {
     #[pyo3(item)]
@@ -194,10 +194,10 @@ impl NativeScope {
     fn close(&self) {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner).take();
         if self.generation != generation() {
-            // A thread of the parent may hold the engine's locks for ever.
+            // A thread of the parent may have held the engine's locks at the fork.
             return std::mem::forget(handles);
         }
-        // Not under the lock: what a function does when it is dropped may come back here.
+        // Not under the lock, because dropping a function can run code that comes back here.
         drop(handles);
     }
 }

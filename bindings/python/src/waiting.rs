@@ -56,13 +56,13 @@ impl Future for Stop {
     }
 }
 
-/// Polls the future to its end. The lock is held while Python hooks run here, and released while it waits.
+/// Polls the future to its end. The lock is held while Python hooks run on this thread, and released while it waits.
 pub fn wait<T>(
     py: Python<'_>,
     mut future: Pin<&mut (impl Future<Output = T> + Send)>,
     limit: Option<(Duration, &Stop)>,
 ) -> PyResult<T> {
-    // Most fires are done at once.
+    // Most fires finish at once.
     let first = WAKER.with(|waker| future.as_mut().poll(&mut Context::from_waker(waker)));
     if let Poll::Ready(value) = first {
         return Ok(value);

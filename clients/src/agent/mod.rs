@@ -20,30 +20,30 @@ use crate::check::Scenario;
 use crate::model::Call;
 use crate::run::Home;
 
-/// One agent. Paths in calls are below `/PROJECT`, which stands for the project of the run.
+/// One agent. Paths in calls begin with `/PROJECT`, which is replaced by the project of the run.
 pub(crate) trait Agent: Sync {
     /// Its name, as in `crosier hook NAME`.
     fn name(&self) -> &'static str;
     fn version(&self) -> &'static str;
-    /// What npm installs.
+    /// The npm packages to install.
     fn packages(&self) -> &'static [&'static str];
-    /// Its program among those of its packages.
+    /// The name of its program.
     fn program(&self) -> &'static str {
         self.name()
     }
-    /// Writes its settings: the model, no questions, the hooks.
+    /// Writes its settings: the model, no permission prompts, the hooks.
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()>;
     /// Commands to run before it.
     fn before(&self, _home: &Home) -> Vec<Command> {
         Vec::new()
     }
-    /// Its command line and variables, for a prompt.
+    /// Sets its arguments and environment variables for a prompt.
     fn arguments(&self, command: &mut Command, home: &Home, scenario: &Scenario, prompt: &str);
     /// The arguments that continue the previous session.
     fn continued(&self) -> &'static [&'static str] {
         &[]
     }
-    /// A call of its shell.
+    /// A call of its shell tool.
     fn shell(&self, id: &'static str, command: &str) -> Call;
     /// A call that writes a file.
     fn write(&self, id: &'static str, path: &str, content: &str) -> Call;

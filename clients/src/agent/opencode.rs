@@ -83,7 +83,7 @@ impl Agent for Opencode {
     }
 }
 
-/// A plugin that hands everything to the recorder.
+/// A plugin that passes everything to the recorder.
 const RECORDER: &str = r#"import { spawnSync } from "node:child_process"
 const command = COMMAND
 const record = (name) => async (input, output) => {

@@ -109,7 +109,7 @@ hooks:
         .check("the session ends", all([ended(), requests(3, 3)]))
 }
 
-/// A command that wants to leave the sandbox, which Codex asks about.
+/// A command that needs to leave the sandbox, which Codex asks about.
 fn permission(name: &'static str, behavior: &str) -> Scenario {
     let input = json!({
         "cmd": "touch permitted", "sandbox_permissions": "require_escalated", "justification": "A step outside",

@@ -3,7 +3,7 @@
 use super::Check;
 use crate::run::{Ended, Seen};
 
-/// The most of a text that a fault quotes.
+/// The most characters of a text that are quoted.
 const QUOTED: usize = 300;
 
 fn quote(text: &str) -> String {
@@ -18,17 +18,17 @@ fn that(holds: bool, fault: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(fault()) }
 }
 
-/// All of them.
+/// All of these checks.
 pub(super) fn all<const N: usize>(checks: [Check; N]) -> Check {
     Box::new(move |seen| checks.iter().try_for_each(|check| check(seen)))
 }
 
-/// The tool ran: its file is there.
+/// The tool ran: its file exists.
 pub(super) fn made(file: &'static str) -> Check {
     Box::new(move |seen| that(seen.exists(file), || format!("`{file}` was not made: the tool did not run")))
 }
 
-/// The tool did not run: its file is not there.
+/// The tool did not run: its file does not exist.
 pub(super) fn not_made(file: &'static str) -> Check {
     Box::new(move |seen| {
         that(seen.of("main").count() > 0, || format!("the model was never asked; {}", end(seen)))?;
@@ -36,7 +36,7 @@ pub(super) fn not_made(file: &'static str) -> Check {
     })
 }
 
-/// A file of the project holds a text.
+/// A file of the project contains a text.
 pub(super) fn file_has(file: &'static str, text: &'static str) -> Check {
     Box::new(move |seen| {
         let found = seen.file(file);
@@ -44,7 +44,7 @@ pub(super) fn file_has(file: &'static str, text: &'static str) -> Check {
     })
 }
 
-/// A file of the project does not hold a text.
+/// A file of the project does not contain a text.
 pub(super) fn file_lacks(file: &'static str, text: &'static str) -> Check {
     Box::new(move |seen| {
         let found = seen.file(file);
@@ -52,7 +52,7 @@ pub(super) fn file_lacks(file: &'static str, text: &'static str) -> Check {
     })
 }
 
-/// One event that a hook of the policy wrote down has all these texts in it.
+/// One event that a hook of the policy logged contains all these texts.
 pub(super) fn logged(texts: &'static [&'static str]) -> Check {
     Box::new(move |seen| {
         let events = std::fs::read_to_string(seen.policy.join("events")).unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) fn logged(texts: &'static [&'static str]) -> Check {
     })
 }
 
-/// The model got a result for this call that has this text in it.
+/// The model got a result for this call that contains this text.
 pub(super) fn result_has(call: &'static str, text: &'static str) -> Check {
     Box::new(move |seen| match seen.result(call) {
         Some(result) => {
@@ -71,7 +71,7 @@ pub(super) fn result_has(call: &'static str, text: &'static str) -> Check {
     })
 }
 
-/// The model got a result for this call that does not have this text in it.
+/// The model got a result for this call that does not contain this text.
 pub(super) fn result_lacks(call: &'static str, text: &'static str) -> Check {
     Box::new(move |seen| match seen.result(call) {
         Some(result) => {
@@ -81,19 +81,19 @@ pub(super) fn result_lacks(call: &'static str, text: &'static str) -> Check {
     })
 }
 
-/// The model was told this, anywhere in a request.
+/// The model got this text, anywhere in a request.
 pub(super) fn told(text: &'static str) -> Check {
     Box::new(move |seen| {
         that(seen.was_told(text), || format!("the model was never told {text:?}; {}", end(seen)))
     })
 }
 
-/// The model was never told this.
+/// The model never got this text.
 pub(super) fn never_told(text: &'static str) -> Check {
     Box::new(move |seen| that(!seen.was_told(text), || format!("the model was told {text:?}")))
 }
 
-/// The last request tells the model this exactly `times` times.
+/// The last request contains this text exactly `times` times.
 pub(super) fn told_times(text: &'static str, times: usize) -> Check {
     Box::new(move |seen| {
         let found = seen.times(text);
@@ -101,7 +101,7 @@ pub(super) fn told_times(text: &'static str, times: usize) -> Check {
     })
 }
 
-/// The main conversation had this many requests.
+/// The main conversation had between `least` and `most` requests.
 pub(super) fn requests(least: usize, most: usize) -> Check {
     Box::new(move |seen| {
         let found = seen.of("main").count();
@@ -109,7 +109,7 @@ pub(super) fn requests(least: usize, most: usize) -> Check {
     })
 }
 
-/// The person saw this.
+/// This was printed.
 pub(super) fn printed(text: &'static str) -> Check {
     Box::new(move |seen| {
         that(seen.printed(text), || {
@@ -118,7 +118,7 @@ pub(super) fn printed(text: &'static str) -> Check {
     })
 }
 
-/// The person saw this `times` times.
+/// This was printed `times` times.
 pub(super) fn printed_times(text: &'static str, times: usize) -> Check {
     Box::new(move |seen| {
         let found = seen.stdout.matches(text).count() + seen.stderr.matches(text).count();
@@ -126,7 +126,7 @@ pub(super) fn printed_times(text: &'static str, times: usize) -> Check {
     })
 }
 
-/// The person did not see this.
+/// This was not printed.
 pub(super) fn never_printed(text: &'static str) -> Check {
     Box::new(move |seen| that(!seen.printed(text), || format!("{text:?} was printed")))
 }

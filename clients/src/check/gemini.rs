@@ -34,7 +34,7 @@ pub(crate) fn gemini(agent: &dyn Agent) -> Vec<Scenario> {
     ]
 }
 
-/// What goes to the model and what comes back.
+/// Rewrites what is sent to the model.
 fn messages(agent: &dyn Agent) -> Scenario {
     Scenario::new("messages")
         .policy("hooks:\n  PreMessage:\n    - {name: prompt, command: python3 prompt.py}\n")

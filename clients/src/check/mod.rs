@@ -1,4 +1,4 @@
-//! Scenarios of one run each, and what must have been observed.
+//! Scenarios of one run each, and the expected observations.
 
 mod claude;
 mod cline;

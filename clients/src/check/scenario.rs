@@ -1,4 +1,4 @@
-//! One run of an agent: its input, what its model says, and what must have been observed at the end.
+//! One run of an agent: its input, what its model says, and the checks at the end.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use crate::run::Seen;
 /// One expectation; an error says what was observed instead.
 pub(crate) type Check = Box<dyn Fn(&Seen) -> Result<(), String>>;
 
-/// One run. Its texts may have `/PROJECT`, `/POLICY` and `/STATE` in them, which stand for the folders of the run, and
-/// `/CROSIER`, which stands for the program that is tested.
+/// One run. In its texts, `/PROJECT`, `/POLICY` and `/STATE` are replaced by the folders of the run, and `/CROSIER` by
+/// the program that is tested.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     /// Whether it is one of the few that every change must pass.
@@ -26,17 +26,17 @@ pub(crate) struct Scenario {
     pub(crate) policy: Vec<(String, String)>,
     /// Whether the agent's hook names the configuration; otherwise Crosier searches for it.
     pub(crate) named: bool,
-    /// Within how many seconds Crosier answers, where the agent's hook says so.
+    /// Within how many seconds Crosier must answer, if the agent's hook sets this.
     pub(crate) deadline: Option<u32>,
-    /// Further words for the agent's command line.
+    /// Further arguments for the agent's command line.
     pub(crate) arguments: Vec<String>,
     /// The agent's settings besides hooks.
     pub(crate) settings: Value,
     /// The events that the agent's hooks are for; all when empty.
     pub(crate) events: Vec<&'static str>,
-    /// Whether the agent is wired by `crosier init`, as a person would, and not by us.
+    /// Whether `crosier init` sets up the agent, as a person would do it, and not this program.
     pub(crate) first_minute: bool,
-    /// Whether a person trusts the project by `crosier trust --yes` before the agent starts.
+    /// Whether a person trusts the project with `crosier trust --yes` before the agent starts.
     pub(crate) trusted: bool,
     /// Whether the agent has the MCP server of this program.
     pub(crate) mcp: bool,
@@ -117,7 +117,7 @@ impl Scenario {
         self
     }
 
-    /// Crosier searches for its configuration.
+    /// Lets Crosier search for its configuration.
     pub(crate) fn unnamed(mut self) -> Scenario {
         self.named = false;
         self
@@ -138,13 +138,13 @@ impl Scenario {
         self
     }
 
-    /// The agent is wired by `crosier init`.
+    /// Lets `crosier init` set up the agent.
     pub(crate) fn first_minute(mut self) -> Scenario {
         self.first_minute = true;
         self
     }
 
-    /// A person trusts the project before the agent starts.
+    /// Lets a person trust the project before the agent starts.
     pub(crate) fn trusted(mut self) -> Scenario {
         self.trusted = true;
         self
@@ -186,7 +186,7 @@ impl Scenario {
         self.checks.iter().map(verdict).collect()
     }
 
-    /// All its checks, failed for one reason.
+    /// All its checks, failed for the same reason.
     pub(crate) fn all_failed(&self, reason: &str) -> Vec<Verdict> {
         let failed =
             |(name, _): &(String, Check)| Verdict { check: name.clone(), fault: Some(reason.to_owned()) };

@@ -1,4 +1,4 @@
-//! Scenarios that every agent must pass, with its own tool names. An agent adds checks of its own to them.
+//! Scenarios that every agent must pass, with its own tool names. An agent adds its own checks to them.
 
 use super::Scenario;
 use super::expect::{
@@ -18,7 +18,7 @@ hooks:
     - {name: failed, command: python3 policy.py}
 ";
 
-/// A run with a policy that takes its answer from a word in the tool's input.
+/// A run with a policy that answers according to a word in the tool's input.
 pub(super) fn by_word(name: &'static str) -> Scenario {
     Scenario::new(name).policy(BY_WORD).policy_file("policy.py", include_str!("../../policy/policy.py"))
 }
@@ -56,8 +56,8 @@ pub(super) fn force_push(agent: &dyn Agent) -> Scenario {
     forced(Scenario::new("force push").quick().policy(NO_FORCE), agent)
 }
 
-/// The same after `crosier init --yes` in an empty home, with nothing else said to anybody. Before that, everything was
-/// taken out once, and every file was as before.
+/// The same after `crosier init --yes` in an empty home, without any other setup. Before that, everything was
+/// installed and uninstalled once, which must restore every file.
 pub(super) fn first_minute(agent: &dyn Agent) -> Scenario {
     forced(Scenario::new("first minute").quick().first_minute(), agent)
 }
@@ -324,7 +324,7 @@ pub(super) fn resume_always(times: usize) -> Scenario {
         )
 }
 
-/// A hook that ends everything before a tool.
+/// A hook that halts the agent before a tool.
 pub(super) fn halt(agent: &dyn Agent) -> Scenario {
     by_word("halt")
         .turns([
@@ -336,7 +336,7 @@ pub(super) fn halt(agent: &dyn Agent) -> Scenario {
         .check("the agent ends", ended())
 }
 
-/// Tools of an MCP server, by the name that an agent has for them.
+/// Tools of an MCP server, by the agent's name for them.
 pub(super) fn mcp(agent: &dyn Agent, tool: &str) -> Scenario {
     use crate::model::Call;
     use serde_json::json;

@@ -1,4 +1,4 @@
-//! A project's own hooks, which hold only after a person trusted them, and what keeps an agent from changing that.
+//! A project's own hooks, which apply only after a person trusted them, and what keeps an agent from changing that.
 
 use super::Scenario;
 use super::expect::{all, ended, file_has, file_lacks, made, never_printed, not_made, printed, result_has};
@@ -11,7 +11,7 @@ hooks:
     - {name: before, command: python3 policy.py, on_error: abort}
 ";
 
-/// A project that brings hooks of its own; the agent's line names no configuration.
+/// A project with its own hooks; the agent's hook names no configuration.
 fn project(name: &'static str) -> Scenario {
     Scenario::new(name)
         .unnamed()
@@ -19,12 +19,12 @@ fn project(name: &'static str) -> Scenario {
         .file("policy.py", include_str!("../../policy/policy.py"))
 }
 
-/// All of them; what the person sees is checked too, so the agent must show a hook's messages without a terminal.
+/// All scenarios. They also check what the person sees, so the agent must show a hook's messages without a terminal.
 pub(super) fn trust(agent: &dyn Agent) -> Vec<Scenario> {
     vec![never(agent), given(agent), changed(agent), own_files(agent), own_commands(agent)]
 }
 
-/// Nobody has trusted the project.
+/// The project is not trusted.
 fn never(agent: &dyn Agent) -> Scenario {
     project("trust: never given")
         .turns([
@@ -34,7 +34,7 @@ fn never(agent: &dyn Agent) -> Scenario {
             Turn::text("Finished."),
         ])
         .check("the project's hooks do not run", all([made("minded"), ended()]))
-        .check("the person is told that they do not run", printed("because nobody trusted them"))
+        .check("the person is told that they do not run", printed("because they are not trusted"))
         .check("and what to type", printed("crosier trust "))
         .check("the agent cannot trust it", result_has("trust", "is for the person to run"))
         .check("nothing came into force by that", all([not_made("weakened"), made("again")]))
@@ -51,10 +51,10 @@ fn given(agent: &dyn Agent) -> Scenario {
         ])
         .check("the project's hooks hold", all([not_made("minded"), made("free")]))
         .check("their reason reaches the model", result_has("minded", "REASON-DENY"))
-        .check("the person is not told about trust", never_printed("nobody trusted"))
+        .check("the person is not told about trust", never_printed("because they are not trusted"))
 }
 
-/// A file that a hook runs changes after it was trusted, by a program that no guard can look into.
+/// A file that a hook runs is changed after it was trusted, by a program that no guard can look into.
 fn changed(agent: &dyn Agent) -> Scenario {
     project("trust: changed")
         .trusted()
@@ -85,7 +85,7 @@ fn changed(agent: &dyn Agent) -> Scenario {
         .check("the agent ends", ended())
 }
 
-/// The agent's own tools at the files that decide what holds.
+/// The agent's own tools, used on the files that decide what is in force.
 fn own_files(agent: &dyn Agent) -> Scenario {
     const PLANTED: &str = "PLANTED\n";
     project("trust: own files")
@@ -144,7 +144,7 @@ fn own_files(agent: &dyn Agent) -> Scenario {
         )
 }
 
-/// The commands that decide what holds.
+/// The commands that decide what is in force.
 fn own_commands(agent: &dyn Agent) -> Scenario {
     project("trust: own commands")
         .trusted()
@@ -172,7 +172,7 @@ fn for_a_person(call: &'static str) -> super::Check {
     result_has(call, "is for the person to run")
 }
 
-/// Denied by Crosier, which leaves it to the person, and not by an agent that would not do it anyway.
+/// Denied by Crosier, which leaves it to the person, and not refused by the agent itself.
 fn refused(call: &'static str) -> super::Check {
     result_has(call, "the person")
 }

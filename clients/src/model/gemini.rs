@@ -34,7 +34,7 @@ fn read(body: &Value) -> Request {
     Request { items, tools, ..Request::default() }
 }
 
-/// `{"output": TEXT}` as `output: TEXT`, so that a check finds texts as they were, without escapes.
+/// `{"output": TEXT}` as `output: TEXT`, so that checks find texts without escapes.
 fn flat(response: &Value) -> String {
     match response {
         Value::Object(fields) => fields

@@ -1,6 +1,6 @@
 //! A model that follows a script, on loopback, in the four wire formats that agents use.
 //!
-//! Every request is kept, so that a check can look at what the model was told.
+//! Every request is kept, so that checks can look at what the model was told.
 
 mod chat;
 mod gemini;
@@ -21,9 +21,9 @@ struct Api {
     name: &'static str,
     /// Whether a path belongs to it.
     serves: fn(&str) -> bool,
-    /// The conversation that a body holds.
+    /// Reads the conversation in a body.
     read: fn(&Value) -> Request,
-    /// A turn as a body of a response; the request says whether it wants a stream.
+    /// Writes a turn as the body of a response; the request says whether it wants a stream.
     write: fn(&Turn, &Value, &str) -> Body,
 }
 

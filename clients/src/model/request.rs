@@ -1,4 +1,4 @@
-//! What a model was told, in one form for all wire formats.
+//! What a model was told, in the same form for all wire formats.
 
 use serde_json::Value;
 
@@ -9,10 +9,10 @@ pub(crate) struct Request {
     pub(crate) api: &'static str,
     /// The conversation it belongs to; empty for an auxiliary request (a title, a summary).
     pub(crate) conversation: String,
-    /// The names of the tools on offer.
+    /// The names of the tools that are offered.
     pub(crate) tools: Vec<String>,
     pub(crate) items: Vec<Item>,
-    /// The body as it came.
+    /// The body as it was received.
     pub(crate) raw: Value,
 }
 
@@ -40,7 +40,7 @@ impl Item {
 }
 
 impl Request {
-    /// The conversation that the first marked prompt names.
+    /// The conversation that is named in the first prompt with a marker.
     pub(crate) fn marked(&self) -> &str {
         if self.tools.is_empty() {
             return "";
@@ -74,7 +74,7 @@ pub(super) fn texts(value: &Value) -> String {
     }
 }
 
-/// The list under a key; nothing when there is none.
+/// The list under a key; empty when there is none.
 pub(super) fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
-/// One answer of the model: words, calls of tools, or both.
+/// One answer of the model: text, tool calls, or both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Turn {
     pub(crate) text: String,
     pub(crate) calls: Vec<Call>,
 }
 
-/// One call of a tool. A text as its input makes it a free-form call where the wire format has those.
+/// One tool call. If its input is a text, it is a free-form call in wire formats that have those.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// A name for checks; the call's id on the wire begins with it.
@@ -45,8 +45,8 @@ impl Call {
     }
 }
 
-/// The turns of each conversation. A conversation is known by the marker `[[name]]` in its first prompt; one without
-/// a marker is `main`.
+/// The turns of each conversation. A conversation is identified by the marker `[[name]]` in its first prompt; one
+/// without a marker is `main`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     turns: BTreeMap<String, VecDeque<Turn>>,

@@ -18,7 +18,7 @@ use super::{APIS, Body, Request, Script};
 /// The largest body that is read; agents send their whole conversation each time.
 const LARGEST: usize = 32 << 20;
 
-/// A model on loopback; it ends when this is dropped.
+/// A model on loopback; it stops when this is dropped.
 pub(crate) struct Server {
     port: u16,
     state: Arc<Mutex<State>>,
@@ -31,12 +31,12 @@ struct State {
     requests: Vec<Request>,
     /// The most requests that are answered.
     limit: usize,
-    /// Requests for something that is not a conversation: `METHOD path`.
+    /// Requests that are not part of a conversation: `METHOD path`.
     others: Vec<String>,
 }
 
 impl Server {
-    /// Starts to answer by a script, at most `limit` times.
+    /// Starts a server that answers by a script, at most `limit` times.
     pub(crate) fn start(script: Script, limit: usize) -> io::Result<Server> {
         let state = Arc::new(Mutex::new(State { script, requests: Vec::new(), limit, others: Vec::new() }));
         let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
@@ -72,7 +72,7 @@ impl Server {
         locked(&self.state).requests.clone()
     }
 
-    /// Requests for something that is not a conversation.
+    /// Requests that are not part of a conversation.
     pub(crate) fn others(&self) -> Vec<String> {
         locked(&self.state).others.clone()
     }
@@ -81,11 +81,11 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The thread may have ended on its own.
+            // The thread may have ended by itself.
             let _ = stop.send(());
         }
         if let Some(thread) = self.thread.take() {
-            // A panic in it was printed already.
+            // A panic in it was already printed.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! A home and a project for one run, deleted when it is over.
+//! A home and a project for one run, deleted afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::Installed;
 pub(crate) enum Hook {
     /// `crosier hook AGENT`, with the configuration named explicitly or found by its layers.
     Crosier { program: PathBuf, named: bool, deadline: Option<u32> },
-    /// This program, which writes what it gets into a folder.
+    /// This program, which writes what it gets to a folder.
     Recorder { dir: PathBuf },
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Creates the folders; with `keep`, they stay there.
+    /// Creates the folders; with `keep`, they are not deleted.
     pub(crate) fn new(
         agent: &'static str,
         keep: Option<PathBuf>,
@@ -65,7 +65,7 @@ impl Home {
         self.dir.join("home")
     }
 
-    /// Where the agent works.
+    /// The working directory of the agent.
     pub(crate) fn project(&self) -> PathBuf {
         self.dir.join("project")
     }
@@ -79,7 +79,7 @@ impl Home {
         self.dir.join("state")
     }
 
-    /// The configuration of Crosier; outside the project, as a person's would be.
+    /// Crosier's configuration; outside the project, like a person's own.
     pub(crate) fn policy(&self) -> PathBuf {
         self.dir.join("policy").join("crosier.yaml")
     }
@@ -97,12 +97,12 @@ impl Home {
         }
     }
 
-    /// This program, which is a recorder and an MCP server too.
+    /// This program, which is also a recorder and an MCP server.
     pub(crate) fn itself(&self) -> String {
         self.itself.display().to_string()
     }
 
-    /// Writes a file of the agent's, below its home.
+    /// Writes a file of the agent, below its home.
     pub(crate) fn write(&self, path: &str, text: &str) -> anyhow::Result<()> {
         write(&self.user().join(path), text)
     }
@@ -130,7 +130,7 @@ impl Home {
         }
     }
 
-    /// The same as one line for a shell.
+    /// The same as one shell command.
     pub(crate) fn line(&self, event: &str, named_on_the_line: bool) -> String {
         let plain =
             |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));

@@ -1,4 +1,4 @@
-//! Agents from their registry packages, into a cache outside the repository.
+//! Installs agents from their registry packages, into a cache outside the repository.
 
 use std::ffi::OsString;
 use std::fs;
@@ -32,7 +32,7 @@ pub(crate) enum Missing {
     Other(anyhow::Error),
 }
 
-/// Installs an agent unless that was done before.
+/// Installs an agent, unless it is already installed.
 pub(crate) fn install(agent: &dyn Agent, cache: &Path) -> Result<Installed, Missing> {
     let dir = cache.join(format!("{}-{}", agent.name(), agent.version()));
     let bin = dir.join("node_modules/.bin");

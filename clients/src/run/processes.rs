@@ -1,4 +1,4 @@
-//! Ends only processes that this program started: a group by its id, and what left the group by the mark of its run.
+//! Ends only processes that this program started: a group by its id, and processes that left the group by a mark.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-/// The variable that marks every process of a run: what leaves the group (a daemon) is found by it.
+/// The environment variable that marks every process of a run, to find those that leave the group, such as daemons.
 pub(crate) const MARK: &str = "CROSIER_CLIENTS_RUN";
 
 /// How a process ended.
@@ -25,7 +25,7 @@ pub(crate) enum Ended {
 /// How often a process is checked.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Runs a command as the leader of a group, until it ends, is late, or `enough` says so; then ends the group.
+/// Runs a command as the leader of a group, until it ends, is late, or `enough` is true; then ends the group.
 pub(crate) fn run(command: &mut Command, limit: Duration, enough: impl Fn() -> bool) -> io::Result<Ended> {
     let mut child = command.process_group(0).spawn()?;
     let end = Instant::now() + limit;
@@ -55,8 +55,8 @@ fn end_group(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Ends every process that has the mark of this run. What they start meanwhile has it too, so the search is repeated
-/// until there is none left.
+/// Ends every process with the mark of this run. Processes that they start meanwhile have it too, so the search is
+/// repeated until none is left.
 pub(crate) fn end_marked(mark: &str) {
     for _ in 0..50 {
         let marked = marked(mark);

@@ -6,11 +6,11 @@ use crate::model::{Item, Request};
 
 use super::processes::Ended;
 
-/// One run, when it is over.
+/// The observations of one run.
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) project: PathBuf,
-    /// Crosier's configuration, where its hooks run.
+    /// Crosier's configuration, in whose folder its hooks run.
     pub(crate) policy: PathBuf,
     pub(crate) requests: Vec<Request>,
     pub(crate) stdout: String,
@@ -26,7 +26,7 @@ impl Seen {
         self.requests.iter().filter(move |request| request.conversation == conversation)
     }
 
-    /// What the model was told as the result of a call; the last time, if more than once.
+    /// The result of a call that the model got; the last one, if there were several.
     pub(crate) fn result(&self, id: &str) -> Option<&str> {
         let wire = format!("call_{id}");
         let mut found = None;
@@ -36,7 +36,7 @@ impl Seen {
                 _ => None,
             });
             for (result, text) in results {
-                // Some agents append to an id.
+                // Some agents append something to an id.
                 if result == wire || result.starts_with(&format!("{wire}_")) {
                     found = Some(text);
                 }
@@ -45,13 +45,13 @@ impl Seen {
         found
     }
 
-    /// Whether the model was told this in any conversation.
+    /// Whether the model got this text in any conversation.
     pub(crate) fn was_told(&self, text: &str) -> bool {
         let items = self.requests.iter().flat_map(|request| &request.items);
         items.filter_map(Item::told).any(|told| told.contains(text))
     }
 
-    /// How many times the last request of the main conversation tells this.
+    /// How many times the last request of the main conversation contains this text.
     pub(crate) fn times(&self, text: &str) -> usize {
         let last = self.of("main").last();
         let told = last.into_iter().flat_map(|request| &request.items).filter_map(Item::told);
@@ -68,7 +68,7 @@ impl Seen {
         std::fs::read_to_string(self.project.join(file)).unwrap_or_default()
     }
 
-    /// Whether the person saw this.
+    /// Whether this was printed.
     pub(crate) fn printed(&self, text: &str) -> bool {
         self.stdout.contains(text) || self.stderr.contains(text)
     }

@@ -1,4 +1,4 @@
-//! One run of an agent by a scenario.
+//! Runs an agent through a scenario.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ use crate::agent::Agent;
 use crate::check::{Scenario, Verdict};
 use crate::model::Server;
 
-/// Runs of this process so far.
+/// The number of runs of this process so far.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
 /// What is run, and with what.
@@ -26,7 +26,7 @@ pub(crate) struct Case<'a> {
     pub(crate) scenario: &'a Scenario,
     pub(crate) installed: &'a Installed,
     pub(crate) hook: Hook,
-    /// Where the folders of the run stay.
+    /// Where to keep the folders of the run.
     pub(crate) keep: Option<&'a Path>,
 }
 
@@ -112,8 +112,8 @@ impl Run<'_> {
         Ok(seen)
     }
 
-    /// What a person types. All of it is taken out once, which must leave every file as it was, and put in again.
-    /// Returns how long each command took.
+    /// Does what a person would type. Everything is uninstalled once, which must restore every file, and installed
+    /// again. Returns how long each command took.
     fn first_minute(&self) -> anyhow::Result<Vec<(String, f64)>> {
         let before = files(&self.home.user())?;
         self.wire()?;
@@ -141,7 +141,7 @@ impl Run<'_> {
         let Hook::Crosier { program, .. } = &self.home.hook else { return Ok(()) };
         let mut command = self.command(&program.display().to_string());
         self.agent.arguments(&mut command, self.home, self.scenario, "");
-        // Its variables name folders of the agent; its words are not for us.
+        // The agent's variables that name its folders are needed; its arguments are not.
         let mut own = self.command(&program.display().to_string());
         own.args(words);
         for name in ["CODEX_HOME", "CLAUDE_CONFIG_DIR"] {
@@ -151,7 +151,7 @@ impl Run<'_> {
         self.finish(&mut own, Duration::from_secs(30))
     }
 
-    /// One start of the agent.
+    /// Starts the agent once.
     fn once(&self, prompt: &str, words: &[&str], files: &(fs::File, fs::File)) -> anyhow::Result<Ended> {
         let mut command = Command::new(&self.home.installed.program);
         self.agent.arguments(&mut command, self.home, self.scenario, prompt);
@@ -200,7 +200,7 @@ impl Run<'_> {
         command.current_dir(home.project()).stdin(Stdio::null());
     }
 
-    /// Runs a command that comes before the agent.
+    /// Runs a command before the agent.
     fn finish(&self, command: &mut Command, limit: Duration) -> anyhow::Result<()> {
         let log = fs::File::create(self.home.dir().join("before"))?;
         command.stdout(log.try_clone()?).stderr(log);
@@ -212,7 +212,7 @@ impl Run<'_> {
     }
 }
 
-/// Every file below a folder, with what is in it; what Crosier remembers of trust is its own.
+/// Every file below a folder, with its content; without Crosier's own state.
 fn files(folder: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

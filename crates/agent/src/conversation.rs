@@ -1,9 +1,9 @@
-//! What is said between a person, the model and the tools.
+//! The conversation between a person, the model and the tools.
 
 use crosier::Json;
 use serde::{Deserialize, Serialize};
 
-/// Who says something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -16,9 +16,9 @@ pub enum Role {
 /// One message of the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who says it.
+    /// Its author.
     pub role: Role,
-    /// What is said.
+    /// Its content.
     pub content: Vec<Block>,
 }
 
@@ -26,9 +26,9 @@ pub struct Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", try_from = "FlatBlock")]
 pub enum Block {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// The model wants a tool to run.
@@ -37,14 +37,14 @@ pub enum Block {
         id: String,
         /// The tool.
         name: String,
-        /// What to call it with.
+        /// Its input.
         input: Json,
     },
     /// The result of a tool.
     ToolResult {
         /// The call that it answers.
         tool_use_id: String,
-        /// What the model reads.
+        /// What the model gets.
         content: String,
         /// Whether the tool failed or was denied.
         is_error: bool,
@@ -89,19 +89,19 @@ impl TryFrom<FlatBlock> for Block {
 }
 
 impl Block {
-    /// Words.
+    /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }
 }
 
 impl Message {
-    /// Words of the person.
+    /// A text message of the person.
     pub fn user(text: impl Into<String>) -> Self {
         Self { role: Role::User, content: vec![Block::text(text)] }
     }
 
-    /// All words of the message, joined.
+    /// All text of the message, joined.
     #[must_use]
     pub fn words(&self) -> String {
         let words = self.content.iter().filter_map(|block| match block {

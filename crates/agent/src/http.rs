@@ -1,4 +1,4 @@
-//! The one place that sets up HTTP clients, for models and for MCP servers.
+//! Sets up all HTTP clients, for models and for MCP servers.
 //!
 //! Input: an address. Output: the builder of a client for it. The client never reads the environment, uses a proxy that
 //! was not configured, or follows a redirect with a secret in a header.
@@ -11,9 +11,9 @@ use reqwest::{Client, ClientBuilder, Url};
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 
-/// An address that can be called.
+/// Parses an address; it must be http or https.
 pub(crate) fn address(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("its address is none: {error}"))?;
+    let url = Url::parse(text).map_err(|error| format!("its address is not valid: {error}"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
         other => Err(format!("its address begins with `{other}:`, not with http: or https:")),
@@ -37,12 +37,12 @@ pub(crate) fn client(url: &Url, connect_timeout: Duration) -> Result<ClientBuild
     Ok(client.redirect(Policy::none()).connect_timeout(connect_timeout))
 }
 
-/// The client, when it is complete.
+/// Builds the client.
 pub(crate) fn build(builder: ClientBuilder) -> Result<Client, String> {
     builder.build().map_err(|error| format!("no HTTP client can be set up: {error}"))
 }
 
-/// The innermost cause of an error: the outer ones only say that something went wrong.
+/// The innermost cause of an error: the outer ones only say that the request failed.
 pub(crate) fn cause(error: &reqwest::Error) -> String {
     let mut deepest: &dyn std::error::Error = error;
     while let Some(next) = deepest.source() {

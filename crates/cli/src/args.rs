@@ -1,7 +1,7 @@
-//! What is typed → which command, with what. Built from the table of commands.
+//! From the words of the command line to the command and its arguments. Built from the table of commands.
 //!
-//! A command's own arguments are only put together when it is the one that was called: `fire` is started
-//! for every event and must not pay for the help of the others.
+//! A command's own arguments are built only when that command is called: `fire` is started for every event and must not
+//! pay for the help of the others.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// The policy that is asked for, in the current folder.
+    /// The request for the policy, in the current folder.
     pub(crate) fn request(&self) -> Request {
         let mut request = setup::request(&self.config, self.homes.find());
         request.trust = self.trust.clone().or_else(|| environment::text("CROSIER_TRUST"));
@@ -60,12 +60,12 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("This program", &["completions", "man"]),
 ];
 
-/// The commands with what they do, under the headings of their groups.
+/// The commands with their descriptions, grouped under headings.
 fn groups() -> String {
     let listed = || TABLE.iter().filter(|row| row.is_listed());
     let is_grouped = |row: &&Row| GROUPS.iter().any(|(_, names)| names.contains(&row.name));
     let width = listed().map(|row| row.name.len()).max().unwrap_or_default();
-    // Two columns in front, two between.
+    // Two columns of indentation, two between name and description.
     let room = environment::width().saturating_sub(width + 4);
     let mut text = String::new();
     let mut add = |title: &str, rows: &mut dyn Iterator<Item = &Row>| {
@@ -94,7 +94,7 @@ fn cli() -> Command {
     TABLE.iter().fold(bare(), |cli, row| cli.subcommand(row.command()))
 }
 
-/// The command line that people see.
+/// The command line without hidden commands.
 pub(crate) fn public() -> Command {
     TABLE.iter().filter(|row| row.is_listed()).fold(bare(), |cli, row| cli.subcommand(row.command()))
 }
@@ -102,7 +102,7 @@ pub(crate) fn public() -> Command {
 fn bare() -> Command {
     Command::new("crosier")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("The hook engine for AI agents: fires events at hooks and says what they decide")
+        .about("The hook engine for AI agents: fires events at hooks and reports what they decide")
         .help_template(format!(
             "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
             groups()
@@ -110,14 +110,14 @@ fn bare() -> Command {
         .after_help(HELP)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        // Of every command, so that `crosier fire --version` is not an unknown argument.
+        // For every command, so that `crosier fire --version` is not an unknown argument.
         .propagate_version(true)
 }
 
 /// The command that was called, and its arguments.
 pub(crate) fn parse() -> Result<(&'static Row, ArgMatches), clap::Error> {
     let mut matches = cli().try_get_matches()?;
-    // A command is required, and only those of the table are known.
+    // A subcommand is required, and only those in the table are known.
     let called = matches.remove_subcommand();
     let found = called.and_then(|(name, rest)| Some((TABLE.iter().find(|row| row.name == name)?, rest)));
     found.ok_or_else(|| cli().error(clap::error::ErrorKind::MissingSubcommand, "no command was given"))

@@ -1,4 +1,4 @@
-//! How hooks are described to people: the same words in `list`, `explain` and `fire --trace`.
+//! Describes hooks to people, with the same words in `list`, `explain` and `fire --trace`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use crosier::{Enforcement, Entry, Inclusion, Layer};
 
 use crate::print::{one_line, shown_path};
 
-/// Where a hook is written.
+/// Where a hook is declared.
 pub(crate) fn place(hook: &Entry) -> String {
     hook.origin
         .as_ref()
         .map_or_else(|| "-".to_owned(), |at| format!("{}:{}", shown_path(Path::new(&*at.file)), at.line))
 }
 
-/// The name as shown, safe for a terminal and on one line.
+/// The display name, safe for a terminal and on one line.
 pub(crate) fn name(hook: &Entry) -> String {
     one_line(&hook.name)
 }
@@ -24,7 +24,7 @@ pub(crate) fn matcher(hook: &Entry) -> String {
     if hook.matcher.is_all() { "*".to_owned() } else { one_line(hook.matcher.text()) }
 }
 
-/// Whose hook it is: `base`, an agent, `managed base`.
+/// Which agent a hook belongs to: `base`, an agent, `managed base`.
 pub(crate) fn scope(hook: &Entry) -> String {
     let scope = hook.scope.as_deref().map_or_else(|| "base".to_owned(), one_line);
     match hook.layer {
@@ -72,7 +72,7 @@ pub(crate) fn why_out(hook: &Entry, inclusion: Inclusion, value: Option<&str>, b
         (Inclusion::Unmatched, Some(value)) => {
             format!("its matcher `{}` does not match {field} {}", matcher(hook), one_line(value))
         }
-        (Inclusion::Unmatched, None) => format!("it wants a {field} that matches `{}`", matcher(hook)),
+        (Inclusion::Unmatched, None) => format!("it needs a {field} that matches `{}`", matcher(hook)),
         (Inclusion::OtherAgent, _) => format!("it belongs to agent {}", scope(hook)),
         (Inclusion::Overridden, _) => "the agent's `override` leaves it out".to_owned(),
         (inclusion, _) => inclusion.to_string(),

@@ -3,7 +3,7 @@
 /// The exit status, by its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It is done.
+    /// Success.
     Done,
     /// Failure: a failed test, a failed check.
     Failed,
@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     BadConfig,
     /// A signal ended it.
     Signal(u8),
-    /// The exit status is the answer, and the event must not go on.
+    /// The exit status is the decision: the action must not happen.
     Denied,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn is_strict() -> bool {
     std::env::args_os().any(|word| word == "--exit-code")
 }
 
-/// An ending that says why.
+/// A failure, with a message.
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) exit: Exit,

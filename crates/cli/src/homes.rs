@@ -1,7 +1,8 @@
-//! Where the person's configuration is, and where this program remembers things: `--config-home` and `--state-home`,
+//! Where the person's configuration is, and where this program stores its state: `--config-home` and `--state-home`,
 //! or the environment.
 //!
-//! `install` writes both folders into the line that an agent runs: a repository's settings can set variables for it.
+//! `install` writes both folders into the command that an agent runs, because a repository's settings can set
+//! variables.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +11,10 @@ pub(crate) use crosier_policy::Homes;
 
 use crate::environment;
 
-/// The name of our folder in the homes of configuration and state.
+/// The name of Crosier's folder in the homes of configuration and state.
 const OURS: &str = "crosier";
 
-// The folders, as typed. (Not a doc comment: clap would take it for the command's.)
+// The folders, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Default, Args)]
 pub(crate) struct HomeArgs {
     /// The folder of your own crosier.yaml (default: crosier in $XDG_CONFIG_HOME or ~/.config)
@@ -25,7 +26,7 @@ pub(crate) struct HomeArgs {
 }
 
 impl HomeArgs {
-    /// The folders that were typed, else those of the environment.
+    /// The folders from the command line, or else from the environment.
     pub(crate) fn find(&self) -> Homes {
         let mut homes = of_environment();
         if let Some(folder) = &self.config_home {
@@ -46,7 +47,7 @@ pub(crate) fn of_environment() -> Homes {
     Homes::new(home, config, environment::state_folder())
 }
 
-/// Our own folder: the one that was named, or the one of our name in it.
+/// Crosier's own folder: the one that was named, or `crosier` inside it.
 fn own(named: &Path) -> PathBuf {
     let named = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
     if named.file_name().is_some_and(|name| name == OURS) {

@@ -1,21 +1,20 @@
 //! Kills hooks when the program dies, even by SIGKILL.
 //!
-//! Nothing of ours runs after SIGKILL, so the kernel has to do it. The usual way, a parent-death signal, must be set by
-//! the child before it becomes the hook, and for that the program would have to be forked: half as dear again as the
-//! start of a hook. Instead there is a pipe for each hook that nobody reads or writes. Each end asks for a signal to
-//! the hook's process group when something happens at the other one, and the signal is SIGKILL. When we die the kernel
-//! closes both; the end that is closed first is what happens to the other. A hook that ends by itself is let go of
-//! first.
+//! Nothing in this process runs after SIGKILL, so the kernel has to do it. The usual way, a parent-death signal, must
+//! be set in the child before it executes the hook. That requires a fork, which costs half as much again as starting a
+//! hook. Instead, there is a pipe for each hook that is never read or written. Each end is set up to send a signal to
+//! the hook's process group when something happens at the other end, and the signal is SIGKILL. When this process dies,
+//! the kernel closes both ends; closing the first one triggers the signal of the other. When a hook ends by itself, the
+//! signals are switched off before the pipe is closed.
 //!
-//! Promised on Linux: when the program dies, by whatever cause, the processes in the groups of running hooks and of
-//! Python workers are killed. Not promised: a hook that was started so short a time ago that the program has not run
-//! since (some microseconds on an idle machine), a process that left its group (`setsid`), one that runs as another
-//! user. Elsewhere nothing is promised: a hook runs on to its end, and an idle Python worker ends because its input
-//! does.
+//! Guaranteed on Linux: when the program dies, for any reason, the processes in the groups of running hooks and of
+//! Python workers are killed. Not guaranteed for: a hook that was started only microseconds earlier, before the program
+//! could set up its pipe; a process that left its group (`setsid`); one that runs as another user. On other systems
+//! nothing is guaranteed: a hook runs to its end, and an idle Python worker ends because its input is closed.
 
 use crosier::Builder;
 
-/// Has the hooks of this engine killed when the program dies.
+/// Makes the kernel kill the hooks of this engine when the program dies.
 #[cfg(target_os = "linux")]
 pub(crate) fn tie(builder: Builder) -> Builder {
     builder.process_guard(|process| linux::Lifeline::new(process).ok())
@@ -33,17 +32,18 @@ mod linux {
 
     use rustix::pipe::{PipeFlags, pipe_with};
 
-    /// Which signal is sent; the same number wherever Rust runs on Linux. The C library's crate does not have it.
+    /// Sets which signal is sent; the number is the same on all Linux targets of Rust. The `libc` crate does not have
+    /// it.
     const F_SETSIG: i32 = 10;
 
-    /// A pipe whose ends, when one of them is closed, have a process group killed. Dropped, it does not.
+    /// A pipe that kills a process group when it is closed by the end of this process, but not when it is dropped.
     #[derive(Debug)]
     pub(super) struct Lifeline {
         ends: [OwnedFd; 2],
     }
 
     impl Lifeline {
-        /// Ties the process group of this leader to our life.
+        /// Makes the kernel kill the group of this leader when this process dies.
         pub(super) fn new(leader: u32) -> io::Result<Self> {
             let group = i32::try_from(leader).map_err(io::Error::other)?;
             let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -63,7 +63,7 @@ mod linux {
 
     impl Drop for Lifeline {
         fn drop(&mut self) {
-            // Before the ends are closed, or children that the hook left behind would be killed.
+            // Before the ends are closed, because that would kill children that the hook left behind.
             let _ = self.set_flags(0);
         }
     }

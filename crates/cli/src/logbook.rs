@@ -1,4 +1,4 @@
-//! What this program writes to the log. Nothing here can fail: a decision never depends on it.
+//! What this program writes to the log. Errors are ignored, because no decision depends on the log.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -13,31 +13,31 @@ use crosier_log::{Kept, Log, Record};
 
 use crate::setup::Hooks;
 
-/// Our own agent, as the log names it.
+/// The name of Crosier's own agent in the log.
 const OURS: &str = "crosier";
 
-/// What is known of one event, until it is written down.
+/// The log entry of one event, while it is collected.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) record: Record,
-    /// The event that decided: mostly there is one only.
+    /// The event that decided; usually there is only one.
     event: Option<Event>,
     files: Vec<PathBuf>,
-    /// Whether the configuration wants a log.
+    /// Whether the configuration switches the log on.
     is_on: bool,
     started: Instant,
-    /// How long it took, where that is known.
+    /// How long it took, if known.
     took: Option<Duration>,
 }
 
 impl Entry {
-    /// An event of this agent that begins now.
+    /// An entry for an event of this agent that begins now.
     pub(crate) fn new(agent: &str) -> Self {
         let record = Record::new(agent);
         Self { record, event: None, files: Vec::new(), is_on: true, started: Instant::now(), took: None }
     }
 
-    /// Says which event it is; of several parts of one call, the first.
+    /// Sets the event; if a call has several parts, the first.
     pub(crate) fn set_event(&mut self, event: &Event) {
         self.record.set_event(event);
         self.event = Some(event.clone());
@@ -47,27 +47,27 @@ impl Entry {
         self.record.project = Some(project.display().to_string());
     }
 
-    /// Says which files judge it, and whether they want a log.
+    /// Sets the files that judge it, and whether they switch the log on.
     pub(crate) fn set_policy(&mut self, files: &[PathBuf], is_on: bool) {
         self.files = files.to_vec();
         self.is_on = is_on;
     }
 
-    /// Adds what came of a part of the call.
+    /// Adds the outcome of a part of the call.
     pub(crate) fn add(&mut self, event: &Event, outcome: &Outcome) {
         let before = self.record.decision.clone();
         self.record.add_outcome(outcome);
         if self.record.decision != before {
-            // The part that decided is the one that people ask about.
+            // The part that decided is the one that matters to people.
             self.set_event(event);
         }
     }
 
-    /// Writes it down.
+    /// Writes the entry.
     pub(crate) fn write(mut self, state: Option<&Path>) {
         let Some(state) = state.filter(|_| self.is_on) else { return };
         self.record.set_duration(self.took.unwrap_or_else(|| self.started.elapsed()));
-        // Whatever is wrong with the log, the answer has been given.
+        // Whatever is wrong with the log, the answer was already given.
         let _ = catch_unwind(AssertUnwindSafe(|| self.append(&Log::in_folder(state))));
     }
 
@@ -80,12 +80,12 @@ impl Entry {
     }
 }
 
-/// Writes down every fire of a session of our own agent.
+/// Logs every fire of a session of Crosier's own agent.
 pub(crate) struct Journal {
     state: Option<PathBuf>,
     files: Vec<PathBuf>,
     project: PathBuf,
-    /// Who else is told what happens.
+    /// Another witness, which is told the same.
     next: Option<Arc<dyn Witness>>,
 }
 
@@ -95,7 +95,7 @@ impl Journal {
         Self { state, files: hooks.files.clone(), project: project.to_owned(), next: None }
     }
 
-    /// Tells another witness what it is told.
+    /// Passes everything on to another witness.
     pub(crate) fn before(self, next: Option<Arc<dyn Witness>>) -> Self {
         Self { next, ..self }
     }
@@ -132,7 +132,7 @@ impl Witness for Journal {
     }
 }
 
-/// Writes down what a person did with a command that changes what is in force: `trust`, `disable`, `install`, ….
+/// Logs what a person did with a command that changes what is in force: `trust`, `disable`, `install`, ….
 pub(crate) fn command(state: &Path, command: &str, did: &str) {
     let _ = Log::in_folder(state).append(&Record::command(command, did));
 }

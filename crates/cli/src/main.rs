@@ -1,7 +1,7 @@
 //! `crosier`: fires events at hooks, checks and explains configurations, and tests hooks.
 //!
-//! `main` is the only place that ends the process. Every command gives back an [`Exit`]; a usage error is 64
-//! and a bug is 70, never 2 by accident: in a hook's world 2 means "deny".
+//! Only `main` ends the process. Every command returns an [`Exit`]; a usage error is 64 and a bug is 70, and never 2,
+//! because for hooks 2 means "deny".
 #![cfg_attr(all(target_os = "linux", target_env = "gnu", not(test)), no_main)]
 
 mod agent;
@@ -36,7 +36,7 @@ fn main() -> std::process::ExitCode {
     program().into()
 }
 
-/// Everything; its exit status.
+/// Runs the program; returns its exit status.
 fn program() -> u8 {
     std::panic::set_hook(Box::new(print::bug));
     let exit = catch_unwind(run).unwrap_or(Exit::Bug);

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use crate::environment;
 
-/// What a colour is meant to say.
+/// The meaning of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Good,
@@ -14,7 +14,7 @@ pub(crate) enum Tone {
     Faint,
 }
 
-/// Whether the reader of a stream likes colour.
+/// Whether a stream gets colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Colour,

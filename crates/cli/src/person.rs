@@ -10,8 +10,8 @@ use std::path::Path;
 use crate::environment;
 use crate::exit::{Exit, Failed};
 
-/// Variables that agents set for what they run, and whose they are. `CLAUDE_PROJECT_DIR` alone says nothing: people
-/// export it.
+/// Variables that agents set for the processes that they run, and the agents' names. `CLAUDE_PROJECT_DIR` is not one of
+/// them, because people export it.
 const VARIABLES: &[(&str, &str)] = &[
     ("CLAUDECODE", "Claude Code"),
     ("GEMINI_CLI", "Gemini CLI"),
@@ -46,7 +46,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("aider", "Aider"),
 ];
 
-/// Programs that run scripts: the script says who it is.
+/// Programs that run scripts: the agent is recognised by its script.
 const INTERPRETERS: &[&str] = &["node", "bun", "deno", "python", "sh", "bash", "dash", "zsh", "ruby", "tsx"];
 
 /// Options of interpreters that take the next word as their value.
@@ -79,7 +79,7 @@ pub(crate) fn require(command: &str) -> Result<(), Failed> {
     Err(Failed::new(Exit::Failed, message))
 }
 
-/// The agent that this process runs below, and how that is known.
+/// The agent that this process runs inside, and how it was recognised.
 pub(crate) fn agent_above() -> Option<String> {
     let set = VARIABLES.iter().find(|(name, _)| environment::is_set(name));
     if let Some((name, agent)) = set {
@@ -96,7 +96,7 @@ pub(crate) fn agent_above() -> Option<String> {
     None
 }
 
-/// The agent that a process is.
+/// The agent that this process is, if it is one.
 fn agent_of(id: &str) -> Option<&'static str> {
     let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
     let words: Vec<&str> =
@@ -106,7 +106,7 @@ fn agent_of(id: &str) -> Option<&'static str> {
     agent_by_words(program, &words)
 }
 
-/// The agent, by the name of the program that runs and by the words that it was started with.
+/// The agent, by the name of its program and its arguments.
 fn agent_by_words(program: &str, words: &[&str]) -> Option<&'static str> {
     // `crosier run` is an agent too.
     if program == "crosier" {
@@ -124,7 +124,7 @@ fn agent_by_words(program: &str, words: &[&str]) -> Option<&'static str> {
         return None;
     }
     let script = script(words.get(1..).unwrap_or_default())?;
-    // `…/node_modules/@anthropic-ai/claude-code/cli.js`: the package says who it is.
+    // `…/node_modules/@anthropic-ai/claude-code/cli.js`: recognised by its package.
     let package = script.rsplit_once("node_modules/").map(|(_, rest)| rest).unwrap_or_default();
     let package = package.split('/').take(2).find_map(known);
     package.or_else(|| known(stem(base(script))))
@@ -149,7 +149,7 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// A file name without what says how it is run.
+/// A file name without the extension of a script.
 fn stem(name: &str) -> &str {
     let name = name.strip_prefix('-').unwrap_or(name);
     ["js", "mjs", "cjs", "ts", "py", "exe"]
@@ -159,7 +159,7 @@ fn stem(name: &str) -> &str {
 }
 
 fn parent_of(id: &str) -> Option<String> {
-    // After the last `)`: the name of a program can hold anything.
+    // After the last `)`, because the name of a program can contain anything.
     let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     stat.rsplit_once(") ")?.1.split(' ').nth(1).map(str::to_owned)

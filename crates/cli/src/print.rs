@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::exit::{Exit, Failed};
 
-/// Data on stdout. A closed pipe is a failure, but without a message.
+/// Writes data to stdout. A closed pipe is a failure, but without a message.
 pub(crate) fn data(text: &str) -> Result<(), Failed> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     write(&[text.as_bytes(), end.as_bytes()])
 }
 
-/// Data on stdout, byte for byte.
+/// Writes data to stdout, byte for byte.
 pub(crate) fn bytes(data: &[u8]) -> Result<(), Failed> {
     write(&[data])
 }
@@ -27,7 +27,7 @@ fn write(parts: &[&[u8]]) -> Result<(), Failed> {
     })
 }
 
-/// A line for a person. An error in writing to stderr is ignored.
+/// Writes a line for a person. An error in writing to stderr is ignored.
 pub(crate) fn note(text: &str) {
     match &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
         Some(held) => held.push(text.to_owned()),
@@ -39,14 +39,14 @@ fn write_note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Lines that wait until the terminal is free.
+/// Lines that wait until the terminal is free; `None` when it is.
 static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
 
-/// While this lives, lines for a person wait; then they are written.
+/// Holds back lines for a person until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OutputHold;
 
-/// Holds lines for a person back: the terminal is used for something else.
+/// Holds back lines for a person, while the terminal is used for something else.
 pub(crate) fn hold() -> OutputHold {
     HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default();
     OutputHold
@@ -59,7 +59,7 @@ impl Drop for OutputHold {
     }
 }
 
-/// What went wrong.
+/// Writes an error message.
 pub(crate) fn error(message: &str) {
     if !message.is_empty() {
         note(&format!("crosier: {message}"));
@@ -76,8 +76,8 @@ pub(crate) fn bug(info: &PanicHookInfo<'_>) {
 
 pub(crate) use crosier_policy::show::{one_line, plain};
 
-/// JSON for people and programs: characters that steer a terminal are written as JSON's own escapes, so that the data is
-/// the same. Control characters are escaped already.
+/// Writes JSON. Characters that control a terminal are written as JSON escapes, so that the data stays the same.
+/// Control characters are already escaped.
 pub(crate) fn json(text: &str) -> Result<(), Failed> {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -92,14 +92,14 @@ pub(crate) fn json(text: &str) -> Result<(), Failed> {
     data(&shown)
 }
 
-/// A path for people: from the current folder, if it is below.
+/// A path for people: relative to the current folder, if it is inside.
 pub(crate) fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
     one_line(&below.unwrap_or(path).display().to_string())
 }
 
-/// The same for reading: line breaks are spaces.
+/// Text on one line, with line breaks as spaces.
 pub(crate) fn flat(text: &str) -> String {
     one_line(&text.replace(['\n', '\r', '\t'], " "))
 }

@@ -1,4 +1,4 @@
-//! From what was typed to an engine.
+//! From the command line to an engine.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::exit::{Exit, Failed};
 use crate::homes::{self, Homes};
 use crate::{environment, lifeline, print};
 
-/// The name of a configuration.
+/// The name of a configuration file.
 pub(crate) const DEFAULT_CONFIG: &str = "crosier.yaml";
 
-/// Reads the files; what is wrong is said in full.
+/// Loads the files; the error lists all problems.
 pub(crate) fn load(files: &[PathBuf]) -> Result<Config, Failed> {
     with_files(files).load().map_err(|problems| bad("configuration", &problems))
 }
@@ -35,7 +35,7 @@ pub(crate) fn loader() -> Loader {
     crosier_policy::loader(&homes::of_environment())
 }
 
-/// The policy that is asked for in the current folder: by these files, or by those that are found.
+/// The request for the policy in the current folder: with these files, or else those that are found.
 pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = Request::new(here());
     request.named = named.to_vec();
@@ -64,9 +64,9 @@ pub(crate) struct Hooks {
     pub(crate) engine: Engine,
     /// The files that they come from.
     pub(crate) files: Vec<PathBuf>,
-    /// Whether what they decide is logged.
+    /// Whether decisions are logged.
     pub(crate) is_logged: bool,
-    /// What was switched off from the command line, by names as shown.
+    /// The display names of the hooks that a person switched off.
     switched_off: Vec<String>,
 }
 
@@ -75,12 +75,12 @@ impl Hooks {
         self.switched_off.iter().any(|other| other == name)
     }
 
-    /// The hooks of an engine that was made elsewhere.
+    /// The hooks of an engine that was built elsewhere.
     pub(crate) fn with_engine(engine: Engine) -> Self {
         Self::without_files(engine)
     }
 
-    /// Makes the engine of what is in force.
+    /// Builds the engine of the policy in force.
     pub(crate) fn of(
         mut loaded: Loaded,
         request: &Request,
@@ -94,7 +94,7 @@ impl Hooks {
         if let Some(borrower) = &borrower
             && hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
         {
-            // The daemon answers while the engine is made.
+            // The daemon answers while the engine is built.
             borrower.greet();
         }
         let builder = more(at_home(loaded.builder(), &request.project));
@@ -103,7 +103,7 @@ impl Hooks {
         Ok(Self { engine, files, is_logged, switched_off })
     }
 
-    /// Makes the engine of a policy that cannot be relied on. The layers that are not at fault still hold.
+    /// Builds the engine of a policy that cannot be relied on. The layers that are not at fault still apply.
     pub(crate) fn closed(
         mut closed: Closed,
         request: &Request,
@@ -115,7 +115,7 @@ impl Hooks {
             hooks = (files, off, still.settings.log != Some(false));
         }
         let (files, switched_off, is_logged) = hooks;
-        // No worker is borrowed: the folder with the daemon's key may be what is at fault.
+        // No worker is borrowed, because the folder with the daemon's key may be at fault.
         let engine = build(more(at_home(closed.builder(), &request.project)))?;
         Ok(Self { engine, files, is_logged, switched_off })
     }
@@ -125,7 +125,7 @@ impl Hooks {
     }
 }
 
-/// The hooks that are in force. What the person is to know is said on stderr.
+/// The hooks in force. Notices for the person are written to stderr.
 pub(crate) fn hooks(request: &Request, more: impl FnOnce(Builder) -> Builder) -> Result<Hooks, Failed> {
     match crosier_policy::in_force(request) {
         Policy::Loaded(mut loaded) => {
@@ -142,7 +142,7 @@ pub(crate) fn hooks(request: &Request, more: impl FnOnce(Builder) -> Builder) ->
     }
 }
 
-/// The layers in force, to look at.
+/// The layers in force, for display.
 pub(crate) fn loaded(request: &Request) -> Result<Box<Loaded>, Failed> {
     match crosier_policy::in_force(request) {
         Policy::Loaded(mut loaded) => {
@@ -169,7 +169,7 @@ pub(crate) fn tell(notices: &Notices) {
     notices.iter().for_each(|notice| print::note(&format!("crosier: {}", print::plain(&notice.text))));
 }
 
-/// Nothing is in force.
+/// The error when no configuration is in force.
 pub(crate) fn nothing(notices: &Notices) -> Failed {
     let message = match notices.first() {
         Some(notice) => format!("no configuration is in force: {}", print::plain(&notice.text)),
@@ -180,7 +180,7 @@ pub(crate) fn nothing(notices: &Notices) -> Failed {
     Failed::new(Exit::BadConfig, message)
 }
 
-/// The same for a session, in which agents come and go: their hooks are returned separately. Without a configuration
+/// The same for a session, in which agents start and end: their hooks are returned separately. Without a configuration
 /// there are none.
 pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Failed> {
     match crosier_policy::in_force(request) {
@@ -207,7 +207,7 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
     }
 }
 
-/// Takes the hooks of agents that come and go out of what is in force.
+/// Removes the hooks of all agents but the main one from the policy in force, and returns them.
 fn take_agents(loaded: &mut Loaded) -> Box<AgentHooks> {
     let mut layers = std::mem::take(&mut loaded.layers);
     let agents = scopes::take(&mut layers, |layer| loaded.sources(layer));
@@ -215,7 +215,7 @@ fn take_agents(loaded: &mut Loaded) -> Box<AgentHooks> {
     agents
 }
 
-/// An engine in the current folder and with our environment.
+/// An engine in the current folder, with the environment of this process.
 pub(crate) fn builder(config: Config) -> Builder {
     at_home(Engine::builder().events(catalog()).config(config), &here())
 }

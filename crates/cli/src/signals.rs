@@ -1,7 +1,7 @@
-//! SIGINT, SIGTERM and SIGHUP: the processes that hooks started end first, then we do.
+//! SIGINT, SIGTERM and SIGHUP: the processes that hooks started are killed first, then this process ends.
 //!
 //! While no hook runs, a signal ends the process at once with its status. While one does, the signal is
-//! remembered and a pipe becomes readable: whoever waits on it wakes up, kills what it started, and says so.
+//! stored and a pipe becomes readable: the thread that waits on it wakes up, kills what it started, and reports it.
 
 use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -20,19 +20,19 @@ const ALL: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 #[derive(Debug)]
 pub(crate) struct Signals {
     seen: Arc<AtomicUsize>,
-    /// Whether a signal may end the process at once, because no process of ours would be left behind.
+    /// Whether a signal may end the process at once, because no child process would be left behind.
     alone: Arc<AtomicBool>,
-    /// Becomes readable when a signal comes; for callers that wait for something else at the same time.
+    /// Becomes readable when a signal arrives; for callers that wait for something else at the same time.
     wakeup: Option<PipeReader>,
 }
 
 impl Signals {
-    /// Watches; hooks that run can be killed, see [`kill`](Self::kill).
+    /// Watches for signals; they can kill running hooks, see [`kill`](Self::kill).
     pub(crate) fn watch() -> Result<Self, Failed> {
         Self::new().map_err(cannot)
     }
 
-    /// Watches, and makes waiting for something else end with a signal.
+    /// Watches for signals, and lets them interrupt [`wait_for`](Self::wait_for).
     pub(crate) fn watch_and_wake() -> Result<Self, Failed> {
         let mut signals = Self::watch()?;
         let (wakeup, writer) = io::pipe().map_err(cannot)?;
@@ -58,14 +58,14 @@ impl Signals {
     }
 
     /// Runs `work` while a signal does not end the process; `work` itself must notice the signal.
-    /// `then` says what a signal meant for it.
+    /// `then` is the consequence, for the message.
     ///
     /// # Errors
-    /// The signal that came meanwhile.
+    /// The signal that arrived meanwhile.
     pub(crate) fn during<T>(&self, then: &str, work: impl FnOnce() -> T) -> Result<T, Failed> {
         self.alone.store(false, Ordering::SeqCst);
         let done = work();
-        // First this, then the question: a signal in between ends the process, and none is lost.
+        // In this order, no signal is lost: one in between ends the process.
         self.alone.store(true, Ordering::SeqCst);
         match self.seen() {
             None => Ok(done),
@@ -75,7 +75,7 @@ impl Signals {
         }
     }
 
-    /// From now on a signal kills the hooks of this engine.
+    /// Makes signals kill the hooks of this engine.
     pub(crate) fn kill(&self, engine: &Engine) {
         for signal in ALL {
             if let Ok(writer) = engine.kill_switch() {
@@ -84,12 +84,12 @@ impl Signals {
         }
     }
 
-    /// The signal that came, if one did.
+    /// The signal that arrived, if any.
     pub(crate) fn seen(&self) -> Option<u8> {
         u8::try_from(self.seen.load(Ordering::SeqCst)).ok().filter(|&number| number > 0)
     }
 
-    /// Waits until this descriptor has something to read or is closed. False when a signal came first.
+    /// Waits until this descriptor has something to read or is closed. Returns false when a signal arrived first.
     pub(crate) fn wait_for(&self, other: BorrowedFd<'_>) -> io::Result<bool> {
         loop {
             let wakeup = self.wakeup.as_ref().map(AsFd::as_fd);
@@ -105,7 +105,7 @@ impl Signals {
     }
 }
 
-/// Only when no descriptors are left.
+/// Happens only when no file descriptors are left.
 fn cannot(error: io::Error) -> Failed {
     Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
 }

@@ -1,10 +1,10 @@
-//! Where the program begins, on Linux with glibc.
+//! The entry point of the program, on Linux with glibc.
 //!
-//! Before `main`, the standard library finds out where the stack ends, to say so when it overflows. For that it has
-//! the C library read the memory map of the process, which takes longer than reading a configuration. The arguments
-//! are there without it. So the program begins here, and does itself what everything else relies on: no standard
-//! stream is closed, and a pipe that nobody reads is an error and not the end. A stack that overflows still ends the
-//! process; only the message about it is missing.
+//! Before `main`, the standard library determines the end of the stack, to report an overflow. For that, the C library
+//! reads the memory map of the process, which takes longer than reading a configuration. The arguments are available
+//! without it. So the program has its own `main`, and does the rest of that setup itself: it opens standard streams
+//! that are closed, and makes writing to a closed pipe an error that does not kill the process. A stack overflow still
+//! ends the process; only the message about it is missing.
 
 use std::ffi::{c_char, c_int};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use rustix::io::{Errno, fcntl_getfd};
 use rustix::stdio;
 
 #[unsafe(no_mangle)]
-#[expect(unsafe_code, reason = "there is one `main`, and this is it")]
+#[expect(unsafe_code, reason = "there is only one `main`, and this is it")]
 extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
     [stdio::stdin(), stdio::stdout(), stdio::stderr()].into_iter().for_each(open_if_closed);
     // Without this, writing to a closed pipe would kill the process instead of returning an error. Hooks do not inherit
@@ -27,12 +27,12 @@ extern "C" fn main(_count: c_int, _words: *const *const c_char) -> c_int {
     status.into()
 }
 
-/// Otherwise the next file that is opened would get the stream's number, and be written to.
+/// Opens a closed standard stream; otherwise the next file that is opened would get its number, and be written to.
 fn open_if_closed(stream: BorrowedFd<'_>) {
     if fcntl_getfd(stream) == Err(Errno::BADF)
         && let Ok(null) = open("/dev/null", OFlags::RDWR, Mode::empty())
     {
-        // It has the lowest number that is free: that of the stream.
+        // It gets the lowest free number, which is that of the stream.
         let _ = null.into_raw_fd();
     }
 }

@@ -1,7 +1,7 @@
-//! Where the agent keeps what must outlive it: sessions, and the history of what it wrote.
+//! Where the agent keeps persistent data: sessions, and the history of what it wrote.
 //!
-//! `--state-dir`, or `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`. Never in the folder that is worked in:
-//! what an agent can write must not be its own record.
+//! `--state-dir`, or `crosier` in `$XDG_STATE_HOME`, or in `~/.local/state`. Never in the workspace: an agent must not
+//! be able to write its own record.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::environment;
 use crate::exit::{Exit, Failed};
 
-// Where it is, as typed. (Not a doc comment: clap would take it for the command's.)
+// The folder, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct StateFolderArgs {
     /// Where sessions and history are kept (default: crosier in $XDG_STATE_HOME or ~/.local/state)
@@ -22,7 +22,7 @@ pub(crate) struct StateFolderArgs {
     state_dir: Option<PathBuf>,
 }
 
-/// The folder of all that is kept.
+/// The folder of all persistent data.
 #[derive(Debug)]
 pub(crate) struct StateFolder(PathBuf);
 
@@ -58,14 +58,14 @@ impl StateFolder {
         self.0.join("history").join(folder)
     }
 
-    /// Opens the history of a workspace, or begins it.
+    /// Opens the history of a workspace, or creates it.
     pub(crate) async fn history(&self, workspace: &Path) -> Result<ShadowGit, HistoryError> {
         let config = HistoryConfig::new(workspace, self.repository(workspace));
         ShadowGit::open(HistoryConfig { search_path: environment::path(), ..config }).await
     }
 }
 
-/// The folder that is worked in, by its real path: a history belongs to a folder, not to a way to it.
+/// The workspace, by its real path: a history belongs to a folder, and not to one of its paths.
 pub(crate) fn workspace() -> Result<PathBuf, Failed> {
     let folder = std::env::current_dir().and_then(|folder| folder.canonicalize());
     folder.map_err(|error| Failed::new(Exit::Failed, format!("the current folder cannot be used: {error}")))

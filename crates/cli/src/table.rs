@@ -1,7 +1,7 @@
-//! Tables for people: columns under a head, nothing else.
+//! Tables for people: a header and columns, nothing else.
 //!
-//! In a pipe every row is one line, however wide, so that lines can be searched. On a terminal nothing is wider than
-//! it: long cells are wrapped in their columns, and where there is no room for columns each row becomes a block.
+//! In a pipe, every row is one line, however wide, so that lines can be searched. On a terminal, no line is wider than
+//! the terminal: long cells are wrapped in their columns, and if columns do not fit, each row becomes a block.
 
 use comfy_table::{Cell, ContentArrangement, Table, presets};
 
@@ -11,31 +11,31 @@ use crate::paint::{Paint, Tone};
 use crate::print;
 use crate::text::{columns, wrap};
 
-/// Between two columns.
+/// The space between two columns.
 const GAP: usize = 2;
-/// A column that is wrapped has at least this width, and that of its longest word.
+/// The least width of a column that is wrapped; its longest word must fit too.
 const LEAST: usize = 12;
 
-/// A table with a head.
+/// A table with a header.
 pub(crate) fn table<H: Into<String>>(head: impl IntoIterator<Item = H>) -> Table {
     let mut table = rows();
     table.set_header(head.into_iter().map(Into::into).collect::<Vec<String>>());
     table
 }
 
-/// Columns without a head.
+/// A table without a header.
 pub(crate) fn rows() -> Table {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 
-/// The table as text, without spaces around it.
+/// The table as text.
 pub(crate) fn text(table: &Table) -> String {
     text_beside(table, 0)
 }
 
-/// The table as text, beside something that takes so many columns.
+/// The table as text, with this many columns taken by other text.
 pub(crate) fn text_beside(table: &Table, taken: usize) -> String {
     match environment::columns() {
         Some(width) => fitted(table, width.saturating_sub(taken)),
@@ -43,20 +43,20 @@ pub(crate) fn text_beside(table: &Table, taken: usize) -> String {
     }
 }
 
-/// The table on stdout, its head in bold for a person.
+/// Prints the table to stdout, with its header in bold on a terminal.
 pub(crate) fn print(table: &Table) -> Result<(), Failed> {
     let text = text(table);
     let (head, rows) = text.split_once('\n').unwrap_or((&text, ""));
     print::data(&format!("{}\n{rows}", Paint::stdout().tone(Tone::Strong, head)))
 }
 
-/// A sentence on lines that fit, each with its end.
+/// A sentence, wrapped to the terminal's width; every line ends with a line break.
 pub(crate) fn paragraph(text: &str) -> String {
     let lines = wrap(text, environment::columns().unwrap_or(usize::MAX));
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-/// Lines for a person, none wider than the terminal: what does not fit goes on below, a little further in.
+/// Lines for a person, wrapped to the terminal's width; continuation lines are indented.
 pub(crate) fn fit(text: &str) -> String {
     fit_into(text, environment::columns())
 }
@@ -79,14 +79,14 @@ fn fit_into(text: &str, width: Option<usize>) -> String {
     out
 }
 
-/// One row a line.
+/// One line per row.
 fn unlimited(table: &Table) -> String {
     let text = table.trim_fmt();
     let lines = text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// No line wider than this.
+/// No line wider than `width`.
 fn fitted(table: &Table, width: usize) -> String {
     let head = table.header().map(cells);
     let rows: Vec<Vec<String>> = table.row_iter().map(cells).collect();
@@ -115,7 +115,7 @@ fn longest_word(cell: &str) -> usize {
     cell.split(' ').map(columns).max().unwrap_or_default()
 }
 
-/// The widths of columns that have only so much room together: the widest give most. None when there is too little.
+/// The widths of columns in limited room: the widest ones are reduced first. `None` when there is too little room.
 fn shared(natural: &[usize], least: &[usize], room: usize) -> Option<Vec<usize>> {
     let widths =
         |cap: usize| natural.iter().zip(least).map(move |(&width, &least)| width.min(cap.max(least)));

@@ -1,4 +1,4 @@
-//! Text that fits: lines cut or wrapped by the columns that they take.
+//! Cuts and wraps lines by the number of columns that they take.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -7,7 +7,7 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// As much of a line as fits, with an ellipsis where something is missing.
+/// As much of a line as fits, with an ellipsis if it was cut.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     if columns(line) <= width {
         return line.to_owned();
@@ -17,7 +17,7 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     short
 }
 
-/// What fits into the width, and the rest.
+/// The part that fits into the width, and the rest.
 fn split(text: &str, width: usize) -> (&str, &str) {
     let mut used = 0;
     let fits = |c: char| {
@@ -28,7 +28,7 @@ fn split(text: &str, width: usize) -> (&str, &str) {
     text.split_at(end.unwrap_or(0))
 }
 
-/// The words on lines that fit; a word that does not is broken.
+/// Wraps words into lines that fit; a word that is too long is broken.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(2);
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! What installing needs to know of this process: where agents are, which program their lines call, what is in force.
+//! What installing needs to know: where agents are, which program their entries call, which policy is in force.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::{environment, logbook, setup};
 const VARIABLES: [&str; 5] =
     ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "KIMI_SHARE_DIR"];
 
-/// Everything that a plan to install needs.
+/// Everything that an installation needs.
 #[derive(Debug)]
 pub(crate) struct Wiring {
     pub(crate) places: Places,
     pub(crate) program: Program,
     pub(crate) store: Store,
     pub(crate) homes: Homes,
-    /// Events that hooks in force here name.
+    /// The events of the hooks in force here.
     pub(crate) in_force: Vec<String>,
 }
 
@@ -54,14 +54,14 @@ impl Wiring {
         Ok(Self { places, program, store, homes, in_force })
     }
 
-    /// What is asked of the installer.
+    /// The request to the installer.
     pub(crate) fn request(&self, scope: Scope, trust: bool) -> Request<'_> {
         let mut request = Request::new(&self.places, &self.program);
         (request.scope, request.trust, request.in_force) = (scope, trust, &self.in_force);
         request
     }
 
-    /// Writes down what a person did.
+    /// Logs what a person did.
     pub(crate) fn did(&self, command: &str, what: &str) {
         logbook::command(&self.program.state_home, command, what);
     }
@@ -87,7 +87,7 @@ pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>, Failed> {
     Ok(rows)
 }
 
-/// No agent has this name.
+/// The error for an unknown agent.
 pub(crate) fn unknown_agent(name: &str) -> Failed {
     let names = || table::ALL.iter().map(|row| row.agent);
     let shown = crate::print::one_line(name);
@@ -97,11 +97,11 @@ pub(crate) fn unknown_agent(name: &str) -> Failed {
     Failed::new(Exit::Usage, format!("no agent is called `{shown}`{near} {all}"))
 }
 
-/// While this lives, signals wait: what is being written is written to its end.
+/// While this exists, signals do not end the process, so that files are written completely.
 #[derive(Debug)]
 pub(crate) struct Undisturbed(Vec<signal_hook::SigId>);
 
-/// Lets signals wait.
+/// Keeps signals from ending the process.
 pub(crate) fn undisturbed() -> Undisturbed {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     let flag = Arc::new(AtomicBool::new(false));
@@ -119,7 +119,7 @@ impl Drop for Undisturbed {
     }
 }
 
-/// Events for which hooks are in force here.
+/// The events of the hooks in force here.
 fn events_in_force(homes: &Homes) -> Vec<String> {
     let request = setup::request(&[], homes.clone());
     let Policy::Loaded(loaded) = crosier_policy::in_force(&request) else { return Vec::new() };
@@ -130,7 +130,7 @@ fn events_in_force(homes: &Homes) -> Vec<String> {
     events
 }
 
-/// The path without links, as far as it is there.
+/// The path without links, as far as it exists.
 fn resolved(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     for folder in path.ancestors() {

@@ -1,4 +1,4 @@
-//! An event in Crosier's vocabulary → what the agent would send for it: for trying a policy without the agent.
+//! Turns an event in Crosier's vocabulary into what the agent would send for it, to try a policy without the agent.
 //!
 //! The agent's table is applied in reverse. The result is then read like a real payload, and used only when it yields
 //! the event that was meant.
@@ -14,7 +14,7 @@ use crate::table::{Agent, AgentEvent, Parts, Tool};
 const INSIDE: [(&str, &str); 2] =
     [("command", "tool_info.command_line"), ("file_path", "tool_info.file_path")];
 
-/// What the agent would send for this event, and the call that this is read as.
+/// What the agent would send for this event, and the call that results from reading it.
 ///
 /// # Errors
 /// Why this agent cannot send such an event.
@@ -39,13 +39,13 @@ pub fn compose(
     }
     let title = agent.title;
     Err(if is_known {
-        format!("how {title} sends this at {event} cannot be told: try it without --agent")
+        format!("it is not known how {title} sends this at {event}: try it without --agent")
     } else {
-        format!("{title} has no event that is {event}; `crosier events --agent {}` lists them", agent.name)
+        format!("{title} has no event for {event}; `crosier events --agent {}` lists them", agent.name)
     })
 }
 
-/// Whether the call is about the tool and the input that were meant.
+/// Whether the call has the tool and the input that were meant.
 fn is_meant(call: &Call, fields: &[(String, Json)]) -> bool {
     let Some(tool) = json::find(fields, "tool_name") else { return true };
     let wanted = json::find(fields, "tool_input").and_then(Json::entries).unwrap_or_default();

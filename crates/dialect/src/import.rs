@@ -40,7 +40,7 @@ pub fn import(agent: &'static Agent, text: &str) -> Result<Imported, String> {
         // Some files have settings beside the events.
         let Some(groups) = json::elements(&groups) else { continue };
         let Some(entry) = agent.named(&name) else {
-            out.missing.push(format!("{name}: no event of {} that is known", agent.title));
+            out.missing.push(format!("{name}: not a known event of {}", agent.title));
             continue;
         };
         let lines: String = groups.iter().map(|group| out.group(agent, entry, group)).collect();
@@ -174,7 +174,7 @@ fn sections_of(mut all: Vec<String>, line: &str) -> Vec<String> {
     all
 }
 
-/// A matcher of Crosier that matches the same; none when it matches everything.
+/// A matcher of Crosier that matches the same; `None` when it matches everything.
 fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<String>, String> {
     let text = text.trim();
     if text.is_empty() || text == "*" {
@@ -190,9 +190,9 @@ fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<St
         return Ok(Some(parts.join("|")));
     }
     if ["(?=", "(?!", "(?<=", "(?<!", "\\1"].iter().any(|look| text.contains(look)) {
-        return Err(format!("the matcher `{text}` looks around, which matchers here cannot"));
+        return Err(format!("the matcher `{text}` uses look-around, which matchers here do not support"));
     }
-    // Their expression may match anywhere in the name, ours must match the whole name.
+    // The agent's expression may match anywhere in the name, Crosier's must match the whole name.
     Ok(Some(format!("re:.*(?:{text}).*")))
 }
 
@@ -252,7 +252,7 @@ hooks:
         );
         assert_eq!(all.hooks, 3);
         let missing = all.missing.join("\n");
-        for what in ["looks around", "type `prompt`", "`if` of `s`", "Frobbed"] {
+        for what in ["look-around", "type `prompt`", "`if` of `s`", "Frobbed"] {
             assert!(missing.contains(what), "{missing}");
         }
     }

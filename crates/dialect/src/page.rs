@@ -150,6 +150,7 @@ fn effects(agent: &Agent) -> String {
 
 fn resumes(agent: &Agent) -> String {
     match agent.resumes {
+        Some(1) => "It lets hooks resume it only once in a row.".to_owned(),
         Some(number) => format!("It lets hooks resume it at most {number} times in a row."),
         None => {
             "Hooks can resume it 8 times in a row; then Crosier lets it stop. A new prompt resets the count."

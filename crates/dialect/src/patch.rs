@@ -24,7 +24,7 @@ pub enum Action {
     Delete,
     /// It is changed, and perhaps moved.
     Update {
-        /// Where it goes.
+        /// Its new path.
         move_to: Option<String>,
         /// The places that change.
         hunks: Vec<Hunk>,
@@ -35,7 +35,7 @@ pub enum Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hunk {
-    /// The line that leads to it, as written: `@@ fn main`.
+    /// The line that locates it, as written: `@@ fn main`.
     head: String,
     lines: Vec<(Mark, String)>,
     at_end: bool,
@@ -66,7 +66,7 @@ impl Hunk {
         lines.map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The same place with these texts.
+    /// The same hunk with these texts.
     #[must_use]
     pub fn changed(&self, old: &str, new: &str) -> Self {
         let side = |mark, text: &str| {
@@ -90,13 +90,13 @@ pub fn parse(text: &str) -> Result<Vec<Change>, String> {
     }
     let mut changes: Vec<Change> = Vec::new();
     while let Some(line) = lines.next() {
-        // In a change a line that begins with a space is a line of the file, whatever follows.
+        // In an update, a line that begins with a space is a line of the file, whatever follows.
         let in_change = matches!(changes.last().map(|change| &change.action), Some(Action::Update { .. }));
         let head = if in_change { line.trim_end() } else { line.trim() };
         if head == "*** End Patch" {
-            // No hook would see changes after the end mark.
+            // Hooks would not see changes after the end mark.
             if lines.any(|line| line.trim().starts_with("***")) {
-                return Err("the patch goes on behind `*** End Patch`".to_owned());
+                return Err("the patch continues after `*** End Patch`".to_owned());
             }
             break;
         }
@@ -128,9 +128,9 @@ fn header(head: &str, changes: &mut Vec<Change>) -> Result<(), String> {
             hunk.at_end = true;
         }
     } else if changes.is_empty() && head.starts_with("Environment ID:") {
-        // This line says where, not what.
+        // This line only says where the change is.
     } else {
-        return Err(format!("the patch has a line that nobody knows: `*** {head}`"));
+        return Err(format!("the patch has an unknown line: `*** {head}`"));
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ fn body(line: &str, change: Option<&mut Change>) -> Result<(), String> {
         }
         _ if line.trim().is_empty() => {}
         Some(Action::Delete) => return Err("a file that is deleted has lines".to_owned()),
-        None => return Err(format!("the patch begins with a line of no file: `{line}`")),
+        None => return Err(format!("the patch has a line before the first file: `{line}`")),
     }
     Ok(())
 }

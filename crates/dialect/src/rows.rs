@@ -12,8 +12,8 @@ use crosier_protocol::{Catalog, EventRow, Field};
 
 const TRIGGER: Field = Field::required("trigger", Text, "who wants it");
 const FILE_PATH: Field = Field::required("file_path", Text, "the file");
-const FROM_MODEL: Field = Field::required("from_model", Text, "the model that is left");
-const TO_MODEL: Field = Field::required("to_model", Text, "the model that is used from now on");
+const FROM_MODEL: Field = Field::required("from_model", Text, "the previous model");
+const TO_MODEL: Field = Field::required("to_model", Text, "the new model");
 const SOURCE: Field = Field::required("source", Text, "where it comes from");
 const SERVER: Field = Field::required("mcp_server_name", Text, "the MCP server that asks");
 const LLM_REQUEST: Field = Field::required("llm_request", Any, "what goes to the model");
@@ -26,13 +26,13 @@ const TASK: &[Field] = &[
 /// Every event that only some agents have.
 pub static ROWS: &[EventRow] = &[
     EventRow::new("PostToolBatch", "all tools of one turn have run")
-        .fields(&[Field::required("tool_calls", Any, "the calls, with what they gave back")])
+        .fields(&[Field::required("tool_calls", Any, "the calls, with their results")])
         .allows(&[Deny, Context]),
     EventRow::new("UserPromptExpansion", "a command that a person typed becomes a prompt")
         .fields(&[
             Field::optional("expansion_type", Text, "what it is"),
             Field::required("command_name", Text, "the command"),
-            Field::optional("command_args", Text, "what was typed behind it"),
+            Field::optional("command_args", Text, "its arguments"),
             Field::optional("command_source", Text, "where the command comes from"),
             Field::optional("prompt", Text, "what the person typed"),
         ])
@@ -88,8 +88,8 @@ pub static ROWS: &[EventRow] = &[
         ])
         .matches_on("file_path"),
     EventRow::new("CwdChanged", "the agent's working directory has changed").fields(&[
-        Field::required("old_cwd", Text, "the folder that is left"),
-        Field::required("new_cwd", Text, "the folder that is entered"),
+        Field::required("old_cwd", Text, "the previous folder"),
+        Field::required("new_cwd", Text, "the new folder"),
     ]),
     EventRow::new("FileChanged", "a file that is watched has changed")
         .fields(&[FILE_PATH, Field::optional("event", Text, "what happened to it")])
@@ -98,7 +98,7 @@ pub static ROWS: &[EventRow] = &[
         .fields(&[Field::required("directory", Text, "the folder"), SOURCE]),
     EventRow::new("MessageDisplay", "text of the model is shown").fields(&[
         Field::optional("delta", Text, "the words"),
-        Field::optional("final", Bool, "true for the last ones"),
+        Field::optional("final", Bool, "whether these are the last words"),
     ]),
     EventRow::new("Interrupt", "a person stopped the turn"),
     EventRow::new("BeforeToolSelection", "the tools for the next model call are chosen")
@@ -130,7 +130,7 @@ pub fn all_rows() -> impl Iterator<Item = &'static EventRow> {
 /// All events: those of the core, and those that only some agents have.
 #[must_use]
 pub fn catalog() -> Catalog {
-    // A test makes sure that no row would be refused.
+    // A test checks that every row is accepted.
     static ALL: LazyLock<Catalog> = LazyLock::new(|| Catalog::with_checked_rows(ROWS));
     ALL.clone()
 }

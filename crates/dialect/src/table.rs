@@ -1,4 +1,4 @@
-//! The table of one agent: its types.
+//! The types of an agent's table.
 
 use crate::read::Call;
 use crosier_protocol::Json;
@@ -17,9 +17,9 @@ pub struct Agent {
     pub proof: Proof,
     /// Its events.
     pub events: &'static [AgentEvent],
-    /// Where the event's name is in what it sends; the first that is there counts.
+    /// Where the event's name is in what it sends; the first that exists counts.
     pub event_at: &'static [&'static str],
-    /// Fields of every event that have another name or place than in Crosier's vocabulary.
+    /// Fields of every event whose name or position differs from Crosier's vocabulary.
     pub fields: &'static [Move],
     /// Its tools.
     pub tools: &'static [Tool],
@@ -27,17 +27,17 @@ pub struct Agent {
     pub mcp: Mcp,
     /// Where its version is; empty when it does not send one.
     pub version_at: &'static str,
-    /// Where it names the project folder; the first that is there counts.
+    /// Where it names the project folder; the first that exists counts.
     pub project: &'static [Place],
-    /// Where the text for the model is in the response of a tool; the first that is there counts.
+    /// Where the text for the model is in the response of a tool; the first that exists counts.
     pub text_at: &'static [&'static str],
     /// How a new output takes the shape of the old one.
     pub output: OutputShape,
     /// What to print on stdout when there is nothing to say.
     pub nothing: &'static str,
-    /// How often in a row it lets a hook resume it; none when it has no limit of its own.
+    /// How often in a row it lets a hook resume it; `None` when it has no limit of its own.
     pub resumes: Option<u32>,
-    /// The time that it gives a hook.
+    /// How long it waits for a hook.
     pub timeout: Timeout,
     /// For its page in the documentation.
     pub page: Page,
@@ -66,9 +66,9 @@ pub struct AgentEvent {
     pub when: Option<&'static str>,
     /// A payload whose text at this path is empty repeats an earlier one: it gets no decision.
     pub repeats: Option<&'static str>,
-    /// Fields that have another name or place.
+    /// Fields with another name or position.
     pub fields: &'static [Move],
-    /// Fields that are made from others.
+    /// Fields that are derived from others.
     pub derived: &'static [(&'static str, Derive)],
     /// How to send back a rewrite of anything other than a tool's input or output.
     pub restore: Option<Restore>,
@@ -102,35 +102,35 @@ impl AgentEvent {
         self
     }
 
-    /// Not for payloads whose text at this path is empty.
+    /// Ignores payloads whose text at this path is empty.
     #[must_use]
     pub const fn repeats(mut self, path: &'static str) -> Self {
         self.repeats = Some(path);
         self
     }
 
-    /// Names the fields that have another name or place.
+    /// Sets the fields with another name or position.
     #[must_use]
     pub const fn fields(mut self, fields: &'static [Move]) -> Self {
         self.fields = fields;
         self
     }
 
-    /// Names the fields that are made from others.
+    /// Sets the fields that are derived from others.
     #[must_use]
     pub const fn derived(mut self, derived: &'static [(&'static str, Derive)]) -> Self {
         self.derived = derived;
         self
     }
 
-    /// Says how to send back a rewrite.
+    /// Sets how a rewrite is sent back.
     #[must_use]
     pub const fn restore(mut self, restore: Restore) -> Self {
         self.restore = Some(restore);
         self
     }
 
-    /// An installer leaves it alone.
+    /// Installers do not ask for it.
     #[must_use]
     pub const fn not_installed(mut self) -> Self {
         self.install = false;
@@ -144,13 +144,13 @@ impl AgentEvent {
     }
 }
 
-/// Makes a field from what was sent.
+/// Derives a field from what was sent.
 pub type Derive = fn(&[(String, Json)]) -> Option<Json>;
 
-/// Puts a rewritten field back into what the agent takes.
+/// Turns a rewritten field into the form that the agent takes.
 pub type Restore = fn(&Call, &Json) -> Result<Json, String>;
 
-/// One field: from where to where.
+/// Where a field comes from, and its name in Crosier.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Move {
@@ -200,7 +200,7 @@ impl Tool {
         Self { own, name, also: &[], fields: &[], parts: Parts::One }
     }
 
-    /// Names the fields that are called something else.
+    /// Sets the fields that have another name.
     #[must_use]
     pub const fn fields(mut self, fields: &'static [(&'static str, &'static str)]) -> Self {
         self.fields = fields;
@@ -214,7 +214,7 @@ impl Tool {
         self
     }
 
-    /// Says how its calls are split into parts.
+    /// Sets how its calls are split into parts.
     #[must_use]
     pub const fn parts(mut self, parts: Parts) -> Self {
         self.parts = parts;
@@ -222,7 +222,7 @@ impl Tool {
     }
 }
 
-/// How a tool call is split into parts, each of which hooks decide about.
+/// How a tool call is split into parts, each of which hooks judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Parts {
@@ -273,13 +273,13 @@ pub enum OutputShape {
     Own(&'static [(&'static str, &'static str)]),
 }
 
-/// The time that an agent gives a hook.
+/// How long an agent waits for a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeout {
     /// The unit in its configuration.
     pub unit: Unit,
-    /// What it gives when the configuration says nothing, in seconds.
+    /// The default, in seconds.
     pub default_s: u32,
 }
 
@@ -313,13 +313,13 @@ pub struct Page {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// What is about to happen must not happen.
+    /// The action must not happen.
     Deny,
     /// A person decides.
     Ask,
-    /// It happens without asking.
+    /// The action happens without asking.
     Allow,
-    /// It happens with another input.
+    /// The action happens with another input.
     Rewrite,
     /// Text for the model.
     Context,
@@ -372,7 +372,7 @@ impl Effect {
     }
 }
 
-/// How each effect is said at one event.
+/// How each effect is expressed at one event.
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are the effects")]
 #[non_exhaustive]
@@ -381,7 +381,7 @@ pub struct Says {
     pub ask: Way,
     pub allow: Way,
     pub rewrite: Way,
-    /// How a rewrite without an allow is said, where that differs.
+    /// How a rewrite without an allow is expressed, if that differs.
     pub rewrite_undecided: Option<Way>,
     pub context: Way,
     pub replace: Way,
@@ -393,7 +393,7 @@ pub struct Says {
 }
 
 impl Says {
-    /// Nothing can be said.
+    /// No effect can be expressed.
     pub const NOTHING: Self = Self {
         deny: Way::Nowhere,
         ask: Way::Nowhere,
@@ -409,7 +409,7 @@ impl Says {
         tell: Way::Lost("the agent does not show it"),
     };
 
-    /// How this effect is said.
+    /// How this effect is expressed.
     #[must_use]
     pub const fn way(&self, effect: Effect) -> Way {
         match effect {
@@ -428,7 +428,7 @@ impl Says {
     }
 }
 
-/// How one effect is said at one event.
+/// How one effect is expressed at one event.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Way {
@@ -436,7 +436,7 @@ pub enum Way {
     Nowhere,
     /// With these pieces.
     Says(&'static [Put]),
-    /// With these pieces, and nothing else in the answer: context is added to their text.
+    /// With these pieces, which must be alone in the answer: context is added to their text.
     Alone(&'static [Put]),
     /// By printing nothing; with the reason.
     Silence(&'static str),
@@ -480,6 +480,6 @@ pub enum Val {
     Output,
     /// The permission updates.
     Permissions,
-    /// What this function makes of the call and the text; left out when it returns none.
+    /// What this function makes of the call and the text; left out when it returns `None`.
     Made(fn(Option<&Call>, &str) -> Option<Json>),
 }

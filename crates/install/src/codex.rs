@@ -1,5 +1,5 @@
-//! Codex runs a hook only when its hash is in `config.toml`: written by Codex itself when the person trusts the hook
-//! there, or by `crosier install --trust`.
+//! Codex runs a hook only when its hash is in `config.toml`: Codex writes it when the person trusts the hook there, and
+//! `crosier install --trust` writes it too.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::json::Found;
 
-/// Events whose matcher Codex drops.
+/// Events whose matcher Codex ignores.
 const WITHOUT_MATCHER: [&str; 2] = ["user_prompt_submit", "stop"];
 
 /// The key and the hash of one hook.
@@ -21,7 +21,7 @@ pub struct Trusted {
     pub hash: String,
 }
 
-/// What Codex has to know about these entries of a `hooks.json`.
+/// The keys and hashes of these entries of a `hooks.json`.
 #[must_use]
 pub fn trusted(file: &Path, found: &[Found]) -> Vec<Trusted> {
     let one = |found: &Found| {
@@ -65,7 +65,7 @@ fn hash(event: &str, found: &Found) -> String {
     format!("sha256:{hex}")
 }
 
-/// The hash in a `config.toml` for a key.
+/// The hash for a key in a `config.toml`.
 #[must_use]
 pub fn stored(document: &DocumentMut, key: &str) -> Option<String> {
     let entry = document.get("hooks")?.get("state")?.get(key)?;
@@ -79,7 +79,7 @@ pub fn is_off(document: &DocumentMut, key: &str) -> bool {
     entry.and_then(|entry| entry.get("enabled")).and_then(Item::as_bool) == Some(false)
 }
 
-/// Whether the person told Codex to trust this project, or one that it is a part of.
+/// Whether the person told Codex to trust this project, or a folder that contains it.
 #[must_use]
 pub fn is_trusted_project(document: &DocumentMut, project: &Path) -> bool {
     let level = |folder: &Path| {
@@ -93,7 +93,7 @@ pub fn is_trusted_project(document: &DocumentMut, project: &Path) -> bool {
 /// Writes the hashes.
 ///
 /// # Errors
-/// When something else is where they belong.
+/// When something else is in their place.
 pub fn trust(document: &mut DocumentMut, all: &[Trusted]) -> Result<(), String> {
     fn below<'a>(item: &'a mut Item, name: &str) -> Result<&'a mut Item, String> {
         let table = item.as_table_like_mut().ok_or_else(|| format!("`{name}` is not below a table"))?;
@@ -116,7 +116,7 @@ pub fn trust(document: &mut DocumentMut, all: &[Trusted]) -> Result<(), String> 
     Ok(())
 }
 
-/// Takes out the hashes of hooks that are Crosier's.
+/// Removes the hashes of Crosier's hooks.
 pub fn distrust(document: &mut DocumentMut, all: &[Trusted]) {
     let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_like_mut) else { return };
     let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) else { return };

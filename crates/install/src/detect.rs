@@ -10,12 +10,12 @@ use crate::table::{Places, Row};
 pub enum Sign {
     /// Its program is on the search path.
     Program(PathBuf),
-    /// Its folder is there.
+    /// Its folder exists.
     Folder(PathBuf),
 }
 
 impl Row {
-    /// Whether this agent is on the machine, and by what sign.
+    /// Whether this agent is on the machine, and how it was found.
     #[must_use]
     pub fn detect(&self, places: &Places) -> Option<Sign> {
         let is_program = |path: &PathBuf| {

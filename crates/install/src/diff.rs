@@ -1,8 +1,8 @@
-//! What changes in a file, for people.
+//! Shows people what changes in a file.
 
 use similar::TextDiff;
 
-/// A unified diff with three lines around each change; `None` is a file that is not there.
+/// A unified diff with three lines around each change; `None` is a file that does not exist.
 #[must_use]
 pub fn diff(name: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
     let text = |bytes: Option<&[u8]>| String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned();

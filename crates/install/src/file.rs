@@ -1,4 +1,4 @@
-//! Files of agents: read, and written all at once.
+//! Reads files of agents, and writes them atomically.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ pub(crate) struct Content {
     pub(crate) mode: u32,
 }
 
-/// Reads a file; none when it is not there.
+/// Reads a file; `None` when it does not exist.
 pub(crate) fn read(path: &Path) -> io::Result<Option<Content>> {
     // Without NONBLOCK, opening a named pipe would block until somebody writes to it.
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -48,8 +48,8 @@ pub(crate) fn target(path: &Path) -> PathBuf {
     path
 }
 
-/// What is known of a file that may be replaced; none when there is no file. One that its owner made read-only is not
-/// replaced.
+/// The metadata of a file that may be replaced; `None` when there is no file. A file that its owner made read-only is
+/// not replaced.
 pub(crate) fn replaceable(path: &Path) -> io::Result<Option<fs::Metadata>> {
     let path = target(path);
     let meta = match fs::metadata(&path) {
@@ -57,7 +57,7 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<Option<fs::Metadata>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // Root may write to it nevertheless, so the mode counts too.
+    // Root can write to it anyway, so the mode is checked too.
     if meta.permissions().readonly() || rustix::fs::access(&path, rustix::fs::Access::WRITE_OK).is_err() {
         let why = "it is read-only; `chmod u+w` makes it writable";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
@@ -65,8 +65,7 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<Option<fs::Metadata>> {
     Ok(Some(meta))
 }
 
-/// Writes these bytes to a file atomically. A link stays and its target is written; the mode stays, and so does the
-/// owner.
+/// Writes these bytes to a file atomically. If it is a link, its target is written; mode and owner stay the same.
 pub(crate) fn write(path: &Path, bytes: &[u8], new_mode: u32) -> io::Result<()> {
     let old = replaceable(path)?;
     let path = target(path);
@@ -96,7 +95,7 @@ fn write_beside(beside: &Path, bytes: &[u8], old: Option<&fs::Metadata>, new_mod
     file.sync_all()
 }
 
-/// Folders above a path that are not there, the outermost first.
+/// Folders above a path that do not exist, the outermost first.
 pub(crate) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let target = target(path);
     let mut missing: Vec<PathBuf> =

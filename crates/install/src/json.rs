@@ -1,4 +1,4 @@
-//! Crosier's entries in a JSON file with comments, put in and taken out without touching anything else.
+//! Adds and removes Crosier's entries in a JSON file with comments, without changing anything else.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
@@ -43,14 +43,14 @@ pub struct Found {
 }
 
 impl Found {
-    /// Whether its matcher keeps it from being called at every event of its kind.
+    /// Whether its matcher restricts it to some events of its kind.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
         self.matcher.as_deref().is_some_and(narrows)
     }
 }
 
-/// A file of an agent, as its entries are read.
+/// A file of an agent, for reading and editing its entries.
 #[derive(Debug)]
 pub struct Document<'a> {
     root: CstRootNode,
@@ -59,7 +59,7 @@ pub struct Document<'a> {
     agent: &'a str,
 }
 
-/// What is taken for JSON: comments and trailing commas, and nothing else that is not in it.
+/// Accepts comments and trailing commas, and otherwise only valid JSON.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -78,13 +78,13 @@ fn options() -> ParseOptions {
 /// A whole file as a value.
 ///
 /// # Errors
-/// Why it is not one.
+/// Why it is not valid.
 pub fn value(text: &str) -> Result<Value, String> {
     let root = CstRootNode::parse(unmarked(text).1, &options()).map_err(|error| error.to_string())?;
     Ok(root.to_serde_value().unwrap_or(Value::Null))
 }
 
-/// A text without the mark of byte order in front of it, and the mark.
+/// Splits off a byte order mark.
 fn unmarked(text: &str) -> (&'static str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }
@@ -114,13 +114,13 @@ impl<'a> Document<'a> {
         Ok(document)
     }
 
-    /// A member that may occur only once: readers differ in which of two counts.
+    /// A member that must not occur twice: programs differ in which of two they use.
     fn once(&self, object: Option<&CstObject>, name: &str) -> Result<Option<CstNode>, String> {
         let properties = object.map(CstObject::properties).unwrap_or_default();
         let mut same = properties.iter().filter(|one| one.decoded_name().as_deref() == Some(name));
         let first = same.next();
         match same.next() {
-            Some(_) => Err(format!("`{name}` is in it twice")),
+            Some(_) => Err(format!("`{name}` appears twice in it")),
             None => Ok(first.and_then(|one| one.value())),
         }
     }
@@ -155,11 +155,11 @@ impl<'a> Document<'a> {
         found
     }
 
-    /// Puts in what is wanted and is not there, in place of what differs, and takes out what is not wanted. The file
-    /// begins with `first` when it is new.
+    /// Adds wanted entries that are missing, replaces those that differ, and removes those that are not wanted. A new
+    /// file begins with `first`.
     ///
     /// # Errors
-    /// When something else is where the entries belong.
+    /// When something else is in the place of the entries.
     pub fn put(&self, wanted: &[Wanted], first: &[Member]) -> Result<(), String> {
         for event in self.found().iter().map(|found| found.event.clone()) {
             let keep = wanted.iter().find(|one| one.event == event);
@@ -191,7 +191,7 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Leaves at most one entry of an event, as it is wanted.
+    /// Keeps at most one entry of an event, as wanted.
     fn settle(&self, event: &str, wanted: Option<&Wanted>) {
         let Some(list) = self.hooks().and_then(|hooks| hooks.array_value(event)) else { return };
         let mut keep = wanted;
@@ -215,7 +215,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Takes out every entry of Crosier, and what is empty without it, unless it was empty in `original`.
+    /// Removes every entry of Crosier, and containers that are empty without it, unless they were empty in `original`.
     pub fn take(&self, original: Option<&Document<'_>>) {
         let had = |event: Option<&str>| {
             let hooks = original.and_then(Document::hooks);
@@ -246,7 +246,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Whether nothing is left but what a new file begins with.
+    /// Whether nothing is left except what a new file begins with.
     #[must_use]
     pub fn is_bare(&self, first: &[Member]) -> bool {
         let top = self.root.to_serde_value();
@@ -272,7 +272,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The handler's value, when it is Crosier's.
+    /// The handler's value, if it is Crosier's.
     fn ours(&self, node: &CstNode) -> Option<Value> {
         let value = node.as_object()?.to_serde_value()?;
         let text = |name: &str| value.get(name).and_then(Value::as_str);

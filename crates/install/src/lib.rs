@@ -1,12 +1,12 @@
-//! The lines that call Crosier, in the configuration of AI agents.
+//! The entries that call Crosier, in the configuration of AI agents.
 //!
 //! - [`table`]: where each agent keeps its configuration, in which form, and what an entry looks like.
 //! - [`plan`]: what would change in which file, as a value that can be shown; nothing is written yet.
-//! - [`Store`]: does what a plan says, and remembers in the state folder what the files were before.
+//! - [`Store`]: applies a plan, and keeps the previous content of the files in the state folder.
 //! - [`look`]: what is installed, whether it is up to date, and what keeps the agent from using it.
 //!
-//! A file is edited in its own form: what is not Crosier's stays byte for byte, comments and order included. A file
-//! that cannot be read is refused and left as it is. Nothing here reads the environment or prints.
+//! Files are edited in place: what is not Crosier's stays byte for byte, including comments and order. A file
+//! that cannot be read is refused and not changed. Nothing here reads the environment or prints.
 #![forbid(unsafe_code)]
 
 pub mod codex;

@@ -1,24 +1,24 @@
-//! The line in an agent's configuration that calls Crosier, and how it is recognised.
+//! The command line in an agent's configuration that calls Crosier, and how it is recognised.
 
 use std::path::{Path, PathBuf};
 
-/// What every line names in full: the program and its two folders. A repository's own settings can set variables, so
-/// none of them is left to the environment.
+/// What every command line names in full: the program and its two folders. A repository's own settings can set
+/// variables, so nothing depends on the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The program, by its full path.
     pub program: PathBuf,
     /// The folder of the person's configuration.
     pub config_home: PathBuf,
-    /// The folder of what Crosier remembers.
+    /// The folder of Crosier's state.
     pub state_home: PathBuf,
 }
 
 impl Program {
-    /// The words of the line for an agent, and for one of its events where what it sends does not say which.
+    /// The words of the command line for an agent; with the event, if the agent does not send its name.
     ///
     /// # Errors
-    /// When a path is not a text: no agent's configuration can hold it.
+    /// When a path is not UTF-8: no agent's configuration can contain it.
     pub fn words(&self, agent: &str, event: Option<&str>, deadline: u32) -> Result<Vec<String>, String> {
         let mut words = vec![text(&self.program)?, "hook".to_owned(), agent.to_owned()];
         words.extend(event.map(str::to_owned));
@@ -31,18 +31,18 @@ impl Program {
 
 fn text(path: &Path) -> Result<String, String> {
     let text = path.to_str().filter(|text| !text.contains(['\n', '\r', '\0']));
-    text.map(str::to_owned).ok_or_else(|| format!("the path {} cannot be written in a line", path.display()))
+    text.map(str::to_owned).ok_or_else(|| format!("the path {} is not UTF-8", path.display()))
 }
 
-/// The words as one line of a shell.
+/// The words as one shell command.
 #[must_use]
 pub fn shell(words: &[String]) -> String {
     let quoted = words.iter().map(|word| shlex::try_quote(word).map_or_else(|_| word.clone(), Into::into));
     quoted.collect::<Vec<String>>().join(" ")
 }
 
-/// Whether these words are a line that was installed for this agent. A line with files of its own (`-c`) is the
-/// person's.
+/// Whether these words are a command line that was installed for this agent. One with its own files (`-c`) was written
+/// by the person.
 #[must_use]
 pub fn is_ours(words: &[String], agent: &str) -> bool {
     let [program, hook, name, rest @ ..] = words else { return false };
@@ -53,7 +53,7 @@ pub fn is_ours(words: &[String], agent: &str) -> bool {
         && !rest.iter().any(|word| word == "-c" || word == "--config" || word.starts_with("--config="))
 }
 
-/// Whether a line of a shell was installed for this agent.
+/// Whether a shell command was installed for this agent.
 #[must_use]
 pub fn is_our_line(line: &str, agent: &str) -> bool {
     shlex::split(line).is_some_and(|words| is_ours(&words, agent))

@@ -1,4 +1,4 @@
-//! What is installed: which files have lines of Crosier, whether they are up to date, and what they run.
+//! What is installed: which files call Crosier, whether they are up to date, and what they run.
 
 use std::path::PathBuf;
 
@@ -10,29 +10,29 @@ use crate::plan::{Refused, Request, Scope, content, is_ours_whole, text};
 use crate::table::{Form, Places, Row};
 use crate::toml;
 
-/// One file with lines of Crosier.
+/// One file that calls Crosier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installed {
     /// The file, or the folder of programs.
     pub path: PathBuf,
-    /// Whose it is.
+    /// Whether it is the user's or a project's.
     pub scope: Scope,
-    /// What it runs, per event of the agent; the event is empty where the line serves all.
+    /// What it runs, per event of the agent; the event is empty if the command serves all events.
     pub lines: Vec<Line>,
-    /// Why it is not as an installer would write it now.
+    /// How it differs from what would be installed now, if it does.
     pub outdated: Option<String>,
     /// Why the agent would not call it.
     pub obstacles: Vec<String>,
 }
 
-/// One line.
+/// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// The event, as the agent calls it.
     pub event: String,
-    /// What the agent runs: a program and its words.
+    /// What the agent runs: a program and its arguments.
     pub argv: Vec<String>,
-    /// The program among them that is Crosier.
+    /// The word among them that is Crosier's program.
     pub program: String,
 }
 
@@ -56,7 +56,7 @@ pub fn look(row: &Row, request: &Request<'_>) -> Result<Vec<Installed>, Refused>
     Ok(all)
 }
 
-/// Why lines are not as they would be written now.
+/// How the commands differ from those that would be installed now.
 fn outdated(row: &Row, request: &Request<'_>, lines: &[Line]) -> Option<String> {
     match row.install(request) {
         Err(refused) => Some(refused.to_string()),
@@ -72,14 +72,14 @@ fn outdated(row: &Row, request: &Request<'_>, lines: &[Line]) -> Option<String> 
                 .collect();
             Some(match (other, missing.as_slice()) {
                 (Some(line), _) => format!("it calls {}, not {program}", line.program),
-                (None, []) => "its line is not as this version writes it".to_owned(),
-                (None, missing) => format!("it has no line for {}", missing.join(", ")),
+                (None, []) => "its entry differs from what this version writes".to_owned(),
+                (None, missing) => format!("it has no entry for {}", missing.join(", ")),
             })
         }
     }
 }
 
-/// What the file of a scope runs.
+/// The commands in the file of a scope.
 fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused> {
     let path = row.path(places, scope)?;
     let read = || content(&path).and_then(|there| text(&path, there.as_ref()));

@@ -1,4 +1,4 @@
-//! What keeps an agent from calling the lines that it has.
+//! What keeps an agent from calling its entries.
 
 use std::path::{Path, PathBuf};
 
@@ -11,16 +11,16 @@ use crate::plan::{Scope, config_of_codex};
 use crate::table::{Places, Row};
 use crate::toml;
 
-/// What an agent's setting says when its hooks are off.
+/// The value of an agent's setting when hooks are switched off.
 #[derive(Debug, Clone, Copy)]
 enum Off {
     True,
     False,
-    /// A list with the name of Crosier's hooks in it.
+    /// A list that contains the name of Crosier's hooks.
     Names,
 }
 
-/// Settings that switch hooks off: the agent, the place in the file, what it says then.
+/// Settings that switch hooks off: the agent, the path in the file, the value.
 const SWITCHES: &[(&str, &str, Off)] = &[
     ("claude", "disableAllHooks", Off::True),
     ("claude", "allowManagedHooksOnly", Off::True),
@@ -34,7 +34,7 @@ const SWITCHES: &[(&str, &str, Off)] = &[
     ("copilot", "disableAllHooks", Off::True),
 ];
 
-/// Where an agent looks for those settings, beside the file with the hooks.
+/// Where an agent looks for those settings, besides the file with the hooks.
 #[derive(Debug)]
 struct Files {
     agent: &'static str,
@@ -82,7 +82,7 @@ const FILES: &[Files] = &[
 ];
 
 impl Row {
-    /// Why the agent would not call the lines that it has, one sentence each.
+    /// Why the agent would not call its entries, one sentence each.
     #[must_use]
     pub fn obstacles(&self, places: &Places, scope: Scope) -> Vec<String> {
         let mut all = self.switched_off(places);
@@ -139,7 +139,7 @@ impl Row {
         }
         if scope == Scope::Project && !codex::is_trusted_project(&document, &places.project) {
             all.push(format!(
-                "Codex loads hooks of a project only in a trusted one, and {} is none: start `codex` there and trust it",
+                "Codex loads a project's hooks only if it trusts the project, and it does not trust {}: start `codex` there and trust it",
                 places.project.display()
             ));
         }
@@ -159,14 +159,14 @@ impl Row {
         }
         if keys.iter().any(|one| codex::is_off(&document, &one.key)) {
             all.push(format!(
-                "`enabled = false` below `hooks.state` in {} switches lines off",
+                "`enabled = false` below `hooks.state` in {} switches entries off",
                 config.display()
             ));
         }
         all
     }
 
-    /// Gemini CLI loads hooks of a project only in a folder that is trusted there.
+    /// Gemini CLI loads a project's hooks only in a folder that it trusts.
     fn gemini_folder(&self, places: &Places) -> Option<String> {
         let file = self.folder.of(places).join("trustedFolders.json");
         let folders = read(&file).and_then(|text| json::value(&text).ok()).unwrap_or(Value::Null);
@@ -180,7 +180,7 @@ impl Row {
             });
         (!is_trusted).then(|| {
             format!(
-                "Gemini CLI loads hooks of a project only in a trusted folder, and {} is none",
+                "Gemini CLI loads a project's hooks only in a trusted folder, and {} is not trusted",
                 places.project.display()
             )
         })

@@ -11,7 +11,7 @@ use crate::line::{self, Program};
 use crate::table::{Entry, Event, Folder, Form, Places, Row};
 use crate::toml;
 
-/// Whose configuration is written.
+/// Whose configuration is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// The user's: it applies to every project.
@@ -20,7 +20,7 @@ pub enum Scope {
     Project,
 }
 
-/// What is installed.
+/// What to install.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
@@ -28,16 +28,16 @@ pub struct Request<'a> {
     pub places: &'a Places,
     /// For the user or one project.
     pub scope: Scope,
-    /// The program that the lines call.
+    /// The program that the entries call.
     pub program: &'a Program,
-    /// Events that hooks in force name.
+    /// Events of hooks in force.
     pub in_force: &'a [String],
-    /// Whether Codex is told that the person trusts the lines.
+    /// Whether to tell Codex that the person trusts the entries.
     pub trust: bool,
 }
 
 impl<'a> Request<'a> {
-    /// Installs for the user, for events that every policy needs.
+    /// Installs for the user, for the events that every policy needs.
     #[must_use]
     pub fn new(places: &'a Places, program: &'a Program) -> Self {
         Self { places, scope: Scope::User, program, in_force: &[], trust: false }
@@ -49,24 +49,24 @@ impl<'a> Request<'a> {
 pub struct Change {
     /// The file.
     pub path: PathBuf,
-    /// Its bytes now; none when it is not there.
+    /// Its current content; `None` when it does not exist.
     pub before: Option<Vec<u8>>,
-    /// Its bytes afterwards; none when it is removed.
+    /// Its new content; `None` when it is removed.
     pub after: Option<Vec<u8>>,
-    /// The mode that it gets when it is new.
+    /// Its mode, if it is new.
     pub mode: u32,
-    /// Its bytes without Crosier's entries, when the current ones contain some.
+    /// Its content without Crosier's entries, if the current content has some.
     pub original: Option<Vec<u8>>,
 }
 
-/// What changes for one agent.
+/// The changes for one agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The files, in the order in which they are written.
     pub changes: Vec<Change>,
 }
 
-/// Why a file is left alone.
+/// Why a file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}: {why}", path.display())]
 pub struct Refused {
@@ -80,12 +80,12 @@ pub(crate) fn refused(path: &Path) -> impl Fn(String) -> Refused + '_ {
     move |why| Refused { path: path.to_owned(), why }
 }
 
-/// A file as it is; what cannot be read is refused.
+/// Reads a file; the error is a refusal.
 pub(crate) fn content(path: &Path) -> Result<Option<Content>, Refused> {
     file::read(path).map_err(|error| refused(path)(format!("it cannot be read: {error}")))
 }
 
-/// Its text; a file that is not there is empty.
+/// Its text; empty when the file does not exist.
 pub(crate) fn text(path: &Path, content: Option<&Content>) -> Result<String, Refused> {
     let bytes = content.map(|content| content.bytes.clone()).unwrap_or_default();
     String::from_utf8(bytes).map_err(|_| refused(path)("it is not text".to_owned()))
@@ -100,13 +100,13 @@ impl Row {
         match scope {
             Scope::User => Ok(self.user_path(places)),
             Scope::Project => self.project_path(places).ok_or_else(|| {
-                let why = format!("{} has no hooks of a project; leave --project out", self.title());
+                let why = format!("{} has no hooks per project; leave --project out", self.title());
                 refused(&places.project)(why)
             }),
         }
     }
 
-    /// What would change so that this agent calls Crosier. Nothing changes when it does already, as it should.
+    /// What would change so that this agent calls Crosier. Nothing changes if it already does.
     ///
     /// # Errors
     /// When a file of the agent cannot be edited.
@@ -172,7 +172,7 @@ impl Row {
     }
 }
 
-/// Where Codex keeps what it trusts.
+/// The file in which Codex stores what it trusts.
 #[must_use]
 pub fn config_of_codex(places: &Places) -> PathBuf {
     Folder::Home(".codex", Some("CODEX_HOME")).of(places).join("config.toml")
@@ -199,7 +199,7 @@ impl Plan {
         }
     }
 
-    /// The text afterwards.
+    /// Adds the change of a JSON file; returns its new text.
     fn json(
         &mut self,
         path: &Path,
@@ -257,14 +257,14 @@ impl Plan {
         Ok(())
     }
 
-    /// A file that is Crosier's as a whole.
+    /// Adds the change of a file that belongs to Crosier as a whole.
     fn whole(&mut self, path: &Path, agent: &str, wanted: String, mode: u32) -> Result<(), Refused> {
         let before = content(path)?;
         if let Some(there) = &before
             && !is_ours_whole(&there.bytes, agent)
         {
             let why = format!(
-                "there is a hook of your own here; let it call `crosier hook {agent}`, or move it away"
+                "there is already a hook of your own; let it call `crosier hook {agent}`, or move it away"
             );
             return Err(refused(path)(why));
         }

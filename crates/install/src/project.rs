@@ -5,7 +5,7 @@ use std::path::Path;
 /// A kind of project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
-    /// What people call it.
+    /// Its usual name.
     pub name: &'static str,
     /// Files that only such a project has.
     signs: &'static [&'static str],
@@ -15,7 +15,7 @@ pub struct Kind {
     pub check: &'static str,
 }
 
-/// The kinds, the more telling first.
+/// The kinds, the most specific first.
 pub static KINDS: &[Kind] = &[
     Kind { name: "Rust", signs: &["Cargo.toml"], generated: &["Cargo.lock"], check: "cargo test" },
     Kind { name: "Go", signs: &["go.mod"], generated: &["go.sum"], check: "go test ./..." },
@@ -45,7 +45,7 @@ pub static KINDS: &[Kind] = &[
     },
 ];
 
-/// What kind of project this folder is.
+/// The kind of project in this folder.
 #[must_use]
 pub fn kind(folder: &Path) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.signs.iter().any(|sign| folder.join(sign).is_file()))
@@ -54,9 +54,9 @@ pub fn kind(folder: &Path) -> Option<&'static Kind> {
 /// Whether a denial is carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// It is.
+    /// Yes.
     Enforce,
-    /// It is only reported.
+    /// No, it is only reported.
     Warn,
 }
 
@@ -71,7 +71,7 @@ impl Mode {
     }
 }
 
-/// The first `crosier.yaml`, with comments that say what can be done in it.
+/// The first `crosier.yaml`, with comments that explain what can be added.
 #[must_use]
 pub fn first_config(pack: &str, mode: Mode, kind: Option<&Kind>) -> String {
     let generated = kind.map_or(&["package-lock.json"][..], |kind| kind.generated).join(", ");

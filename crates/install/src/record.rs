@@ -19,11 +19,11 @@ use crate::toml;
 struct Written {
     agent: String,
     path: PathBuf,
-    /// The name of the back-up; none when there was no file.
+    /// The name of the backup; `None` when there was no file.
     backup: Option<String>,
     /// The SHA-256 of what was written.
     sha256: String,
-    /// Folders that were made for it.
+    /// Folders that were created for it.
     #[serde(default)]
     folders: Vec<PathBuf>,
 }
@@ -33,9 +33,9 @@ struct Record {
     files: Vec<Written>,
 }
 
-/// While this lives, no other process installs or uninstalls.
+/// While this exists, no other process installs or uninstalls.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "the lock is given back when the file is closed")] fs::File);
+pub struct Lock(#[expect(dead_code, reason = "the lock is released when the file is closed")] fs::File);
 
 /// The folder with the records of the installer.
 #[derive(Debug, Clone)]
@@ -44,14 +44,14 @@ pub struct Store {
 }
 
 impl Store {
-    /// The memory in this state folder.
+    /// The records in this state folder.
     #[must_use]
     pub fn in_folder(state: &Path) -> Self {
         Self { folder: state.join("install") }
     }
 
-    /// Waits until no other process installs or uninstalls with this memory. It is held from before a plan is made until
-    /// it is done, or two of them would write over each other.
+    /// Waits until no other process installs or uninstalls with these records. It must be held from before a plan is
+    /// made until it is applied, or two processes could overwrite each other's changes.
     ///
     /// # Errors
     /// When the state folder cannot be written.
@@ -69,14 +69,14 @@ impl Store {
         Ok(Lock(file))
     }
 
-    /// Whether something was written for this agent and is not taken back yet.
+    /// Whether something was installed for this agent and not uninstalled yet.
     #[must_use]
     pub fn knows(&self, agent: &str) -> bool {
         self.read().is_ok_and(|record| record.files.iter().any(|file| file.agent == agent))
     }
 
-    /// Why the agent would no longer call Crosier with this file of its settings as it is now. None when nothing was
-    /// installed there, or when it was taken out by an installer.
+    /// Why the agent would not call Crosier with this settings file as it is now. `None` when nothing was installed
+    /// there, or when it was uninstalled.
     #[must_use]
     pub fn lost(&self, row: &Row, path: &Path) -> Option<String> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -97,13 +97,13 @@ impl Store {
             entry.is_some_and(|entry| entry.event == "PreToolUse")
         };
         let is_there = found.iter().any(|found| is_gate(&found.event) && !found.is_narrow());
-        (is_known && !is_there).then(|| "the line that calls Crosier before a tool runs is gone".to_owned())
+        (is_known && !is_there).then(|| "the entry that calls Crosier before a tool runs is gone".to_owned())
     }
 
-    /// Does what a plan says. What a file was before is kept first.
+    /// Applies a plan. The previous content of each file is kept first.
     ///
     /// # Errors
-    /// When a file cannot be written; the files before it are.
+    /// When a file cannot be written; the files before it are already written.
     pub fn install(&self, agent: &str, plan: &Plan) -> Result<(), Refused> {
         for change in &plan.changes {
             let failed = |error: io::Error| refused(&change.path)(format!("it cannot be written: {error}"));
@@ -112,7 +112,7 @@ impl Store {
                 return Err(refused(&change.path)("it was changed meanwhile; run it again".to_owned()));
             }
             let Some(after) = &change.after else { continue };
-            // Before it is remembered: what was not written is not installed.
+            // Checked before it is recorded: what was not written is not installed.
             file::replaceable(&change.path).map_err(failed)?;
             self.remember(agent, change, after).map_err(failed)?;
             file::write(&change.path, after, change.mode).map_err(failed)?;
@@ -127,14 +127,14 @@ impl Store {
         let unchanged =
             |written: &&Written| change.before.as_deref().map(digest).as_ref() == Some(&written.sha256);
         let (backup, folders) = match before.as_ref().filter(unchanged) {
-            // The file is as it was written the last time: its original is the one that is known.
+            // The file is as it was last written, so its original is already known.
             Some(written) => (written.backup.clone(), written.folders.clone()),
             None => {
                 let original = change.original.as_ref().or(change.before.as_ref());
                 let backup = original.map(|bytes| self.keep(&change.path, bytes)).transpose()?;
                 let mut folders = file::missing_folders(&change.path);
                 folders.extend(before.map(|written| written.folders).unwrap_or_default());
-                // One that was made for another file too goes with the last of them.
+                // A folder that was created for several files is removed with the last of them.
                 let others = record.files.iter().flat_map(|file| &file.folders);
                 folders.extend(others.filter(|folder| change.path.starts_with(folder)).cloned());
                 folders.sort();
@@ -148,8 +148,8 @@ impl Store {
         self.write(&record)
     }
 
-    /// What would change so that this agent no longer calls Crosier: a file that is as it was written gets its bytes
-    /// back, from any other exactly Crosier's entries are taken out.
+    /// What would change so that this agent does not call Crosier: a file that was not edited gets its previous content
+    /// back; from any other, exactly Crosier's entries are removed.
     ///
     /// # Errors
     /// When a file cannot be read or edited.
@@ -202,7 +202,7 @@ impl Store {
         })
     }
 
-    /// Does what a plan to uninstall says, and forgets the agent.
+    /// Applies a plan to uninstall, and forgets the agent.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -212,7 +212,7 @@ impl Store {
             file::replaceable(&change.path).map_err(|error| failed(&change.path, error))?;
         }
         let mut record = self.read().map_err(|error| failed(&self.folder, error))?;
-        // Forgotten first, so that a concurrent check allows the lines to be removed.
+        // Forgotten first, so that a concurrent check allows the entries to be removed.
         let (forgotten, kept) = record.files.drain(..).partition::<Vec<_>, _>(|file| file.agent == agent);
         record.files = kept;
         self.write(&record).map_err(|error| failed(&self.folder, error))?;
@@ -228,7 +228,7 @@ impl Store {
             done.map_err(|error| failed(&change.path, error))?;
         }
         for written in &forgotten {
-            // Only those that are empty again go.
+            // Removes only folders that are empty.
             written.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
             if let Some(backup) = &written.backup {
                 let _ = fs::remove_file(self.backups().join(backup));
@@ -246,11 +246,11 @@ impl Store {
         let Some(name) = &written.backup else { return Ok(None) };
         let path = self.backups().join(name);
         let bytes =
-            fs::read(&path).map_err(|error| format!("its back-up {} is gone: {error}", path.display()))?;
-        // Its name says what is in it.
+            fs::read(&path).map_err(|error| format!("its backup {} is gone: {error}", path.display()))?;
+        // The name contains the digest of the content.
         match name.ends_with(&digest(&bytes)) {
             true => Ok(Some(bytes)),
-            false => Err(format!("its back-up {} was changed", path.display())),
+            false => Err(format!("its backup {} was changed", path.display())),
         }
     }
 
@@ -265,7 +265,7 @@ impl Store {
     fn read(&self) -> io::Result<Record> {
         match fs::read(self.file()) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-                io::Error::other(format!("{} makes no sense: {error}", self.file().display()))
+                io::Error::other(format!("{} is not valid: {error}", self.file().display()))
             }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Record::default()),
             Err(error) => Err(error),
@@ -277,7 +277,7 @@ impl Store {
         file::write(&self.file(), &serde_json::to_vec_pretty(record)?, 0o600)
     }
 
-    /// Keeps bytes under the name of their file and their digest.
+    /// Stores bytes under the name of their file and their digest.
     fn keep(&self, path: &Path, bytes: &[u8]) -> io::Result<String> {
         DirBuilder::new().recursive(true).mode(0o700).create(self.backups())?;
         let file = path.file_name().unwrap_or_default().to_string_lossy();
@@ -291,11 +291,11 @@ impl Store {
     }
 }
 
-/// What is left of a file without Crosier's entries.
+/// What remains of a file without Crosier's entries.
 enum Edited {
     /// There were none.
     Same,
-    /// Nothing but what a new file begins with.
+    /// Nothing except what a new file begins with.
     Bare(String),
     Text(String),
 }
@@ -314,7 +314,8 @@ fn edit(
     };
     match row.form {
         Form::Json { .. } if path == config_of_codex(places) => {
-            // Codex writes it too: only hashes of lines that are in hooks.json now are known to be ours.
+            // Codex writes to this file too: only hashes of entries that are in hooks.json now are known to be
+            // Crosier's.
             let mut document = toml::parse(now)?;
             for scope in [Scope::User, Scope::Project] {
                 let Ok(hooks) = row.path(places, scope) else { continue };
@@ -343,7 +344,7 @@ fn edit(
 }
 
 impl Row {
-    /// Every file that may have lines of Crosier for this agent.
+    /// Every file that may have entries of Crosier for this agent.
     #[must_use]
     pub fn files(&self, places: &Places) -> Vec<PathBuf> {
         let scopes = [Scope::User, Scope::Project].into_iter();

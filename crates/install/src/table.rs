@@ -1,6 +1,6 @@
 //! Where each agent keeps its configuration, and what an entry in it looks like. One row per agent.
 //!
-//! Facts about what an agent sends and takes are in `crosier-dialect`; here is only what an installer needs.
+//! What an agent sends and takes is in `crosier-dialect`; this table has only what an installer needs.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::json::{Member, Nesting};
 use crate::line::shell;
 
-/// The folders that paths of the table are below. The host fills this in: nothing here reads the environment.
+/// The base folders of the paths in the table. The host fills this in: nothing here reads the environment.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Places {
@@ -20,9 +20,9 @@ pub struct Places {
     pub config: PathBuf,
     /// The project folder.
     pub project: PathBuf,
-    /// Folders that variables of agents name (`CLAUDE_CONFIG_DIR`, …), as far as they are set.
+    /// Folders from variables of agents (`CLAUDE_CONFIG_DIR`, …) that are set.
     pub variables: Vec<(String, PathBuf)>,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub search_path: Vec<PathBuf>,
 }
 
@@ -42,9 +42,9 @@ impl Places {
 /// A folder of an agent.
 #[derive(Debug, Clone, Copy)]
 pub enum Folder {
-    /// Below the home folder; the variable, if set, names it outright.
+    /// Below the home folder; if the variable is set, it names the folder itself.
     Home(&'static str, Option<&'static str>),
-    /// Below the home folder, in whose place this variable names another.
+    /// Below the home folder, or below the folder that this variable names instead of it.
     OtherHome(&'static str, &'static str),
     /// Below the folder of configurations.
     Config(&'static str),
@@ -79,20 +79,20 @@ pub enum Form {
     },
     /// `[[hooks]]` in a TOML file.
     Toml,
-    /// A program for each event, by its name.
+    /// A program for each event, named like the event.
     Programs,
-    /// A plugin, the whole file.
+    /// A plugin, which is a whole file.
     Plugin,
 }
 
-/// One entry, before it has a form.
+/// One entry, before it is written in the agent's format.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    /// The words of the line.
+    /// The words of the command line.
     pub words: &'a [String],
-    /// The time that the agent gives it, in the agent's unit.
+    /// The timeout, in the agent's unit.
     pub timeout: u64,
-    /// Whether an action follows that must not be let through after an error.
+    /// Whether an action follows, which must not happen after an error.
     pub is_gate: bool,
 }
 
@@ -101,25 +101,25 @@ pub struct Entry<'a> {
 pub struct Row {
     /// Its name, as in `crosier hook NAME`.
     pub agent: &'static str,
-    /// Its programs: one on the search path says that it is there.
+    /// Its programs: if one is on the search path, the agent is installed.
     pub programs: &'static [&'static str],
-    /// Its folder: if it is there, so is the agent.
+    /// Its folder: if it exists, the agent is installed.
     pub folder: Folder,
-    /// The file of the user, below its folder; for programs the folder that they are in.
+    /// The user's file, below its folder; for programs, the folder that they are in.
     pub user: &'static str,
-    /// The file of a project, below the project; empty when it has none.
+    /// The project's file, below the project; empty when there is none.
     pub project: &'static str,
-    /// Whether the file of a project is one that is not committed.
+    /// Whether the project's file is one that is not committed.
     pub project_is_local: bool,
     /// The form.
     pub form: Form,
-    /// Whether the line names its event.
+    /// Whether the command line names its event.
     pub names_event: bool,
-    /// The time that the agent is told to give, in seconds.
+    /// The timeout to configure, in seconds.
     pub timeout_s: u32,
-    /// The same at the end of a session.
+    /// The timeout at the end of a session.
     pub end_timeout_s: u32,
-    /// What else a person has to do or know.
+    /// What else a person has to do or should know.
     pub next: &'static str,
 }
 
@@ -208,7 +208,7 @@ const fn json(nesting: Nesting, handler: fn(&Entry<'_>) -> Vec<Member>, first: f
     Form::Json { nesting, handler, first }
 }
 
-/// What a row has unless it says otherwise.
+/// The defaults of a row.
 const BASE: Row = Row {
     agent: "",
     programs: &[],
@@ -242,7 +242,7 @@ pub static ALL: &[Row] = &[
         folder: Folder::Home(".codex", Some("CODEX_HOME")),
         user: "hooks.json",
         project: ".codex/hooks.json",
-        // Codex gives the end of a session three seconds at most.
+        // Codex allows at most three seconds at the end of a session.
         end_timeout_s: 3,
         ..BASE
     },
@@ -344,7 +344,7 @@ pub static ALL: &[Row] = &[
         agent: "goose",
         programs: &["goose"],
         folder: Folder::Config("goose"),
-        // Not below its folder: plugins of several agents are in one place.
+        // Not below its folder: several agents share this folder of plugins.
         user: "~/.agents/plugins/crosier/hooks/hooks.json",
         project: ".agents/plugins/crosier/hooks/hooks.json",
         timeout_s: 30,
@@ -385,7 +385,7 @@ pub static ALL: &[Row] = &[
         agent: "vscode",
         programs: &["code"],
         folder: Folder::Home(".vscode", None),
-        // It reads what Copilot CLI reads; a file of its own, since what it sends differs.
+        // It reads the same folder as Copilot CLI, but needs a separate file, because it sends other events.
         user: "~/.copilot/hooks/crosier-vscode.json",
         project: ".github/hooks/crosier-vscode.json",
         form: json(Nesting::Flat, typed, nothing),
@@ -400,11 +400,11 @@ pub fn find(agent: &str) -> Option<&'static Row> {
     ALL.iter().find(|row| row.agent == agent)
 }
 
-/// Events that are always installed: those before an action, those that tell the person, those that protect the
-/// installed lines, and the end of a session, which is forgotten then.
+/// Events that are always installed: those before an action, those at which the person is told, those that protect the
+/// installed entries, and the end of a session, at which its state is removed.
 const ALWAYS: &[&str] =
     &["PreToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd", "ConfigChange"];
-/// Events that a project may have hooks for. What is installed for the user applies to projects that do not exist
+/// Events that a project may have hooks for. An installation for the user also applies to projects that do not exist
 /// yet, so these are installed even without a hook.
 const FOR_ANY_PROJECT: &[&str] = &[
     "PostToolUse",
@@ -415,7 +415,7 @@ const FOR_ANY_PROJECT: &[&str] = &[
     "PreCompact",
     "Notification",
 ];
-/// Where something is about to happen.
+/// Events before an action.
 const GATES: &[&str] = &["PreToolUse", "PermissionRequest"];
 
 impl Row {
@@ -431,7 +431,7 @@ impl Row {
         self.dialect().map_or(self.agent, |agent| agent.title)
     }
 
-    /// Whether what this table says was seen in the real program.
+    /// Whether this table was tested with the real program.
     #[must_use]
     pub fn is_proved(&self) -> bool {
         self.dialect().is_some_and(|agent| matches!(agent.proof, Proof::Run(_)))
@@ -446,14 +446,14 @@ impl Row {
         }
     }
 
-    /// The same for a project; none when it has no such file.
+    /// The same for a project; `None` when it has no such file.
     #[must_use]
     pub fn project_path(&self, places: &Places) -> Option<PathBuf> {
         (!self.project.is_empty()).then(|| places.project.join(self.project))
     }
 
-    /// The events to install, as the agent calls them: those that always count, for the user those that any project may
-    /// have hooks for, and those that hooks in force name. Never one of which the dialect says that it is left alone.
+    /// The events to install, as the agent calls them: those that are always installed, for the user those that any
+    /// project may have hooks for, and those of hooks in force. Never one that the dialect excludes.
     #[must_use]
     pub fn events(&self, is_user: bool, in_force: &[String]) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
@@ -469,7 +469,7 @@ impl Row {
         events
     }
 
-    /// Copilot's events in Claude Code's spelling carry their name, so that is the one that is used.
+    /// Copilot's events in Claude Code's spelling contain their name, so that spelling is used.
     fn spelled(&self, entry: &AgentEvent) -> &'static str {
         let own = entry.own.iter().find(|name| name.starts_with(char::is_uppercase));
         match self.agent {
@@ -478,7 +478,7 @@ impl Row {
         }
     }
 
-    /// The time that an entry is given: in seconds for Crosier, which answers before that, and in the agent's unit.
+    /// The timeout of an entry: in seconds for Crosier, which answers earlier, and in the agent's unit.
     #[must_use]
     pub fn timeout(&self, event: &Event) -> (u32, u64) {
         let seconds = if event.is_end { self.end_timeout_s.min(self.timeout_s) } else { self.timeout_s };
@@ -493,7 +493,7 @@ impl Row {
 pub struct Event {
     /// The agent's name for it.
     pub name: &'static str,
-    /// Whether something is about to happen.
+    /// Whether it is an event before an action.
     pub is_gate: bool,
     /// Whether it is the end of a session.
     pub is_end: bool,

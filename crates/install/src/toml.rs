@@ -1,4 +1,4 @@
-//! Crosier's entries in a TOML file, put in and taken out without touching anything else.
+//! Adds and removes Crosier's entries in a TOML file, without changing anything else.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, value};
@@ -10,9 +10,9 @@ use crate::line;
 pub struct Hook {
     /// The event.
     pub event: String,
-    /// The line.
+    /// The command line.
     pub command: String,
-    /// Seconds.
+    /// The timeout, in seconds.
     pub timeout: i64,
 }
 
@@ -27,13 +27,13 @@ pub fn parse(text: &str) -> Result<DocumentMut, String> {
     })
 }
 
-/// A text without the mark of byte order in front of it, and the mark.
+/// Splits off a byte order mark.
 fn unmarked(text: &str) -> (&'static str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }
 
-/// The edited document as text. The editor writes every line with the same end, so lines that stay are taken from
-/// the old text.
+/// The edited document as text. The TOML library writes the same line ending everywhere, so unchanged lines are taken
+/// from the old text.
 #[must_use]
 pub fn edited(old: &str, document: &DocumentMut) -> String {
     let new = document.to_string();
@@ -65,7 +65,7 @@ pub fn edited(old: &str, document: &DocumentMut) -> String {
     text
 }
 
-/// A whole file as a value; dates are texts.
+/// A whole file as a value; dates become texts.
 ///
 /// # Errors
 /// Why it is not TOML.
@@ -118,10 +118,10 @@ pub fn found(document: &DocumentMut, agent: &str) -> Vec<Hook> {
     tables.chain(inline).collect()
 }
 
-/// Makes Crosier's entries these.
+/// Replaces Crosier's entries with these.
 ///
 /// # Errors
-/// When something else is where they belong.
+/// When something else is in their place.
 pub fn put(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(), String> {
     if found(document, agent) == wanted {
         return Ok(());
@@ -152,7 +152,7 @@ pub fn put(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(
     Ok(())
 }
 
-/// Takes Crosier's entries out.
+/// Removes Crosier's entries.
 pub fn take(document: &mut DocumentMut, agent: &str) {
     let is_ours = |command: Option<&str>| command.is_some_and(|command| line::is_our_line(command, agent));
     let is_empty = match document.get_mut("hooks") {

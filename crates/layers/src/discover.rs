@@ -10,7 +10,7 @@ use crate::project::project_folders;
 
 /// The name of a configuration, in every layer.
 pub const FILE: &str = "crosier.yaml";
-/// The name of the configuration that is not committed, in the same folder.
+/// The name of the local configuration, which is not committed, in the same folder.
 pub const LOCAL_FILE: &str = "crosier.local.yaml";
 const MANAGED_FOLDER: &str =
     if cfg!(target_os = "macos") { "/Library/Application Support/Crosier" } else { "/etc/crosier" };
@@ -156,7 +156,7 @@ impl Layers {
         if is_in_project(&path, places) {
             // A project could set the environment variable that names this folder.
             if path.exists() {
-                let why = "it lies in the project folder".to_owned();
+                let why = "it is inside the project folder".to_owned();
                 self.refused.push(RefusedFile { layer: Layer::User, path, why });
             }
             return;
@@ -180,8 +180,8 @@ impl Layers {
     }
 }
 
-/// Whether a path is inside the project folder. A project folder that is the home folder or above it holds the person's
-/// own files.
+/// Whether a path is inside the project folder. A project folder that is the home folder or above it does not count: it
+/// holds the person's own files.
 #[must_use]
 pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());

@@ -8,8 +8,8 @@ use crosier::{Builder, Layer};
 use crate::discover::Layers;
 
 impl Layers {
-    /// Reads the files into one configuration per layer, in order. `loader` makes a loader that knows what the host
-    /// lets a configuration name; it is called for every layer.
+    /// Reads the files into one configuration per layer, in order. `loader` is called for every layer; it makes a
+    /// loader that knows everything that the host lets a configuration name.
     ///
     /// # Errors
     /// All problems of all files.
@@ -18,8 +18,8 @@ impl Layers {
         if problems.is_empty() { Ok(configs) } else { Err(problems) }
     }
 
-    /// Like [`load`](Self::load), but a layer with errors does not take the others away: returns the layers that can be
-    /// used, and everything that is wrong with the rest. A host that uses them must still fail closed.
+    /// Like [`load`](Self::load), but a layer with errors does not remove the others: returns the layers that can be
+    /// used, and all problems of the rest. A host that uses them must still fail closed.
     pub fn load_each(&self, loader: impl Fn() -> Loader) -> (Vec<(Layer, Config)>, Problems) {
         let mut problems = Problems::new();
         let mut configs: Vec<(Layer, Config)> = Vec::new();

@@ -17,7 +17,7 @@ const ROOT: u32 = 0;
 pub struct Person {
     /// The user id.
     pub user: u32,
-    /// The group that may be this user's alone: where nobody else is in it, its write bit is harmless.
+    /// A group that may be private to this user: if it has no other members, its write permission is harmless.
     pub private_group: Option<u32>,
 }
 
@@ -40,8 +40,8 @@ pub(crate) enum Writers {
     Anybody,
 }
 
-/// Reads a file of the person's that nobody else can write, whoever can write the folders above. None when there is no
-/// file.
+/// Reads a file of the person that nobody else can write to. The folders above it are not checked. `None` when there is
+/// no file.
 ///
 /// # Errors
 /// Why it is refused.
@@ -49,7 +49,7 @@ pub fn read_own(path: &Path, person: Person) -> Result<Option<Vec<u8>>, String> 
     read_in(path, Writers::Person(person), |_| Ok(()))
 }
 
-/// Reads a file that nobody else can write. None when there is no file.
+/// Reads a file that nobody else can write to, nor replace. `None` when there is no file.
 ///
 /// # Errors
 /// Why it is refused.
@@ -70,13 +70,13 @@ fn read_in(
     let file = match fs::OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            // A link that leads nowhere is a mistake, and not the same as no file.
+            // A dangling link is a mistake, unlike a missing file.
             let is_link = !matches!(writers, Writers::Anybody) && fs::symlink_metadata(path).is_ok();
             return if is_link { Err("it is a link to nothing".to_owned()) } else { Ok(None) };
         }
         Err(error) => return Err(format!("it cannot be read: {error}")),
     };
-    let meta = file.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+    let meta = file.metadata().map_err(|error| format!("its metadata cannot be read: {error}"))?;
     if !meta.is_file() {
         return Err("it is not a file".to_owned());
     }
@@ -89,7 +89,7 @@ fn read_in(
     Ok(Some(bytes))
 }
 
-/// Checks every folder above a file: whoever can write to one can replace the file.
+/// Checks every folder above a file: anyone who can write to one can replace the file.
 fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
     for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
         let Ok(meta) = fs::metadata(folder) else { continue };
@@ -113,17 +113,17 @@ fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
         return Err(format!("it belongs to user {}", meta.uid()));
     }
     if mode & 0o002 != 0 {
-        return Err(format!("everybody can write it (mode {mode:o})"));
+        return Err(format!("everybody can write to it (mode {mode:o})"));
     }
     let own = person.filter(|person| person.private_group == Some(meta.gid()));
     let is_private = |user| group::is_private(meta.gid(), user);
     if mode & 0o020 != 0 && !own.is_some_and(|person| is_private(person.user)) && !is_private(ROOT) {
-        return Err(format!("group {} can write it (mode {mode:o})", meta.gid()));
+        return Err(format!("group {} can write to it (mode {mode:o})", meta.gid()));
     }
     Ok(())
 }
 
-/// Whether others than its owner can write to a folder.
+/// Whether anyone but its owner can write to a folder.
 pub(crate) fn is_open(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|meta| {
         let by_group = meta.mode() & 0o020 != 0;

@@ -8,24 +8,24 @@ use crate::record::{Kind, Record};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filter {
-    /// Denied: by a hook, or because nothing could be judged.
+    /// Only what was denied: by a hook, or because no decision could be made.
     pub denied: bool,
-    /// This decision: `deny`, `ask`, `allow`, `none`; `would` is what would have been denied or asked.
+    /// Only this decision: `deny`, `ask`, `allow`, `none`; `would` is what would have been denied or asked.
     pub decision: Option<String>,
-    /// This agent.
+    /// Only this agent.
     pub agent: Option<String>,
-    /// A session whose name begins with this.
+    /// Only sessions whose name begins with this.
     pub session: Option<String>,
-    /// This hook decided, failed or ran.
+    /// Only records in which this hook decided, failed or ran.
     pub hook: Option<String>,
-    /// Not older than this.
+    /// Only records since this time.
     pub since: Option<Timestamp>,
-    /// A record whose id begins with this.
+    /// Only records whose id begins with this.
     pub id: Option<String>,
 }
 
 impl Filter {
-    /// Whether a record is wanted.
+    /// Whether a record matches.
     #[must_use]
     pub fn matches(&self, record: &Record) -> bool {
         let is = |wanted: &Option<String>, fits: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(fits);
@@ -49,7 +49,8 @@ fn has_decision(record: &Record, wanted: &str) -> bool {
     }
 }
 
-/// By its whole name, or without the scope or layer in front: `guard` is `main/guard` and `managed:guard` too.
+/// Matches the whole name, or the name without its scope or layer: `guard` also matches `main/guard` and
+/// `managed:guard`.
 fn has_hook(record: &Record, wanted: &str) -> bool {
     let fits = |name: &str| name == wanted || name.rsplit(['/', ':']).next() == Some(wanted);
     record.by.as_deref().is_some_and(fits)

@@ -8,8 +8,8 @@ use crate::lines::is_newest;
 use crate::log::RECORDS;
 use crate::record::Record;
 
-/// How often a renamed file is still read: a process that had it open may still write to it.
-const FAREWELL: u32 = 3;
+/// How many more times a renamed file is read: a process that had it open may still write to it.
+const READS_AFTER_RENAME: u32 = 3;
 
 /// The end of the log, as it grows.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct Follow {
     file: Option<File>,
     /// A renamed file, and how many more times it is read.
     old: Option<(File, Vec<u8>, u32)>,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of a line that is not complete yet.
     begun: Vec<u8>,
 }
 
@@ -44,14 +44,14 @@ impl Follow {
         match self.file.take() {
             None => self.file = RECORDS.open_newest(&self.folder)?,
             Some(file) => {
-                // Checked before reading: what is written after that is read when the file counts as renamed.
+                // Checked before reading: what is written later is read when the file counts as renamed.
                 let is_newest = is_newest(&RECORDS, &self.folder, &file).or_else(gone)?;
                 let mut file = file;
                 take(&mut file, &mut self.begun, &mut found)?;
                 if is_newest {
                     self.file = Some(file);
                 } else {
-                    self.old = Some((file, std::mem::take(&mut self.begun), FAREWELL));
+                    self.old = Some((file, std::mem::take(&mut self.begun), READS_AFTER_RENAME));
                     self.file = RECORDS.open_newest(&self.folder)?;
                 }
             }
@@ -68,7 +68,7 @@ fn gone(error: io::Error) -> io::Result<bool> {
     if error.kind() == io::ErrorKind::NotFound { Ok(false) } else { Err(error) }
 }
 
-/// The whole lines that a file has now.
+/// Reads the complete lines that a file has now.
 fn take(file: &mut File, begun: &mut Vec<u8>, found: &mut Vec<Record>) -> io::Result<()> {
     file.read_to_end(begun)?;
     let Some(last) = begun.iter().rposition(|byte| *byte == b'\n') else { return Ok(()) };

@@ -1,9 +1,9 @@
-//! Whole events, so that a test case can be made of one.
+//! Whole events, from which test cases can be made.
 //!
 //! A case needs the whole input; the short form in a record is not enough. So the events that people may ask about
-//! (denied, asked, would have been, or with a hook that failed) are kept whole: as they were fired, with secrets
-//! masked, at most 64 KB each, in a file of their own beside the log that is renamed at 4 MB and kept twice. A larger
-//! event is not kept. A hook that judges the very secret that was masked may say something else about the case.
+//! (denied, asked, would have been, or with a hook that failed) are stored completely: as they were fired, with secrets
+//! masked, at most 64 KB each, in a separate file beside the log. That file is renamed at 4 MB, and one older file is
+//! kept. A larger event is not stored. A hook that looks at a masked secret may decide differently about the case.
 
 use crosier::{Event, Json};
 use crosier_builtins::redact_secrets::Redactor;
@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use crate::needed::needs_rules;
 use crate::record::Record;
 
-/// The most bytes of an event that is kept.
+/// The most bytes of an event that is stored.
 const MOST_EVENT: usize = 64 * 1024;
 
-/// An event that was fired, whole.
+/// A whole event that was fired.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Kept {
@@ -34,13 +34,13 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Keeps an event; none when it is too large or cannot be written.
+    /// The event to store; `None` when it is too large or cannot be written.
     #[must_use]
     pub fn of(record: &Record, event: &Event, files: &[String]) -> Option<Self> {
         let wire = event.wire().ok().filter(|wire| wire.len() <= MOST_EVENT)?;
         let mut input = Json::parse(wire).ok()?;
         if needs_rules(wire) {
-            // Without the rules nothing is kept.
+            // Without the rules that mask secrets, nothing is stored.
             let redactor = Redactor::standard().ok()?;
             if let Some(masked) = redactor.json(&input, &mut |_| {}) {
                 input = masked;

@@ -1,11 +1,11 @@
-//! The record of what hooks decided: one line of JSON for every event that was fired.
+//! The log of what hooks decided: one line of JSON for every event that was fired.
 //!
-//! - [`Record`]: what is written down of one event, with secrets masked and every text bounded.
-//! - [`Log`]: where records are appended (by many processes at once) and read again.
-//! - [`Kept`]: the whole events that were denied or asked about, so that a test case can be made of one.
+//! - [`Record`]: what is stored about one event, with secrets masked and every text bounded.
+//! - [`Log`]: where records are appended (by many processes at once) and read.
+//! - [`Kept`]: whole events that were denied or asked, from which test cases can be made.
 //! - [`Filter`], [`Stats`], [`Follow`]: ways to read it.
 //!
-//! A decision never depends on the log: callers ignore a record that cannot be written. Nothing here
+//! No decision depends on the log: callers ignore a record that cannot be written. Nothing here
 //! prints, reads the environment or follows a symbolic link in the log's own folder.
 #![forbid(unsafe_code)]
 

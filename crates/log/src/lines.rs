@@ -1,8 +1,8 @@
-//! A file of lines that many processes append to, and its older, rotated files.
+//! A file of lines to which many processes append, and its rotated older files.
 //!
-//! A line is one `write` to a file that was opened for appending: lines of two processes never mix. Rotation renames
+//! A line is one `write` to a file that was opened for appending, so lines of two processes never mix. Rotation renames
 //! files, under a lock that only rotation takes: `log.jsonl` becomes `log.jsonl.1`, and so on. A process that has the
-//! file open meanwhile writes its line to the renamed one, and it is read from there.
+//! file open meanwhile writes its line to the renamed file, and it is read from there.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Write};
@@ -16,14 +16,14 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lines {
     pub(crate) name: &'static str,
-    /// A file that would grow past this is renamed.
+    /// A file that would become larger than this is renamed.
     pub(crate) most_bytes: u64,
     /// How many files there are at most, the newest included.
     pub(crate) files: usize,
 }
 
 const LOCK: &str = "lock";
-/// How long the lock is waited for: whoever can read the file can hold it.
+/// How long to wait for the lock: any process that can read the file can hold it.
 const MOST_WAIT: Duration = Duration::from_secs(1);
 
 fn lock_within(file: &File, most: Duration) -> io::Result<()> {
@@ -47,7 +47,7 @@ impl Lines {
         if file.metadata()?.len() + line.len() as u64 > self.most_bytes {
             drop(file);
             match self.rotate(&folder) {
-                // Somebody holds the lock: a file that is too long is better than a record that is lost.
+                // Another process holds the lock: a file that is too long is better than a lost record.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 rotated => rotated?,
             }
@@ -77,12 +77,12 @@ impl Lines {
         Ok(())
     }
 
-    /// The file, or its `number`th older one.
+    /// The name of the file, or of its `number`th older one.
     fn file_name(&self, number: usize) -> String {
         if number == 0 { self.name.to_owned() } else { format!("{}.{number}", self.name) }
     }
 
-    /// The files that there are, oldest first, open for reading.
+    /// The existing files, oldest first, open for reading.
     pub(crate) fn open_all(&self, folder: &Path) -> io::Result<Vec<File>> {
         let folder = match open_existing_folder(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -124,7 +124,7 @@ fn open_at(folder: &File, name: &str, flags: OFlags) -> io::Result<File> {
     })
 }
 
-/// The folder, created if needed; it must belong to this user and be closed to others.
+/// The folder, created if needed; it must belong to this user, and others must not have access.
 fn open_folder(folder: &Path) -> io::Result<File> {
     match open_existing_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -163,11 +163,11 @@ fn check_owner(file: &File) -> io::Result<std::fs::Metadata> {
     if metadata.uid() == rustix::process::geteuid().as_raw() {
         Ok(metadata)
     } else {
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to somebody else"))
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, "it belongs to another user"))
     }
 }
 
-/// Whether the file that is open is still the newest one.
+/// Whether an open file is still the newest one.
 pub(crate) fn is_newest(lines: &Lines, folder: &Path, file: &File) -> io::Result<bool> {
     let open = file.metadata()?;
     let folder = open_existing_folder(folder)?;

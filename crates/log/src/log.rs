@@ -36,12 +36,12 @@ impl Log {
     /// Appends a record.
     ///
     /// # Errors
-    /// When it cannot be written: a full disk, a folder of somebody else, a link. No decision may depend on it.
+    /// When it cannot be written: a full disk, a folder of another user, a link. No decision may depend on it.
     pub fn append(&self, record: &Record) -> io::Result<()> {
         RECORDS.append(&self.folder, &record.line())
     }
 
-    /// Keeps an event whole.
+    /// Stores a whole event.
     ///
     /// # Errors
     /// As [`Log::append`].
@@ -79,7 +79,7 @@ impl Log {
         each_line(RECORDS.open_all(&self.folder)?, |line| Record::parse(line).into_iter().for_each(&mut look))
     }
 
-    /// The events that were kept, oldest first.
+    /// The stored events, oldest first.
     ///
     /// # Errors
     /// When a file cannot be read.
@@ -91,7 +91,7 @@ impl Log {
         Ok(all)
     }
 
-    /// What is written from now on.
+    /// Follows what is written from now on.
     ///
     /// # Errors
     /// When the file cannot be read.

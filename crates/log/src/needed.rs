@@ -1,33 +1,33 @@
-//! Whether a text must be searched for secrets by the rules, which take milliseconds to load and to compile.
+//! Whether a text must be searched for secrets with the rules, which take milliseconds to load and to compile.
 //!
-//! A program that is started for every event has microseconds for its log. [`may_hold_secret`] says no for most texts,
-//! but yes for every address (`://`), for `pwd`, for `git push -u`, for the word `token`. Here is what must follow such
-//! a text in any rule; where it does not follow, the text is no sign of a secret. A test compares this with the rules.
+//! A program that is started for every event has microseconds for its log. [`may_hold_secret`] is false for most texts,
+//! but true for every URL (`://`), for `pwd`, for `git push -u`, for the word `token`. This module knows what must
+//! follow such a text in every rule; if it does not follow, the text is harmless. A test compares this with the rules.
 
 use crosier_builtins::redact_secrets::may_hold_secret;
 
-/// Names whose value follows them after `=` or `:`, or between tags.
+/// Names that are followed by a value, after `=` or `:`, or between tags.
 const NAMES: [&str; 7] = ["passwords", "password", "passwd", "secrets", "secret", "token", "pwd"];
-/// What a token begins with, and so do usual words: `disk-usage`, `task.rs`, `monkey-patch`.
+/// Prefixes of tokens that are also parts of usual words: `disk-usage`, `task.rs`, `monkey-patch`.
 const BEGINNINGS: [&str; 14] =
     ["asia", "eaa", "cio", "sk-", "ska", "skb", "skc", "skd", "ske", "skf", "key-", "fc-", "sl.", "sg."];
-/// What stands before credentials: `Authorization: Bearer $TOKEN` has none.
+/// What precedes credentials; `Authorization: Bearer $TOKEN` has none.
 const HEADERS: [&str; 2] = ["authorization", "bearer "];
 const SHORTEST_CREDENTIALS: usize = 12;
-/// The shortest token that begins with one of them.
+/// The shortest token with one of these prefixes.
 const SHORTEST_TOKEN: usize = 20;
 
-/// Whether the rules have to be run: never wrongly no.
+/// Whether the rules must be run. It may be true needlessly, but never false wrongly.
 pub(crate) fn needs_rules(text: &str) -> bool {
     may_hold_secret(text) && may_hold_secret(&without_harmless(text))
 }
 
-/// The text, with what is no sign of a secret made unreadable; nothing else changes its place.
+/// The text with harmless matches replaced by spaces; all positions stay the same.
 fn without_harmless(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut blot = |from: usize, length: usize| bytes[from..from + length].fill(b' ');
     for (at, _) in text.match_indices("://") {
-        // Only the colon: what is after it may be base64.
+        // Only the colon, because what follows it may be base64.
         if !has_password(&text[at + 3..]) {
             blot(at, 1);
         }
@@ -37,7 +37,7 @@ fn without_harmless(text: &str) -> String {
             blot(at, 2);
         }
     }
-    // ASCII letters keep their places.
+    // The lower-case text has the same byte positions.
     let lower = text.to_ascii_lowercase();
     for name in NAMES {
         for (at, _) in lower.match_indices(name) {
@@ -49,7 +49,7 @@ fn without_harmless(text: &str) -> String {
             }
         }
     }
-    // A token that a line break cuts is found by the rules.
+    // A token that is cut by a line break or an escape is left to the rules.
     if !text.contains(['\n', '\r', '\\', '%']) {
         for header in HEADERS {
             for (at, _) in lower.match_indices(header) {
@@ -84,7 +84,7 @@ fn names_user_and_password(rest: &str) -> bool {
     end.is_some_and(|end| word[end..].starts_with(':'))
 }
 
-/// Whether a word follows, after the name of a scheme or at once, that is long enough for credentials.
+/// Whether a word that is long enough for credentials follows, at once or after the name of a scheme.
 fn has_credentials(after: &str) -> bool {
     let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ':' | '=' | ',');
     let length = |text: &str| text.bytes().take_while(|byte| is_of_token(*byte)).count();

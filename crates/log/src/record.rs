@@ -1,4 +1,4 @@
-//! What is written down of one event.
+//! What is stored about one event.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
@@ -17,7 +17,7 @@ const MOST_NAME: usize = 120;
 const MOST_TEXT: usize = 600;
 /// The most failures and notes of one event.
 const MOST_NOTES: usize = 8;
-/// The most hooks whose times are written down.
+/// The most hooks whose times are stored.
 const MOST_HOOKS: usize = 32;
 /// The most bytes of a line.
 pub(crate) const MOST_LINE: usize = 16 * 1024;
@@ -36,7 +36,7 @@ pub enum Kind {
     Unknown,
     /// A person changed what is in force: `trust`, `disable`, `install`, …
     Command,
-    /// A kind of a later version.
+    /// A kind from a later version.
     #[serde(other)]
     Other,
 }
@@ -54,7 +54,7 @@ pub struct Record {
     pub time: Timestamp,
     /// What it is about.
     pub kind: Kind,
-    /// The agent that sent the event: `claude`, `codex`, `crosier` for our own.
+    /// The agent that sent the event: `claude`, `codex`; `crosier` for Crosier's own.
     pub agent: String,
     /// The session, as the agent names it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,15 +62,15 @@ pub struct Record {
     /// The project's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The event; of [`Kind::Command`] the command.
+    /// The event; for [`Kind::Command`] the command.
     pub event: String,
-    /// The tool that is about to run or ran.
+    /// The tool that is about to run or has run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// A short form of the input, with secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// `deny`, `ask`, `allow`, or none when no hook had an opinion.
+    /// `deny`, `ask`, `allow`, or `None` when no hook had an opinion.
     pub decision: Option<String>,
     /// What hooks that only warn would have decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Record {
     /// The hook that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Why; of [`Kind::Command`] what was done.
+    /// The reason; for [`Kind::Command`] what was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Other effects: `rewrite`, `context`, `halt`, `resume`, `suppress`, `inject`.
@@ -93,10 +93,10 @@ pub struct Record {
     /// The hooks that ran, with their times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hooks: Vec<HookTime>,
-    /// How long all of it took, in milliseconds.
+    /// How long everything took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ms: Option<f64>,
-    /// Whether the whole event was kept, so that a case can be made of it.
+    /// Whether the whole event was stored, so that a case can be made from it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
 }
@@ -134,7 +134,7 @@ impl Record {
         Self { v: VERSION, id: new_id(now), time, agent: name(agent), ..Self::default() }
     }
 
-    /// What a person did with a command that changes what is in force.
+    /// A record of what a person did with a command that changes what is in force.
     #[must_use]
     pub fn command(command: &str, did: &str) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl Record {
         }
     }
 
-    /// Says which event it is about.
+    /// Sets the event that it is about.
     pub fn set_event(&mut self, event: &Event) {
         self.event = name(event.name());
         self.session = Some(event.session_id()).filter(|session| !session.is_empty()).map(name);
@@ -159,7 +159,7 @@ impl Record {
         self.event = name(event);
     }
 
-    /// No decision can be made, for this reason.
+    /// Records that no decision can be made, for this reason.
     pub fn set_closed(&mut self, why: &str) {
         self.kind = Kind::Closed;
         self.reason = Some(bounded(why, MOST_TEXT));
@@ -232,7 +232,7 @@ impl Record {
         }
     }
 
-    /// How long all of it took.
+    /// Sets how long everything took.
     pub fn set_duration(&mut self, time: Duration) {
         self.ms = Some(milliseconds(time));
     }
@@ -244,7 +244,7 @@ impl Record {
         strict(&self.decision) || strict(&self.would) || !self.failures.is_empty()
     }
 
-    /// The line, which ends with a line break.
+    /// The record as a line, with a line break at its end.
     pub(crate) fn line(&self) -> String {
         let mut line = serde_json::to_string(self).unwrap_or_default();
         if line.len() > MOST_LINE {
@@ -261,7 +261,7 @@ impl Record {
         line
     }
 
-    /// Reads a line. Text before the record is a part of another one, cut off when the disk was full.
+    /// Reads a line. Text before the record is part of another one, which was cut off when the disk was full.
     pub(crate) fn parse(line: &str) -> Option<Self> {
         let start = format!("{{\"v\":{VERSION},");
         serde_json::from_str(line)
@@ -281,7 +281,7 @@ fn milliseconds(time: Duration) -> f64 {
 /// Six letters and digits that are easy to read and to type.
 fn new_id(time: Timestamp) -> String {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    // Seeded differently in every process and for every hasher.
+    // The seed differs in every process and for every hasher.
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_i128(time.as_nanosecond());
     hasher.write_u32(std::process::id());

@@ -1,4 +1,4 @@
-//! The short form of an event's input: what a person recognises it by, on one line, with secrets masked.
+//! The short form of an event's input: enough for a person to recognise it, on one line, with secrets masked.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use crate::needed::needs_rules;
 
 /// The most characters of a short form.
 const MOST: usize = 200;
-/// How much of a text is searched for secrets, so that one that begins in the short form is found whole.
+/// How many bytes of a text are searched for secrets, so that one that begins in the short form is found whole.
 const WINDOW: usize = 4096;
 
-/// Fields of a tool's input that say what it is about, the most informative first.
+/// Fields of a tool's input that show what it is about, the most informative first.
 const TELLING: [&str; 9] =
     ["command", "file_path", "path", "notebook_path", "url", "pattern", "query", "description", "prompt"];
 
-/// Fields of other events that say what happened.
+/// Fields of other events that show what happened.
 const SAYING: [&str; 10] = [
     "prompt",
     "message",
@@ -70,7 +70,7 @@ pub(crate) fn bounded(text: &str, most: usize) -> String {
     }
 }
 
-/// At most so many characters, with an ellipsis where something is missing.
+/// At most this many characters, with an ellipsis if something was cut.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         None => Cow::Borrowed(text),

@@ -12,7 +12,7 @@ impl std::fmt::Display for SinceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "`{}` names no time: write 30s, 15m, 1h, 2d or 1w, a date like 2026-11-17, or a time like 2026-11-17T08:30",
+            "`{}` is not a time: write 30s, 15m, 1h, 2d or 1w, a date like 2026-11-17, or a time like 2026-11-17T08:30",
             self.0
         )
     }
@@ -74,7 +74,7 @@ mod tests {
         }
         for text in ["", "h", "1", "soon", "-1h", "1y", "99999999999999999999h", "1h30m"] {
             let error = of(text).unwrap_err().to_string();
-            assert!(error.contains("names no time"), "{text}: {error}");
+            assert!(error.contains("is not a time"), "{text}: {error}");
         }
         assert!(of("9999999999w").is_ok());
     }

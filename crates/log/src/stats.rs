@@ -1,4 +1,4 @@
-//! The log in numbers: denials by rule, slow hooks, failures.
+//! Statistics of the log: denials by rule, slow hooks, failures.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::record::{Kind, Record};
 
-/// The log in numbers.
+/// Statistics of the log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Stats {

@@ -20,7 +20,7 @@ pub struct Closed {
     pub why: String,
     /// What is at fault.
     pub fault: Fault,
-    /// The hooks that are not at fault; none when there are none.
+    /// The hooks of the layers that are not at fault, if there are any.
     pub still: Option<Box<Loaded>>,
 }
 
@@ -41,7 +41,7 @@ impl Closed {
         Self { why: why.into(), fault, still: None }
     }
 
-    /// An engine that answers in this way, with the hooks that are not at fault.
+    /// An engine that denies actions, with the hooks that are not at fault.
     pub fn builder(self) -> Builder {
         let mut builder = match self.still {
             Some(still) => still.builder(),
@@ -50,8 +50,9 @@ impl Closed {
         for name in ACTS.iter().chain(&TELLS) {
             let Some(kind) = builder.catalog().find(name) else { continue };
             let (why, acts) = (self.why.clone(), ACTS.contains(name));
-            // A denial ends the walk. The person is told before all hooks; an action is denied after the hooks of the
-            // machine and the person, and before those of projects, so that this is the reason that is shown.
+            // A denial ends the walk. The notice comes before all hooks. The denial comes after the hooks of the
+            // managed and user layers and before those of projects, so that its reason is shown, not that of a
+            // project's hook.
             let (layer, priority) = if acts { (Layer::User, i32::MAX) } else { (Layer::Managed, i32::MIN) };
             let hook = Hook::on_event(kind).named(format!("closed:{name}")).system().priority(priority);
             let hook = hook.callback(move |_| -> Answer {

@@ -1,6 +1,6 @@
-//! Problems in files outside of a project, which its configuration names: nothing of them is quoted.
+//! Problems in files outside a project that its configuration names: the content of these files is not quoted.
 //!
-//! A repository could name any file of the person's as its pack or script, and read it in the error.
+//! Otherwise a repository could name any file of the person as its pack or script, and have it quoted in an error.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::Path;
 
 use crosier::config::{Problem, Problems, Severity, Source, Span};
 
-/// The same problems, without the content of files outside of `root`.
+/// The same problems, without the content of files outside `root`.
 pub(crate) fn hide(problems: &Problems, root: &Path, is_known: impl Fn(&str) -> bool) -> Problems {
     let is_foreign = |name: &str| {
-        // What is no path is a pack or a text of this program.
+        // A name that is not an absolute path is a pack or a text of this program.
         Path::new(name).is_absolute()
             && !is_known(name)
             && !fs::canonicalize(name).is_ok_and(|real| real.starts_with(root))
@@ -34,7 +34,7 @@ pub(crate) fn hide(problems: &Problems, root: &Path, is_known: impl Fn(&str) -> 
 
 fn without_content(name: &str, severity: Severity) -> Problem {
     let (source, span) = (Source::new(name, ""), Span { start: 0, end: 0 });
-    let message = "this file cannot be used, and nothing of it is shown: it lies outside of the project";
+    let message = "this file cannot be used; its content is not shown, because it is outside the project";
     match severity {
         Severity::Error => Problem::error(&source, span, message),
         _ => Problem::warning(&source, span, message),

@@ -15,13 +15,13 @@ use crate::state::{self, StateFolder};
 use crate::switch::Switches;
 use crate::trust::{self, Project, Trusted};
 
-/// What decides about events.
+/// What decides on events.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Policy {
     /// No hooks: there is no configuration, or none that a person trusts.
     None(Notices),
-    /// These hooks.
+    /// Hooks to run.
     Loaded(Box<Loaded>),
     /// No decision can be made, so actions are denied.
     Closed(Closed),
@@ -46,16 +46,16 @@ pub type Notices = Vec<Notice>;
 pub struct Loaded {
     /// The configuration files in force, in the order of their layers.
     pub files: Vec<PathBuf>,
-    /// What they say, by layer.
+    /// Their content, by layer.
     pub layers: Vec<(Layer, Config)>,
     /// Messages for the person.
     pub notices: Notices,
-    /// The hooks that a person switched off, by their names as shown.
+    /// The display names of the hooks that a person switched off.
     pub switched_off: Vec<String>,
-    /// Settings for the host from the user's and the managed files; the managed ones take precedence.
+    /// Settings for the host from the managed, named and user's files; earlier ones take precedence.
     pub settings: HostSettings,
     trusted: Arc<Trusted>,
-    /// The project folder that hooks are told.
+    /// The project folder that hooks are given.
     project: PathBuf,
 }
 
@@ -72,7 +72,7 @@ impl Loaded {
         })
     }
 
-    /// The files that the hooks of a layer may run; none when they may run any.
+    /// The files that the hooks of a layer may run; `None` when they may run any.
     #[must_use]
     pub fn sources(&self, layer: Layer) -> Option<Arc<dyn Sources>> {
         is_of_project(layer).then(|| Arc::clone(&self.trusted) as _)
@@ -99,7 +99,7 @@ pub fn in_force_with(request: &Request, state: &StateFolder) -> Policy {
     }
 }
 
-/// A policy that is being loaded. What is at fault is left out, so that it does not switch the rest off.
+/// A policy while it is loaded. A part at fault is left out, so that it does not disable the rest.
 #[derive(Debug, Default)]
 struct Loading {
     /// The first fault.
@@ -107,7 +107,7 @@ struct Loading {
 }
 
 impl Loading {
-    /// The value, or its default and a fault.
+    /// Returns the value; on an error, records the fault and returns the default.
     fn or_close<T: Default>(&mut self, result: Result<T, Closed>) -> T {
         result.unwrap_or_else(|closed| {
             self.closed.get_or_insert(closed);
@@ -115,7 +115,7 @@ impl Loading {
         })
     }
 
-    /// The hooks of everything that is not at fault; without any, what the person should know.
+    /// Loads the hooks of everything that is not at fault. If there are none, returns the notices for the person.
     fn load(&mut self, request: &Request, state: &StateFolder) -> Result<Loaded, Notices> {
         let places = request.places(&request.project, Vec::new());
         let is_named = !request.named.is_empty();
@@ -142,7 +142,7 @@ impl Loading {
             self.or_close(Err::<(), _>(bad(problems)));
         }
         if let Err(closed) = project.trusted.check_loaded() {
-            // Which layer read the file that changed is not known.
+            // It is not known which layer read the file that changed.
             configs.retain(|(layer, _)| !is_of_project(*layer));
             self.or_close(Err::<(), _>(closed));
         }
@@ -160,7 +160,7 @@ impl Loading {
             StateFolder::Usable(state) => {
                 self.or_close(switch_off(state, &layers, &request.named, &mut configs))
             }
-            // Nothing is switched off.
+            // Without a usable state folder, nothing is switched off.
             StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
         };
         let settings = settings(&configs);
@@ -189,7 +189,7 @@ fn is_of_project(layer: Layer) -> bool {
     matches!(layer, Layer::Project(_) | Layer::Local)
 }
 
-/// The project's folder, as hooks are told: with files that were named, the folder of the first.
+/// The project folder that hooks are given: the folder of the first named file, if files were named.
 fn project_dir(request: &Request) -> PathBuf {
     let named = request.named.first().and_then(|file| std::path::absolute(file).ok());
     named.and_then(|file| file.parent().map(Path::to_owned)).unwrap_or_else(|| request.project.clone())
@@ -218,7 +218,7 @@ pub(crate) fn bad(problems: Problems) -> Closed {
     Closed::new(Fault::Configuration(Box::new(problems)), why)
 }
 
-/// The files that a person named.
+/// Loads the files that a person named.
 fn named(files: &[PathBuf], loader: Loader, earlier: &[(Layer, Config)]) -> Result<Config, Closed> {
     let packs = earlier.iter().flat_map(|(_, config)| config.packs.iter().cloned()).collect();
     let loader = loader.packs_in_force(packs);
@@ -251,7 +251,7 @@ fn switch_off(
     Ok(names)
 }
 
-/// Settings for the host from the user's and the managed files. The first value wins.
+/// Settings for the host. The first layer that sets a value wins.
 fn settings(configs: &[(Layer, Config)]) -> HostSettings {
     let mut all = HostSettings::default();
     for (layer, config) in configs {

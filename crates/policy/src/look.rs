@@ -19,13 +19,13 @@ use crate::trust::{self, Standing, standings};
 pub struct Look {
     /// The files, in the order of their layers, and those that were refused.
     pub layers: Layers,
-    /// What they say, by layer, or everything that is wrong with them.
+    /// Their content, by layer, or all problems in them.
     pub loaded: Result<Vec<(Layer, Config)>, Problems>,
     /// The trust of each folder of the project, or why it cannot be determined.
     pub standings: Result<Vec<(PathBuf, Standing)>, Closed>,
 }
 
-/// Finds and loads the files of a request. `prepare` changes the loader of each layer.
+/// Finds and loads the files of a request. `prepare` is applied to the loader of each layer.
 pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
     let places = request.places(&request.project, Vec::new());
     let is_named = !request.named.is_empty();
@@ -59,7 +59,7 @@ pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
 }
 
 impl Look {
-    /// Removes what files of others say from the problems of a project that nobody trusts.
+    /// Removes the content of files outside an untrusted project from its problems.
     fn hide_foreign(&mut self, request: &Request, make: impl Fn() -> Loader) {
         let project = std::fs::canonicalize(&request.project).unwrap_or_else(|_| request.project.clone());
         let root = trust::root_of(&project, request.homes.home.as_deref());
@@ -74,7 +74,7 @@ impl Look {
             Err(problems) => {
                 let mut machine = self.layers.clone();
                 machine.files.retain(|file| !matches!(file.layer, Layer::Project(_) | Layer::Local));
-                // What is wrong with the person's own files is shown in full.
+                // Problems in the person's own files are shown in full.
                 let (_, own) = machine.load_each(make);
                 let is_own = |name: &str| own.iter().any(|problem| problem.path() == name);
                 *problems = foreign::hide(problems, &root, is_own);
@@ -90,7 +90,7 @@ impl Look {
             .is_ok_and(|all| all.iter().all(|(_, standing)| *standing == Standing::Trusted))
     }
 
-    /// The files of one layer, as they are named in it.
+    /// The files of one layer.
     #[must_use]
     pub fn files_of(&self, layer: Layer, request: &Request) -> Vec<PathBuf> {
         match layer {
@@ -110,7 +110,7 @@ impl Look {
     }
 }
 
-/// Whether the configuration of an untrusted folder is a link: its target may belong to anybody.
+/// Whether the configuration of an untrusted folder is a symbolic link, which can point to any file.
 fn is_foreign_link(folder: &Path, standings: &Result<Vec<(PathBuf, Standing)>, Closed>) -> bool {
     let is_trusted =
         standings.as_ref().is_ok_and(|all| all.contains(&(folder.to_owned(), Standing::Trusted)));
@@ -121,7 +121,7 @@ fn is_foreign_link(folder: &Path, standings: &Result<Vec<(PathBuf, Standing)>, C
 /// Refuses links in an untrusted project, so that errors do not quote the target.
 fn refuse_links(layers: &mut Layers, folders: &[PathBuf]) {
     for folder in folders {
-        let why = "it is a link, and nobody trusts this project: it is not followed";
+        let why = "it is a symbolic link, which is not followed in a project that is not trusted";
         layers.refuse(Layer::Project(0), folder.join(FILE), why);
     }
 }

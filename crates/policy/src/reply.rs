@@ -1,6 +1,6 @@
-//! `type: reply`: a hook whose answer is written in the configuration, for cases.
+//! `type: reply`: a hook whose answer is written in the configuration, for test cases.
 //!
-//! The engine does not know it: it is a hook type that this program registers, as any host can.
+//! It is not part of the engine: this program registers it, as any host can register hook types.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crosier::{Answer, Callback, Capability, Failure, FailureKind, Reply};
 pub struct ReplyType;
 
 const KEYS: [Key; 4] = [
-    Key::new("reply", ValueKind::Any, "the answer itself, for cases"),
-    Key::new("then", ValueKind::Any, "the answer of the second run, when `reply` asks for one"),
-    Key::new("delay", ValueKind::Seconds, "how long a written reply takes"),
-    Key::new("fail", ValueKind::Word(&FAILURES), "the failure that it plays, for cases"),
+    Key::new("reply", ValueKind::Any, "the hook's reply, for test cases"),
+    Key::new("then", ValueKind::Any, "the reply of the second run, when `reply` asks for one"),
+    Key::new("delay", ValueKind::Seconds, "how long to wait before replying"),
+    Key::new("fail", ValueKind::Word(&FAILURES), "the failure to simulate, for test cases"),
 ];
 
 const FAILURES: [&str; FailureKind::ALL.len()] = {
@@ -103,7 +103,7 @@ fn callback(first: Act, second: Act, delay: Option<Duration>) -> Callback {
 fn act(act: &Act) -> Answer {
     match act {
         Act::Answer(answer) => answer.clone(),
-        // Unwinds as a broken callback does, without running the panic hook, which would print.
+        // Unwinds like a callback that panics, but without the panic hook, which would print.
         Act::Panic => std::panic::resume_unwind(Box::new("it was told to panic")),
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked: which project, whose homes, and what the person said on the command line.
+//! A request for a policy: which project, whose home folders, and what was given on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -24,29 +24,29 @@ impl Homes {
     }
 }
 
-/// Whether the self-guard is in force where no file says otherwise.
+/// Whether the self-guard is in force by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SelfGuard {
-    /// It is, unless the user's or the managed file switches it off.
+    /// Yes, unless the user's or the managed file switches it off.
     On,
-    /// It is not: the host is not a coding agent.
+    /// No: the host is not a coding agent.
     #[default]
     Off,
 }
 
-/// Which policy is asked for.
+/// A request for the policy in force.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request {
     /// The project folder.
     pub project: PathBuf,
-    /// Further folders that the agent went to: they can only add projects.
+    /// Further folders that the agent entered: they can only add projects.
     pub also: Vec<PathBuf>,
     /// Files that a person named explicitly, which replace those of the user, project and local layers.
     pub named: Vec<PathBuf>,
     /// The person's folders.
     pub homes: Homes,
-    /// The folder of the managed layer, where it is not the usual one.
+    /// The folder of the managed layer, if it is not the default one.
     pub managed: Option<PathBuf>,
     /// Who the hooks run as.
     pub person: Person,
@@ -73,7 +73,7 @@ impl Request {
         }
     }
 
-    /// Where the layers of one of its folders are looked for.
+    /// Where to look for the layers of one of its folders.
     pub(crate) fn places(&self, project: &Path, trusted: Vec<PathBuf>) -> Places {
         let mut places = Places::new(project, self.person);
         if let Some(managed) = &self.managed {

@@ -40,7 +40,7 @@ pub fn argument(path: &Path) -> String {
     }
 }
 
-/// Whether a character is invisible, controls a terminal, or turns the direction of text.
+/// Whether a character is invisible, controls a terminal, or changes the direction of text.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     c.is_control()

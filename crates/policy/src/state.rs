@@ -34,19 +34,19 @@ pub fn state_folder(request: &Request) -> StateFolder {
     // A repository could set the environment variable that names this folder.
     if folders.into_iter().any(|project| is_in_project(folder, &request.places(project, Vec::new()))) {
         return refused(
-            "it lies in the project folder; unset XDG_STATE_HOME, or use --state-home".to_owned(),
+            "it is inside the project folder; unset XDG_STATE_HOME, or use --state-home".to_owned(),
         );
     }
     match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => StateFolder::Missing,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => StateFolder::Missing,
-        Err(error) => refused(format!("it cannot be looked at: {error}")),
+        Err(error) => refused(format!("its metadata cannot be read: {error}")),
         Ok(meta) if !meta.is_dir() => refused("it is not a folder".to_owned()),
         Ok(meta) if meta.uid() != request.person.user => {
             refused(format!("it belongs to user {}", meta.uid()))
         }
         Ok(meta) if meta.mode() & 0o022 != 0 => {
-            refused(format!("others can write it (mode {:o}); chmod 700 it", meta.mode() & 0o777))
+            refused(format!("others can write to it (mode {:o}); chmod 700 it", meta.mode() & 0o777))
         }
         Ok(_) => StateFolder::Usable(folder.clone()),
     }
@@ -79,7 +79,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// The most that is read of a file in the state folder.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Reads a file of the state folder. Unlike the standard library it does not wait for a named pipe.
+/// Reads a file of the state folder. Does not block if it is a named pipe.
 ///
 /// # Errors
 /// When it cannot be read, or is not a file of a sensible size.
@@ -94,16 +94,16 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How long a lock is waited for.
+/// How long to wait for a lock.
 const MOST_WAIT: Duration = Duration::from_secs(1);
-/// How often it is tried meanwhile.
-const PACE: Duration = Duration::from_millis(2);
+/// How often to try meanwhile.
+const TRY_EVERY: Duration = Duration::from_millis(2);
 
-/// Locks a file until it is dropped, and makes it first if needed. Whoever can read the file can hold the lock, so it is not
-/// waited for without end: a hook that hangs is one that the agent does without.
+/// Locks a file until the returned handle is dropped; creates the file if needed. Any process that can read the file
+/// can hold the lock, so the wait is bounded: an agent ignores a hook that hangs.
 ///
 /// # Errors
-/// When it cannot be opened, or somebody else holds the lock.
+/// When it cannot be opened, or another process holds the lock.
 pub fn lock_file(path: &Path) -> io::Result<fs::File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true).mode(0o600).custom_flags(NO_WAIT);
@@ -112,7 +112,7 @@ pub fn lock_file(path: &Path) -> io::Result<fs::File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MOST_WAIT => std::thread::sleep(PACE),
+            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MOST_WAIT => std::thread::sleep(TRY_EVERY),
             Err(error) => return Err(error.into()),
         }
     }

@@ -15,7 +15,7 @@ use crate::state;
 
 const FILE: &str = "switches.json";
 
-/// What is switched off: names as shown, by configuration file.
+/// What is switched off: display names, by configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Switches(BTreeMap<String, Vec<String>>);
 
@@ -57,7 +57,7 @@ impl Switches {
         };
         serde_json::from_slice(&bytes).map(Self).map_err(|_| {
             let path = crate::show::path(&path);
-            format!("{path}: it makes no sense; remove it to switch every hook on again")
+            format!("{path}: its content is not valid; remove it to switch every hook on again")
         })
     }
 
@@ -70,7 +70,7 @@ impl Switches {
         self.0.get(&key(config)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Switches one hook, by its name as shown, and stores that.
+    /// Switches one hook, by its display name, and stores the change.
     ///
     /// # Errors
     /// Why it cannot be stored.
@@ -100,7 +100,7 @@ impl Switches {
         written.map(|()| Switched::Made).map_err(failed)
     }
 
-    /// Removes the hooks of a layer that are switched off; returns their names as shown.
+    /// Removes the hooks of a layer that are switched off; returns their display names.
     pub(crate) fn apply(&self, layer: Layer, config: &mut Config, files: &[PathBuf]) -> Vec<String> {
         if self.0.is_empty() || layer == Layer::Managed {
             return Vec::new();
@@ -122,14 +122,14 @@ impl Switches {
     }
 }
 
-/// A file by its real path, so that another path to it does not switch its hooks on again.
+/// The real path of a file, so that another path to the same file does not switch its hooks on again.
 fn key(config: &Path) -> String {
     let real = std::fs::canonicalize(config);
     let real = real.or_else(|_| std::path::absolute(config)).unwrap_or_else(|_| config.to_owned());
     real.to_string_lossy().into_owned()
 }
 
-/// The name as shown, of a hook that was given one.
+/// The display name of a hook that was given a name.
 #[must_use]
 pub fn shown(hook: &DeclaredHook) -> Option<String> {
     let name = hook.name.as_deref()?;

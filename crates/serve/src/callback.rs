@@ -1,4 +1,4 @@
-//! Hooks whose handler is the client: the server calls it, and its answer is the hook's.
+//! Hooks whose handler is the client: the server calls the client, whose answer is the hook's.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use crate::connection::Connection;
 use crate::message::{Answered, Id};
 
 tokio::task_local! {
-    /// The fire that is polled, for the calls that it makes.
+    /// The fire that is being polled; the calls that it makes read it.
     pub(crate) static FIRE: Fire;
 }
 
-/// A fire, as the calls that it makes know it.
+/// What a call needs to know about the fire that makes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Fire {
     pub(crate) request: Id,
-    /// How many hooks it runs inside of.
+    /// How many hooks it is nested in.
     pub(crate) depth: u32,
-    /// When its own time is over.
+    /// Its own deadline.
     pub(crate) until: Option<Instant>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Fire {
 #[derive(Debug)]
 struct Waiting {
     tell: oneshot::Sender<Result<Answered, Failure>>,
-    /// That of the fire that made it.
+    /// The depth of the fire that made it.
     depth: u32,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// A number that no other call of this connection has or had.
+    /// Adds a call, with an id that is unique in this connection.
     fn begin(&self, depth: u32) -> (String, oneshot::Receiver<Result<Answered, Failure>>) {
         let id = format!("s{}", self.last.fetch_add(1, Ordering::Relaxed) + 1);
         let (tell, receiver) = oneshot::channel();
@@ -52,14 +52,14 @@ impl Calls {
         (id, receiver)
     }
 
-    /// Gives a call its answer. False when no call waits for it.
+    /// Delivers the answer to a call. Returns false when no such call is waiting.
     pub(crate) fn answer(&self, id: &Id, answered: Answered) -> bool {
         let Id::Text(id) = id else { return false };
         let waiting = self.lock().remove(id);
         waiting.is_some_and(|waiting| waiting.tell.send(Ok(answered)).is_ok())
     }
 
-    /// How many hooks a fire from inside this call runs inside of. None when no such call is open.
+    /// How many hooks a fire made inside this call is nested in. `None` when the call is not open.
     pub(crate) fn depth_inside(&self, id: &str) -> Option<u32> {
         Some(self.lock().get(id)?.depth.saturating_add(1))
     }
@@ -71,7 +71,7 @@ impl Calls {
         }
     }
 
-    /// Forgets a call. False when it has its answer already.
+    /// Removes a call. Returns false when it was already answered.
     fn forget(&self, id: &str) -> bool {
         self.lock().remove(id).is_some()
     }
@@ -110,7 +110,7 @@ impl ClientHook {
             .try_with(|fire| (fire.request.to_string(), fire.depth, fire.until))
             .unwrap_or_else(|_| ("null".to_owned(), 0, None));
         let (id, answered) = connection.calls.begin(depth);
-        // Rounded up: a hook with 5 s is told of 5000 ms.
+        // Rounded up, so that a hook with a timeout of 5 s gets 5000 ms.
         let deadline = until.map_or(call.deadline, |until| until.min(call.deadline));
         let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
         let hook = Value::from(&**call.call.hook);

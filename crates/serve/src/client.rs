@@ -1,4 +1,4 @@
-//! The other end, for a process that lives for one event: it borrows a warm worker, or does as if there were no daemon.
+//! The client, for a process that handles one event: it borrows a warm worker, or goes on without a daemon.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,7 +24,7 @@ const HELLO_WITHIN: Duration = Duration::from_millis(100);
 /// How long a server may be silent.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Borrows warm workers from the daemon. Whatever goes wrong, there is no daemon.
+/// Borrows warm workers from the daemon. Any failure counts as if no daemon ran.
 pub struct Borrower {
     socket: SocketPath,
     state: PathBuf,
@@ -66,7 +66,7 @@ impl Borrower {
         }
     }
 
-    /// Does this when no daemon runs; the event does not wait for it.
+    /// Calls `start` when no daemon runs. The event does not wait for it.
     #[must_use]
     pub fn or_start(self, start: impl FnOnce() + Send + 'static) -> Self {
         Self { start: Mutex::new(Some(Box::new(start))), ..self }
@@ -93,19 +93,19 @@ impl Borrower {
         introduce(stream).and_then(|greeting| self.introduced(greeting)).map_err(untrusted)
     }
 
-    /// Says hello to the daemon, if one runs, for a call that is about to come. It does not wait for the answer.
+    /// Sends `hello` to the daemon, if one runs, ahead of the first call. Does not wait for the answer.
     pub fn greet(&self) {
         if let Some(greeting) = self.socket.connect().ok().and_then(|stream| introduce(stream).ok()) {
             *self.greeting.lock().unwrap_or_else(PoisonError::into_inner) = Some(greeting);
         }
     }
 
-    /// Sees that the other end is the daemon of this person and this version.
+    /// Checks that the other end is this person's daemon, of this version.
     fn introduced(&self, greeting: Greeting) -> io::Result<Conversation> {
         let Greeting { mut conversation, asked, nonce, peer, until } = greeting;
-        // While it answers.
+        // Checked here, while the daemon answers.
         if Confinement::of(peer.pid).more_than(&Confinement::of_self()).is_some() {
-            return Err(io::Error::other("the other end is not a process like this one"));
+            return Err(io::Error::other("the other end is more confined than this process"));
         }
         let key = Key::read(&self.state)?;
         let said = conversation.finish(asked, until, &[]).map_err(Trouble::into_error)?;
@@ -114,9 +114,9 @@ impl Borrower {
             said.get("server").and_then(|server| server.get("pid")).and_then(|pid| pid.text().parse().ok());
         let proof = said.get("proof").and_then(|proof| proof.as_str().map(|proof| proof.into_owned()));
         if text(["server", "version"]).as_deref() != Some(&self.version) {
-            return Err(io::Error::other("it is another version"));
+            return Err(io::Error::other("it is a different version"));
         }
-        // A relay has another process id than the one that the proof is for.
+        // The process id of a relay differs from the one that the proof is for.
         if pid != Some(peer.pid) || !key.proves(&proof.unwrap_or_default(), &nonce, peer.pid) {
             return Err(io::Error::other("it does not prove that it is the daemon"));
         }
@@ -124,12 +124,12 @@ impl Borrower {
     }
 }
 
-/// Says hello, and does not wait for the answer.
+/// Sends `hello` without waiting for the answer.
 fn introduce(stream: UnixStream) -> io::Result<Greeting> {
     let until = Instant::now() + HELLO_WITHIN;
     let peer = Peer::of(&stream)?;
     if !peer.is_same_user() {
-        return Err(io::Error::other("the other end is a process of somebody else"));
+        return Err(io::Error::other("the other end belongs to another user"));
     }
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -167,7 +167,7 @@ impl PythonRunner for Borrower {
     }
 }
 
-/// The parameters of `python.call`; none when a text is not UTF-8.
+/// The parameters of `python.call`; `None` when a text is not UTF-8.
 fn request(call: &PythonCall<'_>) -> Option<String> {
     let spec = call.spec;
     let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
@@ -207,7 +207,7 @@ fn request(call: &PythonCall<'_>) -> Option<String> {
 }
 
 fn result_of(result: &Json) -> Result<PythonResult, NotHere> {
-    let unclear = || NotHere::midway("the daemon answered something that is no answer");
+    let unclear = || NotHere::midway("the daemon sent an answer that is not valid");
     let printed =
         result.get("stdout").and_then(|text| text.as_str().map(|text| text.into_owned().into_bytes()));
     let response = match (result.get("reply"), result.get("failure")) {
@@ -246,10 +246,10 @@ impl Conversation {
         Ok(Self { stream, read: Vec::new(), last: 0 })
     }
 
-    /// Connects to a server, whoever it is, and says hello.
+    /// Connects to a server without checking who runs it, and sends `hello`.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why the server cannot be used.
     pub fn open(socket: &SocketPath) -> Result<Self, NoSocket> {
         let failed = |error: io::Error| NoSocket::Unusable(format!("the server does not answer: {error}"));
         let stream = socket.connect()?;
@@ -258,10 +258,10 @@ impl Conversation {
         Ok(conversation)
     }
 
-    /// Asks for something, and waits for the result.
+    /// Sends a request and waits for the result.
     ///
     /// # Errors
-    /// What the server says, or why it does not answer.
+    /// The server's error, or why it does not answer.
     pub fn request(&mut self, method: &str, params: &str, limit: Duration) -> io::Result<Json> {
         self.ask(method, params, Instant::now() + limit, &[]).map_err(Trouble::into_error)
     }
@@ -284,7 +284,7 @@ impl Conversation {
         let mut line =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
                 .into_bytes();
-        // What goes wrong here goes wrong again when the rest is sent.
+        // An error here occurs again when the rest is sent.
         let written = self.stream.write(&line).unwrap_or_default();
         line.drain(..written);
         Asked { id, left: line }
@@ -312,12 +312,12 @@ impl Conversation {
                     Err(error) => return Err(lost(error.to_string())),
                 }
             }
-            // From its last byte on the server may have acted on the line, also when it is gone by now.
+            // Once the last byte is sent, the server may have acted on the line, even if it is gone by now.
             let sent = left.is_empty();
             let lost = |why: String| Trouble::Lost { why, sent };
             let mut piece = [0; 16 * 1024];
             match self.stream.read(&mut piece) {
-                Ok(0) => return Err(lost("the daemon hung up".to_owned())),
+                Ok(0) => return Err(lost("the daemon closed the connection".to_owned())),
                 Ok(count) => {
                     heard = Instant::now();
                     self.read.extend_from_slice(piece.get(..count).unwrap_or_default());
@@ -326,7 +326,7 @@ impl Conversation {
                 Err(error) => return Err(lost(error.to_string())),
             }
             if self.read.len() > MAX_LINE {
-                return Err(lost("the daemon answers without an end".to_owned()));
+                return Err(lost("the daemon's answer is too long".to_owned()));
             }
             while let Some(end) = self.read.iter().position(|&byte| byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();
@@ -352,10 +352,10 @@ impl Conversation {
     }
 }
 
-/// A request that was begun.
+/// A request that was at least partly sent.
 struct Asked {
     id: String,
-    /// What is to be sent yet.
+    /// What remains to be sent.
     left: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! One client: its requests are read and begun in their order, and answered whenever they are done.
+//! One client: its requests are read and started in order, and answered as they finish.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,17 +21,17 @@ use crate::server::Server;
 use crate::view::{Site, View};
 use crate::{MAX_IN_FLIGHT, params::Params};
 
-/// How long a client may take to say `hello`.
+/// How long a client may take to send `hello`.
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
-/// How long what is under way may take after the client has closed its half, as long as it still reads.
+/// How long pending requests may still take after the client has closed its sending half, while it still reads.
 const AFTER_END: Duration = Duration::from_secs(2);
-/// The most requests that are read ahead while too many are under way. Answers to calls may stand after them.
+/// The most requests that are read ahead while too many are pending. Answers to calls may come after them.
 const MAX_AHEAD: usize = 256;
-/// The most bytes that are read ahead, but for one request.
+/// The most bytes that are read ahead; the last request may exceed it.
 const MAX_AHEAD_BYTES: usize = 16 << 20;
-/// The most that a client which is not served any more is still answered, in bytes that it sent.
+/// How many more bytes are read, and refused, from a client whose connection is about to be closed.
 const MAX_REFUSED: usize = 1 << 20;
-/// How long it is still answered.
+/// How long such a client is still answered.
 const REFUSED_FOR: Duration = Duration::from_millis(50);
 
 /// Where a connection comes from.
@@ -55,9 +55,9 @@ pub(crate) struct Connection {
     pub(crate) last_subscription: AtomicU64,
     under_way: Mutex<HashMap<Id, oneshot::Sender<()>>>,
     in_flight: Arc<Semaphore>,
-    /// The client sends no more.
+    /// Whether the client has closed its sending half.
     is_half_closed: AtomicBool,
-    /// Why the peer is not served, where it is a socket's.
+    /// Why a client on the socket is not served.
     refusal: Option<String>,
     me: Weak<Self>,
 }
@@ -164,7 +164,7 @@ impl Connection {
         while !ahead.is_empty() && self.begin_waiting(&mut ahead).await {}
     }
 
-    /// The connection is to be closed: requests that are sent without waiting for an answer are answered too.
+    /// Before the connection is closed, answers the requests that the client sent without waiting for answers.
     async fn refuse_the_rest(&self, stream: &UnixStream, lines: &mut Lines) {
         let (mut left, until) = (MAX_REFUSED, tokio::time::Instant::now() + REFUSED_FOR);
         loop {
@@ -186,7 +186,7 @@ impl Connection {
         }
     }
 
-    /// Why nothing is done for this client.
+    /// Why requests of this client are refused, if they are.
     fn refused(&self) -> Option<RpcError> {
         match (&self.refusal, self.server.is_stopping()) {
             (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
@@ -195,13 +195,13 @@ impl Connection {
         }
     }
 
-    /// Takes one message. False when the connection is to be closed.
+    /// Handles one message. Returns false when the connection must be closed.
     async fn take(&self, line: Result<Incoming, message::Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
         match line {
             Err((id, error)) => {
                 self.fail_calls(error.kind);
                 self.outbox.send(error_line(id.as_ref(), &error));
-                // These answers are not counted as requests are: a client that does not read them is not read either.
+                // Unlike requests, these answers need no permit: instead, nothing is read until the client reads.
                 self.outbox.has_room().await;
                 true
             }
@@ -239,11 +239,11 @@ impl Connection {
         }
     }
 
-    /// A line that nobody can read may have been the answer to a call.
+    /// Fails all open calls: a line that cannot be read may have been the answer to one.
     fn fail_calls(&self, kind: ErrorKind) {
         let failure = match kind {
             ErrorKind::Parse => {
-                Failure::bad_output("the client sent a line that is no JSON while it was called")
+                Failure::bad_output("the client sent a line that is not JSON while it was called")
             }
             ErrorKind::TooLarge => {
                 let detail = format!(
@@ -257,7 +257,7 @@ impl Connection {
         self.calls.fail_all(&failure);
     }
 
-    /// Begins the first request that was read ahead, when one that is under way has been answered.
+    /// Starts the first request that was read ahead, once a pending one has been answered.
     async fn begin_waiting(&self, ahead: &mut VecDeque<Request>) -> bool {
         let Ok(permit) = Arc::clone(&self.in_flight).acquire_owned().await else { return false };
         match ahead.pop_front() {
@@ -266,15 +266,15 @@ impl Connection {
         }
     }
 
-    /// Begins a request; what it changes is changed before the next one is looked at. False when the connection is
-    /// to be closed.
+    /// Starts a request. Its changes are made before the next request is handled. Returns false when the connection
+    /// must be closed.
     async fn begin(&self, request: Request) -> bool {
         let refused = self.refused();
         let is_in_use = || self.lock_under_way().contains_key(&request.id);
         let error = if refused.is_some() {
             refused
         } else if is_in_use() {
-            Some(RpcError::new(ErrorKind::Request, "this `id` belongs to a request that is under way"))
+            Some(RpcError::new(ErrorKind::Request, "this `id` belongs to a request that is still pending"))
         } else if request.method != "hello" && self.defaults.get().is_none() {
             Some(hello_first())
         } else {
@@ -287,7 +287,7 @@ impl Connection {
         }
     }
 
-    /// Answers a request. False when the connection is to be closed.
+    /// Answers a request. Returns false when the connection must be closed.
     pub(crate) async fn answer(&self, request: Request, result: MethodResult) -> bool {
         let kind = result.as_ref().err().map(|error| error.kind);
         self.respond(&request.id, request.permit, result);
@@ -295,7 +295,7 @@ impl Connection {
             return true;
         }
         let _ = tokio::time::timeout(Duration::from_secs(1), self.outbox.flushed()).await;
-        // A server that shuts down waits for fires, and their calls are answered over this connection.
+        // A server that is shutting down waits for fires, whose calls are answered over this connection.
         kind == Some(ErrorKind::ShuttingDown) && self.in_flight.available_permits() < MAX_IN_FLIGHT
     }
 
@@ -307,7 +307,7 @@ impl Connection {
         self.outbox.answer(line, permit);
     }
 
-    /// Remembers a request that can be cancelled, until it is over.
+    /// Remembers a request that can be cancelled, until it has ended.
     pub(crate) fn cancellable(&self, id: &Id) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
         self.lock_under_way().insert(id.clone(), cancel);
@@ -346,7 +346,7 @@ impl Connection {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it wants to hear of its own fires.
+    /// Whether it subscribed to its own fires.
     pub(crate) fn is_listening(&self) -> bool {
         !self.subscriptions().is_empty()
     }
@@ -359,7 +359,7 @@ impl Connection {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The client sends no more. As long as it reads, what is under way is answered, for a moment.
+    /// Called when nothing more is read. While the client still reads, pending requests are answered, for a short time.
     async fn wait_for_answers(&self, stream: &UnixStream) {
         self.is_half_closed.store(true, Ordering::SeqCst);
         self.calls.fail_all(&Failure::new(FailureKind::WorkerLost, "the client closed its connection"));
@@ -395,7 +395,7 @@ fn hello_first() -> RpcError {
     RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`")
 }
 
-/// Whether no more is read ahead.
+/// Whether nothing more may be read ahead.
 fn is_full(ahead: &VecDeque<Request>) -> bool {
     let bytes =
         || ahead.iter().filter_map(|request| request.params.as_ref()).map(|params| params.text().len());

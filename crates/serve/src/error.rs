@@ -1,4 +1,4 @@
-//! What a request is answered with when it fails.
+//! The errors that requests are answered with.
 
 use crosier::Json;
 use crosier::protocol::json;
@@ -78,7 +78,7 @@ impl ErrorKind {
 pub(crate) struct RpcError {
     pub(crate) kind: ErrorKind,
     message: String,
-    /// What is told beside the kind.
+    /// Further members of the error's `data`.
     data: Vec<(&'static str, Json)>,
 }
 
@@ -87,7 +87,7 @@ impl RpcError {
         Self { kind, message: message.into(), data: Vec::new() }
     }
 
-    /// A parameter is wrong; it is named.
+    /// An error about the parameter of this name.
     pub(crate) fn params(name: &str, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Params, message).with("param", Json::from(json!(name)))
     }
@@ -108,7 +108,7 @@ impl RpcError {
     }
 }
 
-/// A JSON object in one piece.
+/// A JSON object, as text.
 pub(crate) fn object(entries: impl IntoIterator<Item = (&'static str, Value)>) -> String {
     let map: Map = entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     Value::Object(map).to_string()

@@ -21,7 +21,7 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     /// What `crosier explain --json` prints.
     ///
     /// # Errors
-    /// What is wrong with the question.
+    /// What is wrong with the request.
     fn explain(
         &self,
         engine: &Engine,
@@ -42,7 +42,7 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     /// Answers an agent, as `crosier hook` does.
     fn hook(&self, request: &HookRequest) -> HookAnswer;
 
-    /// An event was judged, for the log. A decision never depends on it.
+    /// Called when an event was judged, for the log. No decision depends on it.
     fn fired(&self, place: &Place, event: &Event, outcome: &Outcome, took: Duration);
 }
 
@@ -50,13 +50,13 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// What decides about the files.
+    /// How its configuration files are found.
     pub at: Where,
     /// Crosier's own configuration folder, when the client names it.
     pub config_home: Option<PathBuf>,
     /// Crosier's own state folder, when the client names it.
     pub state_home: Option<PathBuf>,
-    /// Whether any file may be named: the client started this server itself.
+    /// Whether the client may name any file, because it started this server itself.
     pub any_file: bool,
 }
 
@@ -68,13 +68,13 @@ impl Place {
     }
 }
 
-/// What decides about the files of a place.
+/// How the configuration files of a place are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Where {
     /// The layers and the trust of this project.
     Project(PathBuf),
-    /// These files outright; without one only what is registered.
+    /// Exactly these files; if there are none, only registered hooks apply.
     Files(Vec<PathBuf>),
 }
 
@@ -88,14 +88,14 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// Files and folders that determine it, including some that do not exist yet: when one changes, it is reloaded.
     pub watched: Vec<PathBuf>,
-    /// The hooks that a person switched off, by their names as shown.
+    /// The display names of the hooks that a person switched off.
     pub switched_off: Vec<String>,
-    /// What the client's person should know, as a list.
+    /// Problems to show to the client's user, as a list.
     pub problems: Json,
 }
 
 impl Loaded {
-    /// These hooks, of these files.
+    /// These hooks, from these files.
     #[must_use]
     pub fn new(builder: Builder, files: Vec<PathBuf>) -> Self {
         Self {
@@ -112,9 +112,9 @@ impl Loaded {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refused {
-    /// In one line.
+    /// The reason, on one line.
     pub why: String,
-    /// Whether it is a matter of trust.
+    /// Whether the project is not trusted, as opposed to problems in its configuration.
     pub untrusted: bool,
     /// What is wrong, as `crosier check --json` prints it.
     pub problems: Json,
@@ -133,17 +133,17 @@ impl Refused {
 pub struct HookRequest {
     /// The agent's name.
     pub agent: String,
-    /// The event, as the agent calls it, where the address says so.
+    /// The agent's name of the event, if the URL has it.
     pub event: Option<String>,
-    /// The project, where a header says so.
+    /// The project, if a header names it.
     pub project: Option<PathBuf>,
-    /// What was posted; the error is why it could not be read.
+    /// The body of the request, or why it could not be read.
     pub body: Result<Vec<u8>, String>,
 }
 
-/// What an agent is answered.
+/// The answer to an agent.
 #[derive(Debug, Clone)]
 pub struct HookAnswer {
-    /// A body that the agent takes.
+    /// A body in the agent's own format.
     pub body: String,
 }

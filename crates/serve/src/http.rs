@@ -1,7 +1,7 @@
-//! HTTP on loopback, for agents that post their events. One request a connection.
+//! HTTP on loopback, for agents that post their events. One request per connection.
 //!
-//! On `/v1/hook/…`, once the token is right, every fault is a 200 with that agent's refusal: an agent lets the tool run
-//! on any other status.
+//! On `/v1/hook/…`, once the token is right, every fault is a 200 with that agent's refusal: on any other status, an
+//! agent lets the tool run.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -34,12 +34,12 @@ use crate::view::{Site, View};
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
 /// The most requests at once.
 const MAX_CONNECTIONS: usize = 64;
-/// The most that are heard, to be told that there are too many.
+/// The most connections at once, including those that are only told that there are too many.
 const MAX_HEARD: usize = 1024;
 /// The longest head of a request.
 const MAX_HEAD: usize = 32 * 1024;
 
-/// A loopback address and its port; 0 is any.
+/// A loopback address and its port; port 0 means any free port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpAddress(SocketAddr);
 
@@ -110,7 +110,7 @@ impl Service {
             Ok(false) => return,
             Err(_) => {
                 let mut head = vec![0; MAX_HEAD];
-                // What was sent and not read would take the answer away with it.
+                // Read what was sent: closing a socket with unread data resets it, and the answer would be lost.
                 let count = stream.try_read(&mut head).unwrap_or(0);
                 head.truncate(count);
                 let _ = stream.write_all(self.late(&head).await.as_bytes()).await;
@@ -118,7 +118,7 @@ impl Service {
                 return;
             }
         }
-        // A server that shuts down waits until the answer is written.
+        // A server that is shutting down waits until the answer is written.
         let under_way = Arc::new(OnceLock::new());
         let kept = Arc::clone(&under_way);
         let answer = hyper::service::service_fn(move |request| {
@@ -134,8 +134,8 @@ impl Service {
         drop(kept);
     }
 
-    /// The answer to a head that did not arrive in time. Also then an agent that has shown the token is refused in its own
-    /// words.
+    /// The answer when the head of a request did not arrive in time. An agent that has sent the token still gets a
+    /// refusal in its own format.
     async fn late(&self, head: &[u8]) -> String {
         let head = String::from_utf8_lossy(head);
         let mut lines = head.split_inclusive("\r\n").filter_map(|line| line.strip_suffix("\r\n"));
@@ -157,7 +157,7 @@ impl Service {
         )
     }
 
-    /// What the agent is answered. It is a refusal also when the server is cut short.
+    /// The answer to the agent; a refusal if the server is stopped meanwhile.
     async fn hook(&self, request: HookRequest) -> String {
         let refused = HookRequest { body: Err("the server is shutting down".to_owned()), ..request.clone() };
         let judge = |request: HookRequest| {
@@ -195,7 +195,7 @@ impl Service {
         let project =
             head.headers.get("x-crosier-project").and_then(|value| value.to_str().ok()).map(PathBuf::from);
         match (hook, body) {
-            // Whoever has the token is an agent that waits for a decision.
+            // A client with the token is an agent that waits for a decision.
             (Some((agent, event, _)), body) if may => {
                 let _ = under_way.set(self.server.begin_fire());
                 let body = body.map_err(|Fault(_, why)| why);
@@ -261,7 +261,7 @@ impl Service {
         token.len() == given.len() && differs == 0
     }
 
-    /// One request of the protocol, alone.
+    /// Handles one JSON-RPC request.
     async fn rpc(&self, body: &[u8], project: Option<PathBuf>, under_way: &OnceLock<UnderWay>) -> String {
         let (id, result) = match message::read(body) {
             Ok(Incoming::Request { id, method, params }) => {
@@ -352,7 +352,7 @@ fn hook_path(path: &str) -> Option<(String, Option<String>, bool)> {
     Some((agent, event, words.next().is_none()))
 }
 
-/// Waits until the head of a request is there. False when the client is gone, or the head is too long.
+/// Waits until the head of a request has arrived. Returns false when the client is gone.
 async fn whole_head(stream: &TcpStream) -> bool {
     let mut head = vec![0; MAX_HEAD];
     loop {
@@ -363,7 +363,7 @@ async fn whole_head(stream: &TcpStream) -> bool {
             {
                 return true;
             }
-            // hyper says what is wrong with it.
+            // The head is too long: hyper reports the error.
             Ok(count) if count == head.len() => return true,
             Ok(_) => tokio::time::sleep(Duration::from_millis(2)).await,
         }

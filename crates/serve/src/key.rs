@@ -1,4 +1,4 @@
-//! Secrets in the state folder: the key that a server proves itself with, and the token of its HTTP address.
+//! Secrets in the state folder: the key with which a server proves its identity, and the token of its HTTP address.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use sha2::Sha256;
 const LENGTH: usize = 32;
 const DOMAIN: &[u8] = b"crosier-rpc-1";
 
-/// The key of the daemons of one person.
+/// The key of one person's daemons.
 #[derive(Clone)]
 pub struct Key([u8; LENGTH]);
 
@@ -33,10 +33,10 @@ impl Key {
         Ok(Self(key))
     }
 
-    /// Reads the key of this state folder, or makes one.
+    /// Reads the key of this state folder, or creates one.
     ///
     /// # Errors
-    /// When it can be neither read nor made.
+    /// When it can be neither read nor created.
     pub fn read_or_make(state: &Path) -> io::Result<Self> {
         match Self::read(state) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -49,14 +49,14 @@ impl Key {
         }
     }
 
-    /// What proves to whoever sent this nonce that the process of this id has the key.
+    /// Proves to the sender of this nonce that the process with this id has the key.
     #[must_use]
     pub fn proof(&self, nonce: &str, pid: u32) -> String {
         let bytes = self.mac(nonce, pid).finalize().into_bytes();
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether this is the proof, in constant time.
+    /// Whether the proof is valid, compared in constant time.
     #[must_use]
     pub fn proves(&self, proof: &str, nonce: &str, pid: u32) -> bool {
         let pairs = proof.as_bytes().as_chunks::<2>().0;
@@ -66,7 +66,7 @@ impl Key {
     }
 
     fn mac(&self, nonce: &str, pid: u32) -> Hmac<Sha256> {
-        // A key of any length is taken.
+        // HMAC accepts a key of any length, so this does not fail.
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.0).unwrap_or_else(|_| Hmac::new(&Default::default()));
         for part in [DOMAIN, nonce.as_bytes(), pid.to_string().as_bytes()] {
@@ -76,10 +76,10 @@ impl Key {
     }
 }
 
-/// The token of the HTTP address of this state folder; made when there is none.
+/// The token of the HTTP address of this state folder; created when there is none.
 ///
 /// # Errors
-/// When it can be neither read nor made.
+/// When it can be neither read nor created.
 pub fn http_token(state: &Path) -> io::Result<String> {
     let path = state.join("http.token");
     let read = match read_private(&path) {
@@ -111,7 +111,7 @@ fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Created atomically; the first process wins.
+/// Creates a file atomically; if two processes do this, the first one wins.
 fn make_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;

@@ -1,7 +1,7 @@
 //! `crosier serve`: one process that keeps Python workers warm, and is a host for programs in any language.
 //!
-//! JSON-RPC 2.0, one object a line, over a Unix socket or over stdio; a small part of it over HTTP on loopback.
-//! `docs/protocol.md` is the description of it.
+//! JSON-RPC 2.0, one object per line, over a Unix socket or over stdio; a small part of it over HTTP on loopback.
+//! `docs/protocol.md` describes it.
 //!
 //! ```text
 //! line ──► message ──► connection ──► method/… ──► outbox
@@ -9,15 +9,15 @@
 //!                          └── view: the hooks, scopes and switches of one connection, and its engines
 //! ```
 //!
-//! - `line`, `message`, `params`, `error`: bytes to requests, and what is wrong with them. Pure.
+//! - `line`, `message`, `params`, `error`: bytes to requests or errors, without input or output.
 //! - `connection`: one client. It reads, hands each request to its method, and ends with the client.
-//! - `view`: a connection is a host: engines with the configuration of a project and the connection's own hooks.
+//! - `view`: a connection is a host; its engines have the configuration of a project and the connection's own hooks.
 //! - `callback`: hooks whose handler is the client.
-//! - `news`: messages and outcomes for whoever subscribed.
-//! - `server`: what all connections share. `socket`, `stdio` and `http` bring connections.
-//! - `client`: the other end, for `crosier hook`: borrows a warm worker, and falls back to none.
+//! - `news`: messages and outcomes for subscribers.
+//! - `server`: what all connections share. `socket`, `stdio` and `http` accept connections.
+//! - `client`: the other end, for `crosier hook`: borrows a warm worker if it can.
 //!
-//! The crate knows no configuration files, agents or environment: a [`Host`] brings them.
+//! The crate knows no configuration files, agents or environment: a [`Host`] provides them.
 #![forbid(unsafe_code)]
 
 mod callback;
@@ -51,12 +51,12 @@ pub use socket::{Bound, NoSocket, SocketPath};
 pub const PROTOCOL: u32 = 1;
 /// The longest line, in bytes.
 pub const MAX_LINE: usize = 64 << 20;
-/// The most requests of a connection that wait for their answer.
+/// The most requests of a connection that can be pending.
 pub const MAX_IN_FLIGHT: usize = 64;
 /// The largest reply of a hook whose handler is a client, in bytes.
 pub const MAX_REPLY: usize = 1 << 20;
 
-/// For the fuzzer: whatever a line holds, it is read or refused.
+/// For fuzzing: any line must be read or refused.
 #[doc(hidden)]
 pub fn read_any_line(line: &[u8]) -> bool {
     match message::read(line) {

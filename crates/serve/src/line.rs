@@ -1,16 +1,16 @@
-//! Bytes to lines, at most this long.
+//! Splits bytes into lines of limited length.
 
 use super::MAX_LINE;
 
-/// Cuts what is read into lines. A line that is too long is thrown away up to its end.
+/// Splits its input into lines. A line that is too long is discarded.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
     /// Where the next line begins.
     start: usize,
-    /// How far there is no end of a line.
+    /// Up to where the input was searched for the end of a line.
     looked: usize,
-    /// Whether the rest of a line that is too long is thrown away.
+    /// Whether the rest of a line that is too long is being discarded.
     skipping: bool,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Line<'a> {
 }
 
 impl Lines {
-    /// Room to read into.
+    /// The buffer to read into.
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         if self.start > 0 {
             self.bytes.drain(..self.start);
@@ -36,7 +36,7 @@ impl Lines {
         &mut self.bytes
     }
 
-    /// The next line, if all of it is there.
+    /// The next line, if it is complete.
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
         loop {
             let Some(length) = self.bytes[self.looked..].iter().position(|&byte| byte == b'\n') else {
@@ -60,7 +60,7 @@ impl Lines {
         }
     }
 
-    /// What is left at the end of the input: a line without an end.
+    /// What is left at the end of the input: an unfinished line.
     pub(crate) fn rest(&mut self) -> Option<Vec<u8>> {
         let rest = self.bytes.get(self.start..).unwrap_or_default().to_vec();
         self.start = self.bytes.len();

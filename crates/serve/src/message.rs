@@ -1,4 +1,4 @@
-//! One line as a message of JSON-RPC.
+//! One line as a JSON-RPC message.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crosier::protocol::ordered::Value;
 
 use crate::error::{ErrorKind, RpcError};
 
-/// The number of a request: a string or an integer, as it was sent.
+/// The id of a request: a string or an integer, as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
     Number(String),
@@ -48,14 +48,14 @@ pub(crate) enum Incoming {
         method: String,
         params: Option<Json>,
     },
-    /// The answer to a request of ours: a result, or the message of an error, or neither in a form that can be used.
+    /// The response to a request that the server sent.
     Response {
         id: Id,
         outcome: Answered,
     },
 }
 
-/// How a request of ours was answered.
+/// How the client answered a request of the server.
 #[derive(Debug)]
 pub(crate) enum Answered {
     Result(Json),
@@ -63,19 +63,20 @@ pub(crate) enum Answered {
     Unclear(&'static str),
 }
 
-/// A line that is no message: the request that it may be, and what is wrong.
+/// Why a line is not a message, with the id of the request if it has one.
 pub(crate) type Unreadable = (Option<Id>, RpcError);
 
 /// Reads one line.
 pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
-    let parse = |why: String| (None, RpcError::new(ErrorKind::Parse, format!("this line is no JSON: {why}")));
+    let parse =
+        |why: String| (None, RpcError::new(ErrorKind::Parse, format!("this line is not JSON: {why}")));
     let text = std::str::from_utf8(line)
         .map_err(|error| parse(format!("byte {} is not UTF-8", error.valid_up_to())))?;
     let json = Json::parse(text.trim_ascii()).map_err(|error| parse(error.to_string()))?;
     let bad = |id: Option<Id>, why: &str| (id, RpcError::new(ErrorKind::Request, why));
     let Some(entries) = json.entries() else {
         let why = if json.text().starts_with('[') {
-            "batches are not taken: send one object a line"
+            "batches are not supported: send one object per line"
         } else {
             "a message is a JSON object"
         };
@@ -86,7 +87,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
     for (name, value) in entries {
         let Some(place) = NAMES.iter().position(|known| *known == name) else { continue };
         if fields[place].replace(value).is_some() {
-            return Err(bad(None, &format!("`{name}` is there twice")));
+            return Err(bad(None, &format!("`{name}` appears twice")));
         }
     }
     let [version, id, method, params, result, error] = fields;

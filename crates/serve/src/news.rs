@@ -1,4 +1,4 @@
-//! Messages and outcomes, for whoever subscribed: a connection to its own fires, or to those of all.
+//! Messages and outcomes for subscribers: those of a connection's own fires, or of all fires.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -12,30 +12,30 @@ use crosier::{Event, Json, Listener, Message, Moment, Outcome, Received};
 use crate::connection::Connection;
 use crate::server::Server;
 
-/// What a connection wants to hear.
+/// A subscription of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Subscription {
     pub(crate) number: u64,
     pub(crate) messages: bool,
     pub(crate) outcomes: bool,
-    /// Of every connection, without payloads.
+    /// To the fires of every connection, without payloads.
     pub(crate) all: bool,
 }
 
-/// Passes on what the hooks of one engine do.
+/// Forwards the messages of one engine.
 #[derive(Debug)]
 pub(crate) struct Relay {
     listener: Listener,
-    /// Held while messages are handed on, so that none is overtaken by the answer to its fire.
-    gate: Mutex<()>,
+    /// Held while messages are forwarded, so that the answer to a fire does not overtake its messages.
+    forwarding: Mutex<()>,
     owner: Weak<Connection>,
     server: Weak<Server>,
 }
 
 impl Relay {
-    /// Begins to listen; ends with the engine.
+    /// Starts to listen, until the engine ends.
     pub(crate) fn start(listener: Listener, owner: Weak<Connection>, server: Weak<Server>) -> Arc<Self> {
-        let relay = Arc::new(Self { listener, gate: Mutex::new(()), owner, server });
+        let relay = Arc::new(Self { listener, forwarding: Mutex::new(()), owner, server });
         let running = Arc::downgrade(&relay);
         tokio::spawn(poll_fn(move |context| match running.upgrade() {
             Some(relay) => relay.poll(context),
@@ -45,7 +45,7 @@ impl Relay {
     }
 
     fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
-        let _held = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = self.forwarding.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let next = pin!(self.listener.next());
             match next.poll(context) {
@@ -56,9 +56,9 @@ impl Relay {
         }
     }
 
-    /// Passes on all messages so far.
+    /// Forwards all messages so far.
     pub(crate) fn catch_up(&self) {
-        let _held = self.gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = self.forwarding.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(received) = self.listener.try_next() {
             self.hand_on(&received);
         }
@@ -78,7 +78,7 @@ impl Relay {
     }
 }
 
-/// Tells of what came of an event.
+/// Sends the outcome of an event to subscribers.
 pub(crate) fn outcome(connection: &Arc<Connection>, server: &Arc<Server>, event: &Event, outcome: &Outcome) {
     if !connection.is_listening() && !server.has_listeners() {
         return;
@@ -91,7 +91,7 @@ pub(crate) fn outcome(connection: &Arc<Connection>, server: &Arc<Server>, event:
     tell(&Arc::downgrade(connection), &Arc::downgrade(server), "outcome", wants, &full, &bare);
 }
 
-/// Tells the owner all of it, and those who listen to all connections only what holds no payload.
+/// Sends the full text to the owner, and the text without payloads to those that subscribed to all connections.
 fn tell(
     owner: &Weak<Connection>,
     server: &Weak<Server>,
@@ -134,7 +134,7 @@ fn without_payload(message: &Message) -> Message {
     Message { moment, ..message.clone() }
 }
 
-/// What was decided and by whom, and nothing that can quote a payload.
+/// What was decided and by which hook, without anything that can quote a payload.
 fn bare(outcome: &Outcome) -> Json {
     let reports: Vec<Value> = outcome
         .reports

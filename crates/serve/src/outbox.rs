@@ -1,8 +1,8 @@
-//! What is sent to a client, in order. A client that does not read blocks nobody.
+//! What is sent to a client, in order. A client that does not read does not block the server.
 //!
-//! A sender adds its message and writes at once as much as the socket takes; a task writes the rest when
-//! the client reads on. Answers and calls are kept until then, and their number is bounded by the requests under way.
-//! News (messages, outcomes) are bounded and counted when they do not fit.
+//! A sender adds its message and writes at once as much as the socket accepts; a task writes the rest when
+//! the client reads again. Answers and calls are kept until then; the limit on pending requests bounds their number.
+//! News (messages, outcomes) is limited: what does not fit is dropped and counted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -11,19 +11,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-/// The most news that wait.
+/// The most news items that can wait.
 const MAX_NEWS: usize = 1024;
-/// The most bytes of news that wait.
+/// The most bytes of news that can wait.
 const MAX_NEWS_BYTES: usize = 8 << 20;
 
-/// The most lines beside news that may wait before a client is not read any more that sends lines which are no requests.
+/// How many lines other than news can wait before a client that sends invalid lines is no longer read.
 const MAX_WAITING: usize = 1024;
 
 #[derive(Debug)]
 pub(crate) struct Outbox {
     stream: Arc<UnixStream>,
     state: Mutex<State>,
-    /// Something could not be written at once.
+    /// Notified when something could not be written at once.
     left_over: Notify,
 }
 
@@ -33,7 +33,7 @@ struct State {
     news: usize,
     news_bytes: usize,
     missed: BTreeMap<u64, u64>,
-    /// The item that is being written, and how far it is.
+    /// The item that is being written, and how many of its bytes are written.
     writing: Option<(Item, usize)>,
     closed: bool,
 }
@@ -42,7 +42,7 @@ struct State {
 struct Item {
     line: Vec<u8>,
     is_news: bool,
-    /// A request is under way until its answer is written.
+    /// Keeps the request pending until its answer is written.
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -63,7 +63,7 @@ impl Outbox {
         self.push(line, None);
     }
 
-    /// Sends the answer to a request, which is under way until then.
+    /// Sends the answer to a request, which is pending until the answer is written.
     pub(crate) fn answer(&self, line: String, permit: Option<OwnedSemaphorePermit>) {
         self.push(line, permit);
     }
@@ -99,7 +99,7 @@ impl Outbox {
         }
     }
 
-    /// Writes what is left over, whenever the client reads on. Ends with the connection.
+    /// Writes the rest whenever the client reads again. Returns when the connection is closed.
     pub(crate) async fn write_left_over(&self) {
         loop {
             self.left_over.notified().await;
@@ -117,7 +117,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until everything is written, or nothing can be any more.
+    /// Waits until everything is written, or the connection is closed.
     pub(crate) async fn flushed(&self) {
         loop {
             let flushed = self.lock().flush(&self.stream);
@@ -127,7 +127,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until not too much waits for the client.
+    /// Waits while too many lines are queued for the client.
     pub(crate) async fn has_room(&self) {
         let is_crowded = {
             let state = self.lock();
@@ -138,13 +138,13 @@ impl Outbox {
         }
     }
 
-    /// Whether the client has been sent everything.
+    /// Whether everything was written.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.lock();
         state.writing.is_none() && state.queue.is_empty()
     }
 
-    /// Nothing is sent any more.
+    /// Drops what is queued, and sends nothing from now on.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         *state = State { closed: true, ..State::default() };
@@ -167,7 +167,7 @@ impl State {
         self.queue.push_back(Item { line, is_news: true, _permit: None });
     }
 
-    /// Writes what the socket takes.
+    /// Writes as much as the socket accepts.
     fn flush(&mut self, stream: &UnixStream) -> Flushed {
         if self.closed {
             return Flushed::Closed;
@@ -176,7 +176,7 @@ impl State {
             let (item, at) =
                 match self.writing.take().or_else(|| self.queue.pop_front().map(|item| (item, 0))) {
                     Some(writing) => writing,
-                    // Whoever lost news learns of it as soon as there is room.
+                    // Tell subscribers that missed news as soon as there is room.
                     None if !self.missed.is_empty() => {
                         for (subscription, count) in std::mem::take(&mut self.missed) {
                             self.push_news(missed(subscription, count));

@@ -31,7 +31,7 @@ impl Params {
                 return Err(RpcError::params(name, text));
             }
             if entries[..at].iter().any(|(other, _)| other == name) {
-                return Err(RpcError::params(name, format!("the parameter `{name}` is there twice")));
+                return Err(RpcError::params(name, format!("the parameter `{name}` appears twice")));
             }
         }
         Ok(Self(entries.into_iter().filter(|(_, value)| !value.is_null()).collect()))
@@ -54,7 +54,7 @@ impl Params {
         }
     }
 
-    /// A string that is there and not empty.
+    /// A required string that is not empty.
     pub(crate) fn word(&mut self, name: &str) -> Read<String> {
         let value = self.required(name)?;
         match value.as_str() {
@@ -114,7 +114,7 @@ impl Params {
         }
     }
 
-    /// Names and values of variables, sorted.
+    /// Names and values of environment variables, sorted.
     pub(crate) fn variables(&mut self, name: &str) -> Read<Option<Vec<(String, String)>>> {
         let Some(value) = self.take(name) else { return Ok(None) };
         let variables = serde_json::from_str::<std::collections::BTreeMap<String, String>>(value.text());

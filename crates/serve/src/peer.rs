@@ -1,4 +1,4 @@
-//! Who is at the other end of a socket: its user, and whether it is more confined than we are.
+//! Who is at the other end of a socket: its user, and whether it is more confined than this process.
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -23,9 +23,9 @@ impl Peer {
         self.user == rustix::process::geteuid().as_raw()
     }
 
-    /// Why it is not served: a sandboxed program must not run code outside by asking us to.
+    /// Why it is not served: a sandboxed program must not be able to run code outside its sandbox through the server.
     pub(crate) fn refusal(self) -> Option<String> {
-        // A server does not become more or less confined.
+        // The confinement of this process does not change.
         static MINE: LazyLock<Confinement> = LazyLock::new(Confinement::of_self);
         Confinement::of(self.pid)
             .more_than(&MINE)
@@ -47,13 +47,13 @@ pub struct Confinement {
 const NAMESPACES: [&str; 4] = ["mnt", "user", "pid", "net"];
 
 impl Confinement {
-    /// Ours.
+    /// The confinement of this process.
     #[must_use]
     pub fn of_self() -> Self {
         Self::read("self")
     }
 
-    /// That of another process.
+    /// The confinement of another process.
     #[must_use]
     pub fn of(pid: u32) -> Self {
         Self::read(&pid.to_string())
@@ -82,7 +82,7 @@ impl Confinement {
         Self { namespaces: Some(Vec::new()), no_new_privileges: Some(false), filtered: Some(false) }
     }
 
-    /// In which way it is more confined than this one.
+    /// In which way it is more confined than `other`.
     #[must_use]
     pub fn more_than(&self, other: &Self) -> Option<&'static str> {
         if self.namespaces.is_none() || self.namespaces != other.namespaces {
@@ -96,14 +96,14 @@ impl Confinement {
     }
 }
 
-/// Whether we are more confined than a process that started us, or than the first one of this system: then we start no
-/// daemon.
+/// Whether this process is more confined than one of its ancestors, or than the first process of the system: then it
+/// must not start a daemon.
 #[must_use]
 pub fn is_confined() -> bool {
     let mine = Confinement::of_self();
     let is_less_confined = |pid: u32| {
         let other = Confinement::of(pid);
-        // The namespaces of another user's process are not ours to see; its flags are.
+        // The namespaces of another user's process cannot be read, but its flags can.
         let namespaces = other.namespaces.clone().or_else(|| mine.namespaces.clone());
         mine.more_than(&Confinement { namespaces, ..other }).is_some()
             || user_map(&pid.to_string()).is_some_and(|map| Some(map) != user_map("self"))
@@ -111,7 +111,7 @@ pub fn is_confined() -> bool {
     ancestors().chain([1]).any(is_less_confined)
 }
 
-/// What the kernel says of a process.
+/// The kernel's status of a process.
 #[cfg(target_os = "linux")]
 fn status(process: &str) -> std::io::Result<String> {
     let mut text = String::with_capacity(4096);
@@ -119,19 +119,19 @@ fn status(process: &str) -> std::io::Result<String> {
     Ok(text)
 }
 
-/// How user ids are mapped: from inside a user namespace, nothing else of a process outside can be seen.
+/// How user ids are mapped: the only thing that can be seen of an outer process from inside a user namespace.
 fn user_map(process: &str) -> Option<String> {
     std::fs::read_to_string(format!("/proc/{process}/uid_map")).ok()
 }
 
-/// The processes that started us, the nearest first.
+/// The ancestors of this process, the nearest first.
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &str| -> Option<u32> {
         let status = status(pid).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
         line.trim().parse().ok().filter(|&parent| parent > 1)
     };
-    // More than any real chain has; processes come and go while it is read.
+    // Limited, because processes come and go while the chain is read; no real chain is this long.
     std::iter::successors(parent("self"), move |pid| parent(&pid.to_string())).take(64)
 }
 

@@ -16,20 +16,20 @@ use crate::{peer, stdio};
 
 /// The most connections at once; more wait until one is closed.
 const MAX_CONNECTIONS: usize = 1024;
-/// How long a worker may be idle before all but one of its kind end.
+/// How long workers may be idle before all but one of each kind are ended.
 const IDLE_WORKERS: Duration = Duration::from_secs(30);
-/// How often the server looks whether it is still needed.
+/// How often the server checks whether it is still needed.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// How a server is run.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// With what it proves itself; none: it cannot.
+    /// The key that proves its identity; without a key, it cannot.
     pub key: Option<Key>,
-    /// The environment of hooks of a client on stdio that names none.
+    /// The environment of hooks for a client on stdio that sends none.
     pub environment: Vec<(String, String)>,
-    /// It ends after this long without use; none: never.
+    /// How long it may be unused before it ends; `None` for no limit.
     pub idle: Option<Duration>,
 }
 
@@ -40,13 +40,13 @@ pub struct Server {
     settings: Settings,
     workers: Arc<PythonWorkers>,
     started: Instant,
-    /// When something was last asked, in milliseconds since the start.
+    /// When the last request came, in milliseconds since the start.
     used: AtomicU64,
     connections: Mutex<Vec<Weak<Connection>>>,
     listeners: AtomicUsize,
     under_way: watch::Sender<usize>,
     stopping: AtomicBool,
-    /// What is under way is cancelled.
+    /// Whether pending requests are cancelled.
     cut_short: watch::Sender<bool>,
     ended: watch::Sender<bool>,
     http_url: OnceLock<String>,
@@ -73,14 +73,14 @@ pub enum Ended {
 pub struct Stopper(Arc<Server>);
 
 impl Stopper {
-    /// Cancels what is under way and ends the server.
+    /// Cancels pending requests and ends the server.
     pub fn stop_now(&self) {
         self.0.begin_stop(true);
         self.0.end();
     }
 }
 
-/// A fire that is under way; dropped when it is answered.
+/// A pending fire; dropped when it is answered.
 #[derive(Debug)]
 pub(crate) struct UnderWay(Arc<Server>);
 
@@ -111,13 +111,13 @@ impl Server {
         })
     }
 
-    /// For signal handlers.
+    /// A handle to stop it, for signal handlers.
     #[must_use]
     pub fn stopper(self: &Arc<Self>) -> Stopper {
         Stopper(Arc::clone(self))
     }
 
-    /// Opens the address for agents that post, and gives its URL.
+    /// Listens for agents that post events over HTTP; returns the URL.
     ///
     /// # Errors
     /// When the address cannot be used.
@@ -184,13 +184,13 @@ impl Server {
         Ok(())
     }
 
-    /// Serves nothing but what was opened besides, until the server is asked to end.
+    /// Serves only HTTP, until the server is asked to end.
     pub async fn run_alone(self: &Arc<Self>) {
         self.ended().await;
         self.close().await;
     }
 
-    /// Waits a moment for connections to end, and ends the workers.
+    /// Waits a limited time for connections to end, then ends the workers.
     async fn close(&self) {
         let gone = async {
             while self.connections() > 0 {
@@ -245,7 +245,7 @@ impl Server {
         UnderWay(Arc::clone(self))
     }
 
-    /// No new requests; with `now`, those under way are cancelled.
+    /// Refuses new requests; with `now`, also cancels pending ones.
     pub(crate) fn begin_stop(&self, now: bool) {
         self.stopping.store(true, Ordering::SeqCst);
         if now {
@@ -258,7 +258,7 @@ impl Server {
         self.stopping.load(Ordering::SeqCst)
     }
 
-    /// Waits until what is under way is to be cancelled.
+    /// Waits until pending requests must be cancelled.
     pub(crate) async fn cut_short(&self) {
         let _ = self.cut_short.subscribe().wait_for(|now| *now).await;
     }
@@ -305,7 +305,7 @@ impl Server {
         if self.has_listeners() { self.all() } else { Vec::new() }
     }
 
-    /// Counts again, after somebody subscribed or left.
+    /// Recounts the listeners, after one subscribed or left.
     pub(crate) fn count_listeners(&self) {
         let listens = |connection: &Arc<Connection>| connection.subscriptions().iter().any(|one| one.all);
         let count = self.all().iter().filter(|connection| listens(connection)).count();
@@ -317,17 +317,17 @@ impl Server {
     }
 }
 
-type Place = tokio::sync::OwnedSemaphorePermit;
+type ConnectionPermit = tokio::sync::OwnedSemaphorePermit;
 
 async fn accept(
     listener: &tokio::net::UnixListener,
     places: &Arc<tokio::sync::Semaphore>,
-) -> Option<(tokio::net::UnixStream, Place)> {
+) -> Option<(tokio::net::UnixStream, ConnectionPermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, _)) => Some((stream, place)),
         Err(_) => {
-            // No descriptors are left: others must end first.
+            // No file descriptors are left: wait until others are closed.
             tokio::time::sleep(Duration::from_millis(10)).await;
             None
         }

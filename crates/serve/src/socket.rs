@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-/// What `sun_path` holds, less the byte that ends it.
+/// The size of `sun_path`, less the terminating byte.
 const MAX_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
 
 /// Where the socket of one version of the program is.
@@ -22,7 +22,7 @@ pub enum NoSocket {
     Nobody,
     /// The path cannot be used.
     Unusable(String),
-    /// Another server holds the lock; its process.
+    /// Another server holds the lock: its process id.
     Taken(String),
 }
 
@@ -31,13 +31,14 @@ impl fmt::Display for NoSocket {
         match self {
             Self::Nobody => f.write_str("no server runs"),
             Self::Unusable(why) => f.write_str(why),
-            Self::Taken(pid) => write!(f, "another server runs already, with the process id {pid}"),
+            Self::Taken(pid) => write!(f, "another server is already running, with the process id {pid}"),
         }
     }
 }
 
 impl SocketPath {
-    /// The socket of this version: in Crosier's folder of the runtime folder, or of the state folder.
+    /// The socket of this version: in the folder `crosier` of the runtime folder, or in the folder `run` of the state
+    /// folder.
     ///
     /// # Errors
     /// When there is neither, or the path is too long for a socket.
@@ -52,10 +53,10 @@ impl SocketPath {
         Self::at(folder.join(format!("{version}.sock")))
     }
 
-    /// A socket that is named outright.
+    /// A socket at this path.
     ///
     /// # Errors
-    /// When the path is too long for a socket, or leads to a folder that everybody shares.
+    /// When the path is too long for a socket.
     pub fn at(path: PathBuf) -> Result<Self, NoSocket> {
         if path.as_os_str().len() > MAX_PATH {
             return Err(unusable(format!("{} is too long for a socket ({MAX_PATH} bytes)", path.display())));
@@ -73,10 +74,10 @@ impl SocketPath {
         self.0.parent().unwrap_or(Path::new("/"))
     }
 
-    /// Whether folder and socket are ours alone, as a client wants them.
+    /// Checks that only this user can use the folder and the socket.
     ///
     /// # Errors
-    /// Why a client must do as if there were no server.
+    /// Why a client must behave as if there were no server.
     pub fn check(&self) -> Result<(), NoSocket> {
         check_folder(self.folder())?;
         let meta = match fs::symlink_metadata(&self.0) {
@@ -91,10 +92,10 @@ impl SocketPath {
         Ok(())
     }
 
-    /// Connects, if all is well. The stream does not block.
+    /// Checks the socket and connects. The stream is non-blocking.
     ///
     /// # Errors
-    /// Why a client must do as if there were no server.
+    /// Why a client must behave as if there were no server.
     pub fn connect(&self) -> Result<std::os::unix::net::UnixStream, NoSocket> {
         self.check()?;
         connect(&self.0).map_err(|error| match error.kind() {
@@ -104,10 +105,10 @@ impl SocketPath {
         })
     }
 
-    /// Takes the lock, and only then removes what is left of an earlier server and binds the socket.
+    /// Takes the lock, and only then removes the socket of an earlier server and binds its own.
     ///
     /// # Errors
-    /// When another server has the lock, or the folder is not ours alone.
+    /// When another server has the lock, or others can use the folder.
     pub fn bind(&self) -> Result<Bound, NoSocket> {
         let cannot = |error: io::Error| unusable(format!("{}: {error}", self.0.display()));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(self.folder()).map_err(cannot)?;
@@ -141,7 +142,7 @@ impl SocketPath {
     }
 }
 
-/// A socket that is ours, with its lock. Dropped, it is removed.
+/// A socket of this process, with its lock. It is removed on drop.
 #[derive(Debug)]
 pub struct Bound {
     path: PathBuf,
@@ -156,7 +157,7 @@ impl Bound {
         tokio::net::UnixListener::from_std(listener)
     }
 
-    /// Whether the socket at the path is still this one: otherwise no client could connect.
+    /// Whether this is still the socket at the path: otherwise no client could connect.
     pub(crate) fn is_mine(&self) -> bool {
         fs::symlink_metadata(&self.path).is_ok_and(|meta| meta.ino() == self.inode)
     }
@@ -170,7 +171,7 @@ impl Drop for Bound {
     }
 }
 
-/// Connects without waiting: a server that hangs accepts nothing, and its queue may be full.
+/// Connects without blocking: the queue of a server that hangs may be full.
 fn connect(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
     let socket = socket(AddressFamily::UNIX, SocketType::STREAM, None)?;
@@ -187,12 +188,12 @@ fn check_folder(folder: &Path) -> Result<(), NoSocket> {
         Err(error) => return Err(unusable(format!("{}: {error}", folder.display()))),
     };
     if !meta.is_dir() || !is_mine(&meta) || meta.mode() & 0o777 != 0o700 {
-        let what = "must be a folder of yours that nobody else can use (mode 0700), and no link";
+        let what = "must be a folder of yours that nobody else can use (mode 0700), and not a link";
         return Err(unusable(format!("{} {what}", folder.display())));
     }
     let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     if real.parent() == Some(Path::new("/tmp")) {
-        return Err(unusable(format!("{} is in /tmp, where others could have been first", folder.display())));
+        return Err(unusable(format!("{} is in /tmp, where others could have created it", folder.display())));
     }
     Ok(())
 }

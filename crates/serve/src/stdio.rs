@@ -1,4 +1,4 @@
-//! stdin and stdout as a socket, so that a client which started us is a client like any other.
+//! stdin and stdout as a socket, so that the client that started this process is served like any other.
 
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
@@ -28,7 +28,7 @@ pub(crate) fn bridge() -> io::Result<(tokio::net::UnixStream, Copied)> {
     ours.set_nonblocking(true)?;
     let stream = tokio::net::UnixStream::from_std(ours)?;
     let input = theirs.try_clone()?;
-    // It ends with the process: nothing wakes a thread that reads stdin.
+    // This thread ends with the process: nothing can interrupt a read of stdin.
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || copy_in(input))?;
     let out = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || copy_out(theirs))?;
     Ok((stream, Copied(Some(out))))
@@ -56,7 +56,7 @@ fn copy_out(mut from: UnixStream) {
     let mut to = io::stdout().lock();
     let mut piece = vec![0; 64 * 1024];
     loop {
-        // A reader that is gone is noticed also while there is nothing to write.
+        // Notice a closed reader even when there is nothing to write.
         let gone = {
             let mut two =
                 [PollFd::new(&from, PollFlags::IN), PollFd::from_borrowed_fd(to.as_fd(), PollFlags::empty())];

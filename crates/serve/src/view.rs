@@ -1,4 +1,5 @@
-//! A connection is a host: what it registered, entered and switched is its own, and its engines have it.
+//! One connection's own hooks, scopes and switches, and its engines, which have them. Other connections do not see
+//! them.
 //!
 //! The configuration at a place is read when it is first needed, and again when one of its files changed.
 
@@ -16,10 +17,10 @@ use crate::server::Server;
 
 /// The most engines that a connection keeps: one for each place and environment that it fires at.
 const MAX_ENGINES: usize = 8;
-/// How long a background hook may run after its connection was closed, at most.
+/// The longest time that a background hook may run after its connection was closed.
 const MAX_LINGER: Duration = Duration::from_secs(600);
 
-/// Variables of hooks.
+/// Environment variables of hooks.
 pub(crate) type Variables = Arc<Vec<(String, String)>>;
 
 /// Where a fire happens.
@@ -35,7 +36,7 @@ pub(crate) struct View {
     registered: Vec<Registered>,
     scopes: Vec<(String, Scope)>,
     switched: Vec<Switched>,
-    /// The engine that was used last is the first.
+    /// The most recently used engine comes first.
     engines: Vec<Kept>,
 }
 
@@ -66,7 +67,7 @@ struct Kept {
     relay: Option<Arc<Relay>>,
 }
 
-/// What changes when a file or a folder does.
+/// Metadata that changes when a file or a folder does.
 type Stamp = Option<(i64, i64, u64, u64)>;
 
 /// An engine to fire with.
@@ -135,12 +136,12 @@ impl View {
             .build()
             .map_err(|error| RpcError::new(ErrorKind::Config, format!("bad configuration: {error}")))?;
         for name in switched_off {
-            // A name that the engine does not switch off stays on.
+            // A hook that the engine refuses to switch off stays on.
             let _ = engine.disable(&name);
         }
         let mut kept =
             Kept { site: site.clone(), engine, stamps, files, problems, scopes: Vec::new(), relay: None };
-        // Before the connection's own hooks are there: one of them may have the same name.
+        // Before the connection's own hooks are registered: one of them may have the same name.
         let mut later: Vec<&Switched> = self.switched.iter().collect();
         later.retain(|one| one.is_own || kept.switch(&one.name, one.on).is_err());
         for one in &self.registered {
@@ -161,7 +162,7 @@ impl View {
         self.registered.len() + self.scopes.len()
     }
 
-    /// Registers a hook in every engine of the connection; gives its name as shown.
+    /// Registers a hook in every engine of the connection; returns its display name.
     pub(crate) fn register(&mut self, hook: Hook, agent: Option<String>) -> Result<String, RpcError> {
         let name = hook.name().unwrap_or_default();
         let shown = agent.as_ref().map_or_else(|| name.to_owned(), |agent| format!("{agent}/{name}"));
@@ -174,7 +175,7 @@ impl View {
         Ok(self.engines.first().map_or(shown.clone(), |kept| kept.name_of(&shown)))
     }
 
-    /// Takes out a hook that this connection registered.
+    /// Removes a hook that this connection registered.
     pub(crate) fn remove(&mut self, shown: &str) -> bool {
         let Some(at) = self.registered.iter().position(|one| one.is_named(shown)) else { return false };
         let one = self.registered.remove(at);
@@ -233,8 +234,8 @@ impl View {
         Ok(())
     }
 
-    /// Changes the engine that was used last, which decides whether it can be done, and then the others. One that
-    /// cannot follow is rebuilt when it is needed.
+    /// Changes the engine that was used last, which decides whether the change is possible, and then the others. One
+    /// that fails is rebuilt when it is needed.
     fn change(&mut self, change: impl Fn(&mut Kept) -> Result<(), RpcError>) -> Result<(), RpcError> {
         if let Some(first) = self.engines.first_mut() {
             change(first)?;
@@ -245,7 +246,7 @@ impl View {
         Ok(())
     }
 
-    /// The connection is closed: its engines end, but for hooks in the background.
+    /// Ends the engines of a closed connection, except for background hooks.
     pub(crate) fn close(&mut self) {
         self.registered.clear();
         self.scopes.clear();
@@ -262,7 +263,7 @@ impl Registered {
 }
 
 impl Kept {
-    /// How a hook of the connection's own is shown: with its layer, where a configured hook has the same name.
+    /// The display name of one of the connection's own hooks: with its layer, if a configured hook has the same name.
     fn name_of(&self, shown: &str) -> String {
         match self.engine.entry(shown) {
             Some(entry) if entry.layer == Layer::Host => shown.to_owned(),
@@ -313,15 +314,15 @@ fn stamp(path: &Path) -> Stamp {
     Some((meta.mtime() * 1_000_000_000 + meta.mtime_nsec(), meta.ctime_nsec(), meta.size(), meta.ino()))
 }
 
-/// The stamp of a file that was read after this moment. One that changed since, or within the clock's grain before, may
-/// have been read half-way: it counts as changed once more.
+/// The stamp of a file that was read after `moment`. A file that changed after it, or within the clock's resolution
+/// before it, may have been read in the middle of a change: its stamp is made to differ, so that it is read again.
 fn stamp_before(path: &Path, moment: SystemTime) -> Stamp {
     let settled = moment.checked_sub(Duration::from_millis(20)).unwrap_or(moment);
     let is_young = std::fs::metadata(path).and_then(|meta| meta.modified()).is_ok_and(|at| at >= settled);
     stamp(path).map(|(time, change, size, file)| (if is_young { 0 } else { time }, change, size, file))
 }
 
-/// Keeps an engine while hooks of it may run in the background: dropped, it would kill them.
+/// Keeps an engine alive while its background hooks may run: dropping it would kill them.
 fn linger(engine: Engine) {
     let entries = engine.entries();
     let background = entries.iter().filter(|entry| entry.mode == Mode::Background);

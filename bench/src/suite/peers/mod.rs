@@ -1,7 +1,7 @@
-//! Other hook systems, doing the same work in the same run.
+//! Other hook systems, which do the same work in the same run.
 //!
-//! Each side is a process of its own that prints its tenth percentile; the processes alternate. Every row says what is
-//! equal and what is not. They are installed by `bench/peers/install.sh`; what is not there is left out.
+//! Each side is a separate process that prints its tenth percentile; the processes alternate. Every row says what is
+//! equal and what is not. `bench/peers/install.sh` installs the peers; those that are missing are left out.
 
 mod one_shot;
 mod ours;
@@ -28,12 +28,12 @@ struct Peer {
     /// Its name in `peer.py` or `peer.mjs`.
     case: &'static str,
     language: Language,
-    /// Our side of the work, in `ours.rs`.
+    /// Crosier's side of the work, in `ours.rs`.
     ours: &'static str,
     hooks: &'static [usize],
     work: &'static str,
     note: &'static str,
-    /// Whether we promise to be ahead. Of a peer that does less work the ratio is printed, and mostly no more.
+    /// Whether there is a goal to be faster. For a peer that does less work, usually only the ratio is printed.
     is_promised: bool,
 }
 
@@ -221,8 +221,8 @@ fn compare(lab: &Lab, folder: &Path, peer: &Peer, hooks: usize, findings: &mut F
 
 /// The nanoseconds and the version that a process prints as its last line.
 fn read(command: &mut Command) -> Result<(f64, String)> {
-    // A bash that no shell is above and whose input is a socket, as the pipes of node are, takes itself for a remote one
-    // and reads the user's start file: the work of this machine's owner, and not of the peer.
+    // A bash without a parent shell whose input is a socket, as with the pipes of node, takes itself for a remote shell
+    // and reads the user's start-up file, which is not the work of the peer.
     let output = command.env("SHLVL", "1").output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let line = said.lines().last().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Our side of a comparison with a peer, in a process of its own.
+//! Crosier's side of a comparison with a peer, in a separate process.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const COMMANDS: [&str; 4] = [
     "cargo test --workspace --doc",
 ];
 
-/// Measures one work and prints what it takes.
+/// Measures one kind of work and prints its time.
 pub(crate) fn ours(work: &str, hooks: usize) -> Result<()> {
     let runtime = current_thread()?;
     let time = match work {
@@ -42,7 +42,7 @@ fn engine(builder: Builder, hooks: usize, hook: fn(usize) -> Hook) -> Result<Eng
     Ok(builder.hooks((0..hooks).map(hook)).build()?)
 }
 
-/// Waits once, so that its timer is armed.
+/// Waits once, so that its timer is started.
 fn waiting_guard(number: usize) -> Hook {
     let word: Arc<str> = format!("rm -rf /{number}").into();
     Hook::on(PreToolUse).async_callback(move |event: Arc<PreToolUse>| {
@@ -76,14 +76,14 @@ fn events() -> [Event; 4] {
 const BATCHES: usize = 400;
 const REPEATS: usize = 200;
 
-/// As long as the peers measure, at least: so that a moment comes in which nobody shares the core.
+/// At least as long as the peers measure, so that there is a moment in which the core is not shared.
 const SPAN: Duration = Duration::from_millis(333);
 
 fn batched(mut work: impl FnMut(usize)) -> f64 {
     of_batches(|| (0..REPEATS).for_each(&mut work))
 }
 
-/// One of the repeats in a batch: the tenth percentile over batches, as with the peers; the first tenth is dropped.
+/// The time of one repetition: the tenth percentile over batches, as with the peers; the first tenth is dropped.
 fn of_batches(mut batch: impl FnMut()) -> f64 {
     let start = Instant::now();
     let mut times = Vec::new();
@@ -114,7 +114,7 @@ fn fires(runtime: &Runtime, engine: &Engine, hooks: usize) -> Result<f64> {
     }))
 }
 
-/// The outcome as JSON text, too.
+/// Fires and converts the outcome to JSON text.
 fn answer(runtime: &Runtime, engine: &Engine) -> f64 {
     let events = events();
     batched(|at| {
@@ -123,7 +123,7 @@ fn answer(runtime: &Runtime, engine: &Engine) -> f64 {
     })
 }
 
-/// From the JSON text of the event on.
+/// The whole way, from the JSON text of the event.
 fn whole(runtime: &Runtime, engine: &Engine, hooks: usize) -> Result<f64> {
     let texts = COMMANDS.map(|command| {
         serde_json::json!({"session_id": "s", "tool_name": "Bash", "tool_input": {"command": command}})

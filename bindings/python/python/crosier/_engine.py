@@ -237,7 +237,7 @@ class Scope(_Hooks):
         return self.engine.fire(event, payload, agent_id=self.agent_id, **fields)
 
     def fire_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
-        """`fire`, waited for on this thread."""
+        """Like `fire`, but waits on this thread."""
         return self.engine.fire_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def recheck(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
@@ -245,7 +245,7 @@ class Scope(_Hooks):
         return self.engine.recheck(event, payload, agent_id=self.agent_id, **fields)
 
     def recheck_sync(self, event: EventName | str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
-        """`recheck`, waited for on this thread."""
+        """Like `recheck`, but waits on this thread."""
         return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def close(self) -> None:

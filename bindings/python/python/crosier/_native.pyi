@@ -39,7 +39,7 @@ class Outcome:
         """The rewritten field of a *post* event; none when nobody rewrote it."""
     @property
     def suppress_output(self) -> bool:
-        """Whether the output is to be hidden."""
+        """Whether to hide the output."""
     @property
     def context(self) -> list[str]:
         """Text for the next model call."""
@@ -48,10 +48,10 @@ class Outcome:
         """Text for the tool result or messages after it: `strategy`, `content`, `hook`."""
     @property
     def resume(self) -> Record | None:
-        """Set when the loop is to go on although it wants to stop: `reason`, `by`."""
+        """Set when the loop must go on although it wants to stop: `reason`, `by`."""
     @property
     def halt(self) -> Record | None:
-        """Set when the host is to stop its loop: `reason`, `by`."""
+        """Set when the host must stop its loop: `reason`, `by`."""
     @property
     def notices(self) -> list[Record]:
         """Things to log or to tell a person: `kind`, `level`, `text`, `hook`."""
@@ -66,7 +66,7 @@ class Outcome:
         """What hooks that only warn would have decided."""
     @property
     def denied(self) -> bool:
-        """Whether what was about to happen must not happen."""
+        """Whether the action must not happen."""
     @property
     def gate(self) -> Gate:
         """What to do, as one value to `match` on."""
@@ -112,7 +112,7 @@ class NativeEngine:
         deadline: float | None = None,
         **fields: Any,
     ) -> Outcome:
-        """`fire`, waited for on this thread."""
+        """Like `fire`, but waits on this thread."""
     def recheck(
         self,
         event: EventName | str,
@@ -123,7 +123,7 @@ class NativeEngine:
         deadline: float | None = None,
         **fields: Any,
     ) -> Coroutine[Any, Any, Outcome]:
-        """Asks the guards alone, about an event that was changed after its fire. Awaited."""
+        """Runs only the guards, for an event that was changed after its fire. Awaited."""
     def recheck_sync(
         self,
         event: EventName | str,
@@ -134,17 +134,17 @@ class NativeEngine:
         deadline: float | None = None,
         **fields: Any,
     ) -> Outcome:
-        """`recheck`, waited for on this thread."""
+        """Like `recheck`, but waits on this thread."""
     def explain(self, event: EventName | str, *, tool: str | None = None, agent_id: str | None = None) -> dict[str, Any]:
         """What would run for an event (`plan`), and what would not, and why (`out`)."""
     def enable(self, name: str) -> None:
         """Switches a hook on."""
     def disable(self, name: str) -> None:
-        """Switches a hook off without losing it."""
+        """Switches a hook off without removing it."""
     def is_enabled(self, name: str) -> bool:
         """Whether a hook of this name exists and is on."""
     def unregister(self, name: str) -> bool:
-        """Takes a hook out. False when there is none of this name."""
+        """Removes a hook. Returns false when there is none of this name."""
     @property
     def closed(self) -> bool:
         """Whether the engine was closed."""

@@ -1,4 +1,4 @@
-//! What a hook returned or raised, as an answer.
+//! Turns what a hook returned or raised into an answer.
 
 use crosier::protocol::Opinion;
 use crosier::{Answer, Decision, Failure, FailureKind, Json, Kind, Phase, Reply};
@@ -14,7 +14,7 @@ pub fn interpreter_is_ending() -> Answer {
     Failure::new(FailureKind::Delivery, "the interpreter is ending").into()
 }
 
-/// The hook's code never saw the event: that denies.
+/// The hook did not get the event: this denies.
 pub fn undelivered(py: Python<'_>, error: &PyErr) -> Answer {
     Failure::new(FailureKind::Delivery, format!("the event cannot be handed over: {}", error.value(py)))
         .into()
@@ -42,7 +42,7 @@ pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>)
     }
 }
 
-/// A `HookResult` that decides and says nothing else, as `deny("…")` makes it.
+/// A `HookResult` that only decides, as `deny("…")` makes it.
 fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
     let py = result.py();
     if !result.get_type().is(&python(py).ok()?.hook_result) {
@@ -67,7 +67,7 @@ fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
     if !says_nothing_else {
         return None;
     }
-    // What `allowed` says must not be weaker than the decision says.
+    // `allowed` must agree with the decision.
     let is_allowed = field(pyo3::intern!(py, "allowed"))?.is_truthy().ok()?;
     if is_allowed != (decision == Decision::Ask) {
         return None;
@@ -79,7 +79,7 @@ fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
     Some(Reply::default().with(|effects| effects.opinion = Some(Opinion::new(decision, reason))))
 }
 
-/// A reply that is a new tool input and nothing else: made without writing and reading it as a reply.
+/// A reply that is only a new tool input, read without converting the whole reply to JSON.
 fn rewrite(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Option<Answer> {
     let is_of_a_tool = || kind.rewritable(Phase::Pre).is_some_and(|field| field.name == "tool_input");
     if reply.len() != 1 || !is_of_a_tool() {
@@ -94,7 +94,7 @@ fn rewrite(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Opt
     Some(Reply::default().rewrite_input(json).into())
 }
 
-/// Keeps the object of a rewritten value: the outcome need not read its JSON.
+/// Keeps the object of a rewritten value, so that the outcome need not parse its JSON.
 fn remember(fired: Option<&Fired>, json: &Json, value: &Bound<'_, PyAny>) {
     if let Some(fired) = fired
         && let Ok(copied) = json::copy(value)
@@ -126,7 +126,7 @@ fn decoded(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Ans
     reply_.into()
 }
 
-/// The reason of a reply that denies.
+/// The reason of a reply, if it denies.
 fn denial(reply: &Bound<'_, PyDict>) -> Option<String> {
     let text =
         |name: &str| reply.get_item(name).ok().flatten().and_then(|value| value.extract::<String>().ok());
@@ -138,11 +138,11 @@ fn denial(reply: &Bound<'_, PyDict>) -> Option<String> {
     denies.then(|| text("reason").or_else(|| text("permissionDecisionReason")).unwrap_or_default())
 }
 
-/// An `Exception` is the failure `error`. Any other `BaseException` ends the walk with a denial, and reaches the caller
-/// when it is meant for the caller.
+/// An `Exception` is the failure `error`. Any other `BaseException` ends the walk with a denial, and is raised in the
+/// caller if it is meant for the caller.
 pub fn raised(py: Python<'_>, error: PyErr, fired: Option<&Fired>) -> Answer {
     let Ok(python) = python(py) else { return interpreter_is_ending() };
-    // With its traceback, which Python before 3.12 keeps apart.
+    // With its traceback, which Python before 3.12 stores separately.
     let value = error.clone_ref(py).into_value(py).into_bound(py);
     if value.is_instance(python.failure.bind(py)).unwrap_or(false) {
         let text =

@@ -28,7 +28,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What it is called with.
+    /// Its arguments.
     fn arguments<'py>(&self, py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
         let event = hook_event(py, call)?;
         if !self.takes_context {

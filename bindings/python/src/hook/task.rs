@@ -16,7 +16,7 @@ use crate::held::Fired;
 use crate::python::python;
 
 impl Function {
-    /// Begins its coroutine, which is run on the loop that awaits the fire.
+    /// Starts its coroutine, which runs on the loop that awaits the fire.
     pub fn call_as_coroutine(&self, call: Call<'_>) -> BoxFuture {
         let started = Python::try_attach(|py| {
             let fired = Fired::of(call.event);
@@ -48,7 +48,7 @@ impl Function {
     }
 }
 
-/// Wakes a fire, from Python: the callback of a future.
+/// Wakes a fire from Python, as the callback of a future.
 #[pyclass(frozen)]
 pub struct Wake(pub Waker);
 
@@ -68,8 +68,8 @@ enum Wait {
     Future(Py<PyAny>),
 }
 
-/// A hook's coroutine, stepped by the fire itself, as `await` would: the task that awaits the fire is the task of the
-/// hook. What is thrown into the fire is thrown into the hook.
+/// A hook's coroutine, stepped by the fire itself, as `await` would do: it runs in the task that awaits the fire.
+/// Exceptions thrown into the fire are thrown into the hook.
 struct Coroutine {
     steps: Py<PyAny>,
     wait: Wait,
@@ -80,7 +80,7 @@ struct Coroutine {
     fired: Option<Weak<dyn Held>>,
 }
 
-/// The loop that runs on this thread.
+/// The running loop of this thread.
 pub fn running_loop(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     let running = python(py)?.running_loop.bind(py).call0()?;
     Ok(if running.is_none() { None } else { Some(running) })
@@ -156,7 +156,7 @@ fn ended(py: Python<'_>, error: PyErr, was_cancelled: bool, kind: &Kind, fired: 
     raised(py, error, fired)
 }
 
-/// Makes sure that the fire is woken when the coroutine can continue.
+/// Arranges that the fire is woken when the coroutine can continue.
 fn suspend(yielded: &Bound<'_, PyAny>, waker: Waker) -> PyResult<Wait> {
     let py = yielded.py();
     let wake = Bound::new(py, Wake(waker))?;
@@ -188,7 +188,7 @@ impl Future for Coroutine {
 }
 
 impl Drop for Coroutine {
-    /// It is late, or the fire is dropped, so it is cancelled. What it still awaits in its `finally` continues as a
+    /// It is cancelled, because it is late or the fire is dropped. What it still awaits in its `finally` continues as a
     /// task.
     fn drop(&mut self) {
         if self.is_done {
@@ -211,7 +211,7 @@ impl Drop for Coroutine {
     }
 }
 
-/// A parallel hook's coroutine: a task of its own, beside those of its stage.
+/// A parallel hook's coroutine, as a separate task beside the others of its stage.
 struct AsTask {
     steps: Py<PyAny>,
     task: Option<Py<PyAny>>,

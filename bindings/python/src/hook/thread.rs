@@ -1,5 +1,5 @@
-//! Hooks on threads. The threads are Python's (`crosier._bridge`): no native frame is below a hook, so that an
-//! interpreter which ends can drop it.
+//! Hooks on threads. The threads belong to Python (`crosier._bridge`): no native frame is below a hook, so that the
+//! interpreter can drop the thread when it ends.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use super::{Function, weak, with_fired};
 use crate::python::python;
 
 impl Function {
-    /// Hands it to a thread.
+    /// Runs it on a thread.
     pub fn call_on_thread(&self, call: Call<'_>) -> BoxFuture {
         let slot = Arc::new(Mutex::new(Slot::default()));
         let started = Python::try_attach(|py| {
@@ -54,8 +54,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One call of a hook on a thread. The thread itself is Python's (`crosier._bridge`): it has no native frame below the
-/// hook, so that an interpreter which ends can drop it.
+/// One call of a hook on a thread. The thread itself belongs to Python (`crosier._bridge`): no native frame is below
+/// the hook, so that the interpreter can drop the thread when it ends.
 #[pyclass(frozen, module = "crosier._native")]
 pub struct Job {
     #[pyo3(get)]
@@ -115,7 +115,7 @@ impl Future for OnThread {
 }
 
 impl Drop for OnThread {
-    /// The caller no longer waits: a hook with a context is told.
+    /// The caller does not wait any more: a hook with a context is told.
     fn drop(&mut self) {
         if let Some(context) = self.context.take() {
             Python::try_attach(|py| {

@@ -34,7 +34,7 @@ pub struct Actor {
     pub(super) transcript: Transcript,
     pub(super) resumes: usize,
     pub(super) compact_over: usize,
-    /// Why a hook wants the loop to stop, at whichever event it said so.
+    /// Why a hook wants the loop to stop, whichever event it was at.
     pub(super) halted: Option<String>,
     phase: &'static str,
 }
@@ -131,7 +131,7 @@ impl Actor {
         Ok(())
     }
 
-    /// Tells the person that the agent waits for them. For a host that takes more than one prompt.
+    /// Tells the person that the agent is waiting for them. For a host that takes more than one prompt.
     pub async fn wait(&mut self) {
         self.enter_phase("waiting").await;
         self.notify("idle_prompt", "waiting for your input").await;
@@ -144,7 +144,7 @@ impl Actor {
         self.start_session("clear").await;
     }
 
-    /// Ends the session. Always fires, also after an interrupt.
+    /// Ends the session. Its events fire even after an interrupt.
     pub async fn finish(&mut self, end: &End) {
         self.enter_phase("done").await;
         self.leave_context();
@@ -152,7 +152,7 @@ impl Actor {
         self.fire(SessionEnd::new(end.word())).await;
     }
 
-    /// Notes the context that no further model call will get, so that it is not lost silently.
+    /// Records context that no further model call will get, so that it is not lost silently.
     pub(super) fn leave_context(&mut self) {
         for line in self.pending.lines() {
             let (what, text) = ("context without a model call".to_owned(), line.clone());

@@ -1,4 +1,4 @@
-//! A conversation that grew too long is replaced by a summary of itself.
+//! Replaces a conversation that has become too long by its summary.
 
 use crosier::payload::PreCompact;
 use crosier::{ActionGate, Gates};
@@ -19,7 +19,7 @@ impl Actor {
         self.compact("auto").await
     }
 
-    /// Shortens the conversation now; `trigger` says who wants it (`manual`, `auto`).
+    /// Shortens the conversation now; `trigger` is what caused it (`manual`, `auto`).
     ///
     /// # Errors
     /// Why the loop cannot go on.
@@ -27,7 +27,7 @@ impl Actor {
         self.compact_keeping(trigger, None).await
     }
 
-    /// Like [`Actor::compact`], with a person's words about what the summary must keep (`/compact WORDS`).
+    /// Like [`Actor::compact`], with a person's instructions on what the summary must keep (`/compact WORDS`).
     ///
     /// # Errors
     /// Why the loop cannot go on.
@@ -35,14 +35,14 @@ impl Actor {
         self.enter_phase("compacting").await;
         let compacted = self.shorten(trigger, keep).await;
         self.enter_phase("working").await;
-        // Compacted again only when it has clearly grown: the summary itself may be long.
+        // Compact again only after it has clearly grown: the summary itself may be long.
         if self.size() > self.compact_over {
             self.compact_over = self.size() + self.size() / 5;
         }
         compacted
     }
 
-    /// The characters of the conversation.
+    /// The number of characters in the conversation.
     fn size(&self) -> usize {
         let blocks = self.messages.iter().flat_map(|message| &message.content);
         blocks
@@ -79,7 +79,7 @@ impl Actor {
         }
         let turn = self.ask_about(&system, &messages).await?;
         let summary = Message { role: Role::Assistant, content: turn.content }.words();
-        // What the model has not answered yet is kept unchanged.
+        // Messages that the model has not answered yet are kept unchanged.
         let next = self.newest();
         let next = if next.is_empty() { "Go on.".to_owned() } else { next };
         let _ = self.transcript.push(&Record::Cleared { why: "compact".to_owned() });

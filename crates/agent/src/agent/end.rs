@@ -18,7 +18,7 @@ pub enum End {
 }
 
 impl End {
-    /// The word that SessionEnd carries.
+    /// The word for it in SessionEnd.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self {

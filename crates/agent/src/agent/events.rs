@@ -1,7 +1,7 @@
 //! The events that this agent fires.
 
 /// Every event that the agent fires, in the order of the event table. A new row of the table is not fired
-/// until it is named here and has its moment in the loop; `crosier demo` shows each of these.
+/// until it is listed here and the loop fires it; `crosier demo` shows each of these.
 pub const EVENTS: [&str; 24] = [
     "Setup",
     "SessionStart",

@@ -1,4 +1,4 @@
-//! Firing an event for an agent, and drawing the screen, which is an event too.
+//! Fires an event for an agent, and draws the screen, which is an event too.
 
 use std::time::Instant;
 
@@ -67,19 +67,19 @@ impl Actor {
         outcome
     }
 
-    /// Tells a person something. Notices about a notification are dropped: they could go on for ever.
+    /// Tells a person something. Notices about a notification are dropped: they could go on forever.
     pub(super) async fn notify(&mut self, kind: &str, message: &str) {
         self.notify_hooks(kind, message).await;
         self.show(format!("* {message}")).await;
     }
 
-    /// Fires a notification of something that the person sees anyway.
+    /// Fires a notification about something that the person sees anyway.
     pub(super) async fn notify_hooks(&mut self, kind: &str, message: &str) {
         let notification = Notification::new(message, kind).title("Crosier".to_owned());
         self.fire_quietly(notification).await;
     }
 
-    /// Adds a line to the screen and draws it, as hooks want it to be drawn.
+    /// Adds a line to the screen and draws it; hooks can change what is drawn.
     pub(super) async fn show(&mut self, line: String) {
         let view = self.parts.change_view(|view| view.add(line));
         let outcome = self.fire_quietly(PreViewRender::new(view.to_json())).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Set when somebody pressed Ctrl-C.
+/// Set when a person presses Ctrl-C.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     sender: Arc<watch::Sender<bool>>,

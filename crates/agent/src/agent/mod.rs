@@ -1,4 +1,4 @@
-//! The loop: one agent, from its first prompt to its end, with every event at its moment.
+//! The loop: one agent, from its first prompt to its end, with every event.
 //!
 //! ```text
 //! SessionStart → Setup → phase → UserPromptSubmit

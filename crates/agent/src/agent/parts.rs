@@ -1,4 +1,4 @@
-//! What agents of one session share.
+//! What the agents of one session share.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::session::Session;
 use crate::tool::Tool;
 use crate::view::{Blind, Renderer, View};
 
-/// Makes the scope of an agent from its id and its type. It lives as long as the agent.
+/// Makes the scope of an agent from its id and its type. The scope exists as long as the agent.
 pub type AgentHooks = dyn Fn(&str, &str) -> Scope + Send + Sync;
 
 /// Settings of the loop.
@@ -31,11 +31,11 @@ pub struct Settings {
     pub max_tokens: u32,
     /// The size of the conversation, in characters, over which it is compacted.
     pub compact_over: usize,
-    /// The most time that a tool may take.
+    /// How long a tool may take at most.
     pub tool_timeout: Duration,
 }
 
-/// What agents of one session share.
+/// What the agents of one session share.
 pub struct Parts {
     /// Runs the hooks.
     pub engine: Engine,
@@ -43,23 +43,23 @@ pub struct Parts {
     pub model: Arc<dyn Model>,
     /// The tools, in the order that the model sees them.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Who may run what.
+    /// Which tools may run.
     pub permissions: Permissions,
-    /// Where transcripts are.
+    /// Contains the transcripts.
     pub session: Session,
     /// Settings of the loop.
     pub settings: Settings,
-    /// Who can be asked.
+    /// The person who can be asked, if any.
     pub person: Option<Arc<dyn Person>>,
-    /// Where file writes are kept.
+    /// Keeps the versions of written files.
     pub history: Option<Arc<dyn History>>,
     /// The hooks of each agent.
     pub agent_hooks: Option<Box<AgentHooks>>,
-    /// Ctrl-C.
+    /// Set by Ctrl-C.
     pub interrupt: Interrupt,
-    /// Gets what happens, while it happens.
+    /// Is told what happens, while it happens.
     pub witness: Option<Arc<dyn Witness>>,
-    /// The permissions including what hooks have added, once they have.
+    /// The permissions including those that hooks have added; `None` until they have.
     learned: Mutex<Option<Permissions>>,
     screen: Mutex<(View, Box<dyn Renderer>)>,
     next_agent: AtomicU64,
@@ -103,12 +103,12 @@ impl Parts {
         }
     }
 
-    /// Has the screen drawn, beginning with this view.
+    /// Sets the renderer of the screen and its first view.
     pub fn set_screen(&mut self, view: View, renderer: Box<dyn Renderer>) {
         self.screen = Mutex::new((view, renderer));
     }
 
-    /// The permissions as they are now.
+    /// Calls `ask` with the current permissions.
     pub(super) fn with_permissions<T>(&self, ask: impl FnOnce(&Permissions) -> T) -> T {
         ask(lock(&self.learned).as_ref().unwrap_or(&self.permissions))
     }

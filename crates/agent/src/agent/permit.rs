@@ -47,7 +47,7 @@ impl Actor {
             }
             PermissionGate::Ask(new) => (new.unwrap_or(input), true),
         };
-        // A hook on the request can change the input after the guards decided: they are asked about the new one.
+        // A hook on the request can change the input after the guards decided: they judge the new one.
         if input.text() != judged.text() {
             let call = PreToolUse::new(name, input.clone()).tool_use_id(id.clone());
             match self.recheck(call).await.tool_gate() {
@@ -68,11 +68,11 @@ impl Actor {
             let is_silent = self.parts.with_permissions(|now| now.mode == PermissionMode::DontAsk);
             let person = self.parts.person.clone().filter(|_| !is_silent);
             let Some(person) = person else {
-                let reason = format!("{why}, and nobody is there to be asked");
+                let reason = format!("{why}, and there is nobody to ask");
                 self.note("denied", &format!("{name}: {reason}")).await;
                 return refused(reason);
             };
-            // Hooks are told; the person reads the question itself, and reads it once.
+            // Only hooks are told: the person sees the question itself.
             self.notify_hooks("permission_prompt", &format!("{name} needs permission: {why}")).await;
             let question = Question {
                 agent_id: self.id.clone(),

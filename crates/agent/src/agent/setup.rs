@@ -78,7 +78,7 @@ impl AgentSetup {
                 ("agent_type", Value::String(text)) => self.agent_type = text,
                 ("system_prompt", Value::String(text)) => self.system_prompt = text,
                 ("max_turns", Value::Number(turns)) if turns.is_u64() => {
-                    // A number of turns that does not fit means no limit.
+                    // A number that does not fit means no limit.
                     let turns = turns.as_u64().and_then(|turns| usize::try_from(turns).ok());
                     self.max_turns = turns.unwrap_or(usize::MAX);
                 }
@@ -89,7 +89,7 @@ impl AgentSetup {
                     }
                     self.tools.retain(|tool| wanted.contains(&tool.spec().name.as_str()));
                 }
-                _ => problems.push(format!("config.{key} is not something that an agent can be given")),
+                _ => problems.push(format!("config.{key} is not a setting of an agent")),
             }
         }
         (self, problems)

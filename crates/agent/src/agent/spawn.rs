@@ -1,4 +1,4 @@
-//! Subagents: made, started, run, stopped, done.
+//! Subagents, from their spawn to their end.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::setup::AgentSetup;
 use crate::conversation::{Message, Role};
 use crate::tool::{Task, ToolError};
 
-/// How deep subagents may start subagents.
+/// How deeply subagents may be nested.
 const MAX_DEPTH: usize = 3;
 
-/// A subagent that has started. Its scope lives from before its first event until after its last.
+/// A subagent that has started. Its scope exists from before its first event until after its last.
 pub(super) struct Subagent {
     pub(super) actor: Actor,
     /// Whether SubagentStop has fired since it last worked.
@@ -115,7 +115,7 @@ impl Subagent {
         self.leave(end).await
     }
 
-    /// Works on one thing until it stops.
+    /// Works on one prompt until it stops.
     pub(super) async fn work(&mut self, prompt: &str) -> End {
         let actor = &mut self.actor;
         actor.resumes = 0;
@@ -134,7 +134,7 @@ impl Subagent {
         last.map(Message::words).unwrap_or_default()
     }
 
-    /// Its last events.
+    /// Fires its last events.
     pub(super) async fn leave(mut self, end: End) -> FinishedSubagent {
         let result = self.last_words();
         if !self.has_stopped && self.actor.fire_stop().await.resume.is_some() {
@@ -149,7 +149,7 @@ impl Subagent {
 }
 
 impl Actor {
-    /// SubagentStop of this subagent.
+    /// Fires SubagentStop for this subagent.
     pub(super) async fn fire_stop(&mut self) -> crosier::Outcome {
         let transcript = self.transcript.path().display().to_string();
         let stop = SubagentStop::new(self.id.as_str(), self.setup.agent_type.as_str())

@@ -34,12 +34,12 @@ pub struct Member {
     pub agent_type: String,
 }
 
-/// What became of a task.
+/// The result of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskEnd {
     /// The task.
     pub id: String,
-    /// Who did it.
+    /// The member that did it.
     pub by: String,
     /// How the work on it ended.
     pub end: End,
@@ -49,12 +49,12 @@ pub struct TaskEnd {
     pub reopened: usize,
 }
 
-/// What became of a team's work.
+/// The result of a team's work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TeamEnd {
     /// The tasks that were worked on, in the order in which they ended.
     pub tasks: Vec<TaskEnd>,
-    /// The tasks that no member was left to work on.
+    /// The tasks that were left when no member could work any more.
     pub open: Vec<Task>,
     /// Members that could not join, and why.
     pub absent: Vec<(String, String)>,
@@ -151,7 +151,7 @@ async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
                 teammate.work(&refusal.reason).await;
             }
             WorkGate::KeepWorking(refusal) => {
-                let text = format!("{} wanted {} to work on once too often", refusal.by, teammate.actor.id);
+                let text = format!("{} wanted {} to keep working too often", refusal.by, teammate.actor.id);
                 teammate.actor.note("stopped", &text).await;
                 break End::Done;
             }
@@ -185,7 +185,7 @@ async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Sha
                 teammate.actor.note("task reopened", &text).await;
                 return;
             }
-            let text = format!("{subject}: reopened {MAX_TRIES} times already, although {}", refusal.reason);
+            let text = format!("{subject}: already reopened {MAX_TRIES} times, although {}", refusal.reason);
             teammate.actor.note("task closed", &text).await;
         }
     }
@@ -201,7 +201,7 @@ async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Sha
     teammate.actor.notify("task_completed", &message).await;
 }
 
-/// The list has changed: the screen shows it.
+/// Shows the list after it has changed.
 async fn show_board(teammate: &mut Subagent, board: Shared<'_>, line: &str) {
     let lines = lock(board).lines();
     teammate.actor.parts.change_view(|view| view.tasks = lines);

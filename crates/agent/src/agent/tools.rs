@@ -37,14 +37,14 @@ impl Call {
     }
 }
 
-/// One call that was let through.
+/// A call that may run.
 pub(super) struct Ready {
     pub(super) id: String,
     pub(super) tool: Arc<dyn Tool>,
     pub(super) input: Json,
 }
 
-/// A call that will run, or what the model reads instead.
+/// A call that will run, or what the model gets instead.
 pub(super) enum Prepared {
     Ready(Ready),
     Refused { id: String, reason: String },
@@ -60,7 +60,7 @@ enum Concurrency {
 }
 
 impl Actor {
-    /// Runs the calls of one turn. Neighbours that only read run together, and so do subagents; hooks of this
+    /// Runs the calls of one turn. Adjacent calls that only read run together, and so do subagents; hooks of this
     /// agent always run in the order of the calls.
     pub(super) async fn call_tools(&mut self, calls: Vec<Call>) -> Result<(), End> {
         let mut results = Vec::with_capacity(calls.len());
@@ -180,7 +180,7 @@ impl Actor {
         in_order.collect()
     }
 
-    /// They start in order, work concurrently, and are finished in order.
+    /// Subagents start in order, work concurrently, and are finished in order.
     async fn run_subagents(&mut self, ready: &[&Ready]) -> Vec<Ran> {
         let mut started = Vec::with_capacity(ready.len());
         for ready in ready {
@@ -265,7 +265,7 @@ impl Actor {
     }
 }
 
-/// The exit code of a command that did not succeed. Its output is not shown here: hooks have not seen it yet.
+/// The exit code of a command that failed. Its output is not shown here: hooks have not seen it yet.
 fn failed_with(tool: &str, response: &Json) -> Option<String> {
     let code = response.get("exit_code").filter(|_| tool == "Bash")?;
     Some(code.plain().into_owned()).filter(|code| code != "0")

@@ -1,4 +1,4 @@
-//! Turn after turn: compaction, the model, its tools, and the wish to stop.
+//! The turns of an agent: compaction, the model, its tools, and stopping.
 
 use crosier::payload::{PostMessage, PreMessage, Stop};
 use crosier::{ActionGate, Gates, Outcome, OutputGate, StopGate};
@@ -39,7 +39,7 @@ impl Actor {
         Err(End::OutOfTurns)
     }
 
-    /// One call of the model, with the events around it.
+    /// One call of the model, with its events.
     async fn turn(&mut self) -> Result<Turn, End> {
         let model = self.parts.model.name().to_owned();
         let outcome = self.fire(PreMessage::new(self.newest()).model(model.clone())).await;
@@ -91,12 +91,12 @@ impl Actor {
         }
     }
 
-    /// Where the messages begin that the model has not seen yet.
+    /// The index of the first message that the model has not seen yet.
     fn unseen(&self) -> usize {
         self.messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1)
     }
 
-    /// What the model has not seen yet: words and tool results.
+    /// What the model has not seen yet: text and tool results.
     pub(super) fn newest(&self) -> String {
         let blocks = self.messages.iter().skip(self.unseen()).flat_map(|message| &message.content);
         let parts = blocks.filter_map(|block| match block {
@@ -107,8 +107,8 @@ impl Actor {
         parts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Replaces what the model has not seen yet by a hook's text. The first block carries it; tool results
-    /// keep their ids, and each other block says where its text went.
+    /// Replaces what the model has not seen yet by a hook's text. The first block contains it; tool results
+    /// keep their ids, and every other block refers to the first.
     fn replace_newest(&mut self, text: &str) -> Result<(), End> {
         let mut text = Some(text.to_owned());
         self.change_newest(|block| match block {
@@ -134,7 +134,7 @@ impl Actor {
         })
     }
 
-    /// Changes what the model has not seen yet, in the transcript too: what a hook hid must not come back with a
+    /// Changes what the model has not seen yet, also in the transcript: what a hook hid must not reappear in a
     /// resumed session.
     fn change_newest(&mut self, mut change: impl FnMut(Block) -> Option<Block>) -> Result<(), End> {
         let unseen = self.messages.split_off(self.unseen());
@@ -152,7 +152,7 @@ impl Actor {
         self.transcript.push(&record).map_err(|error| End::Failed(error.to_string()))
     }
 
-    /// The model wants to stop. `None` when a hook makes it continue.
+    /// Called when the model wants to stop. Returns `None` when a hook makes it continue.
     async fn stop(&mut self) -> Result<Option<End>, End> {
         let outcome: Outcome = match self.kind {
             Kind::Main => {
@@ -165,7 +165,7 @@ impl Actor {
             StopGate::Halt(halt) => Err(End::Halted(halt.reason)),
             StopGate::Stop => Ok(Some(End::Done)),
             StopGate::Resume(resume) if self.resumes >= MAX_RESUMES => {
-                self.note("stopped", &format!("{} wanted to go on for the {MAX_RESUMES}th time", resume.by))
+                self.note("stopped", &format!("{} wanted to go on after {MAX_RESUMES} resumes", resume.by))
                     .await;
                 Ok(Some(End::Done))
             }

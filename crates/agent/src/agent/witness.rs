@@ -1,4 +1,4 @@
-//! What happens in a session, for whoever watches: a timeline, a record, a test.
+//! Tells observers what happens in a session: a timeline, a record, a test.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use crosier::{Json, Outcome};
 
 use crate::conversation::Message;
 
-/// One fire, as it went.
+/// One fire and its outcome.
 #[derive(Debug, Clone)]
 pub struct Fired {
     /// The agent that it happened in.
@@ -17,15 +17,15 @@ pub struct Fired {
     pub event: &'static str,
     /// The whole event, as the first hook got it.
     pub input: Json,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// How long it took, all hooks together.
+    /// How long all hooks together took.
     pub took: Duration,
 }
 
 /// Is told what happens in a session, while it happens. It must not block.
 pub trait Witness: Send + Sync {
-    /// Something was said in the conversation of an agent.
+    /// A message was added to the conversation of an agent.
     fn said(&self, agent_id: &str, message: &Message);
 
     /// An event was fired, and its hooks are done.

@@ -1,4 +1,4 @@
-//! Every file that the agent writes: hooks, the write, the shadow commit, hooks.
+//! Writes files for the agent: hooks before, the write, the shadow commit, hooks after.
 
 use crosier::payload::{PostGitWrite, PreGitWrite};
 use crosier::{ActionGate, Gates, Json};
@@ -30,7 +30,7 @@ impl Actor {
                 let message = format!("{} wrote {path}", self.id);
                 match history.write(&path, content.as_bytes(), &message).await {
                     Ok(commit) => Some(commit),
-                    // The file is written, but not its history: that must be reported.
+                    // The file is written, but its history is not: that must be reported.
                     Err(HistoryError::NotKept { why, .. }) => {
                         self.note("no history", &format!("{path}: {why}")).await;
                         None
@@ -46,7 +46,7 @@ impl Actor {
         Ok(Json::from(report))
     }
 
-    /// Writes it without a history.
+    /// Writes a file without a history.
     async fn put(&self, path: &str, content: String) -> Result<(), ToolError> {
         let (root, path) = (self.parts.settings.workspace.clone(), path.to_owned());
         let write = move || Workspace::open(&root)?.write(&path, content.as_bytes());

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub struct CommitId(String);
 
 impl CommitId {
-    /// Reads what git prints.
+    /// Reads the id that git prints.
     pub(super) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_id = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -34,16 +34,16 @@ impl fmt::Display for CommitId {
     }
 }
 
-/// Why a version is there.
+/// Why a version was added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// It was there before the agent wrote.
+    /// It existed before the agent wrote.
     Kept,
     /// The agent wrote it.
     Written,
     /// It was restored.
     Restored,
-    /// The file was removed again.
+    /// The file was removed.
     Removed,
 }
 
@@ -69,15 +69,15 @@ impl EntryKind {
 /// One version of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The commit that holds it.
+    /// The commit that contains it.
     pub commit: CommitId,
     /// When it was made.
     pub time: SystemTime,
     /// The file, relative to the workspace.
     pub path: String,
-    /// Why it is there.
+    /// Why it was added.
     pub kind: EntryKind,
-    /// What the host said about it.
+    /// The host's message.
     pub message: String,
 }
 
@@ -85,9 +85,9 @@ const PATH_LINE: &str = "Crosier-Path: ";
 const KIND_LINE: &str = "Crosier-Kind: ";
 /// A message is cut after this many bytes.
 const MESSAGE_LIMIT: usize = 8 * 1024;
-/// Between the fields of a listed commit.
+/// Separates the fields of a listed commit.
 const FIELD: char = '\u{1f}';
-/// What git is asked to print of a commit.
+/// The format in which git prints a commit.
 pub(super) const FORMAT: &str = "--format=%H%x1f%ct%x1f%B";
 
 /// The whole message of a commit: the host's text, then two lines added by Crosier.
@@ -100,7 +100,7 @@ pub(super) fn compose(message: &str, path: &str, kind: EntryKind) -> String {
     format!("{said}\n\n{PATH_LINE}{path}\n{KIND_LINE}{}\n", kind.word())
 }
 
-/// One commit as git prints it; none when Crosier did not make it.
+/// Reads one commit as git prints it; `None` when Crosier did not make it.
 pub(super) fn read(printed: &str) -> Option<Entry> {
     let mut fields = printed.splitn(3, FIELD);
     let commit = CommitId::read(fields.next()?)?;

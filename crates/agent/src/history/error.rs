@@ -1,4 +1,4 @@
-//! Why there is no history.
+//! Errors of the history.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use crate::tool::WorkspaceError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// There is no `git` to be started: the host can leave history out.
+    /// `git` cannot be started: the host can go on without a history.
     #[error("history needs git, and `{}` cannot be started: {why}", program.display())]
     NoGit {
         /// The program that could not be started.
         program: PathBuf,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
     /// The repository cannot be used.
@@ -55,17 +55,17 @@ pub enum HistoryError {
     /// `git` failed.
     #[error("git {command} failed: {why}")]
     Git {
-        /// What it was to do.
+        /// The command.
         command: &'static str,
-        /// What it said.
+        /// Its message.
         why: String,
     },
     /// `git` took too long and was killed.
     #[error("git {command} was not done after {after:?}")]
     Late {
-        /// What it was to do.
+        /// The command.
         command: &'static str,
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
 }

@@ -12,16 +12,16 @@ use tokio::process::Command;
 use super::error::HistoryError;
 use crate::tool::group::Group;
 
-/// No call takes longer.
+/// The time limit of one call.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// No message of git is longer.
+/// The longest message of git that is read.
 const STDERR_LIMIT: u64 = 16 * 1024;
 
 /// How git is called.
 #[derive(Debug)]
 pub(super) struct Git {
     pub(super) program: PathBuf,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub(super) search_path: OsString,
     pub(super) repository: PathBuf,
     /// Whether the branch is known to have a commit.
@@ -36,7 +36,7 @@ pub(super) struct Ran {
     pub(super) stderr: String,
 }
 
-/// What to call git with.
+/// A call of git.
 #[derive(Debug, Default)]
 pub(super) struct Order<'a> {
     /// Which command it is.
@@ -45,18 +45,18 @@ pub(super) struct Order<'a> {
     pub(super) settings: &'a [&'a str],
     pub(super) args: &'a [&'a OsStr],
     pub(super) input: &'a [u8],
-    /// The most output that is wanted.
+    /// The most bytes of output that are read.
     pub(super) limit: u64,
 }
 
 impl Git {
-    /// Calls git. A failing git is not an error here.
+    /// Calls git. A failure of git is not an error here.
     pub(super) async fn run(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
         let late = HistoryError::Late { command: order.command, after: TIME_LIMIT };
         tokio::time::timeout(TIME_LIMIT, self.talk(order)).await.unwrap_or(Err(late))
     }
 
-    /// The same, but a failing git is an error.
+    /// Calls git; a failure of git is an error.
     pub(super) async fn succeed(&self, order: Order<'_>) -> Result<Vec<u8>, HistoryError> {
         let command = order.command;
         let ran = self.run(order).await?;
@@ -76,7 +76,7 @@ impl Git {
             .env("GIT_ATTR_NOSYSTEM", "1")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_TERMINAL_PROMPT", "0")
-            // A path is a path, not a pattern.
+            // Paths are not patterns.
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("LC_ALL", "C")
             .args(["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.quotePath=false"])
@@ -118,7 +118,7 @@ impl Git {
     }
 }
 
-/// Reads to the end and keeps no more than the limit.
+/// Reads to the end, and keeps at most `limit` bytes.
 async fn read(from: Option<impl AsyncRead + Unpin>, limit: u64) -> std::io::Result<Vec<u8>> {
     let mut kept = Vec::new();
     if let Some(mut from) = from {

@@ -1,9 +1,9 @@
-//! One commit as `git fast-import` reads it: one process makes blob, trees, commit, and moves the branch, and
-//! needs no index and no work tree.
+//! One commit in the format of `git fast-import`: one process writes the blob, the trees and the commit and moves the
+//! branch, without an index or a work tree.
 
 use super::entry::{EntryKind, compose};
 
-/// The one branch.
+/// The only branch.
 pub(super) const BRANCH: &str = "refs/heads/main";
 
 /// What a commit does to one file.
@@ -22,7 +22,7 @@ pub(super) struct Commit<'a> {
     pub(super) message: &'a str,
 }
 
-/// Whether the branch has a commit already.
+/// Whether the branch already has a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parent {
     Head,
@@ -30,8 +30,8 @@ pub(super) enum Parent {
 }
 
 impl Commit<'_> {
-    /// What to write to `git fast-import`; it answers with the id. The branch moves only when its tip is still the
-    /// one that the commit was made on.
+    /// The input for `git fast-import`, which answers with the id. The branch moves only if its tip is still the
+    /// parent of the commit.
     pub(super) fn stream(&self, parent: Parent, now: u64) -> Vec<u8> {
         let message = compose(self.message, self.path, self.kind);
         let mut out = format!(
@@ -57,7 +57,7 @@ impl Commit<'_> {
     }
 }
 
-/// A path as C writes strings.
+/// A path, quoted like a string in C.
 fn quoted(path: &str) -> String {
     let mut out = String::with_capacity(path.len() + 2);
     out.push('"');

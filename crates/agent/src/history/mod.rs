@@ -1,10 +1,10 @@
 //! Every version of every file that the agent writes, in a shadow repository outside the work tree.
 //!
-//! A file to write is written and committed, together with its previous content if that is not in the history
-//! yet. Lists, diffs and old versions can be read, and files restored. The work is done by the
-//! `git` program, on a separate repository and with a controlled environment: no configuration, hook or index of
-//! the user is read, and nothing of the user's `.git` is touched. Without `git` there is a clear error, and no
-//! history. Any number of writers may write at once, in one process and in several.
+//! Writing a file also commits it, together with its previous content if that is not in the history yet. Versions can
+//! be listed, compared, read and restored. The `git` program does the work, on a separate repository and with a
+//! controlled environment: it reads no configuration, hook or index of the user, and does not touch the user's `.git`.
+//! Without `git` there is a clear error, and no history. Any number of writers may write at once, in one process and in
+//! several.
 //! Never used: a path outside the workspace, a symlink, a file over the limit, a repository that Crosier did not make.
 
 mod entry;
@@ -21,13 +21,13 @@ pub use entry::{CommitId, Entry, EntryKind};
 pub use error::HistoryError;
 pub use shadow::{HistoryConfig, ShadowGit};
 
-/// A future of a history.
+/// The future that a history returns.
 pub type HistoryFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, HistoryError>> + Send + 'a>>;
 
 /// The result of restoring a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
-    /// It is as it was.
+    /// It has its old content again.
     Written(CommitId),
     /// It did not exist then, and was removed.
     Removed(CommitId),
@@ -35,12 +35,12 @@ pub enum Restored {
 
 /// Keeps versions of files.
 pub trait History: Send + Sync {
-    /// Writes a file of the workspace as a whole and keeps it. What was there before is kept first, unless it is
-    /// what was kept last. The answer is the commit of the new version.
+    /// Writes a whole file of the workspace and adds it to the history. Its previous content is added first, unless it
+    /// is already the last version. Returns the commit of the new version.
     fn write<'a>(&'a self, path: &'a str, content: &'a [u8], message: &'a str)
     -> HistoryFuture<'a, CommitId>;
 
-    /// Keeps a version of a file that somebody else has written.
+    /// Adds a version of a file that somebody else has written.
     fn record<'a>(
         &'a self,
         path: &'a str,

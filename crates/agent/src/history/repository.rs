@@ -12,11 +12,11 @@ use super::error::HistoryError;
 use super::git::{Git, Order};
 use super::import::{BRANCH, Commit, Parent};
 
-/// Marks a repository as made by Crosier.
+/// The file that marks a repository as made by Crosier.
 const MARKER: &str = "crosier-history";
-/// How often a commit is tried while others write too.
+/// How often a commit is attempted while others write too.
 const TRIES: u32 = 60;
-/// The most that is printed of commits and differences.
+/// The most bytes of commits and differences that are read.
 const TEXT_LIMIT: u64 = 8 * 1024 * 1024;
 const DIFF_LIMIT: u64 = 1024 * 1024;
 
@@ -27,14 +27,14 @@ pub(super) struct Stored {
     pub(super) executable: bool,
 }
 
-/// Opens the repository, or makes it.
+/// Opens the repository, or creates it.
 pub(super) async fn open(git: &Git, workspace: &Path) -> Result<(), HistoryError> {
     let repository = &git.repository;
     let unusable = |why: String| HistoryError::Unusable { repository: repository.clone(), why };
     // Also checks that git exists.
     git.succeed(Order { command: "version", limit: 256, ..Order::default() }).await?;
     if repository.starts_with(workspace) || workspace.starts_with(repository) {
-        return Err(unusable(format!("it must lie outside the workspace {}", workspace.display())));
+        return Err(unusable(format!("it must be outside the workspace {}", workspace.display())));
     }
     if repository.join(MARKER).exists() {
         return Ok(());
@@ -42,13 +42,13 @@ pub(super) async fn open(git: &Git, workspace: &Path) -> Result<(), HistoryError
     begin(git).await
 }
 
-/// Creates the repository in a temporary folder and renames it, so that a concurrent process finds all of it or
+/// Creates the repository in a temporary folder and renames it, so that a concurrent process finds either all of it or
 /// nothing.
 async fn begin(git: &Git) -> Result<(), HistoryError> {
     let repository = &git.repository;
     let unusable = |why: String| HistoryError::Unusable { repository: repository.clone(), why };
     let io = |error: std::io::Error| unusable(error.to_string());
-    let above = repository.parent().ok_or_else(|| unusable("it is no folder of its own".to_owned()))?;
+    let above = repository.parent().ok_or_else(|| unusable("it has no parent folder".to_owned()))?;
     // The history contains all files, so only its owner may read it.
     let private = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     private(above).map_err(io)?;
@@ -79,11 +79,11 @@ async fn make(git: &Git, folder: &Path) -> Result<(), HistoryError> {
     })
 }
 
-/// The path without symlinks, also when its end does not exist yet.
+/// The path without symlinks, even if its end does not exist yet.
 pub(super) fn real(path: &Path) -> std::io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     if path.components().any(|part| part == Component::ParentDir) {
-        return Err(std::io::Error::other("its path holds `..`"));
+        return Err(std::io::Error::other("its path contains `..`"));
     }
     for above in path.ancestors() {
         if let Ok(found) = above.canonicalize() {
@@ -94,7 +94,7 @@ pub(super) fn real(path: &Path) -> std::io::Result<PathBuf> {
 }
 
 impl Git {
-    /// Makes a commit on the tip of the branch, again and again when another writer was faster.
+    /// Makes a commit on the tip of the branch; tries again when another writer was faster.
     pub(super) async fn commit(&self, commit: &Commit<'_>) -> Result<CommitId, HistoryError> {
         let mut parent = self.parent().await?;
         let mut refused = String::new();
@@ -122,7 +122,7 @@ impl Git {
         }
         Err(HistoryError::Git {
             command: "fast-import",
-            why: format!("others always were faster: {refused}"),
+            why: format!("other writers were always faster: {refused}"),
         })
     }
 
@@ -211,7 +211,7 @@ impl Git {
     }
 }
 
-/// Whether another writer moved the branch, or is just moving it.
+/// Whether another writer has moved the branch, or is moving it.
 fn was_overtaken(stderr: &str) -> bool {
     [
         "does not contain",

@@ -16,23 +16,23 @@ use super::{History, HistoryFuture, Restored, repository};
 use crate::tool::workspace::{Content, FILE_LIMIT, Refusal};
 use crate::tool::{Workspace, WorkspaceError};
 
-/// Where things are.
+/// Where the workspace and its history are.
 #[derive(Debug, Clone)]
 pub struct HistoryConfig {
     /// The folder that the agent works in.
     pub workspace: PathBuf,
-    /// The shadow repository: a folder of its own outside the workspace, made when it is not there.
+    /// The shadow repository: a separate folder outside the workspace, created if it does not exist.
     pub repository: PathBuf,
-    /// The `git` program; a bare name is looked for in the search path.
+    /// The `git` program; a bare name is searched in the search path.
     pub git: PathBuf,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub search_path: OsString,
     /// Files over this are refused.
     pub file_limit: u64,
 }
 
 impl HistoryConfig {
-    /// With `git` from the usual places.
+    /// A configuration with `git` from the usual places.
     pub fn new(workspace: impl Into<PathBuf>, repository: impl Into<PathBuf>) -> Self {
         Self {
             workspace: workspace.into(),
@@ -50,8 +50,8 @@ pub struct ShadowGit {
     workspace: Workspace,
     file_limit: u64,
     hasher: RandomState,
-    /// By path, a hash of the version that this process added to the history last. One
-    /// write at a time, so that file and history agree on who was last.
+    /// For each path, a hash of the version that this process last added to the history. Held during a write, so that
+    /// writes happen one at a time, and file and history agree on the last version.
     known: Mutex<HashMap<String, u64>>,
 }
 
@@ -62,11 +62,11 @@ impl fmt::Debug for ShadowGit {
 }
 
 impl ShadowGit {
-    /// Opens the history, or begins one.
+    /// Opens the history, or creates it.
     ///
     /// # Errors
-    /// When there is no `git` ([`HistoryError::NoGit`]), the workspace cannot be opened, or the repository lies in
-    /// the workspace or is something else.
+    /// When there is no `git` ([`HistoryError::NoGit`]), the workspace cannot be opened, or the repository is inside
+    /// the workspace or was not made by Crosier.
     pub async fn open(config: HistoryConfig) -> Result<Self, HistoryError> {
         let workspace = Workspace::open(&config.workspace)?.with_file_limit(config.file_limit);
         let unusable = |why: std::io::Error| HistoryError::Unusable {
@@ -86,7 +86,7 @@ impl ShadowGit {
         })
     }
 
-    /// Packs the repository when it has many loose objects. For the end of a session, when the host has time.
+    /// Packs the repository if it has many loose objects. For the end of a session, when the host has time.
     ///
     /// # Errors
     /// When `git` fails.
@@ -98,7 +98,7 @@ impl ShadowGit {
         self.git.succeed(order).await.map(drop)
     }
 
-    /// What is at the path now, if anything.
+    /// The current content at the path, if any.
     fn current(&self, path: &str) -> Result<Option<Content>, WorkspaceError> {
         match self.workspace.read_real(path) {
             Ok(content) => Ok(Some(content)),
@@ -107,7 +107,7 @@ impl ShadowGit {
         }
     }
 
-    /// Keeps what is there now, unless the history has it as its last version.
+    /// Adds the current content to the history, unless it is already the last version.
     async fn keep(&self, known: &mut HashMap<String, u64>, path: &str) -> Result<(), HistoryError> {
         let Some(current) = self.current(path)? else { return Ok(()) };
         let hash = self.hasher.hash_one(&current.bytes);
@@ -177,10 +177,10 @@ impl ShadowGit {
     }
 }
 
-/// A version that is to be written.
+/// A version to write.
 struct New<'a> {
     content: &'a [u8],
-    /// None leaves the permission unchanged.
+    /// `None` leaves the permission unchanged.
     executable: Option<bool>,
     kind: EntryKind,
     message: &'a str,

@@ -1,4 +1,4 @@
-//! A server as it is configured.
+//! The configuration of a server.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(super) const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// A server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerConfig {
-    /// The middle part of its tools' names.
+    /// Its name, which is the middle part of its tools' names.
     pub name: String,
     /// How it is reached.
     pub transport: McpTransport,
@@ -55,7 +55,7 @@ pub enum McpTransport {
         command: String,
         /// Its arguments.
         args: Vec<String>,
-        /// Variables beyond those that the host hands in.
+        /// Variables in addition to those that the host provides.
         env: Vec<(String, String)>,
         /// Where it runs; by default the workspace.
         cwd: Option<PathBuf>,
@@ -69,7 +69,7 @@ pub enum McpTransport {
     },
 }
 
-/// Without values that may be secrets.
+/// Leaves out values that may be secrets.
 impl fmt::Debug for McpTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names =

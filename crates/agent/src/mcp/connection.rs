@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-/// A future of a server. Dropping it cancels what it waits for.
+/// The future that a connection returns. Dropping it cancels the request.
 pub(super) type McpFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, McpError>> + Send + 'a>>;
 
 /// Why a server did not answer.
@@ -26,7 +26,7 @@ pub enum McpError {
         /// What went wrong.
         detail: String,
     },
-    /// It had ended before it was asked: nothing was done.
+    /// It had already ended before the request: nothing was done.
     #[error("it had ended: {detail}")]
     Gone {
         /// What went wrong.
@@ -35,16 +35,16 @@ pub enum McpError {
     /// It refused.
     #[error("it refused: {message}")]
     Refused {
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// It took too long.
     #[error("it did not answer within {after:?}")]
     Late {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
-    /// What it said cannot be understood.
+    /// Its answer cannot be understood.
     #[error("its answer cannot be understood: {detail}")]
     Garbled {
         /// What is wrong with it.
@@ -58,7 +58,7 @@ pub(super) struct RemoteTool {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) input_schema: Value,
-    /// What the server says; it may lie.
+    /// The server's claim, which may be wrong.
     pub(super) read_only_hint: bool,
 }
 
@@ -88,6 +88,6 @@ pub(super) trait Connection: Send + Sync {
 
 /// Makes connections to one server.
 pub(super) trait Connector: Send + Sync {
-    /// A new one.
+    /// Makes a new connection.
     fn connect(&self) -> McpFuture<'_, Arc<dyn Connection>>;
 }

@@ -15,7 +15,7 @@ use super::connection::{Connection, Connector, McpError, McpFuture, RemoteTool, 
 use super::sdk::{self, Opening, Openings, Session};
 use crate::http;
 
-/// How long it may take to reach the server's machine.
+/// How long to wait for the connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long closing the session may take.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ impl Connection for HttpConnection {
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(async move {
             self.session.cancellation_token().cancel();
-            // Wait a moment for the session to close; nothing depends on it.
+            // Wait a short time for the session to close; nothing depends on it.
             let closed = async {
                 while !self.session.is_transport_closed() {
                     tokio::time::sleep(Duration::from_millis(5)).await;

@@ -43,11 +43,11 @@ struct Written {
     disabled: bool,
 }
 
-/// Reads `{"mcpServers": {"name": {…}}}`. `${NAME}` and `${NAME:-otherwise}` in texts are replaced from the
-/// environment that the host hands in.
+/// Reads `{"mcpServers": {"name": {…}}}`. `${NAME}` and `${NAME:-default}` in texts are replaced from the
+/// environment that the host provides.
 ///
 /// # Errors
-/// When it is not such an object, or a server in it is not understood. Nothing is read then.
+/// When it is not such an object, or a server in it is not valid. Then no server is read.
 pub fn read_config(
     text: &str,
     environment: &[(OsString, OsString)],
@@ -65,7 +65,7 @@ pub fn read_config(
     Ok(read)
 }
 
-/// A server, or none when it is disabled.
+/// A server; `None` when it is disabled.
 fn lower(
     name: &str,
     server: &Value,
@@ -88,7 +88,7 @@ fn lower(
     let is_stdio = match (written.kind.as_deref(), &written.command, &written.url) {
         (Some("stdio") | None, Some(_), None) => true,
         (Some("http" | "streamable-http" | "streamableHttp") | None, None, Some(_)) => false,
-        (Some("sse"), ..) => return Err("the transport `sse` is gone from MCP; use `http`".to_owned()),
+        (Some("sse"), ..) => return Err("the transport `sse` was removed from MCP; use `http`".to_owned()),
         (Some(kind), ..) if !["stdio", "http", "streamable-http", "streamableHttp"].contains(&kind) => {
             return Err(format!("unknown type `{kind}`; there are `stdio` and `http`"));
         }

@@ -1,4 +1,4 @@
-//! The library that speaks MCP, behind our own trait.
+//! The library that implements MCP, behind Crosier's own trait.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::config::Handshake;
 use super::connection::{McpError, RemoteTool, Reply};
 
-/// No list has more pages than this.
+/// The most pages of a list of tools.
 const MOST_PAGES: usize = 100;
 
 /// A message of a server is cut after this many characters.
@@ -25,14 +25,14 @@ const MESSAGE_LIMIT: usize = 1000;
 /// An open conversation.
 pub(super) type Session = RunningService<RoleClient, ClientConfig>;
 
-/// The two ways in which a conversation begins.
+/// The two kinds of handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opening {
     Initialize,
     Discover,
 }
 
-/// Which openings to try, and which one worked.
+/// Which handshakes to try, and which one worked.
 #[derive(Debug)]
 pub(super) struct Openings {
     handshake: Handshake,
@@ -44,7 +44,7 @@ impl Openings {
         Self { handshake, worked: AtomicU8::new(0) }
     }
 
-    /// Tries them in order. When none works, the first says why.
+    /// Tries them in order. When none works, returns the error of the first.
     pub(super) async fn first_that_works<C, F>(&self, open: impl Fn(Opening) -> F) -> Result<C, McpError>
     where
         F: Future<Output = Result<C, McpError>>,
@@ -79,7 +79,7 @@ impl Openings {
     }
 }
 
-/// Begins a conversation.
+/// Opens a session.
 pub(super) async fn open<T>(transport: T, opening: Opening) -> Result<Session, McpError>
 where
     T: Transport<RoleClient> + Send + 'static,
@@ -173,7 +173,7 @@ fn failed(error: ServiceError) -> McpError {
     match error {
         ServiceError::McpError(error) => McpError::Refused { message: brief(&error.message) },
         ServiceError::UnexpectedResponse => {
-            McpError::Garbled { detail: "it answered something else than it was asked".to_owned() }
+            McpError::Garbled { detail: "its answer does not fit the request".to_owned() }
         }
         ServiceError::TransportSend(error) => {
             let detail = brief(&error.error.to_string());

@@ -1,4 +1,4 @@
-//! One server: connected when it is needed, and again when it was lost.
+//! One server: connected when it is needed, and again when the connection was lost.
 
 use std::fmt;
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Server {
         Ok(connection)
     }
 
-    /// A connection that broke is not used again.
+    /// Drops a connection that was lost.
     async fn forget_if_lost<T: Sync>(&self, used: &Arc<dyn Connection>, result: &Result<T, McpError>) {
         if matches!(result, Err(McpError::Lost { .. } | McpError::Gone { .. } | McpError::Unreachable { .. }))
         {

@@ -14,19 +14,19 @@ use super::stdio::StdioConnector;
 use super::tool::{McpTool, tool_name};
 use crate::tool::Tool;
 
-/// No server brings more tools than this.
+/// The most tools of one server.
 const MOST_TOOLS: usize = 1000;
 
 /// What the host provides.
 #[derive(Debug, Clone)]
 pub struct McpHost {
-    /// The environment that servers which are processes inherit.
+    /// The environment that server processes inherit.
     pub environment: Vec<(OsString, OsString)>,
     /// Where they run.
     pub workspace: PathBuf,
 }
 
-/// A server that is left out, or something of it.
+/// A server that is left out, or a part of it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("MCP server `{server}`: {why}")]
 pub struct McpFailure {
@@ -45,8 +45,8 @@ pub struct McpServers {
 }
 
 impl McpServers {
-    /// Starts all servers at once and lists their tools. A server that fails is left out and named among the
-    /// failures; it delays the others by no more than its start timeout.
+    /// Starts all servers at once and lists their tools. A server that fails is left out and listed among the
+    /// failures; it delays the others at most by its start timeout.
     pub async fn start(configs: &[McpServerConfig], host: &McpHost) -> Self {
         let mut started = Self { servers: Vec::new(), tools: Vec::new(), failures: Vec::new() };
         let mut listed = Vec::new();
@@ -109,14 +109,14 @@ impl McpServers {
         self.tools.iter().map(|tool| Arc::clone(tool) as Arc<dyn Tool>)
     }
 
-    /// What is left out, and why.
+    /// What was left out, and why.
     #[must_use]
     pub fn failures(&self) -> &[McpFailure] {
         &self.failures
     }
 
-    /// Ends all servers cleanly: their input is closed, then they get SIGTERM, then SIGKILL. Dropping kills them
-    /// at once, when the last of their tools is gone too.
+    /// Ends all servers cleanly: closes their input, then sends SIGTERM, then SIGKILL. Dropping this kills them
+    /// at once, when the last of their tools is dropped too.
     pub async fn close(self) {
         join_all(self.servers.iter().map(|server| server.close())).await;
     }

@@ -1,4 +1,4 @@
-//! A server that is a process: started in a group of its own, talked to over stdin and stdout.
+//! A server that is a process: started in its own group, and reached over stdin and stdout.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use super::sdk::{self, Opening, Openings, Session};
 use super::servers::McpHost;
 use crate::tool::group::Group;
 
-/// How long a server may take to end after its stdin closed, and after SIGTERM.
+/// How long a server may take to end after its stdin is closed, and after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 /// How many bytes of the end of stderr are kept, for messages.
 const STDERR_LIMIT: usize = 2048;
@@ -87,7 +87,7 @@ impl Connector for StdioConnector {
 
 struct StdioConnection {
     session: Session,
-    /// None when it was closed.
+    /// `None` when it was closed.
     group: Mutex<Option<Group>>,
     complaints: Complaints,
 }
@@ -141,7 +141,7 @@ impl Connection for StdioConnection {
     }
 }
 
-/// The end of what a server writes on stderr.
+/// The end of a server's stderr.
 struct Complaints {
     kept: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
@@ -165,7 +165,7 @@ impl Complaints {
         Self { kept, reader }
     }
 
-    /// A message, followed by what the server wrote last; waits for that briefly when the server just died.
+    /// A message, followed by the end of the server's stderr; waits for it briefly when the server just died.
     async fn after(&self, message: String) -> String {
         let until = Instant::now() + NOTICE;
         while !self.reader.is_finished() && Instant::now() < until {

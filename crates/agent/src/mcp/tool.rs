@@ -1,4 +1,4 @@
-//! A tool of a server, as a tool like any other.
+//! A server's tool, as a tool of the agent.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::tool::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// Model services accept names up to this length.
 const NAME_LIMIT: usize = 64;
-/// The most text that is handed over.
+/// The most bytes of text that are returned.
 const TEXT_LIMIT: usize = 256 * 1024;
-/// What a server says of a tool is cut after this many bytes.
+/// A server's description of a tool is cut after this many bytes.
 const DESCRIPTION_LIMIT: usize = 4096;
 
 /// A tool of an MCP server.
@@ -83,22 +83,22 @@ impl Tool for McpTool {
     }
 }
 
-/// The input as the server will get it: exactly what hooks have seen, or an error.
+/// The input for the server: exactly what hooks have seen, or an error.
 fn arguments(input: &Json) -> Result<Map<String, Value>, ToolError> {
     if input.is_null() {
         return Ok(Map::new());
     }
     if let Some(number) = inexact_integer(input.text()) {
-        return Err(ToolError::new(format!("the number {number} cannot be handed to an MCP server exactly")));
+        return Err(ToolError::new(format!("the number {number} cannot be passed to an MCP server exactly")));
     }
     match input.to_value() {
         Some(Value::Object(arguments)) => Ok(arguments),
         Some(_) => Err(ToolError::new(format!("the input must be an object, not {}", input.kind_word()))),
-        None => Err(ToolError::new("the input is nested too deeply or holds a number that is none")),
+        None => Err(ToolError::new("the input is nested too deeply or contains an invalid number")),
     }
 }
 
-/// The first integer that would lose digits in transit.
+/// The first integer that would lose digits when it is sent.
 fn inexact_integer(json: &str) -> Option<&str> {
     let bytes = json.as_bytes();
     let mut at = 0;
@@ -141,8 +141,8 @@ fn bounded(value: &Value) -> Json {
     if json.text().len() <= TEXT_LIMIT { json } else { Json::from(cut(json.text().to_owned())) }
 }
 
-/// The name of a server's tool for the model: `mcp__server__tool`, from letters, digits, `_` and `-`. A server's
-/// part holds no `__`, so that no server can take a name that looks like another's.
+/// The name of a server's tool for the model: `mcp__server__tool`, from letters, digits, `_` and `-`. The server's
+/// part contains no `__`, so that no server can use a name that looks like another's.
 #[must_use]
 pub fn tool_name(server: &str, tool: &str) -> String {
     let plain = |text: &str| -> String {
@@ -163,7 +163,7 @@ pub fn tool_name(server: &str, tool: &str) -> String {
     format!("{}{tag}", &name[..NAME_LIMIT - tag.len()])
 }
 
-/// FNV-1a: short, the same everywhere, and nothing depends on its strength.
+/// FNV-1a: short and the same everywhere. Nothing depends on its strength.
 fn checksum(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,4 +1,4 @@
-//! How a service is called.
+//! The configuration of a service.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::key::Key;
 use super::wire::Wire;
 
-/// Gets a message for a person. It must not block.
+/// Called with a message for a person. It must not block.
 pub type OnRetry = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A service and one of its models.
@@ -15,19 +15,19 @@ pub type OnRetry = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct ServiceConfig {
     /// Its wire format.
     pub wire: Wire,
-    /// The model, by the service's name for it.
+    /// The service's name of the model.
     pub model: String,
     /// Its address; by default the provider's own service.
     pub base_url: Option<String>,
     /// The key. The providers' own services need one.
     pub key: Option<Key>,
-    /// How long it may take to reach the service's machine.
+    /// How long to wait for the connection.
     pub connect_timeout: Duration,
-    /// How long the service may say nothing, before and during its answer.
+    /// How long the service may be silent, before and during its answer.
     pub idle_timeout: Duration,
-    /// When it is asked again.
+    /// How requests are retried.
     pub retry: Retry,
-    /// Gets a message for a person before each retry.
+    /// Called with a message for a person before each retry.
     pub on_retry: Option<OnRetry>,
 }
 
@@ -40,7 +40,7 @@ impl ServiceConfig {
             base_url: None,
             key: None,
             connect_timeout: Duration::from_secs(10),
-            // A model that thinks before it speaks can be silent for minutes.
+            // A model that thinks before it answers can be silent for minutes.
             idle_timeout: Duration::from_secs(300),
             retry: Retry::default(),
             on_retry: None,
@@ -63,11 +63,11 @@ impl fmt::Debug for ServiceConfig {
 pub struct Retry {
     /// The number of attempts, including the first.
     pub tries: u32,
-    /// The wait before the second try; it doubles with each.
+    /// The wait before the second attempt; it doubles with each further one.
     pub first_wait: Duration,
-    /// No wait is longer, unless the service asks for it.
+    /// The longest wait, unless the service asks for a longer one.
     pub longest_wait: Duration,
-    /// A service that asks for a longer wait than this is not waited for.
+    /// The longest wait that a service may ask for; otherwise the request is not retried.
     pub patience: Duration,
 }
 

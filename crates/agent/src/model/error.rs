@@ -6,12 +6,12 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// There is no key to call it with.
+    /// The key is missing.
     #[error("no key for {provider}: set {variable}")]
     NoKey {
-        /// Whose model it is.
+        /// The provider of the model.
         provider: &'static str,
-        /// Where the key is looked for.
+        /// The variable that should contain the key.
         variable: &'static str,
     },
     /// The configuration of the service is invalid.
@@ -25,19 +25,19 @@ pub enum ModelError {
     BadKey {
         /// The HTTP status.
         status: u16,
-        /// Where the key was looked for.
+        /// The variable that contains the key.
         variable: &'static str,
-        /// What the service said.
+        /// The service's message.
         message: String,
     },
-    /// The service has no such model, or nothing at all at this address.
+    /// The service has no such model, or there is no service at this address.
     #[error("no model `{model}` at {address}: {message}; check the model's name and the base URL")]
     UnknownModel {
         /// The model.
         model: String,
         /// The service.
         address: String,
-        /// What the service said.
+        /// The service's message.
         message: String,
     },
     /// The service refused.
@@ -45,12 +45,12 @@ pub enum ModelError {
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// Its message.
         message: String,
-        /// How often it was asked.
+        /// How often the request was sent.
         tries: u32,
     },
-    /// The service could not be reached, also after retries.
+    /// The service could not be reached, even after retries.
     #[error("the model's service at {address} could not be reached: {why}{}", times(*tries))]
     Unreachable {
         /// The service.
@@ -60,10 +60,10 @@ pub enum ModelError {
         /// How often it was tried.
         tries: u32,
     },
-    /// The service said nothing for too long.
+    /// The service was silent for too long.
     #[error("the model's service said nothing for {after:?}")]
     Stalled {
-        /// The time it had.
+        /// The time limit.
         after: Duration,
     },
     /// The answer ended before it was complete. It is not retried: part of it may have been shown.
@@ -77,10 +77,10 @@ pub enum ModelError {
     GaveUp {
         /// The service's word for it.
         kind: String,
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// The answer is not one that can be understood.
+    /// The answer cannot be understood.
     #[error("the model's answer cannot be understood: {detail}")]
     Garbled {
         /// What is wrong with it.
@@ -101,10 +101,10 @@ pub enum ModelError {
     CutCall {
         /// The tool.
         tool: String,
-        /// The most tokens that it had.
+        /// The limit of tokens.
         max_tokens: u32,
     },
-    /// The script of turns is over.
+    /// The script has no turn left.
     #[error("the script has no more turns")]
     OutOfTurns,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Key(String);
 
 impl Key {
-    /// A key, without the space that comes along when it is read from a file. None when nothing is left.
+    /// A key, without surrounding white space, such as the line break of a file. `None` when nothing is left.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();

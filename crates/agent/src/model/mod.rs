@@ -26,7 +26,7 @@ pub use wire::Wire;
 use crate::conversation::{Block, Message};
 use crate::tool::ToolSpec;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, Copy)]
 pub struct ModelRequest<'a> {
     /// The instructions.
@@ -48,11 +48,11 @@ pub enum StopReason {
     ToolUse,
     /// It ran out of tokens.
     MaxTokens,
-    /// It does not want to answer this, or its service does not let it.
+    /// It does not want to answer, or its service does not allow it.
     Refused,
 }
 
-/// What a turn cost.
+/// The tokens of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Tokens that were read.
@@ -64,25 +64,25 @@ pub struct Usage {
 /// One answer of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
-    /// Words and tool calls, in order.
+    /// Text and tool calls, in order.
     pub content: Vec<Block>,
     /// Why it stopped.
     pub stop: StopReason,
-    /// What it cost.
+    /// Its tokens.
     pub usage: Usage,
 }
 
-/// A future of a model.
+/// The future that a model returns.
 pub type ModelFuture<'a> = Pin<Box<dyn Future<Output = Result<Turn, ModelError>> + Send + 'a>>;
 
-/// Gets the text of an answer while it arrives.
+/// Called with the text of an answer while it arrives.
 pub type OnText<'a> = &'a mut (dyn FnMut(&str) + Send);
 
-/// Something that answers.
+/// A model.
 pub trait Model: Send + Sync {
-    /// Its name, as events carry it.
+    /// Its name, for events.
     fn name(&self) -> &str;
 
-    /// Answers. Dropping the future gives up.
+    /// Answers a request. Dropping the future cancels it.
     fn turn<'a>(&'a self, request: ModelRequest<'a>, on_text: OnText<'a>) -> ModelFuture<'a>;
 }

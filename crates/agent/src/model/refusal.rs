@@ -30,7 +30,7 @@ impl Said {
     }
 }
 
-/// The wait that a service asks for: in seconds, or in milliseconds as OpenAI has it. A date is not read: the
+/// The wait that a service asks for: in seconds, or in OpenAI's header in milliseconds. A date is not read: the
 /// default wait is good enough.
 pub(super) fn wait<'a>(
     header: impl Fn(&'static str) -> Option<&'a str>,
@@ -41,7 +41,7 @@ pub(super) fn wait<'a>(
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Whether a retry may succeed, when no part of the answer has arrived.
+/// Whether a retry may succeed, if no part of the answer has arrived.
 pub(super) fn may_pass(error: &ModelError) -> bool {
     const BUSY: [&str; 5] =
         ["overloaded_error", "api_error", "rate_limit_error", "server_error", "rate_limit_exceeded"];

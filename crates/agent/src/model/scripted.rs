@@ -3,8 +3,8 @@
 //! # The script
 //! A YAML list of turns:
 //! ```yaml
-//! - when: tests pass          # optional: only when the newest message holds this text
-//!   say: I will look.         # words
+//! - when: tests pass          # optional: only when the newest message contains this text
+//!   say: I will look.         # text
 //!   tools:                    # tool calls, in order
 //!     - {name: Bash, input: {command: ls}}
 //!   repeat: true              # optional: may be used more than once
@@ -38,7 +38,7 @@ impl Scripted {
     /// Reads a script.
     ///
     /// # Errors
-    /// Everything that is wrong with it, each with its place.
+    /// All problems in it, with their positions.
     pub fn parse(name: &str, text: &str) -> Result<Self, Problems> {
         let source = Source::new(name, text);
         let node = parse_document(&source)?;

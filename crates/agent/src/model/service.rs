@@ -35,7 +35,7 @@ impl fmt::Debug for Service {
     }
 }
 
-/// Why there is no answer, and whether to ask again.
+/// Why there is no answer, and whether to retry.
 enum Failure {
     Final(ModelError),
     Again {
@@ -59,7 +59,7 @@ impl Service {
         let endpoint = http::address(&wire.endpoint(base)).map_err(setup)?;
         if !endpoint.username().is_empty() || endpoint.password().is_some() {
             return Err(setup(
-                "its address holds a name or a password, which would be seen in messages".into(),
+                "its address contains a name or a password, which would appear in messages".into(),
             ));
         }
         let mut headers = HeaderMap::new();
@@ -71,7 +71,7 @@ impl Service {
                 let (name, before) = wire.key_header();
                 let value = HeaderValue::from_str(&format!("{before}{}", key.secret()));
                 let mut value = value.map_err(|_| {
-                    setup(format!("{} holds characters that no key has", wire.key_variable()))
+                    setup(format!("{} contains characters that cannot be in a key", wire.key_variable()))
                 })?;
                 value.set_sensitive(true);
                 headers.insert(name, value);
@@ -207,7 +207,7 @@ impl Service {
         ModelError::Unreachable { address: self.address(), why, tries: 1 }
     }
 
-    /// The host that is called, without the other parts of the address.
+    /// The host, without the other parts of the address.
     fn address(&self) -> String {
         self.endpoint.origin().ascii_serialization()
     }

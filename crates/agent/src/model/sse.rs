@@ -5,7 +5,7 @@
 //! bytes were split never matters. Unlike in a browser, bytes that are not UTF-8 are an error, and so is an event that
 //! never ends: an answer must be complete.
 
-/// No event is larger.
+/// The largest event.
 const EVENT_LIMIT: usize = 16 * 1024 * 1024;
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -18,29 +18,29 @@ pub(super) struct Event {
     pub(super) data: String,
 }
 
-/// Why there will be no more events.
+/// Why there are no more events.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SseError {
-    #[error("it holds bytes that are not UTF-8")]
+    #[error("it contains bytes that are not UTF-8")]
     NotUtf8,
     #[error("one event is larger than {EVENT_LIMIT} bytes")]
     TooLarge,
 }
 
-/// Holds the bytes that do not form a complete event yet.
+/// Decodes events; keeps the bytes of an incomplete one.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
-    /// The last byte was `\r`: a `\n` that follows belongs to it.
+    /// Whether the last byte was `\r`: then a following `\n` belongs to it.
     after_return: bool,
     /// Whether the first line was read, which may begin with a byte order mark.
     past_first_line: bool,
 }
 
 impl Decoder {
-    /// Takes bytes and adds the events that are now complete, including those before an error.
+    /// Decodes bytes and adds the events that are now complete, including those before an error.
     pub(super) fn feed(&mut self, mut bytes: &[u8], events: &mut Vec<Event>) -> Result<(), SseError> {
         while let Some((&first, rest)) = bytes.split_first() {
             if std::mem::take(&mut self.after_return) && first == b'\n' {

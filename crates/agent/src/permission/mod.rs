@@ -1,4 +1,4 @@
-//! Whether a tool may run: layers, in one table, from the strongest to the weakest.
+//! Whether a tool may run: layers of permissions, from the strongest to the weakest.
 //!
 //! | # | layer | says |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | 9 | PermissionRequest hooks, then a person; without a person, or with `dontAsk` | the answer; deny |
 //!
 //! Input: a tool call and the decision of its hooks. Output: a [`Ruling`]. A hook's allow skips the question to a
-//! person, never a deny rule. Rules are those of [`crosier_builtins::rules`]: `Bash(git *)` is about every command
-//! in a line of shell, wherever it is.
+//! person, never a deny rule. Rules are those of [`crosier_builtins::rules`]: `Bash(git *)` applies to every command
+//! in a shell command line, wherever it is.
 
 mod update;
 
@@ -29,21 +29,21 @@ use crate::tool::Risk;
 /// How the host asks for permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PermissionMode {
-    /// Reading is free; everything else is asked for.
+    /// Reading is allowed; everything else is asked.
     #[default]
     Default,
-    /// Reading and editing are free.
+    /// Reading and editing are allowed.
     AcceptEdits,
     /// Nothing may be changed.
     Plan,
-    /// What would be asked for is denied.
+    /// What would be asked is denied.
     DontAsk,
-    /// Everything is allowed that nothing forbids.
+    /// Everything is allowed unless something forbids it.
     BypassPermissions,
 }
 
 impl PermissionMode {
-    /// Every mode with its word, as events carry it.
+    /// Every mode with its word in events.
     pub const WORDS: [(&'static str, Self); 5] = [
         ("default", Self::Default),
         ("acceptEdits", Self::AcceptEdits),
@@ -91,14 +91,14 @@ impl std::fmt::Debug for Permissions {
     }
 }
 
-/// What a call's hooks said about permission.
+/// What a call's hooks decided about permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookSays {
-    /// Run it without asking.
+    /// It may run without asking.
     Allow,
-    /// Have a person decide.
+    /// A person must decide.
     Ask(Option<String>),
-    /// Nothing.
+    /// No opinion.
     Nothing,
 }
 

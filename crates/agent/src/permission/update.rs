@@ -1,8 +1,8 @@
 //! Permission updates from hooks: `updatedPermissions` of a PermissionRequest.
 //!
-//! A list of updates as Claude Code has them: `addRules` with rules for `allow`, `ask` or `deny`, and `setMode`.
+//! A list of updates in the format of Claude Code: `addRules` with rules for `allow`, `ask` or `deny`, and `setMode`.
 //! An update that cannot be applied is reported; the others are applied. Whatever destination an update names, it
-//! applies to this session only: the person's files are not written.
+//! applies only to this session: the person's files are not changed.
 
 use crosier::{Decision, Json};
 use crosier_builtins::rules::Rule;
@@ -41,7 +41,7 @@ impl Permissions {
                     None => vec![format!("there is no permission mode `{word}`")],
                 }
             }
-            other => vec![format!("`{}` is not an update that this agent knows", other.unwrap_or("?"))],
+            other => vec![format!("`{}` is not a known update", other.unwrap_or("?"))],
         }
     }
 

@@ -21,8 +21,8 @@ pub struct Listed {
     pub prompt: String,
 }
 
-/// The sessions in this folder, the latest first, at most this many. What cannot be read is left out: this is help
-/// for a person, not a record.
+/// The sessions in this folder, the latest first, at most this many. Those that cannot be read are left out, because
+/// the list is only a help for people.
 #[must_use]
 pub fn list(sessions: &Path, most: usize) -> Vec<Listed> {
     let entries = fs::read_dir(sessions).into_iter().flatten().flatten();

@@ -21,7 +21,7 @@ pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
                 content: "Error: not known; the session broke off here".to_owned(),
                 is_error: true,
             };
-            // Results come first, then whatever was said after the break.
+            // Results come first, then what was said after the interruption.
             mended.push(Message { role: Role::User, content: open.into_iter().map(result).collect() });
         }
         mended.extend(answers);

@@ -1,6 +1,6 @@
 //! A session on disk: its id, its folder, its transcript.
 //!
-//! Records of what happens are written to a JSONL file *before* the hook that may read them runs, so
+//! Records are written to a JSONL file *before* the hook that may read them runs, so
 //! that the file at `transcript_path` is up to date. A session can be read back and resumed.
 
 mod list;
@@ -38,7 +38,7 @@ pub struct Resumed {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    /// An id that could lead out of the folder of sessions.
+    /// An id that could lead outside the folder of sessions.
     #[error("`{0}` is not the id of a session: letters, digits, `-` and `_` only")]
     BadId(String),
     /// There is no such session.
@@ -63,7 +63,7 @@ impl Session {
     /// Begins a session in this folder of sessions.
     ///
     /// # Errors
-    /// When its folder cannot be made.
+    /// When its folder cannot be created.
     pub fn begin(sessions: &Path) -> Result<Self, SessionError> {
         let id = uuid::Uuid::now_v7().to_string();
         let folder = sessions.join(&id);
@@ -73,7 +73,7 @@ impl Session {
         Ok(Self { id, folder })
     }
 
-    /// Opens a session that exists, with its conversation.
+    /// Opens an existing session, with its conversation.
     ///
     /// # Errors
     /// When there is no such session, or its transcript cannot be read.
@@ -97,7 +97,7 @@ impl Session {
         &self.id
     }
 
-    /// What its transcripts hold, by agent: the main one first, the others by name.
+    /// The content of its transcripts, by agent: the main agent's first, the others by name.
     ///
     /// # Errors
     /// When one cannot be read.
@@ -121,7 +121,7 @@ impl Session {
     /// The transcript of one of its agents.
     #[must_use]
     pub fn transcript_path(&self, agent_id: &str) -> PathBuf {
-        // Agent ids never become file names as they are.
+        // Agent ids must not be used as file names unchanged.
         let safe: String =
             agent_id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
         self.folder.join(format!("{safe}.jsonl"))

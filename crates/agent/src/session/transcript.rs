@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use crate::conversation::Message;
 
-/// What a transcript holds.
+/// A record of a transcript.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case", try_from = "FlatRecord")]
 pub enum Record {
@@ -25,18 +25,18 @@ pub enum Record {
         /// Why: `clear` or `compact`.
         why: String,
     },
-    /// The newest messages, as a hook left them.
+    /// The newest messages were replaced by a hook.
     Replaced {
-        /// How many of the newest messages are gone.
+        /// How many of the newest messages are removed.
         count: usize,
-        /// What replaces them.
+        /// Their replacement.
         messages: Vec<Message>,
     },
-    /// Something for readers: a denial, a rewrite, a phase, the end.
+    /// A note for readers: a denial, a rewrite, a phase, the end.
     Note {
-        /// What kind of thing.
+        /// The kind of note.
         what: String,
-        /// In words.
+        /// Its text.
         text: String,
     },
 }
@@ -70,7 +70,7 @@ impl TryFrom<FlatRecord> for Record {
                 what: flat.what.ok_or_else(|| lacks("what"))?,
                 text: flat.text.ok_or_else(|| lacks("text"))?,
             }),
-            other => Err(format!("there is no record `{other}`")),
+            other => Err(format!("there is no record of the kind `{other}`")),
         }
     }
 }
@@ -96,7 +96,7 @@ impl Transcript {
                 file.read_exact_at(&mut last, length - 1)?;
             }
             if last != *b"\n" {
-                // A line that was cut off must not swallow the next one.
+                // A line that was cut off must not be joined with the next one.
                 file.write_all(b"\n")?;
             }
             Ok(file)
@@ -114,7 +114,7 @@ impl Transcript {
     /// Appends a record.
     ///
     /// # Errors
-    /// When it cannot be written: a full disk.
+    /// When it cannot be written, for example because the disk is full.
     pub fn push(&self, record: &Record) -> Result<(), SessionError> {
         let write = || -> std::io::Result<()> {
             let mut line = serde_json::to_string(record)?;

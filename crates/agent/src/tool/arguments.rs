@@ -10,11 +10,11 @@ use crosier::Json;
 
 use super::ToolError;
 
-/// Claude Code's names for fields, and ours. A member under either name is the same member.
+/// Claude Code's names for fields, and Crosier's. A member under either name is the same member.
 const OTHER_NAMES: [(&str, &str); 4] =
     [("file_path", "path"), ("old_string", "old"), ("new_string", "new"), ("replace_all", "all")];
 
-/// The members of an input, by our names.
+/// The members of an input, by Crosier's names.
 #[derive(Debug)]
 pub(super) struct Arguments(Vec<(String, Json)>);
 
@@ -35,7 +35,7 @@ impl Arguments {
                 return Err(ToolError::new(format!("unknown key `{key}` in the input; there are `{known}`")));
             }
             if entries[..at].iter().any(|(earlier, _)| earlier == key) {
-                return Err(ToolError::new(format!("the key `{key}` is in the input twice")));
+                return Err(ToolError::new(format!("the key `{key}` appears twice in the input")));
             }
         }
         Ok(Self(entries))
@@ -55,7 +55,7 @@ impl Arguments {
         self.get(key).map(|value| value.as_str().ok_or_else(|| wrong(value))).transpose()
     }
 
-    /// A whole number from 1.
+    /// An integer of at least 1.
     pub(super) fn count(&self, key: &str) -> Result<Option<usize>, ToolError> {
         let wrong = || ToolError::new(format!("`{key}` must be a whole number from 1"));
         let Some(value) = self.get(key) else { return Ok(None) };
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn bad_input_is_refused_with_its_key() {
         assert_eq!(message(read("[1]")), "the input must be an object, not a list");
-        assert_eq!(message(read(r#"{"path":"a","path":"b"}"#)), "the key `path` is in the input twice");
+        assert_eq!(message(read(r#"{"path":"a","path":"b"}"#)), "the key `path` appears twice in the input");
         assert_eq!(
             message(read(r#"{"folder":"a"}"#)),
             "unknown key `folder` in the input; there are `path`, `limit`, `all`"
@@ -124,7 +124,10 @@ mod tests {
         let arguments = read(r#"{"file_path":"a","replace_all":true}"#).unwrap();
         assert_eq!(arguments.text("path").unwrap(), "a");
         assert!(arguments.flag("all").unwrap());
-        assert_eq!(message(read(r#"{"path":"a","file_path":"b"}"#)), "the key `path` is in the input twice");
+        assert_eq!(
+            message(read(r#"{"path":"a","file_path":"b"}"#)),
+            "the key `path` appears twice in the input"
+        );
         assert!(message(read(r#"{"old_string":"a"}"#)).contains("unknown key `old_string`"));
     }
 }

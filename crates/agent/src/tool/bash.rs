@@ -1,10 +1,10 @@
 //! Bash: one command line in a shell.
 //!
 //! Input: a command. Output: `{"exit_code", "output"}`, with stdout and stderr in the order in which they
-//! were written (they are one pipe). The call is over when the shell exits, not when the pipe closes; what the
-//! command left running in the background is neither awaited nor killed. Past the time limit, and when the call
-//! is cancelled, the whole process group is killed, on Linux with descendants that left it. The command gets only the
-//! environment that the host provided.
+//! were written (they are one pipe). The call ends when the shell exits, not when the pipe closes; what the
+//! command left running in the background is neither awaited nor killed. After the time limit, and when the call
+//! is cancelled, the whole process group is killed, on Linux including descendants that left it. The command gets only
+//! the environment that the host provided.
 
 use std::ffi::OsString;
 use std::io;
@@ -24,14 +24,14 @@ use super::group::Group;
 use super::output::{Decoder, Kept};
 use super::{Progress, Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// The most output that is handed over.
+/// The most bytes of output that are returned.
 const OUTPUT_LIMIT: usize = 256 * 1024;
 /// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);
 /// How much of the time limit is reserved for ending the command.
 const RESERVE: Duration = Duration::from_millis(250);
 
-/// What is killed past the time limit.
+/// What is killed after the time limit.
 const KILLED: &str = if cfg!(target_os = "linux") {
     "the command, its process group and its descendants"
 } else {
@@ -47,7 +47,7 @@ pub struct Bash {
 }
 
 impl Bash {
-    /// The tool, with the environment that commands get. The shell is bash, or `sh` where there is none.
+    /// The tool, with the environment that commands get. The shell is bash, or `sh` if there is no bash.
     #[must_use]
     pub fn new(environment: Vec<(OsString, OsString)>) -> Self {
         let description = "Runs a command with bash in the workspace. The result has its exit code and its output \
@@ -71,7 +71,7 @@ impl Bash {
         Self { spec, shell: PathBuf::from(shell), environment }
     }
 
-    /// With another shell; it is called with `-c` and the command.
+    /// Uses another shell; it is called with `-c` and the command.
     #[must_use]
     pub fn with_shell(self, shell: impl Into<PathBuf>) -> Self {
         Self { shell: shell.into(), ..self }
@@ -90,7 +90,7 @@ impl Bash {
             .stdout(write.try_clone()?)
             .stderr(write);
         let group = Group::start(&mut shell)?;
-        // Dropping the command closes our copies of the write end of the pipe.
+        // Dropping the command closes this process's copies of the write end of the pipe.
         drop(shell);
         Ok((group, Receiver::from_owned_fd(read.into())?))
     }
@@ -170,7 +170,7 @@ fn result(status: ExitStatus, output: String) -> Json {
     Json::from(ordered::Value::Object(result))
 }
 
-/// The pipe that the command writes to.
+/// The read end of the pipe that the command writes to.
 struct Output<'a> {
     pipe: Option<Receiver>,
     kept: Kept,
@@ -190,7 +190,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Waits for output and takes it; waits for ever when there will be none.
+    /// Waits for output and reads it; never returns when there is no more output.
     async fn read_some(&mut self) {
         let Some(pipe) = &self.pipe else { return std::future::pending().await };
         if pipe.readable().await.is_err() {
@@ -200,7 +200,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Takes only what is in the pipe now: processes that the command left running may keep writing.
+    /// Reads only what is in the pipe now: processes that the command left running may keep writing.
     fn drain(&mut self) {
         let waiting = self.pipe.as_ref().map_or(0, |pipe| rustix::io::ioctl_fionread(pipe).unwrap_or(0));
         let mut left = usize::try_from(waiting).unwrap_or(usize::MAX);

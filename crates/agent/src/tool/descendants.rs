@@ -1,17 +1,17 @@
-//! The processes that descend from one, also those that left its group (`setsid`).
+//! The descendants of a process, including those that left its group (`setsid`).
 //!
 //! Linux only: elsewhere the list is empty. A process whose own parent has exited (a daemon that detached itself twice)
-//! has no known ancestor any more and is not found.
+//! is not found, because its ancestors are not known.
 
 use rustix::process::Pid;
 
-/// Processes held by descriptors, so that a reused process id cannot be hit by mistake.
+/// Processes held by descriptors, so that a reused process id is never killed by mistake.
 #[derive(Debug, Default)]
 pub(super) struct Descendants(#[cfg(target_os = "linux")] Vec<std::os::fd::OwnedFd>);
 
 #[cfg(target_os = "linux")]
 impl Descendants {
-    /// The descendants of a process that is not reaped yet.
+    /// The descendants of a process that was not reaped yet.
     pub(super) fn of(root: Pid) -> Self {
         let processes: Vec<Process> = std::fs::read_dir("/proc")
             .into_iter()
@@ -62,7 +62,7 @@ struct Process {
 impl Process {
     fn read(id: i32) -> Option<Self> {
         let stat = std::fs::read(format!("/proc/{id}/stat")).ok()?;
-        // The second field is the name in parentheses, which can hold anything.
+        // The second field is the name in parentheses, which can contain anything.
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
@@ -71,7 +71,7 @@ impl Process {
         Some(Self { id, parent, started })
     }
 
-    /// A descriptor of this very process, not of a later one with its id.
+    /// A descriptor of exactly this process, not of a later one with the same id.
     fn hold(&self) -> Option<std::os::fd::OwnedFd> {
         use rustix::process::{PidfdFlags, pidfd_open};
         let held = pidfd_open(Pid::from_raw(self.id)?, PidfdFlags::empty()).ok()?;

@@ -1,4 +1,4 @@
-//! Edit: one piece of a file replaced by another.
+//! Edit: replaces a part of a file.
 
 use crosier::Json;
 use crosier::protocol::json;
@@ -67,7 +67,7 @@ enum Places {
     All,
 }
 
-/// The new text and the number of places, or why not.
+/// The new text and the number of replaced places, or why it was not edited.
 fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<(String, usize), String> {
     if old.is_empty() {
         return Err("was not edited: `old` is empty; use Write for a whole file".to_owned());
@@ -77,11 +77,11 @@ fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<(String, 
     }
     match (text.matches(old).count(), places) {
         (0, _) if text.contains(&old.replace('\n', "\r\n")) => {
-            Err("does not hold `old`: its lines end in carriage return and newline".to_owned())
+            Err("does not contain `old`: its lines end in carriage return and newline".to_owned())
         }
-        (0, _) => Err("does not hold `old`; read it again and copy the text exactly".to_owned()),
+        (0, _) => Err("does not contain `old`; read it again and copy the text exactly".to_owned()),
         (count, Places::One) if count > 1 => {
-            Err(format!("holds `old` {count} times; add lines around it until it is unique, or set `all`"))
+            Err(format!("contains `old` {count} times; add lines around it until it is unique, or set `all`"))
         }
         (count, _) => {
             // Many replacements with a long `new` could exhaust the memory.
@@ -120,7 +120,7 @@ mod tests {
     fn one_place_must_be_one() {
         assert_eq!(replace("a b", "b", "c", Places::One), Ok(("a c".to_owned(), 1)));
         let why = replace("b b b", "b", "c", Places::One).unwrap_err();
-        assert!(why.starts_with("holds `old` 3 times"), "{why}");
+        assert!(why.starts_with("contains `old` 3 times"), "{why}");
         assert_eq!(replace("b b b", "b", "c", Places::All), Ok(("c c c".to_owned(), 3)));
     }
 

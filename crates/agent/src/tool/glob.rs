@@ -10,7 +10,7 @@ use super::walk::{Next, Walked, below, walk};
 use super::workspace::Workspace;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// No more files than this are named.
+/// The most files that are listed.
 const MOST_FILES: usize = 1000;
 
 /// Finds files of the workspace by their names.

@@ -18,7 +18,7 @@ const LINES: usize = 200;
 const MOST_LINES: usize = 2000;
 /// A line is cut after this many characters.
 const LINE_WIDTH: usize = 400;
-/// The most text that is handed over.
+/// The most bytes of text that are returned.
 const TEXT_LIMIT: usize = 128 * 1024;
 /// The maximum size of a compiled regular expression.
 const COMPILED_LIMIT: usize = 4 * 1024 * 1024;
@@ -108,7 +108,7 @@ impl Search {
     fn run(&self, workspace: &Workspace, stop: &Stop) -> Result<String, ToolError> {
         let start = workspace.relative(&self.path)?;
         let mut found = Found { text: String::new(), left: self.limit, over: false };
-        // A file that is named directly is searched whatever its name is, and an unreadable one is an error.
+        // A file that is named directly is searched whatever its name is, and is an error if it cannot be read.
         match workspace.read_text(&start) {
             Ok(text) => {
                 found.take(&start, &text, &self.expression);
@@ -145,11 +145,11 @@ struct Found {
 }
 
 impl Found {
-    /// Every line in which a match begins.
+    /// Adds every line in which a match begins.
     fn take(&mut self, path: &str, text: &str, expression: &Regex) {
         let (mut from, mut counted, mut line) = (0, 0, 1);
         while let Some(matched) = expression.find_at(text, from) {
-            // After the last newline there is no line.
+            // There is no line after the last newline.
             if matched.start() == text.len() && (text.is_empty() || text.ends_with('\n')) {
                 return;
             }
@@ -163,7 +163,7 @@ impl Found {
             line += text[counted..start].matches('\n').count();
             counted = start;
             let (shown, cut) = cut(text[start..end].trim_end_matches('\r'));
-            // Cannot fail: it is a string.
+            // Writing to a string cannot fail.
             let _ = writeln!(self.text, "{path}:{line}: {shown}{cut}");
             from = end + 1;
             if from > text.len() {

@@ -1,7 +1,7 @@
 //! A process that leads its own group. Dropping it kills the whole group.
 //!
-//! Invariant: the group is signalled only while its leader is not reaped, so that its id cannot be somebody
-//! else's. On Linux, descendants that left the group (`setsid`) are killed with it.
+//! Invariant: the group is signalled only while its leader is not reaped, so that its id cannot belong to another
+//! group. On Linux, descendants that left the group (`setsid`) are killed with it.
 
 use std::io;
 use std::process::ExitStatus;
@@ -14,7 +14,7 @@ use super::descendants::Descendants;
 
 /// How often to check whether a leader that was asked to end has exited.
 const TICK: Duration = Duration::from_millis(5);
-/// How long to wait for a killed leader; after that it hangs in the kernel and is given up.
+/// How long to wait for a killed leader; after that it hangs in the kernel and is abandoned.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The leader of a group.
@@ -24,9 +24,9 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Starts it as the leader of a group of its own.
+    /// Starts a process as the leader of its own group.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
-        // The runtime reaps what is dropped.
+        // The runtime reaps it when it is dropped.
         let child = command.process_group(0).kill_on_drop(true).spawn()?;
         Ok(Self { child })
     }
@@ -40,9 +40,9 @@ impl Group {
         self.child.wait().await
     }
 
-    /// Ends the whole group: asks, gives it some time, then kills.
+    /// Ends the whole group: sends SIGTERM, waits for `grace`, then kills it.
     pub(crate) async fn end(mut self, grace: Duration) {
-        // Collected before anything is killed: a child whose parent has exited cannot be found any more.
+        // Collected before anything is killed: a child whose parent has exited could not be found.
         let descendants = self.pid().map(Descendants::of).unwrap_or_default();
         self.signal(Signal::TERM);
         let kill_at = Instant::now() + grace;
@@ -68,7 +68,7 @@ impl Group {
     }
 
     fn pid(&self) -> Option<Pid> {
-        // The runtime forgets the id when it reaps.
+        // The runtime forgets the id when it reaps the process.
         self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
     }
 
@@ -89,7 +89,7 @@ impl Group {
         let Some(pid) = self.pid() else { return };
         let descendants = Descendants::of(pid);
         self.signal(Signal::KILL);
-        // A leader that moved itself to another group is still ours.
+        // The leader may have moved to another group.
         let _ = kill_process(pid, Signal::KILL);
         descendants.kill();
     }

@@ -39,7 +39,7 @@ pub use task::Task;
 pub use workspace::{Workspace, WorkspaceError};
 pub use write::Write;
 
-/// What a tool is, for the model.
+/// The description of a tool for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Its name; `mcp__server__tool` for tools of MCP servers.
@@ -50,7 +50,7 @@ pub struct ToolSpec {
     pub input_schema: Json,
 }
 
-/// The worst that a tool can do; permissions depend on it.
+/// The greatest risk of a tool; permissions depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Risk {
     /// It only reads: calls of one turn may run concurrently.
@@ -66,9 +66,9 @@ pub enum Risk {
 pub struct ToolContext {
     /// The folder that it works in; nothing outside it is read or written by file tools.
     pub workspace: PathBuf,
-    /// The most time that it may take.
+    /// How long it may take at most.
     pub timeout: Duration,
-    /// Gets what a tool writes while it runs.
+    /// Is called with what a tool writes while it runs.
     pub progress: Option<Progress>,
 }
 
@@ -79,17 +79,17 @@ impl ToolContext {
     }
 }
 
-/// Gets what a tool writes, as it is written. It must not block.
+/// Called with what a tool writes, while it runs. It must not block.
 #[derive(Clone)]
 pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl Progress {
-    /// A listener.
+    /// A progress listener.
     pub fn new(told: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(told))
     }
 
-    /// Tells it.
+    /// Calls the listener.
     pub fn tell(&self, text: &str) {
         (self.0)(text);
     }
@@ -116,29 +116,29 @@ impl ToolError {
     }
 }
 
-/// A file that a tool wants to write. The loop writes it, so that hooks see it before and a commit holds it after.
+/// A file that a tool wants to write. The loop writes it, so that hooks see it before, and a commit contains it after.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileWrite {
     /// The file, relative to the workspace.
     pub path: String,
     /// Its whole new content.
     pub content: String,
-    /// What the model reads when it is done.
+    /// What the model gets when it is written.
     pub report: String,
 }
 
-/// A future of a tool. Dropping it stops the tool, with everything it started.
+/// The future that a tool returns. Dropping it stops the tool, with everything it started.
 pub type ToolFuture<'a> = Pin<Box<dyn Future<Output = Result<Json, ToolError>> + Send + 'a>>;
 
-/// Something that the model can call.
+/// A tool that the model can call.
 pub trait Tool: Send + Sync {
-    /// What it is.
+    /// Its description.
     fn spec(&self) -> &ToolSpec;
 
-    /// The worst that it can do.
+    /// Its greatest risk.
     fn risk(&self) -> Risk;
 
-    /// What it would write, for a tool that does nothing but write one file; then it is not run.
+    /// What it would write, for a tool that only writes one file; then it is not run.
     fn write(&self, _input: &Json, _context: &ToolContext) -> Option<Result<FileWrite, ToolError>> {
         None
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Bytes up to a limit: the first half of it and the last.
+/// Keeps bytes up to a limit: the first half of it and the last.
 #[derive(Debug)]
 pub(crate) struct Kept {
     half: usize,
@@ -27,7 +27,7 @@ impl Kept {
         self.tail.extend(rest);
     }
 
-    /// All of it as text, with a note where something is left out.
+    /// The kept bytes as text, with a note where something is left out.
     pub(crate) fn into_text(self) -> String {
         let left_out = self.total - self.head.len() - self.tail.len();
         let mut bytes = self.head;
@@ -66,7 +66,7 @@ impl Decoder {
         text
     }
 
-    /// What is left when nothing more comes.
+    /// The rest, at the end of the stream.
     pub(crate) fn rest(&mut self) -> String {
         String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
     }

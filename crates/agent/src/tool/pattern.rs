@@ -1,8 +1,8 @@
 //! Patterns of file names, as regular expressions on paths relative to a folder.
 //!
 //! `*` and `?` stop at `/`, `**` between slashes is any number of folders, `[a-z]` and `[!a-z]` are one character,
-//! `{a,b}` is one or the other (not in `.gitignore`), `\` takes the next character as it is. A pattern without a
-//! `/` is about names at any depth, one with a `/` about the path from its folder.
+//! `{a,b}` is one or the other (not in `.gitignore`), `\` escapes the next character. A pattern without a
+//! `/` matches names at any depth, one with a `/` matches the path from its folder.
 
 use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
@@ -16,7 +16,7 @@ enum Dialect {
     Gitignore,
 }
 
-/// A pattern that the model gave.
+/// A pattern from the model.
 #[derive(Debug)]
 pub(super) struct PathPattern(Regex);
 
@@ -29,7 +29,7 @@ impl PathPattern {
         let stripped = pattern.strip_prefix("./").unwrap_or(pattern);
         let expression = expression(stripped, Dialect::Glob).map_err(wrong)?;
         let compiled = RegexBuilder::new(&expression).size_limit(COMPILED_LIMIT).build();
-        compiled.map(Self).map_err(|_| wrong("has a range in `[…]` that is not one, or is too long"))
+        compiled.map(Self).map_err(|_| wrong("has an invalid range in `[…]`, or is too long"))
     }
 
     pub(super) fn matches(&self, path: &str) -> bool {
@@ -58,7 +58,7 @@ pub(super) enum Verdict {
 }
 
 impl Ignores {
-    /// Reads a `.gitignore`. A line that is not a pattern is left out, as git does.
+    /// Reads a `.gitignore`. A line that is not a pattern is left out, as in git.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut expressions = Vec::new();
         let mut rules = Vec::new();
@@ -79,7 +79,7 @@ impl Ignores {
         Some(Self { set, rules })
     }
 
-    /// What the last line that matches says.
+    /// The verdict of the last line that matches.
     pub(super) fn consult(&self, path: &str, is_folder: bool) -> Option<Verdict> {
         let matched = self.set.matches(path);
         let rule =
@@ -88,7 +88,7 @@ impl Ignores {
     }
 }
 
-/// Without spaces at the end, unless the last one is escaped.
+/// Removes spaces at the end, unless the last one is escaped.
 fn trim_end(line: &str) -> &str {
     let trimmed = line.trim_end_matches([' ', '\t', '\r']);
     if trimmed.ends_with('\\') && trimmed.len() < line.len() { &line[..=trimmed.len()] } else { trimmed }
@@ -155,7 +155,7 @@ fn expression(pattern: &str, dialect: Dialect) -> Result<String, &'static str> {
     Ok(out)
 }
 
-/// A `[…]` at the start, as a regular expression, and its length.
+/// A `[…]` at the start of a text, as a regular expression, and its length.
 fn class(text: &str) -> Option<(String, usize)> {
     let inside = text.strip_prefix('[')?;
     let (inside, negated) = inside.strip_prefix(['!', '^']).map_or((inside, false), |inside| (inside, true));

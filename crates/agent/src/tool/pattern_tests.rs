@@ -49,7 +49,7 @@ fn patterns_that_are_none_are_refused() {
         ("[a", "without its `]`"),
         ("{a,b", "without its `}`"),
         ("a\\", "ends in a `\\`"),
-        ("[z-a]", "not one"),
+        ("[z-a]", "an invalid range"),
     ] {
         let error = PathPattern::new(pattern).unwrap_err();
         assert!(error.contains(why), "{pattern}: {error}");

@@ -14,7 +14,7 @@ use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 const LINES: usize = 2000;
 /// A line is cut after this many characters.
 const LINE_WIDTH: usize = 2000;
-/// The most text that is handed over.
+/// The most bytes of text that are returned.
 const TEXT_LIMIT: usize = 256 * 1024;
 
 /// Reads a text file of the workspace.
@@ -86,7 +86,7 @@ fn numbered(text: &str, first: usize, count: usize) -> Result<String, ToolError>
     let mut next = first;
     for line in text.lines().skip(first - 1).take(count) {
         let (line, cut) = cut(line);
-        // Cannot fail: it is a string.
+        // Writing to a string cannot fail.
         let _ = writeln!(shown, "{next:>6}\t{line}{cut}");
         next += 1;
         if shown.len() > TEXT_LIMIT {

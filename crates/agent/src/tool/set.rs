@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::{Bash, Edit, Glob, Grep, Read, Task, Tool, ToolSpec, Write};
 
-/// Tools by name. A clone is a list of references.
+/// Tools by name. A clone shares the tools.
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<Arc<dyn Tool>>,
 }
 
-/// Two tools want the same name.
+/// Two tools have the same name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is already a tool with the name `{name}`")]
 pub struct NameTaken {
@@ -20,7 +20,7 @@ pub struct NameTaken {
 }
 
 impl ToolSet {
-    /// No tools.
+    /// An empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -41,10 +41,10 @@ impl ToolSet {
         Self { tools }
     }
 
-    /// Adds a tool after all others.
+    /// Adds a tool at the end.
     ///
     /// # Errors
-    /// When there is one of that name: a tool never takes the place of another silently.
+    /// When there is already one of that name: a tool never replaces another silently.
     pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), NameTaken> {
         let name = &tool.spec().name;
         if self.get(name).is_some() {
@@ -60,12 +60,12 @@ impl ToolSet {
         self.tools.iter().find(|tool| tool.spec().name == name)
     }
 
-    /// All of them, in order.
+    /// All tools, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.iter()
     }
 
-    /// All of them, in order.
+    /// All tools, in order.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Arc<dyn Tool>> {
         self.tools.clone()
@@ -77,7 +77,7 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.spec().clone()).collect()
     }
 
-    /// Only the tools that are wanted, in the same order.
+    /// Only the tools that `wanted` selects, in the same order.
     #[must_use]
     pub fn only(&self, wanted: impl Fn(&str) -> bool) -> Self {
         Self { tools: self.tools.iter().filter(|tool| wanted(&tool.spec().name)).cloned().collect() }

@@ -1,4 +1,4 @@
-//! Task: a subagent with a conversation of its own.
+//! Task: a subagent with its own conversation.
 
 use crosier::Json;
 use crosier::protocol::json;
@@ -6,13 +6,13 @@ use crosier::protocol::json;
 use super::arguments::Arguments;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// Starts a subagent. The loop recognises it by name and runs the subagent itself: what that does goes through
-/// hooks and permissions call by call, so that the start alone is not a risk.
+/// Starts a subagent. The loop recognises the tool by name and runs the subagent itself. Every call of the subagent
+/// goes through hooks and permissions, so that starting it is not a risk.
 #[derive(Debug)]
 pub struct Task(ToolSpec);
 
 impl Task {
-    /// The name that the loop knows it by.
+    /// The name by which the loop recognises it.
     pub const NAME: &'static str = "Task";
 
     /// The tool.
@@ -65,7 +65,7 @@ impl Tool for Task {
     fn run<'a>(&'a self, input: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
         Box::pin(async {
             Self::read(input)?;
-            Err(ToolError::new("subagents are run by an agent's loop, and there is none here"))
+            Err(ToolError::new("only an agent's loop can run subagents, and there is none here"))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Every file below a folder, in the order of names.
+//! Walks every file below a folder, in the order of names.
 //!
 //! Symlinks are not followed, `.git` is skipped, and so is everything that a `.gitignore` excludes (the files
 //! of that name inside the walked part and above it; neither `.git/info/exclude` nor a person's own list).
@@ -10,7 +10,7 @@ use super::blocking::Stop;
 use super::pattern::{Ignores, Verdict};
 use super::workspace::{EntryKind, Workspace};
 
-/// No more files and folders than this are looked at.
+/// The most files and folders that are visited.
 const MOST_ENTRIES: usize = 200_000;
 
 /// The `.gitignore` files that apply to a folder: its own and those above it.
@@ -37,14 +37,14 @@ pub(super) enum Next {
     Enough,
 }
 
-/// Shows every file below `start` to `visit`, with its path relative to the workspace.
+/// Calls `visit` for every file below `start`, with its path relative to the workspace.
 pub(super) fn walk(
     workspace: &Workspace,
     start: &str,
     stop: &Stop,
     mut visit: impl FnMut(&str) -> Next,
 ) -> Result<Walked, ToolError> {
-    // A folder that cannot be opened is an error only when it is the one that was asked for.
+    // It is an error if the start folder cannot be opened; other such folders are skipped.
     workspace.list(start)?;
     let mut rules = None;
     if start != "." {
@@ -92,7 +92,7 @@ fn with_rules_of(workspace: &Workspace, folder: &str, above: Option<Rc<Rules>>) 
     }
 }
 
-/// The nearest `.gitignore` that says something about the path decides.
+/// Whether a path is ignored, by the nearest `.gitignore` that has a rule for it.
 fn is_ignored(rules: Option<&Rules>, path: &str, is_folder: bool) -> bool {
     let mut next = rules;
     while let Some(rules) = next {

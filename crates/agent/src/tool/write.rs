@@ -1,4 +1,4 @@
-//! Write: a whole file.
+//! Write: writes a whole file.
 
 use crosier::Json;
 use crosier::protocol::json;
@@ -68,7 +68,7 @@ impl Tool for Write {
     }
 }
 
-/// Writes it, for a host that does not write files itself.
+/// Writes a file, for a host that does not do this itself.
 pub(super) async fn put(write: FileWrite, context: &ToolContext) -> Result<Json, ToolError> {
     let root = context.workspace.clone();
     let FileWrite { path, content, report } = write;

@@ -1,4 +1,4 @@
-//! The screen as data, and who draws it.
+//! The screen as data, and its renderer.
 //!
 //! Input: the state of a session. Output: a [`View`], which hooks see (and may change) as JSON at
 //! `PreViewRender` before a [`Renderer`] draws it. What hooks return is read leniently: a screen is not worth
@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The last lines that a view keeps of each kind.
+/// How many of the last lines of each kind a view keeps.
 const MAX_LINES: usize = 500;
 
 /// What a person sees.
@@ -15,15 +15,15 @@ const MAX_LINES: usize = 500;
 pub struct View {
     /// The heading.
     pub title: String,
-    /// The phase that the session is in.
+    /// The phase of the session.
     pub phase: String,
-    /// What was said and done last, a line each.
+    /// The last messages and actions, one line each.
     pub lines: Vec<String>,
-    /// How many lines before them are gone.
+    /// How many earlier lines were dropped.
     pub scrolled: usize,
-    /// The tasks of a team, a line each.
+    /// The tasks of a team, one line each.
     pub tasks: Vec<String>,
-    /// What hooks decided, a line each.
+    /// The decisions of hooks, one line each.
     pub decisions: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl<W: std::io::Write + Send> Lines<W> {
 impl<W: std::io::Write + Send> Renderer for Lines<W> {
     fn draw(&mut self, view: &View) {
         for line in view.lines.iter().skip(self.drawn.saturating_sub(view.scrolled)) {
-            // A reader that went away does not stop the agent.
+            // A closed reader does not stop the agent.
             let _ = writeln!(self.out, "{line}");
         }
         self.drawn = (view.scrolled + view.lines.len()).max(self.drawn);
@@ -67,7 +67,7 @@ impl<W: std::io::Write + Send> Renderer for Lines<W> {
 }
 
 impl View {
-    /// Adds a line; the oldest goes when there are too many.
+    /// Adds a line; drops the oldest if there are too many.
     pub fn add(&mut self, line: String) {
         self.lines.push(line);
         if self.lines.len() > MAX_LINES {
@@ -76,7 +76,7 @@ impl View {
         }
     }
 
-    /// Adds a decision; the oldest goes when there are too many.
+    /// Adds a decision; drops the oldest if there are too many.
     pub fn decide(&mut self, line: String) {
         self.decisions.push(line);
         if self.decisions.len() > MAX_LINES {

@@ -86,7 +86,7 @@ async fn a_repository_in_the_workspace_or_of_somebody_else_is_refused() {
             .await
             .unwrap_err();
         assert!(
-            error.to_string().contains("it must lie outside the workspace"),
+            error.to_string().contains("it must be outside the workspace"),
             "{}: {error}",
             repository.display()
         );

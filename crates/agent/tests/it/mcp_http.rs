@@ -175,7 +175,7 @@ async fn http_servers_that_misbehave_are_left_out() {
 
 #[tokio::test]
 async fn addresses_and_headers_that_are_none_are_refused() {
-    assert!(failure(McpServerConfig::http("web", "nonsense")).await.contains("its address is none"));
+    assert!(failure(McpServerConfig::http("web", "nonsense")).await.contains("its address is not valid"));
     assert!(
         failure(McpServerConfig::http("web", "file:///etc/passwd")).await.contains("begins with `file:`")
     );

@@ -37,7 +37,7 @@ fn an_address_or_a_key_that_cannot_be_used_is_said_at_once() {
         Service::new(config).unwrap_err().to_string()
     };
     assert!(with("localhost:1", "k").contains("not with http: or https:"));
-    assert!(with("", "k").contains("its address is none"));
+    assert!(with("", "k").contains("its address is not valid"));
     let error = with("https://me:hidden@x.test", "k");
     assert!(error.contains("a name or a password") && !error.contains("hidden"), "{error}");
     let error = with("http://x.test", "sk-\u{1}secret");

@@ -126,7 +126,7 @@ async fn what_must_be_asked_is_denied_when_nobody_is_there_unless_a_hook_allows_
     stage.mode = PermissionMode::Default;
     let played = stage.play("go").await;
     assert!(played.events().contains(&"PermissionRequest"));
-    assert!(played.results()[0].0.contains("nobody is there to be asked"), "{:?}", played.results());
+    assert!(played.results()[0].0.contains("there is nobody to ask"), "{:?}", played.results());
     let mut stage = Stage::new(ONE_CALL);
     stage.mode = PermissionMode::Default;
     let allow = Hook::on(PermissionRequest).callback(|_: &PermissionRequest| Reply::allow("fine"));
@@ -160,7 +160,7 @@ async fn permissions_that_a_hook_adds_are_not_asked_for_again() {
     let played = stage.hook(allow).play("go").await;
     assert!(played.results().iter().all(|(_, is_error)| !is_error), "{:?}", played.results());
     assert_eq!(played.field("PermissionRequest", "tool_input"), [r#"{"command":"git status"}"#]);
-    assert!(played.notes("main").contains(&"ignored: `dance` is not an update that this agent knows".into()));
+    assert!(played.notes("main").contains(&"ignored: `dance` is not a known update".into()));
 }
 
 #[tokio::test]

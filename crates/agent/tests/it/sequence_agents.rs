@@ -50,7 +50,7 @@ async fn a_hook_denies_a_spawn_or_gives_it_other_means() {
         played.notes("main")[..2],
         [
             "not spawned: mole-1: no digging (spawns)",
-            "ignored: scout-2: config.model is not something that an agent can be given"
+            "ignored: scout-2: config.model is not a setting of an agent"
         ]
     );
 }

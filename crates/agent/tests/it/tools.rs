@@ -117,7 +117,7 @@ async fn edit_needs_exactly_one_place() {
     let lab = Lab::new();
     lab.file("a.txt", "b a b\n");
     let error = lab.error("Edit", json!({"path": "a.txt", "old": "b", "new": "c"})).await;
-    assert_eq!(error, "`a.txt` holds `old` 2 times; add lines around it until it is unique, or set `all`");
+    assert_eq!(error, "`a.txt` contains `old` 2 times; add lines around it until it is unique, or set `all`");
     let edit = lab.tools.get("Edit").unwrap();
     let input = Json::from(json!({"path": "a.txt", "old": "b", "new": "c", "all": true}));
     let planned = edit.write(&input, &lab.context()).unwrap().unwrap();
@@ -216,10 +216,10 @@ async fn inputs_that_hooks_could_have_read_otherwise_are_refused() {
     lab.file("a", "x");
     let twice = Json::parse(r#"{"path":"a","path":"b"}"#).unwrap();
     let error = lab.tools.get("Read").unwrap().run(&twice, &lab.context()).await.unwrap_err();
-    assert_eq!(error.message, "the key `path` is in the input twice");
+    assert_eq!(error.message, "the key `path` appears twice in the input");
     assert_eq!(
         lab.error("Read", json!({"path": "a", "file_path": "b"})).await,
-        "the key `path` is in the input twice",
+        "the key `path` appears twice in the input",
         "`file_path` is another name of the same field"
     );
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What the hooks of one fire did, in words.
+//! What the hooks of one fire did, as text.
 
 use crosier::{Capability, Decision, Outcome, Strategy};
 use crosier_agent::view::View;
@@ -8,13 +8,13 @@ use crate::print;
 /// One thing that hooks did to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// The word of the event table, `halt`, which is allowed everywhere, or what a hook that only warns would do.
+    /// The effect's word in the event table; `halt`, which every event allows; or what a hook that only warns would do.
     pub(crate) word: &'static str,
-    /// What it was, on one line.
+    /// The details, on one line.
     pub(crate) text: String,
 }
 
-/// The effects of a fire, in the order in which they matter to a person.
+/// The effects of a fire, the most important for a person first.
 pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
     let mut effects = Vec::new();
     let mut add = |word: &'static str, text: String| {
@@ -51,7 +51,7 @@ pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
     }
     if let Some(new) = outcome.updated_input.as_ref().or(outcome.updated_output.as_ref()) {
         let field = outcome.event.rewrites.map_or("", |(_, field)| field);
-        // For a screen, only the last line: the others were already shown.
+        // For a view, only the last line: the others were already shown.
         let text = match View::from_json(new).filter(|_| field == "view") {
             Some(view) => view.lines.last().cloned().unwrap_or(view.title),
             None => new.plain().into_owned(),

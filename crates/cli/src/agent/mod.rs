@@ -1,9 +1,9 @@
 //! What `demo` and `run` share around the agent: what a person sees of a session, and how it is stopped.
 //!
-//! - [`effect`]: what the hooks of one fire did, in words.
+//! - [`effect`]: what the hooks of one fire did, as text.
 //! - [`tally`]: all fires of a session, counted by event.
 //! - [`timeline`]: fires and the screen as lines, for a terminal or a pipe.
-//! - [`tui`]: the same session on a full screen.
+//! - [`tui`]: the same session on the full screen.
 //! - [`scopes`]: the hooks that a configuration has for kinds of agents.
 //! - [`stop`]: a signal becomes an interrupt of the session.
 

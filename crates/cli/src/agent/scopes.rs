@@ -1,7 +1,7 @@
 //! The hooks that a configuration has for kinds of agents.
 //!
 //! `agents:` of a configuration names agents. An agent that the loop starts gets the hooks under its own id and
-//! those under its type, for as long as it lives. Those of the main agent are there from the start.
+//! those under its type, for as long as it lives. Those of the main agent are registered from the start.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crosier::config::{AgentConfig, Config};
 use crosier::{Layer, Scope, Sources};
 use crosier_agent::agent::{AgentHooks, MAIN};
 
-/// Takes the hooks of agents that come and go out of the layers.
+/// Removes the hooks of all agents but the main one from the layers, and returns them.
 pub(crate) fn take(
     layers: &mut [(Layer, Config)],
     sources: impl Fn(Layer) -> Option<Arc<dyn Sources>>,

@@ -13,14 +13,14 @@ use super::effect::effects;
 #[derive(Debug)]
 pub(crate) struct Tally(Vec<Row>);
 
-/// What is known of one event.
+/// The figures of one event.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) event: &'static str,
     pub(crate) fired: usize,
     /// How many times a hook ran.
     pub(crate) hooks: usize,
-    /// Each kind of effect and how often it came, in the order in which they first came.
+    /// Each kind of effect and how often it occurred, in the order in which they first occurred.
     pub(crate) effects: Vec<(&'static str, usize)>,
     times: Vec<Duration>,
 }
@@ -33,7 +33,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// One more fire.
+    /// Adds a fire.
     pub(crate) fn add(&mut self, outcome: &Outcome) {
         let Some(row) = self.0.iter_mut().find(|row| row.event == outcome.event.name) else { return };
         row.fired += 1;

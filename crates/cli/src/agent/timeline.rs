@@ -1,8 +1,8 @@
 //! Fires and the screen as lines, for a terminal or a pipe.
 //!
-//! In come fires (from the loop's witness) and views (from its renderer); out go lines, grouped by prompt and
-//! turn. What was said comes from the view, so that hooks on `PreViewRender` have had their say. A reader that
-//! went away ends the session, quietly.
+//! It gets fires (from the loop's witness) and views (from its renderer), and writes lines, grouped by prompt and turn.
+//! The text of the conversation comes from the view, so that hooks on `PreViewRender` apply to it. When the reader is
+//! gone, the session ends without a message.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use crate::paint::{Paint, Tone};
 use crate::print;
 use crate::text::{columns, cut, wrap};
 
-/// How much is told.
-/// A screen on which the effects have no room beside the figures.
+/// The width below which effects get rows of their own in the table.
 const NARROW: usize = 60;
 
+/// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     /// Every event.
@@ -31,7 +31,7 @@ pub(crate) enum Detail {
     Effects,
 }
 
-/// How it looks.
+/// How the timeline looks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) paint: Paint,
@@ -46,16 +46,16 @@ pub(crate) struct Timeline(Arc<Mutex<Inner>>);
 struct Inner {
     out: Box<dyn Write + Send>,
     look: Look,
-    /// Set when nobody reads any more.
+    /// Set when nobody reads the output any more.
     interrupt: Interrupt,
     is_read: bool,
     tally: Tally,
     began: Instant,
-    /// Lines of the screen that were written already.
+    /// How many lines of the screen were already written.
     drawn: usize,
     prompts: usize,
     turns: usize,
-    /// Whether hooks left the screen alone when it was drawn last.
+    /// Whether no hook changed the screen when it was last drawn.
     screen_is_quiet: bool,
 }
 
@@ -85,18 +85,18 @@ impl Timeline {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether somebody still reads it.
+    /// Whether the output still has a reader.
     pub(crate) fn is_read(&self) -> bool {
         self.lock().is_read
     }
 
-    /// A line of the host's own.
+    /// Writes a line of the host's own.
     pub(crate) fn say(&self, tone: Tone, text: &str) {
         let mut inner = self.lock();
         inner.paragraph(tone, text);
     }
 
-    /// The table of all events, at the end.
+    /// Writes the table of all events, at the end.
     pub(crate) fn summarise(&self) {
         let mut inner = self.lock();
         let lines = table(&inner.tally, inner.look.width);
@@ -159,16 +159,16 @@ impl Inner {
         }
     }
 
-    /// A heading over a rule that fills the line.
+    /// Writes a heading with a rule that fills the line.
     fn heading(&mut self, mark: &str, text: &str) {
         let used = columns(text) + 4;
         let rule = mark.repeat(self.look.width.min(100).saturating_sub(used));
         self.line(Tone::Strong, &format!("{} {text} {rule}", mark.repeat(2)));
     }
 
-    /// A line of the screen.
+    /// Writes a line of the screen.
     fn screen(&mut self, line: &str) {
-        // Who works with the agent reads its words whole; who watches a demonstration, one line of each.
+        // A demonstration shows one line of each text; a person who works with the agent needs the whole text.
         let line = match self.look.detail {
             Detail::Full => print::flat(line),
             Detail::Effects => print::plain(line),
@@ -208,7 +208,7 @@ impl Inner {
                 self.turns += 1;
                 self.heading("─", &format!("turn {}.{}", self.prompts, self.turns));
             }
-            // The screen is drawn all the time: only a change of what hooks do to it is news.
+            // The screen is drawn all the time: show only when hooks start to change it.
             "PreViewRender" => {
                 let was_quiet = std::mem::replace(&mut self.screen_is_quiet, is_quiet);
                 if is_quiet || !was_quiet {
@@ -263,7 +263,7 @@ fn ran(reports: &[Report]) -> String {
     answered.filter(|report| report.pass == 1).map(timed).collect::<Vec<_>>().join(" · ")
 }
 
-/// The guards that looked at the final input once more, and who had changed it.
+/// The guards that judged the final input again, and the hooks that had changed it.
 fn judged_again(reports: &[Report]) -> Option<String> {
     let names = |of: fn(&&Report) -> bool| {
         let names = reports.iter().filter(of).map(|report| print::one_line(&report.hook));
@@ -279,7 +279,7 @@ fn timed(report: &Report) -> String {
     format!("{}{time}", print::one_line(&report.hook))
 }
 
-/// What a fire is about: the value that matchers run on, and for a tool what it is called with.
+/// What a fire is about: the value that matchers run on, and for a tool its input.
 fn subject(fired: &Fired) -> String {
     let text = |field: &str| {
         let value = fired.input.get(field).unwrap_or_default();
@@ -301,7 +301,7 @@ fn milliseconds(time: Duration) -> String {
     if millis < 0.1 { format!("{:.0} µs", millis * 1e3) } else { format!("{millis:.1} ms") }
 }
 
-/// The table of all events; effects are wrapped under themselves, and where there is no room beside the rest, below it.
+/// The table of all events. Long lists of effects are wrapped within their column.
 fn table(tally: &Tally, width: usize) -> Vec<String> {
     if width < NARROW {
         return narrow_table(tally, width);
@@ -318,7 +318,7 @@ fn table(tally: &Tally, width: usize) -> Vec<String> {
     lines
 }
 
-/// The same on a small screen: 40 columns are enough.
+/// The same table for a narrow screen, from 40 columns.
 fn narrow_table(tally: &Tally, width: usize) -> Vec<String> {
     let mut lines = vec![format!("{:<19}{:>5}{:>6}{:>10}", "event", "fired", "hooks", "p50")];
     for row in tally.rows() {

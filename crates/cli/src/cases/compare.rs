@@ -1,11 +1,11 @@
-//! Compares what a case expects with the outcome. Only what is named is compared.
+//! Compares what a case expects with the outcome. Only the keys that a case names are compared.
 
 use crosier::protocol::ordered::{Map, Value};
 use crosier::{Json, Outcome, Status};
 
 use super::expect::{DERIVED, Expect, Expected};
 
-/// One thing that is not as expected.
+/// A value that differs from what is expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) at: String,
@@ -22,7 +22,7 @@ impl Difference {
 /// How much of a value is compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// Mappings by the keys that are named; lists as a whole.
+    /// Only the keys that are named in mappings; lists as a whole.
     Named,
     /// Everything.
     Whole,
@@ -31,14 +31,14 @@ enum Extent {
 /// Keys whose values belong to the host or the tool and are compared as a whole.
 const WHOLE: [&str; 3] = ["updated_input", "updated_output", "updated_permissions"];
 
-/// Everything that is not as expected. An error is why there is no outcome.
+/// Everything that differs from what is expected. `Err` says why there is no outcome.
 pub(crate) fn differences(expect: &Expect, result: &Result<Outcome, String>) -> Vec<Difference> {
     match (expect, result) {
         (Expect::Outcome(expected), Ok(outcome)) => of_outcome(expected, outcome),
         (Expect::Outcome(_), Err(error)) => vec![Difference::new("error", "none", error)],
         (Expect::Error(expected), Ok(_)) => vec![Difference::new("error", expected.shown(), "none")],
         (Expect::Error(expected), Err(error)) => {
-            // An error message also has a place: the expected text may be anywhere in it.
+            // An error message also has a location: the expected text can be anywhere in it.
             let is_it = match expected {
                 Expected::Pattern(regex) => regex.is_match(error),
                 Expected::Text(text) => error.contains(text),
@@ -58,14 +58,14 @@ fn of_outcome(expected: &[(String, Expected)], outcome: &Outcome) -> Vec<Differe
         let extent = if is_whole { Extent::Whole } else { Extent::Named };
         match got.iter().find(|(other, _)| other == key) {
             Some((_, value)) => compare(key, expected, value, extent, &mut differences),
-            // Keys are checked when the case is read.
+            // Unreachable: keys are checked when the case is read.
             None => differences.push(Difference::new(key, expected.shown(), "nothing")),
         }
     }
     differences
 }
 
-/// `ran`, `skipped`, `failed` and `ignored`: the reports in short.
+/// `ran`, `skipped`, `failed` and `ignored`: summaries of the reports.
 pub(crate) fn derived(outcome: &Outcome) -> Map {
     let names = |wanted: fn(Status) -> bool| -> Value {
         let some = outcome.reports.iter().filter(|report| wanted(report.status));
@@ -88,7 +88,7 @@ pub(crate) fn derived(outcome: &Outcome) -> Map {
     .collect()
 }
 
-/// Values stay text on the side that came out: digits, order and depth are compared as they are.
+/// The actual value stays JSON text, so that digits, order and depth are compared as they are.
 fn compare(at: &str, expected: &Expected, got: &Json, extent: Extent, differences: &mut Vec<Difference>) {
     let is_it = match expected {
         Expected::Text(wanted) => got.as_str().is_some_and(|text| *wanted == *text),
@@ -138,10 +138,10 @@ fn compare_maps(
     }
 }
 
-/// The same text, or numbers that are the same written in two ways.
+/// Whether two scalars are the same text, or the same number.
 fn same_scalar(expected: &str, got: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok();
-    // Digits that a float cannot hold are compared as they are written.
+    // Longer numbers than a float can hold exactly are compared as text.
     let is_small = expected.len() <= 15 && got.len() <= 15;
     expected == got || is_small && number(expected).is_some_and(|wanted| number(got) == Some(wanted))
 }

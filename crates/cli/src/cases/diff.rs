@@ -1,4 +1,4 @@
-//! A failed case, for people: what was expected and what came, line by line.
+//! A failed case, for people: the expected and the actual value, line by line.
 
 use std::fmt::Write;
 
@@ -6,10 +6,10 @@ use super::{Case, Difference, Verdict};
 use crate::paint::{Paint, Tone};
 use crate::print::{one_line, plain};
 
-/// More lines than this of one side are cut.
+/// The most lines of one side that are shown.
 const MOST_LINES: usize = 40;
 
-/// What failed, and how.
+/// Describes what failed, and how.
 pub(crate) fn describe(case: &Case, verdict: &Verdict, paint: Paint) -> String {
     let (file, line) = case.place();
     let head = format!("FAILED {}:{line}: {}", one_line(file), one_line(&case.name));
@@ -42,7 +42,7 @@ fn sides(difference: &Difference, paint: Paint) -> String {
             let _ = writeln!(text, "    {}", paint.tone(tone, &format!("{mark} {line}")));
         }
         if lines.len() > MOST_LINES {
-            let _ = writeln!(text, "    {mark} … {} lines more", lines.len() - MOST_LINES);
+            let _ = writeln!(text, "    {mark} … {} more lines", lines.len() - MOST_LINES);
         }
     };
     lines(&expected[..before], " ", Tone::Faint);
@@ -52,7 +52,7 @@ fn sides(difference: &Difference, paint: Paint) -> String {
     text
 }
 
-/// Where two long texts begin to differ, when that is not at their start and hard to see.
+/// Where two long texts begin to differ, if that is hard to see.
 fn first_difference(expected: &str, got: &str) -> Option<usize> {
     let same = expected.chars().zip(got.chars()).take_while(|(a, b)| a == b).count();
     (same > 8 && !expected.starts_with('/')).then_some(same)

@@ -8,12 +8,12 @@ use crosier::protocol::nearest::nearest;
 use crosier::{Kind, Outcome};
 use regex::Regex;
 
-/// Keys that are made from the reports.
+/// Keys that are derived from the reports.
 pub(super) const DERIVED: [&str; 4] = ["ran", "skipped", "failed", "ignored"];
-/// Expects loading or reading to fail.
+/// The key that expects loading or reading to fail.
 const ERROR: &str = "error";
 
-/// The keys of an outcome, as it writes them itself.
+/// The keys that an outcome has in JSON.
 static OUTCOME: LazyLock<Vec<String>> = LazyLock::new(|| {
     let entries = Outcome::new(Kind::Builtin(&TABLE[0])).to_json().entries();
     entries.unwrap_or_default().into_iter().map(|(key, _)| key).collect()
@@ -22,25 +22,25 @@ static OUTCOME: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// What a case expects.
 #[derive(Debug, Clone)]
 pub(crate) enum Expect {
-    /// That there is no outcome, because of this.
+    /// That there is no outcome, because of this error.
     Error(Expected),
-    /// That the outcome has these.
+    /// That the outcome has these values.
     Outcome(Vec<(String, Expected)>),
 }
 
 /// One expected value.
 #[derive(Debug, Clone)]
 pub(crate) enum Expected {
-    /// `/…/`: text that matches.
+    /// `/…/`: a regular expression for a text.
     Pattern(Regex),
     Text(String),
     Map(Vec<(String, Expected)>),
     List(Vec<Expected>),
-    /// Nothing, a truth value or a number, as JSON.
+    /// `null`, a boolean or a number, as JSON.
     Plain(String),
 }
 
-/// Reads `expect`. None when it cannot be used; the problems say why.
+/// Reads `expect`. `None` when it cannot be used; the problems say why.
 pub(super) fn read(source: &Arc<Source>, node: &Node, problems: &mut Problems) -> Option<Expect> {
     let mut problem = |span: Span, message: String| problems.push(Problem::error(source, span, message));
     let Some(entries) = node.as_map() else {
@@ -86,7 +86,7 @@ fn value(node: &Node) -> Result<Expected, (Span, String)> {
         Tree::Text(text) => match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
             None => Expected::Text(text.clone()),
             Some(expression) => Expected::Pattern(Regex::new(expression).map_err(|error| {
-                // The last line of its message is the reason; the others draw the expression.
+                // The last line of the message is the reason; the others show the expression.
                 let why = error.to_string();
                 let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                 (node.span, format!("bad regular expression {text}: {why}"))
@@ -102,7 +102,7 @@ fn value(node: &Node) -> Result<Expected, (Span, String)> {
 }
 
 impl Expected {
-    /// As it is shown to people: text as it is, anything else as JSON.
+    /// How it is shown to people: text as it is, anything else as JSON.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Which cases are wanted.
+//! Which cases to run.
 
 use regex::Regex;
 
@@ -9,7 +9,7 @@ pub(crate) enum Filter {
 }
 
 impl Filter {
-    /// A part of a name, or `/…/`, an expression that a name matches.
+    /// Part of a name, or `/…/`, a regular expression that a name must match.
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
             None => Ok(Self::Part(text.to_owned())),

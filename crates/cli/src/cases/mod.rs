@@ -1,8 +1,8 @@
-//! Cases: behaviour as data. A config, an event, and what is expected of the outcome.
+//! Cases: behaviour as data. A configuration, an event, and the expected outcome.
 //!
-//! In come case files; out goes a [`Verdict`] per case. Only what a case names is compared. The same runner
-//! serves the project's own corpus and users' own hooks. Everything that is wrong with a file is found
-//! before the first case runs.
+//! It reads case files and makes a [`Verdict`] per case. Only what a case names is compared. The same runner
+//! serves the project's own cases and users' own hooks. All mistakes in a file are found before the first
+//! case runs.
 
 mod compare;
 mod diff;

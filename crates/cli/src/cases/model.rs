@@ -1,4 +1,4 @@
-//! Case files → cases, with all problems at once.
+//! Reads case files, with all problems at once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
         let source = Source::new(file.display().to_string(), text);
         match parse_document(&source) {
-            // Cases live beside the configuration that they are about.
+            // Cases are often beside the configuration that they test.
             Ok(node) if named_by == NamedBy::Folder && is_configuration(&node) => {}
             Ok(node) => list(&file, &source, &node, &mut cases, &mut problems),
             Err(found) => problems.extend(found),
@@ -71,14 +71,14 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     Ok(cases)
 }
 
-/// Whether a person named a file, or it lay in a folder that they named.
+/// Whether a person named a file itself, or a folder that contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NamedBy {
     Person,
     Folder,
 }
 
-/// Files in the order of their names, so that every run is the same.
+/// Collects files in the order of their names, so that the order is always the same.
 fn collect(path: &Path, named_by: NamedBy, files: &mut Vec<(PathBuf, NamedBy)>) -> std::io::Result<()> {
     if !fs::metadata(path)?.is_dir() {
         files.push((path.to_owned(), named_by));
@@ -90,7 +90,7 @@ fn collect(path: &Path, named_by: NamedBy, files: &mut Vec<(PathBuf, NamedBy)>) 
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_case = [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
         let is_wanted = match entry.file_type()? {
-            // A link to a folder is not followed: it may lead back here.
+            // A link to a folder is not followed: it could be a loop.
             kind if kind.is_symlink() => is_case && entry.path().is_file(),
             kind => kind.is_dir() || is_case,
         };
@@ -105,7 +105,7 @@ fn is_configuration(node: &Node) -> bool {
     ["hooks", "agents", "scripts"].iter().any(|key| node.get(key).is_some())
 }
 
-/// Reads the cases of one text; what is wrong with it is added to the problems.
+/// Reads the cases of one text; adds what is wrong with it to the problems.
 pub(crate) fn read(file: &Path, text: String, cases: &mut Vec<Case>, problems: &mut Problems) {
     let source = Source::new(file.display().to_string(), text);
     match parse_document(&source) {
@@ -174,7 +174,7 @@ fn case(source: &Arc<Source>, folder: &Path, node: &Node, problems: &mut Problem
         Tree::List(files) if files.iter().all(|file| file.as_text().is_some()) => {
             Configuration::Files(texts("config"))
         }
-        // Also what is no configuration at all: a case can expect the error.
+        // Also a value that is not a configuration: a case can expect the error.
         _ => Configuration::Part(node.clone()),
     });
     let expect = node.get("expect").filter(|expect| !expect.is_null());

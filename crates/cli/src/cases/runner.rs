@@ -1,4 +1,4 @@
-//! Runs cases, several at a time, in an order that does not matter.
+//! Runs cases, several at a time, in any order.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -27,15 +27,15 @@ impl Verdict {
     }
 }
 
-/// Hooks mostly wait for processes: a few more at a time than there are cores.
+/// Hooks mostly wait for processes, so run a few more at a time than there are cores.
 pub(crate) fn default_jobs() -> usize {
     2 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Runs all cases; the verdicts are in the order of the cases. `tell` hears of each case that is done.
+/// Runs all cases; the verdicts are in the order of the cases. `tell` is called for each case that is done.
 ///
 /// # Errors
-/// The signal that ended the run; the hooks that ran then were killed.
+/// The signal that ended the run; hooks that were running were killed.
 pub(crate) fn run_all(
     cases: &[Case],
     jobs: usize,
@@ -59,7 +59,7 @@ pub(crate) fn run_all(
     signals.during("the hooks that ran were killed", || {
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Woken by a signal, or by the last worker that lets go of the pipe.
+                // Woken by a signal, or when the last worker drops its end of the pipe.
                 if !signals.wait_for(over.as_fd()).unwrap_or(true) {
                     running.stop();
                 }
@@ -76,24 +76,24 @@ pub(crate) fn run_all(
     Ok(verdicts.into_iter().map(|verdict| verdict.into_inner().unwrap_or_default()).collect())
 }
 
-/// What runs at the moment, so that a signal can end it.
+/// The engines that run at the moment, so that a signal can stop them.
 #[derive(Debug)]
 struct Running {
     stopped: AtomicBool,
-    /// One place per worker.
+    /// One slot per worker.
     engines: Vec<Mutex<Option<Engine>>>,
 }
 
 impl Running {
     fn stop(&self) {
-        // First this: an engine that is put in its place later finds it.
+        // Set this first: an engine that is stored later sees it.
         self.stopped.store(true, Ordering::SeqCst);
         for engine in self.engines.iter().filter_map(|place| lock(place).clone()) {
             engine.shut_down();
         }
     }
 
-    /// Does something with an engine that a signal can reach.
+    /// Runs `work` while a signal can stop the engine.
     fn with<T>(&self, place: usize, engine: &Engine, work: impl FnOnce() -> T) -> T {
         let set = |engine: Option<Engine>| {
             if let Some(place) = self.engines.get(place) {
@@ -120,12 +120,12 @@ fn run(case: &Case, running: &Running, place: usize) -> Verdict {
     Verdict { differences: compare::differences(&case.expect, &result), took: started.elapsed() }
 }
 
-/// Fires the case's event at the case's hooks. An error says why there is no outcome.
+/// Fires the case's event at the case's hooks. `Err` says why there is no outcome.
 fn fire(case: &Case, with: impl FnOnce(&Engine, &dyn Fn() -> Outcome) -> Outcome) -> Result<Outcome, String> {
     let engine = engine(case)?;
     for name in &case.disable {
         match engine.disable(name) {
-            // A system hook cannot be switched off; the case expects what follows from that.
+            // A system hook cannot be switched off; a case may expect that.
             Ok(()) | Err(SwitchError::System { .. }) => {}
             Err(error) => return Err(error.to_string()),
         }

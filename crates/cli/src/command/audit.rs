@@ -1,4 +1,4 @@
-//! `crosier audit`: reads the log that the built-in hook `audit` writes. It never writes.
+//! `crosier audit`: reads the log that the built-in hook `audit` writes. It never changes the log.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,7 @@ impl VerifyArgs {
             None => lines.push(format!("{}: {records}, the chain is intact", self.of.file.display())),
             Some(problem) => {
                 lines.push(print::one_line(&problem.to_string()));
-                lines.push(format!("{records} before it: as written"));
+                lines.push(format!("{records} before it: intact"));
             }
         }
         if let Some(first) = verified.begins_at {
@@ -141,9 +141,7 @@ impl VerifyArgs {
         }
         if verified.torn_records > 0 {
             let torn = count(usize::try_from(verified.torn_records).unwrap_or(usize::MAX), "record");
-            lines.push(format!(
-                "{torn} never finished: the writer was stopped; nothing else is missing there"
-            ));
+            lines.push(format!("{torn} incomplete: the writer was stopped; nothing else is missing there"));
         }
         if verified.torn_bytes > 0 {
             let bytes = verified.torn_bytes;
@@ -168,7 +166,7 @@ fn protection(protection: Protection) -> &'static str {
     match protection {
         Protection::KeyAndHead => "protected by a key and by its end, both in the state folder",
         Protection::Key => "protected by a key; where it ends is not stored",
-        _ => "not protected by a key: whoever can write to the log can also forge the chain",
+        _ => "not protected by a key: anyone who can write to the log can also forge the chain",
     }
 }
 
@@ -224,7 +222,7 @@ impl ShowArgs {
                 return true;
             }
             out.push_str(&self.line(&record));
-            // In parts: a log may be larger than memory, and a reader may have seen enough.
+            // Printed in parts: a log can be larger than memory, and the reader may stop early.
             if out.len() > 1 << 16 {
                 printed = print::data(&out);
                 out.clear();
@@ -262,7 +260,7 @@ impl ShowArgs {
             && is("agent", &self.agent)
     }
 
-    /// One line: the record itself for programs, its outline for people.
+    /// One line: the whole record as JSON, or an outline for people.
     fn line(&self, record: &Value) -> String {
         if self.of.json {
             return format!("{record}\n");

@@ -1,4 +1,4 @@
-//! `crosier check`: every problem of every file. No hook is run; the modules of python hooks are imported.
+//! `crosier check`: all problems in all files. No hook is run, but the modules of Python hooks are imported.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ use crate::{environment, print, setup};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 78 for errors, 0 with nothing but warnings, 1 for warnings with --strict.
+    after_help = "Exit status: 78 for errors, 0 if there are only warnings, 1 for warnings with --strict.
 
 Example:
   crosier check --strict -c hooks.yaml"
@@ -57,18 +57,18 @@ impl Run for CheckArgs {
     }
 }
 
-/// What is there, and what is wrong with it.
+/// The files that were found, and their problems.
 #[derive(Debug)]
 pub(crate) struct CheckResult {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) problems: Problems,
-    /// None when the files cannot be used.
+    /// `None` when the files cannot be used.
     pub(crate) hooks: Option<usize>,
-    /// The interpreters of the python hooks that can be called, with how many each has.
+    /// The interpreters of the Python hooks that can be called, with the number of hooks of each.
     pub(crate) pythons: Vec<(PythonInfo, usize)>,
 }
 
-/// Reads the files of every layer, and imports what python hooks name.
+/// Reads the files of every layer, and imports the modules of Python hooks.
 pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<CheckResult, Failed> {
     let found = crosier_policy::look(request, |loader| loader.search_path(environment::path()).lint());
     let files = found.files(request);
@@ -96,7 +96,7 @@ pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<Check
             let engine = setup::build(setup::at_home(builder, &request.project))?;
             drop(engine);
             if import && may_run {
-                // As it runs: from what is recorded, where there is a record.
+                // Imported as in a real run: where there is a trust record, only recorded files.
                 let engine = setup::hooks(request, |builder| builder)?.engine;
                 problems.extend(import_all(&engine, &declared, &mut pythons));
             }
@@ -106,7 +106,7 @@ pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<Check
     Ok(CheckResult { files, problems, hooks, pythons })
 }
 
-/// Problems of trust: what is not trusted, and unrecorded files that scripts run.
+/// Problems with trust: untrusted folders, and unrecorded files that scripts run.
 fn trust_problems(found: &Look, request: &Request) -> Problems {
     let warning = |file: &Path, message: String, help: &str| {
         Problem::warning(&Source::new(print::shown_path(file), ""), Span::at(0), message).with_help(help)
@@ -129,7 +129,7 @@ fn trust_problems(found: &Look, request: &Request) -> Problems {
                         ));
                     }
                     Standing::Never => {
-                        let message = "nobody trusted this project: its hooks do not run, and nothing of it was imported";
+                        let message = "this project is not trusted: its hooks do not run, and none of its modules was imported";
                         problems.push(warning(
                             &file,
                             message.to_owned(),
@@ -144,7 +144,7 @@ fn trust_problems(found: &Look, request: &Request) -> Problems {
                     problems.push(warning(
                         &script,
                         message,
-                        "name it in `trust: [glob]`, so that a change of it is seen",
+                        "name it in `trust: [glob]`, so that changes to it are noticed",
                     ));
                 }
             }
@@ -158,7 +158,7 @@ fn old_state(file: &Path) -> Option<Problem> {
     let path = super::switch::old_state(file);
     path.exists().then(|| {
         let source = Source::new(print::shown_path(&path), "");
-        let message = "a state file beside the configuration does not count any more";
+        let message = "a state file beside the configuration is ignored";
         let help = "`crosier disable --migrate` takes over what it switches off; or remove it";
         Problem::warning(&source, Span::at(0), message).with_help(help)
     })
@@ -174,7 +174,7 @@ fn refused(found: &Look) -> Problems {
     found.layers.refused.iter().map(problem).collect()
 }
 
-/// Imports every python function. One that cannot be called is a problem at its hook: it would deny every event.
+/// Imports every Python function. One that cannot be called is a problem at its hook: it would deny every event.
 fn import_all(
     engine: &Engine,
     declared: &[DeclaredHook],
@@ -195,7 +195,7 @@ fn import_all(
                     "the hook `{}` cannot be called ({}): {}",
                     entry.name, failure.kind, failure.detail
                 );
-                let help = "`crosier doctor` shows the interpreter; `--no-import` leaves python alone";
+                let help = "`crosier doctor` shows the interpreter; `--no-import` skips Python";
                 problems.push(Problem::error(&place.source, place.span, message).with_help(help));
             }
         }
@@ -203,7 +203,7 @@ fn import_all(
     problems
 }
 
-/// Whether a hook was written at this place. A hook with a name is located by its name.
+/// Whether a hook is declared at this place. A hook with a name is found by its name.
 fn is_of(entry: &Entry, place: &DeclaredHook) -> bool {
     let Some(name) = &place.name else {
         let at = place.source.position(place.span.start);
@@ -225,7 +225,7 @@ fn text(found: &CheckResult) -> String {
             Severity::Error => ("error:", Tone::Bad),
             Severity::Warning => ("warning:", Tone::Warning),
         };
-        // The first of them is ours: it stands before the message.
+        // The first occurrence is the severity, before the message.
         text.push_str(&problem.to_string().replacen(word, &paint.tone(tone, word), 1));
         text.push_str("\n\n");
     }
@@ -257,7 +257,7 @@ fn as_json(found: &CheckResult) -> Value {
     })
 }
 
-/// Problems, as programs are told.
+/// Problems, as JSON.
 pub(crate) fn problems_json(problems: &Problems) -> Value {
     problems.iter().map(problem).collect::<Vec<_>>().into()
 }

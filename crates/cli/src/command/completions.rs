@@ -1,4 +1,4 @@
-//! `crosier completions`: what a shell can fill in.
+//! `crosier completions`: a completion script for a shell.
 
 use clap::Args;
 use clap_complete::Shell;

@@ -51,7 +51,7 @@ impl Run for ConfigCommandArgs {
     }
 }
 
-/// The trust state of a file's project; none for files that need no trust.
+/// The trust state of a file's project; `None` for files that need no trust.
 fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
     if !matches!(file.layer, Layer::Project(_) | Layer::Local) {
         return None;
@@ -60,7 +60,7 @@ fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
     all.iter().find(|(folder, _)| Some(folder.as_path()) == file.path.parent()).map(|(_, standing)| standing)
 }
 
-/// What one file adds to its layer; the packs that it extends too, where it is the only file of the layer.
+/// How many hooks one file adds to its layer; if it is the only file of the layer, with those of its packs.
 fn added(file: &LayerFile, found: &Look) -> Option<usize> {
     let name = file.path.display().to_string();
     let is_only = found.layers.files.iter().filter(|other| other.layer == file.layer).count() == 1;
@@ -70,13 +70,13 @@ fn added(file: &LayerFile, found: &Look) -> Option<usize> {
 
 fn text(found: &Look) -> std::result::Result<(), Failed> {
     if found.layers.is_empty() {
-        return print::data("no configuration is in force here; `crosier.yaml` in this folder would be");
+        return print::data("no configuration is in force here; a `crosier.yaml` in this folder would be");
     }
     let mut drawn = table::table(["LAYER", "FILE", "ADDS"]);
     for file in &found.layers.files {
         let adds = added(file, found).map_or_else(|| "-".to_owned(), |hooks| count(hooks, "hook"));
         let adds = match standing(file, found) {
-            Some(Standing::Never) => format!("{adds}, not in force: nobody trusted them (crosier trust)"),
+            Some(Standing::Never) => format!("{adds}, not in force: not trusted (crosier trust)"),
             Some(Standing::Closed(why)) => format!("closed: {}", print::one_line(why)),
             _ => adds,
         };

@@ -1,4 +1,4 @@
-//! `crosier doctor`: what hooks will find on this machine, and what looks odd.
+//! `crosier doctor`: what hooks will find on this machine, and what is wrong with it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -25,9 +25,9 @@ use crate::text::wrap;
 use crate::wiring::Wiring;
 use crate::{environment, print, setup};
 
-/// The columns in front of what a finding says.
+/// The columns in front of a finding's text.
 const LABEL: usize = 13;
-/// How long a program may take to say its version.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub(crate) struct DoctorArgs {
     json: bool,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug)]
 struct Finding {
     what: &'static str,
@@ -60,7 +60,7 @@ struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Judged {
     Fine,
-    /// Not needed by everybody.
+    /// Not everybody needs it.
     Missing,
     Odd,
 }
@@ -120,7 +120,7 @@ fn examine(request: &Request) -> Vec<Finding> {
         program("python3", "python hooks cannot run"),
         worker(),
         daemon(&request.homes),
-        program("git", "only hooks that call it miss it"),
+        program("git", "only hooks that call it need it"),
     ];
     match check::look(request, true) {
         Ok(found) => {
@@ -139,7 +139,7 @@ fn examine(request: &Request) -> Vec<Finding> {
     findings
 }
 
-/// One agent: whether its line is there and up to date, and whether an event that goes through it is judged.
+/// One agent: whether its entry is installed and up to date, and whether a test event is denied.
 fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
     let name = agent.row.agent;
     let (state, why) = agent.state();
@@ -166,7 +166,7 @@ fn works(took: Duration) -> String {
     format!("its line denies the test event, after {took:.0?}")
 }
 
-/// Codex itself says which lines it runs; where it does not answer, its files do.
+/// Asks Codex which entries it runs; if it does not answer, reads its files.
 fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding {
     let by_files = |note: &str| match state {
         "current" => Finding::new("codex", Judged::Fine, format!("{}{note}", works(took))),
@@ -191,7 +191,7 @@ fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding
     }
 }
 
-/// None need run, but one that cannot be used makes every Python hook slow.
+/// A daemon need not run, but one that cannot be used makes every Python hook slow.
 fn daemon(homes: &Homes) -> Finding {
     let found = Daemon::find(homes);
     let judged = if matches!(found, Daemon::Unusable(_)) { Judged::Odd } else { Judged::Fine };
@@ -227,7 +227,7 @@ fn program(name: &'static str, without: &str) -> Finding {
     }
 }
 
-/// Starts a worker as a python hook would, with a function that every Python has.
+/// Starts a worker as a Python hook would, with a function that every Python has.
 fn worker() -> Finding {
     let name = "worker";
     if environment::find("python3").is_none() {
@@ -259,7 +259,7 @@ fn worker() -> Finding {
     }
 }
 
-/// The first line that a program says to `--version`.
+/// The first line that a program prints for `--version`.
 fn version(path: &Path) -> std::result::Result<String, String> {
     let mut child = Command::new(path)
         .arg("--version")
@@ -310,13 +310,13 @@ fn configuration(found: &check::CheckResult) -> Vec<Finding> {
     findings
 }
 
-/// Who else could change a file that decides what is denied.
+/// Who else can change a file that decides what is denied.
 fn watched(what: &'static str, file: &Path) -> Option<Finding> {
     let odd = |says: String| Some(Finding::new(what, Judged::Odd, says));
     let meta = fs::metadata(file).ok()?;
     let (shown, me) = (file.display(), rustix::process::geteuid().as_raw());
     if meta.mode() & 0o002 != 0 {
-        return odd(format!("{shown} can be changed by everybody (mode {:o})", meta.mode() & 0o777));
+        return odd(format!("everybody can change {shown} (mode {:o})", meta.mode() & 0o777));
     }
     if meta.uid() != me && meta.uid() != 0 {
         return odd(format!("{shown} belongs to another user ({})", meta.uid()));
@@ -324,7 +324,7 @@ fn watched(what: &'static str, file: &Path) -> Option<Finding> {
     let folder = std::path::absolute(file).ok()?.parent()?.to_owned();
     let mode = fs::metadata(&folder).ok()?.mode();
     if mode & 0o002 != 0 && mode & 0o1000 == 0 {
-        return odd(format!("{shown} can be replaced by everybody: so can all of {}", folder.display()));
+        return odd(format!("everybody can replace {shown}, and anything else in {}", folder.display()));
     }
     None
 }
@@ -337,9 +337,7 @@ fn switched_off(request: &Request, files: &[PathBuf]) -> Finding {
                 files.iter().flat_map(|file| switches.of(file)).map(String::as_str).collect();
             match names.as_slice() {
                 [] => Finding::new("state", Judged::Fine, "no hook is switched off"),
-                names => {
-                    Finding::new("state", Judged::Fine, format!("switched off are {}", names.join(", ")))
-                }
+                names => Finding::new("state", Judged::Fine, format!("switched off: {}", names.join(", "))),
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Whether Codex runs the lines that it has, by its own word: `codex app-server` lists hooks, and which of them the
-//! person trusted. What our own reading of its files says is only as good as what we know of them.
+//! Asks Codex itself whether it runs its entries that call Crosier: `codex app-server` lists hooks, and which of them
+//! the person trusted. This is more reliable than reading Codex's files, whose format may change.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 /// How long Codex may take to start and to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long it may take to end.
-const FAREWELL: Duration = Duration::from_secs(2);
-/// The id of the question.
+const END_WITHIN: Duration = Duration::from_secs(2);
+/// The id of the request.
 const ASKED: u64 = 2;
 
-/// What Codex says of Crosier's lines.
+/// What Codex says about the entries that call Crosier.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CodexSays {
-    /// All that it knows.
+    /// How many it has.
     pub(crate) lines: usize,
-    /// Those that it runs.
+    /// How many of them it runs.
     pub(crate) active: usize,
 }
 
@@ -44,10 +44,10 @@ pub(crate) fn ask(codex: &Path, project: &Path) -> Result<CodexSays, String> {
     said
 }
 
-/// It ends when its input does, and closes its databases; one that does not end is killed.
+/// Codex ends when its input does, and closes its databases; if it does not end, it is killed.
 fn end(child: &mut Child) {
     drop(child.stdin.take());
-    let deadline = Instant::now() + FAREWELL;
+    let deadline = Instant::now() + END_WITHIN;
     while Instant::now() < deadline {
         if !matches!(child.try_wait(), Ok(None)) {
             return;
@@ -58,7 +58,7 @@ fn end(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Whether Codex was started before with this folder. One that never was is not asked: it would fill the folder.
+/// Whether Codex was started before with this folder. Otherwise it is not asked, because it would create files there.
 pub(crate) fn was_started(folder: &Path) -> bool {
     folder.join("installation_id").is_file()
 }
@@ -83,7 +83,7 @@ fn converse(child: &mut Child, project: &Path) -> Result<CodexSays, String> {
     answer(&answers).map(|answer| count(&answer))
 }
 
-/// Waits for the answer among what else it says.
+/// Waits for the answer, ignoring other messages.
 fn answer(lines: &Receiver<String>) -> Result<Value, String> {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -100,7 +100,7 @@ fn answer(lines: &Receiver<String>) -> Result<Value, String> {
         }
         return match message.get("result") {
             Some(result) => Ok(result.clone()),
-            None => Err(format!("it does not know the question: {}", message["error"]["message"])),
+            None => Err(format!("it does not know the request: {}", message["error"]["message"])),
         };
     }
 }

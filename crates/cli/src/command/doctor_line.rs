@@ -1,5 +1,6 @@
-//! Whether an installed line works: one event through the very line that the agent runs, with the environment that it
-//! gives. The event is a command that only a person may run, so the self-guard must deny it; nothing is run.
+//! Whether an installed entry works: sends one event through the command line that the agent runs, with the environment
+//! that the agent sets. The event is a command that only a person may run, so the self-guard must deny it. Nothing is
+//! run.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,14 +15,14 @@ use crosier_install::look::Line;
 
 /// The command in the test event, which the self-guard denies in every project.
 const COMMAND: &str = "crosier uninstall";
-/// A part of the self-guard's reason.
+/// Part of the self-guard's reason.
 const REASON: &str = "for the person to run";
-/// The session of test events.
+/// The session id of test events.
 pub(crate) const SESSION: &str = "crosier-doctor";
-/// How long a line may take.
+/// How long the command may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The line for events before an action, which is the one to try.
+/// The entry for events before an action, which is the one to test.
 pub(crate) fn gate<'a>(row: &Row, lines: &'a [Line]) -> Option<&'a Line> {
     let name = |line: &&Line| {
         let entry = row.dialect().and_then(|agent| agent.named(&line.event));
@@ -30,7 +31,7 @@ pub(crate) fn gate<'a>(row: &Row, lines: &'a [Line]) -> Option<&'a Line> {
     lines.iter().find(name)
 }
 
-/// Tries a line; returns how long it took.
+/// Tests an entry; returns how long it took.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -54,7 +55,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
     }
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input says why on stderr.
+        // A program that does not read its input reports why on stderr.
         let _ = stdin.write_all(event(row, line, project).to_string().as_bytes());
     }
     while started.elapsed() < PATIENCE {
@@ -82,7 +83,7 @@ fn judge(child: &mut std::process::Child, took: Duration) -> Result<Duration, St
     }
     let said: String = said.trim().chars().take(200).collect();
     let said = if said.is_empty() { "nothing".to_owned() } else { format!("`{said}`") };
-    Err(format!("it should deny `{COMMAND}`, and said {said}"))
+    Err(format!("it should deny `{COMMAND}`, but said {said}"))
 }
 
 /// The event as this agent would send it.

@@ -1,4 +1,4 @@
-//! `crosier events`: the table.
+//! `crosier events`: the event table.
 
 use clap::Args;
 use crosier::protocol::json;
@@ -45,7 +45,7 @@ impl Run for EventsArgs {
 }
 
 impl EventsArgs {
-    /// What becomes of each effect in one agent.
+    /// How each effect works in one agent.
     fn of_agent(&self, name: &str) -> Result {
         let Some(agent) = crosier_dialect::find(name) else {
             return Err(wiring::unknown_agent(name));
@@ -67,12 +67,12 @@ impl EventsArgs {
     }
 }
 
-/// Every event, as programs are told.
+/// Every event, as JSON.
 pub(crate) fn all_json() -> Value {
     Value::from(all_rows().map(as_json).collect::<Vec<_>>())
 }
 
-/// The agents that have an event which the reference agent does not fire.
+/// The agents that have this event, if the reference agent does not fire it.
 fn agents(row: &EventRow) -> Vec<&'static str> {
     if TABLE.iter().any(|core| core.name == row.name) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! `crosier explain`: what would run for an event, in which order, and why; and what would not.
+//! `crosier explain`: which hooks would run for an event, in which order and why, and which would not.
 
 use clap::Args;
 use crosier::protocol::json;
@@ -54,7 +54,7 @@ impl Run for ExplainArgs {
 }
 
 impl ExplainArgs {
-    /// An event with the value that was given, and nothing of interest in its other fields.
+    /// An event with the given value, and placeholders in its other fields.
     fn event(&self, kind: &Kind) -> std::result::Result<Event, Failed> {
         if self.value.is_some() && kind.matcher.is_none() {
             let message = format!("{} has no field that a matcher runs on; leave --match out", kind.name);
@@ -129,7 +129,7 @@ impl ExplainArgs {
         text
     }
 
-    /// What is explained.
+    /// The heading: what is explained.
     fn title(&self, event: &Event) -> String {
         let field = event.kind().matcher;
         let value = match (field, &self.value) {
@@ -178,7 +178,7 @@ impl ExplainArgs {
     }
 }
 
-/// What an engine would run for an event, as programs are told.
+/// What an engine would run for an event, as JSON.
 pub(crate) fn explained(
     engine: &Engine,
     event: &str,

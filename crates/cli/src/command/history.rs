@@ -16,7 +16,7 @@ const HEAD: [&str; 5] = ["COMMIT", "TIME", "WHAT", "FILE", "WHY"];
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every file that `crosier run` writes is kept in a repository of its own, outside this folder and
-its .git, together with what was there before.
+its .git, together with its previous content.
 
 Example:
   crosier history list && crosier history restore 3f2a91c04b src/main.rs"
@@ -99,7 +99,7 @@ impl Run for HistoryArgs {
     }
 }
 
-/// The history of this folder. Looking at one never begins it.
+/// The history of this folder; it is not created here.
 async fn open(folder: &StateFolderArgs) -> std::result::Result<ShadowGit, Failed> {
     let (folder, workspace) = (folder.find()?, state_folder::workspace()?);
     if !folder.repository(&workspace).exists() {
@@ -161,7 +161,7 @@ fn as_json(entry: &Entry) -> Value {
 
 impl VersionArgs {
     async fn run(&self, history: &ShadowGit) -> Result {
-        // The bytes of the file and nothing else: it may be piped into one.
+        // Exactly the bytes of the file, because the output may be redirected to a file.
         print::bytes(&history.show(&self.commit, &self.path).await.map_err(failed)?)?;
         Ok(Exit::Done)
     }
@@ -204,8 +204,8 @@ impl RestoreArgs {
         }
         let path = print::one_line(path);
         let done = match restored {
-            Restored::Written(_) => format!("{path} is as it was in {commit}"),
-            Restored::Removed(_) => format!("{path} was not there in {commit} and is removed"),
+            Restored::Written(_) => format!("{path} is now as it was in {commit}"),
+            Restored::Removed(_) => format!("{path} did not exist in {commit} and was removed"),
         };
         print::data(&format!("{done} (kept as {})", new.short()))?;
         Ok(Exit::Done)

@@ -1,4 +1,4 @@
-//! `crosier import`: the hooks that an agent has already, as a configuration.
+//! `crosier import`: an agent's existing hooks, as a configuration.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ Example:
 pub(crate) struct ImportArgs {
     /// The agent: claude, codex or gemini
     agent: String,
-    /// Its file with hooks (default: that of this folder, else that of the user)
+    /// Its file with hooks (default: the one in this folder, else the user's)
     file: Option<PathBuf>,
 }
 
@@ -29,7 +29,7 @@ const FILES: [(&str, &str); 3] = [
     ("gemini", ".gemini/settings.json"),
 ];
 
-/// The files of this folder, else those of the user. Codex also has hooks in its settings.
+/// The files in this folder, else the user's. Codex also has hooks in its settings.
 fn usual_files(usual: &str) -> Vec<PathBuf> {
     let settings = usual.strip_suffix("hooks.json").map(|folder| format!("{folder}config.toml"));
     let names: Vec<&str> = std::iter::once(usual).chain(settings.as_deref()).collect();
@@ -50,7 +50,7 @@ fn usual_files(usual: &str) -> Vec<PathBuf> {
 fn of_toml(text: &str) -> std::result::Result<String, String> {
     let mut all = crosier_install::toml::as_json(text)?;
     let hooks = all.get_mut("hooks").and_then(|hooks| hooks.as_object_mut()).ok_or("it has no `hooks`")?;
-    // What Codex remembers about hooks is not an event.
+    // `state` is what Codex remembers about hooks, and not an event.
     hooks.remove("state");
     Ok(all.to_string())
 }
@@ -79,7 +79,7 @@ impl Run for ImportArgs {
                 Ok(one) if one.hooks == 0 => imported.missing.extend(one.missing),
                 // Codex runs the hooks of both.
                 Ok(one) => imported.join(one),
-                // Only a file with settings that somebody named must have hooks.
+                // A settings file must have hooks only if a person named it.
                 Err(_) if is_toml && self.file.is_none() => {}
                 Err(why) => return Err(failed(file, why)),
             }

@@ -1,4 +1,4 @@
-//! `crosier list`: every hook there is.
+//! `crosier list`: every hook.
 
 use clap::Args;
 use crosier::Entry;
@@ -81,7 +81,7 @@ fn as_json(entry: &Entry, hooks: &Hooks) -> Value {
     object
 }
 
-/// What programs are told about a hook.
+/// A hook as JSON.
 pub(crate) fn hook_json(entry: &Entry) -> Value {
     json!({
         "event": entry.kind.name,

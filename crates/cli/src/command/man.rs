@@ -1,4 +1,4 @@
-//! `crosier man`: the manual, made from what `--help` says.
+//! `crosier man`: the manual, generated from `--help`.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::Run;
 use crate::exit::{Exit, Failed, Result};
 use crate::{args, print};
 
-/// What stands between the words of a command in the name of its page.
+/// Joins the words of a command in the name of its page.
 const JOIN: &str = "-";
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ fn write_all(whole: &Command, folder: &Path) -> Result {
     Ok(Exit::Done)
 }
 
-/// A command and all below it. `help` explains itself.
+/// A command and all its subcommands, except `help`.
 fn collect<'a>(command: &'a Command, pages: &mut Vec<&'a Command>) {
     pages.push(command);
     let below = command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set());
@@ -78,7 +78,7 @@ fn page(command: &Command) -> std::result::Result<Vec<u8>, Failed> {
     let man = Man::new(command.clone()).title(name(command)).source(source).manual("Crosier");
     let made = man.render(&mut page);
     made.map_err(|error| Failed::new(Exit::Failed, format!("the page cannot be made: {error}")))?;
-    // Notes and examples keep their lines.
+    // The notes and examples keep their line breaks.
     let text = String::from_utf8_lossy(&page).replace(".SH VERSION", ".fi\n.SH VERSION");
     Ok(text.replace(".SH EXTRA\n", ".SH NOTES\n.nf\n").into_bytes())
 }

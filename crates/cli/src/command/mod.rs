@@ -53,7 +53,7 @@ enum Visibility {
     Hidden,
 }
 
-/// The arguments of a command, which know what to do.
+/// The arguments of a command, which can run it.
 trait Run: Args {
     fn run(&self) -> Result;
 }
@@ -129,7 +129,7 @@ fn start<A: Run>(matches: &ArgMatches) -> Result {
 /// Runs the command that was called.
 ///
 /// # Errors
-/// What the parser of the command line says: a mistake, or the help that was asked for.
+/// The error of the command line parser: a mistake, or the help that was asked for.
 pub(crate) fn run() -> std::result::Result<Result, clap::Error> {
     if let Some(fire) = fire::quick(std::env::args_os().skip(1)) {
         return Ok(fire.run());
@@ -151,7 +151,7 @@ impl Row {
         self.visibility == Visibility::Listed
     }
 
-    /// What is typed after `crosier`; its arguments are put together when they are needed.
+    /// The clap command; its arguments are built when they are needed.
     pub(crate) fn command(&self) -> Command {
         Command::new(self.name).about(self.about).hide(self.visibility == Visibility::Hidden).defer(self.args)
     }

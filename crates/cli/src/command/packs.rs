@@ -1,4 +1,4 @@
-//! `crosier packs`: the ready sets of hooks that `extends:` can name.
+//! `crosier packs`: the ready-made sets of hooks that `extends:` can name.
 
 use clap::Args;
 use crosier::config::Pack;
@@ -13,7 +13,7 @@ use crate::{print, setup, table};
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier packs crosier:git")]
 pub(crate) struct PacksArgs {
-    /// Print the file of this pack
+    /// Print this pack's file
     name: Option<String>,
     /// Print JSON
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! `crosier panic`: a bug on purpose, in debug builds only, so that tests meet the real boundary.
+//! `crosier panic`: panics on purpose, in debug builds only, so that tests can check how a bug is handled.
 
 use clap::Args;
 
@@ -13,7 +13,7 @@ pub(crate) struct PanicArgs {
 }
 
 impl Run for PanicArgs {
-    #[expect(clippy::panic, reason = "that is what it is for")]
+    #[expect(clippy::panic, reason = "it panics on purpose")]
     fn run(&self) -> Result {
         panic!("asked for, with exit_code {}", self.exit_code)
     }

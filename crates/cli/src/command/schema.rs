@@ -1,4 +1,4 @@
-//! `crosier schema`: the JSON Schemas, as they are checked in under `schema/`.
+//! `crosier schema`: the JSON Schemas, which are also in `schema/`.
 
 use clap::{Args, ValueEnum};
 
@@ -13,7 +13,7 @@ use crate::{print, schema};
 Example:
   crosier schema config > crosier.schema.json")]
 pub(crate) struct SchemaArgs {
-    /// Of what
+    /// What the schema describes
     of: SchemaKind,
 }
 

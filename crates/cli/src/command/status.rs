@@ -20,7 +20,7 @@ use crate::{print, setup, table};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0, 1 while what is in force here cannot be relied on (every action is denied).
+    after_help = "Exit status: 0; 1 while the policy here cannot be relied on (every action is denied).
 
 Example:
   crosier status --json"
@@ -56,7 +56,7 @@ impl Run for StatusArgs {
     }
 }
 
-/// One agent that is on the machine or has lines of Crosier.
+/// One agent that is on the machine or has entries that call Crosier.
 #[derive(Debug)]
 pub(crate) struct AgentStatus {
     pub(crate) row: &'static Row,
@@ -64,7 +64,7 @@ pub(crate) struct AgentStatus {
     pub(crate) installed: std::result::Result<Vec<Installed>, String>,
 }
 
-/// Every agent that is on the machine or has lines of Crosier.
+/// Every agent that is on the machine or has entries that call Crosier.
 pub(crate) fn examine(wiring: &Wiring) -> Vec<AgentStatus> {
     let all = agents::ALL.iter().map(|row| AgentStatus {
         row,
@@ -76,7 +76,7 @@ pub(crate) fn examine(wiring: &Wiring) -> Vec<AgentStatus> {
 }
 
 impl AgentStatus {
-    /// In a word, and why.
+    /// The state in a word, and why.
     pub(crate) fn state(&self) -> (&'static str, String) {
         let installed = match &self.installed {
             Err(why) => return ("unreadable", why.clone()),
@@ -150,7 +150,7 @@ struct ProjectStatus {
     hooks: usize,
     notices: Vec<String>,
     closed: Option<String>,
-    /// Folders with a configuration, and how far they are trusted.
+    /// Folders with a configuration, and their trust state.
     trust: Vec<(String, &'static str)>,
 }
 
@@ -160,7 +160,7 @@ impl ProjectStatus {
         let mut status = Self { folder: wiring.places.project.display().to_string(), ..Self::default() };
         for (folder, standing) in trust::standings(&request).unwrap_or_default() {
             status.trust.push((folder.display().to_string(), word(&standing)));
-            // A virtual environment is compared here, and by hooks only right before one runs.
+            // `standings` compares virtual environments too; hooks compare them only right before they run.
             if let Standing::Closed(why) = standing {
                 status.closed.get_or_insert(why);
             }
@@ -255,7 +255,7 @@ fn word(standing: &Standing) -> &'static str {
     }
 }
 
-/// What the log says of today.
+/// What the log has about today.
 #[derive(Debug, Default)]
 struct LogStatus {
     last: Option<Record>,
@@ -285,7 +285,7 @@ impl LogStatus {
 
     fn lines(&self) -> String {
         match &self.last {
-            None => "log: no event was seen yet\n".to_owned(),
+            None => "log: no event yet\n".to_owned(),
             Some(last) => format!(
                 "log: last event {} of {} at {}; today {}, {} denied\n",
                 print::one_line(&last.event),

@@ -1,4 +1,4 @@
-//! `crosier enable` and `crosier disable`: hooks off and on, without touching the configuration.
+//! `crosier enable` and `crosier disable`: switch hooks on and off without changing the configuration.
 //!
 //! What is switched off is stored in the state folder, by the configuration file that declares the hook.
 
@@ -26,7 +26,7 @@ pub(crate) struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It is a person's choice on this machine, remembered in the state folder; cases do not honour it. It
+    after_help = "It is a person's choice on this machine, stored in the state folder; test cases ignore it. It
 refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
 
 Example:
@@ -36,7 +36,7 @@ pub(crate) struct DisableArgs {
     /// The hook, by its name as `crosier list` shows it
     #[arg(required_unless_present = "migrate")]
     name: Option<String>,
-    /// Take over what an earlier version wrote to FILE.state.json beside the configuration, and remove that file
+    /// Import what an earlier version wrote to FILE.state.json beside the configuration, and remove that file
     #[arg(long, conflicts_with = "name")]
     migrate: bool,
     #[command(flatten)]
@@ -50,7 +50,7 @@ impl Run for EnableArgs {
         let state = state(&request)?;
         let (is_there, owner, name) = match hooks.find(&self.name) {
             Ok(hook) => (true, hook.owner.clone(), hook.name(&self.name)),
-            // A name that is left over from a hook that is gone can be forgotten.
+            // A name whose hook is gone can still be removed.
             Err(unknown) => (false, hooks.stale_owner(state, &self.name)?.ok_or(unknown)?, self.name.clone()),
         };
         let change = switch(state, &owner, &name, Switch::On)?;
@@ -67,7 +67,7 @@ impl Run for EnableArgs {
         }
         print::data(&match change {
             Switched::Made => format!("enabled {}", self.name),
-            Switched::NotNeeded => format!("{} is enabled already", self.name),
+            Switched::NotNeeded => format!("{} is already enabled", self.name),
         })?;
         Ok(Exit::Done)
     }
@@ -104,12 +104,12 @@ fn disable(hooks: &Hooks, state: &Path, name: &str) -> std::result::Result<(), F
     }
     print::data(&match change {
         Switched::Made => format!("disabled {name}, in {}", Switches::file(state).display()),
-        Switched::NotNeeded => format!("{name} is disabled already"),
+        Switched::NotNeeded => format!("{name} is already disabled"),
     })
 }
 
-/// Imports the state files that earlier versions wrote beside configurations. Only when a person asks: a repository
-/// could contain such a file.
+/// Imports the state files that earlier versions wrote beside configurations. Done only when a person asks for it: a
+/// repository could contain such a file.
 fn migrate(hooks: &Hooks, state: &Path) -> std::result::Result<(), Failed> {
     let mut found = false;
     for file in &hooks.files {
@@ -121,8 +121,7 @@ fn migrate(hooks: &Hooks, state: &Path) -> std::result::Result<(), Failed> {
                 state["disabled"].as_array()?.iter().map(|name| name.as_str().map(str::to_owned)).collect()
             });
         let Some(names) = names else {
-            let message =
-                format!("{} makes no sense; remove it", print::one_line(&old.display().to_string()));
+            let message = format!("{} is not valid; remove it", print::one_line(&old.display().to_string()));
             return Err(Failed::new(Exit::Failed, message));
         };
         for name in names {
@@ -137,12 +136,12 @@ fn migrate(hooks: &Hooks, state: &Path) -> std::result::Result<(), Failed> {
         print::data(&format!("removed {}", print::one_line(&old.display().to_string())))?;
     }
     if !found {
-        print::data("there is nothing to take over")?;
+        print::data("there is nothing to import")?;
     }
     Ok(())
 }
 
-/// Where earlier versions remembered what is switched off. It does not count any more.
+/// Where earlier versions stored what is switched off. Only `--migrate` reads it.
 pub(crate) fn old_state(config: &Path) -> PathBuf {
     let mut name = config.as_os_str().to_owned();
     name.push(".state.json");
@@ -192,7 +191,7 @@ impl Hooks {
         Ok(Self { files, all, engine: setup::build(builder)? })
     }
 
-    /// The hook of this name. In several layers it is the last: the earlier ones are said by `layer:name`.
+    /// The hook of this name. If several layers have one, the last; the others are named `layer:name`.
     fn find(&self, name: &str) -> std::result::Result<&Owned, Failed> {
         let named = |hook: &&Owned| crosier_policy::shown(&hook.declared).as_deref() == Some(name);
         if let Some(hook) = self.all.iter().rev().find(named) {
@@ -206,10 +205,10 @@ impl Hooks {
             return Ok(hook);
         }
         let failed = |message: String| Err(Failed::new(Exit::Failed, message));
-        // `PreToolUse[2]` is another hook as soon as somebody adds one before it.
+        // `PreToolUse[2]` would be another hook after one is added before it.
         if name.ends_with(']') && name.contains('[') {
             return failed(format!(
-                "`{name}` is a place, not a name: it would be another hook as soon as the file changes; give the hook a `name:` first"
+                "`{name}` is a position, not a name: it would mean another hook when the file changes; give the hook a `name:` first"
             ));
         }
         let names: Vec<String> =
@@ -221,7 +220,7 @@ impl Hooks {
         })
     }
 
-    /// The file in which a name is switched off that no hook has.
+    /// The file in which a name is switched off that no hook has any more.
     fn stale_owner(&self, state: &Path, name: &str) -> std::result::Result<Option<PathBuf>, Failed> {
         let switches = Switches::read(state).map_err(|why| Failed::new(Exit::BadConfig, why))?;
         let has = |file: &&PathBuf| switches.of(file).iter().any(|other| other == name);
@@ -235,7 +234,7 @@ impl Hooks {
 
 fn state(request: &Request) -> std::result::Result<&Path, Failed> {
     request.homes.state.as_deref().ok_or_else(|| {
-        let message = "there is no home folder to remember it in: name one with --state-home DIR";
+        let message = "there is no home folder to store it in: name one with --state-home DIR";
         Failed::new(Exit::Failed, message)
     })
 }

@@ -1,4 +1,4 @@
-//! A configuration file, from the tables of its keys and of the events.
+//! The schema of a configuration file, from the tables of keys and events.
 
 use crosier::config::{Key, KeyTables, ValueKind};
 use crosier::protocol::json;
@@ -8,7 +8,7 @@ use crosier_dialect::rows::all_rows;
 use super::{about, or_null, properties, root, with};
 use crate::setup;
 
-/// The longest time of a hook, in seconds.
+/// The longest timeout of a hook, in seconds.
 const WEEK: u32 = 7 * 24 * 60 * 60;
 
 const ABOUT: &str = "Hooks for AI agents. Keys outside `hooks` sections may belong to other programs. \
@@ -27,7 +27,7 @@ pub(crate) fn config() -> Value {
                 "agents": agents(),
                 "scripts": about(
                     json!({ "type": ["array", "string", "null"], "items": { "type": "string" } }),
-                    "`.arma` files, relative to this file; a hook a line",
+                    "`.arma` files, relative to this file; one hook per line",
                 ),
                 "extends": about(
                     json!({ "type": ["string", "array", "null"], "items": { "type": "string" } }),
@@ -44,7 +44,7 @@ pub(crate) fn config() -> Value {
                 "log": about(json!({ "enum": ["on", "off", true, false, null] }), "whether decisions are logged; in the user's and the managed file"),
                 "daemon": about(json!({ "enum": ["auto", "off", true, false, null] }), "whether a daemon may be started; in the user's and the managed file"),
                 "self_guard": about(json!({ "enum": ["on", "off", true, false, null] }), "whether agents are kept from changing Crosier itself; in the user's and the managed file"),
-                "otlp": about(json!({}), "known, and without effect: this version sends no traces; in the user's and the managed file"),
+                "otlp": about(json!({}), "accepted, but without effect: this version sends no traces; in the user's and the managed file"),
                 "permissions": about(
                     permissions(),
                     "what `/perms check` looks up; a capability that is not here is denied",
@@ -68,7 +68,7 @@ pub(crate) fn config() -> Value {
     )
 }
 
-/// One section at least has something in it: a file without anything for Crosier is a mistake.
+/// At least one section is not empty: a file without anything for Crosier is a mistake.
 fn something() -> Value {
     let has = |key: &str, schema: Value| json!({ "required": [key], "properties": { key: schema } });
     let filled = || json!({ "type": ["object", "array", "string"], "minProperties": 1, "minItems": 1, "minLength": 1 });
@@ -87,14 +87,14 @@ fn something() -> Value {
     ] })
 }
 
-/// Events and misspelled sections beside `hooks` would be ignored.
+/// Refuses events and misspelled sections beside `hooks`, which would be ignored.
 fn nothing_misplaced() -> Value {
     let misspelled = ["hook", "hoks", "Hooks", "script", "permission"];
     let events = all_rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
     let names: Vec<&str> = events.chain(misspelled).collect();
     json!({ "propertyNames": {
         "not": { "enum": names },
-        "$comment": "events belong below `hooks`, which is spelled like this",
+        "$comment": "events belong below `hooks`, spelled exactly like this",
     } })
 }
 
@@ -105,16 +105,16 @@ fn section(tables: &KeyTables) -> Value {
     for row in all_rows() {
         known.insert(row.name.to_owned(), to_event(row.about));
         if let Some(alias) = row.alias {
-            known.insert(alias.to_owned(), to_event(&format!("{}, by its point", row.name)));
+            known.insert(alias.to_owned(), to_event(&format!("{}, by its alias", row.name)));
             if row.matcher.is_some() {
-                let text = format!("{}, with a matcher after its point", row.name);
+                let text = format!("{}, with a matcher after its alias", row.name);
                 points.insert(format!("^{alias}:."), to_event(&text));
             }
         }
     }
     points.insert("^x-".to_owned(), json!(true));
     json!({
-        // Nothing after the key is the same as no key. Said here, not by `anyOf`: editors then point at the mistake.
+        // An empty value is the same as no key. Not written as `anyOf`, so that editors mark the mistake itself.
         "type": ["object", "null"],
         "properties": known,
         "patternProperties": points,
@@ -135,7 +135,7 @@ fn group(tables: &KeyTables) -> Value {
 }
 
 fn hook(tables: &KeyTables) -> Value {
-    // A `handler` alone is python in a MassGen file, and an error elsewhere, which only `check` can tell.
+    // A `handler` alone is a Python hook in a MassGen file, and an error elsewhere; only `check` can tell them apart.
     let says = ["type", "handler", "command", "argv", "run", "reply", "then", "delay", "fail"];
     let says: Vec<Value> = says.into_iter().map(|key| json!({ "required": [key] })).collect();
     let one_of = |a: &str, b: &str| json!({ "not": { "required": [a, b] } });
@@ -151,7 +151,7 @@ fn hook(tables: &KeyTables) -> Value {
     )
 }
 
-/// Values that cannot stand together on one hook.
+/// Values that contradict each other on one hook.
 fn contradictions() -> Vec<Value> {
     let never = |pairs: &[(&str, Value)]| {
         let values = properties(pairs.iter().map(|(key, value)| (*key, json!({ "const": value }))));
@@ -172,7 +172,7 @@ fn contradictions() -> Vec<Value> {
     all
 }
 
-/// The ready-made hooks of this program, each with its options: first which there are, then what each knows.
+/// The built-in hooks, each with its options: first their names, then the options of each.
 fn builtins() -> Vec<Value> {
     let loader = setup::loader();
     let choices: Vec<Value> =
@@ -197,7 +197,7 @@ fn builtins() -> Vec<Value> {
     std::iter::once(which).chain(each).collect()
 }
 
-/// A mapping with these keys and no others, but for `x-…`.
+/// A mapping with these keys, `x-…` keys, and no others.
 fn closed(known: Map, more: Value) -> Value {
     // `on_error` and `onError` are one key.
     let twice = known.keys().filter_map(|key| {
@@ -226,7 +226,7 @@ fn keys(table: &[Key], tables: &KeyTables) -> Map {
         let schema = about(value(key.value, &tables.types), key.about);
         let camel = camel_case(key.name);
         if camel != key.name {
-            let other = json!({ "allOf": [schema.clone()], "description": format!("`{}`, in its other spelling", key.name) });
+            let other = json!({ "allOf": [schema.clone()], "description": format!("another spelling of `{}`", key.name) });
             all.insert(key.name.to_owned(), schema);
             all.insert(camel, other);
         } else {
@@ -246,7 +246,7 @@ fn camel_case(name: &str) -> String {
 }
 
 fn value(kind: ValueKind, types: &[&str]) -> Value {
-    // A key with nothing after it is the same as a key that is not there.
+    // An empty value is the same as a missing key.
     let time = |unit: &str| {
         json!({
             "type": ["string", "number", "null"],
@@ -274,13 +274,13 @@ fn value(kind: ValueKind, types: &[&str]) -> Value {
             "additionalProperties": { "type": ["string", "number", "boolean"] },
         }),
         ValueKind::Hooks => json!({ "$ref": "#/$defs/hooks" }),
-        // A kind that is newer than this function: anything fits.
+        // A kind that this function does not know yet: anything is valid.
         _ => json!({}),
     }
 }
 
 fn permissions() -> Value {
-    // Claude's own lists and modes may stand beside the capabilities; they are left alone.
+    // Claude's own lists and modes may be beside the capabilities; they are ignored.
     let word = || json!({ "enum": ["allow", "ask", "deny"] });
     let or_list = || json!({ "anyOf": [word(), { "type": "array" }] });
     json!({

@@ -1,4 +1,4 @@
-//! The JSON object that a hook gets, from the table of events.
+//! The schema of the JSON object that a hook gets, from the event table.
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
@@ -31,7 +31,7 @@ pub(crate) fn event() -> Value {
         ),
         ("orchestrator_id", about(json!({ "type": "string" }), "who runs the agents; may be empty")),
         ("timestamp", about(json!({ "type": "string", "format": "date-time" }), "when it happened, in UTC")),
-        ("outcome", about(json!({ "type": "object" }), "for `observe` hooks: what came of it")),
+        ("outcome", about(json!({ "type": "object" }), "for `observe` hooks: the outcome")),
     ];
     let optional = ["permission_mode", "outcome"];
     let required: Vec<&str> =
@@ -56,7 +56,7 @@ fn branch(row: &EventRow) -> Value {
 }
 
 fn payload(row: &EventRow) -> Value {
-    // What is derived or has a default is always there when a hook gets it.
+    // A field that is derived or has a default is always present when a hook gets the event.
     let is_there = |field: &&Field| {
         field.required || field.default.is_some() || row.derived.is_some_and(|(name, _)| name == field.name)
     };
@@ -72,7 +72,7 @@ fn payload(row: &EventRow) -> Value {
 fn value(field: &Field) -> Value {
     let schema = match field.kind {
         FieldKind::Text if field.values.is_empty() => json!({ "type": "string" }),
-        // A host may know more of them: they are named, not enforced.
+        // A host may use other values: these are examples, not a closed list.
         FieldKind::Text => json!({ "type": "string", "examples": field.values }),
         FieldKind::TextOrNull => json!({ "type": ["string", "null"] }),
         FieldKind::Bool => json!({ "type": "boolean" }),

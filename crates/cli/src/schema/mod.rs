@@ -1,7 +1,7 @@
-//! JSON Schemas (2020-12), written from the same tables that the engine reads by.
+//! JSON Schemas (2020-12), made from the same tables that the engine uses.
 //!
-//! `schema/*.json` are these values, checked by a test and written with `CROSIER_GENERATE=1`. They say what
-//! can be said without guessing: whether two hooks share a name or a file exists is for `crosier check`.
+//! `schema/*.json` contain these values; a test compares them, and `CROSIER_GENERATE=1` writes them. They do not cover
+//! what needs other knowledge, such as whether two hooks share a name or a file exists: `crosier check` does.
 
 mod config;
 mod event;
@@ -30,7 +30,7 @@ fn root(name: &str, title: &str, about: &str) -> Map {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }
 
-/// A root with the keywords of this object after it.
+/// A root, followed by the keywords of this object.
 fn with(mut root: Map, keywords: Value) -> Value {
     if let Value::Object(keywords) = keywords {
         root.extend(keywords);
@@ -38,7 +38,7 @@ fn with(mut root: Map, keywords: Value) -> Value {
     root.into()
 }
 
-/// The same schema, with what it is for.
+/// The same schema with a description.
 fn about(mut schema: Value, about: &str) -> Value {
     if let Value::Object(schema) = &mut schema {
         schema.insert("description".to_owned(), about.into());
@@ -68,7 +68,7 @@ fn or_null(schema: Value) -> Value {
     }
 }
 
-/// `properties` from names and schemas, in their order.
+/// `properties` from names and schemas, in this order.
 fn properties<K: Into<String>>(entries: impl IntoIterator<Item = (K, Value)>) -> Value {
     Value::Object(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
 }

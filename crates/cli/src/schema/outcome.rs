@@ -7,7 +7,7 @@ use crosier_dialect::rows::all_rows;
 
 use super::{about, or_null, properties, root, with};
 
-const ABOUT: &str = "What came of one event. Every key is always there.";
+const ABOUT: &str = "The outcome of one event. Every key is always present.";
 
 /// The schema of an outcome.
 pub(crate) fn outcome() -> Value {
@@ -35,7 +35,7 @@ pub(crate) fn outcome() -> Value {
         ),
         ("updated_input", any("the rewritten field of a pre event; null when nothing changed")),
         ("updated_output", any("the rewritten field of a post event; null when nothing changed")),
-        ("suppress_output", flag("whether the output is to be hidden")),
+        ("suppress_output", flag("whether to hide the output")),
         ("context", list(json!({ "type": "string" }), "text for the next model call")),
         ("inject", list(injected(), "text for the tool result or messages after it")),
         ("resume", because("set when the loop is to continue although it was about to stop")),
@@ -61,7 +61,7 @@ pub(crate) fn outcome() -> Value {
     )
 }
 
-/// An object in which every key is always there.
+/// An object in which every key is always present.
 fn closed(keys: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = keys.iter().map(|(name, _)| *name).collect();
     json!({
@@ -96,7 +96,7 @@ fn report() -> Value {
     ]);
     let ignored = closed(vec![("effect", json!({ "type": "string" })), ("why", json!({ "type": "string" }))]);
     closed(vec![
-        ("hook", about(json!({ "type": "string" }), "the name as shown: `agent/name` in a scope")),
+        ("hook", about(json!({ "type": "string" }), "the display name: `agent/name` in a scope")),
         (
             "pass",
             about(json!({ "enum": [1, 2] }), "2 when a guard was run again on the final input or output"),

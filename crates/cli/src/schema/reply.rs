@@ -1,4 +1,4 @@
-//! The JSON object that a hook answers: three families of keys, one grammar.
+//! The schema of the JSON object that a hook answers: three families of keys in one grammar.
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
@@ -12,7 +12,7 @@ const ABOUT: &str = "What a hook writes to its stdout; nothing at all is no opin
 
 /// The schema of a reply.
 pub(crate) fn reply() -> Value {
-    // `decision` is the same here and there.
+    // `decision` is the same in both.
     let mut all = top();
     for (key, schema) in specific() {
         if !all.contains_key(&key) {
@@ -34,7 +34,7 @@ pub(crate) fn reply() -> Value {
     )
 }
 
-/// The decision words, in all their spellings.
+/// The words for decisions, in all spellings.
 fn words() -> Vec<&'static str> {
     vec![Decision::Allow.word(), "approve", Decision::Ask.word(), Decision::Deny.word(), "block"]
 }
@@ -101,7 +101,7 @@ fn top() -> Map {
 
 fn specific() -> Map {
     object(vec![
-        ("hookEventName", text("the event; another one than the present is refused")),
+        ("hookEventName", text("the event; refused if it is not the current one")),
         ("permissionDecision", json!({ "$ref": "#/$defs/decision" })),
         ("permissionDecisionReason", text("why")),
         ("updatedInput", about(json!({}), "replaces the input of a pre event as a whole")),
@@ -120,7 +120,7 @@ fn permission() -> Value {
             ("behavior", about(json!({ "enum": words() }), "the decision")),
             ("message", text("why")),
             ("updatedInput", about(json!({}), "the input to run the tool with")),
-            ("updatedPermissions", about(json!({}), "handed to the host as it is")),
+            ("updatedPermissions", about(json!({}), "passed to the host unchanged")),
             ("interrupt", flag("a denial that also stops the loop")),
         ]),
         "required": ["behavior"],

@@ -1,4 +1,4 @@
-//! The messages of `crosier serve`: for each method its parameters and its result, under `$defs`.
+//! The schema of the messages of `crosier serve`: for each method its parameters and its result, under `$defs`.
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
@@ -66,7 +66,7 @@ fn methods() -> Vec<(&'static str, Value, Value)> {
                 [
                     ("agent_id", text()),
                     ("hooks", about(or_null(json!({ "type": "object" })), "the value of a `hooks:` section")),
-                    ("dir", about(or_null(text()), "where its relative paths begin")),
+                    ("dir", about(or_null(text()), "the base of its relative paths")),
                 ],
                 false,
             ),
@@ -187,7 +187,7 @@ fn fire() -> Value {
             ("env", variables()),
             ("cwd", or_null(text())),
             ("deadline_ms", or_null(json!({ "type": "integer", "minimum": 1 }))),
-            ("call", about(or_null(text()), "the id of the open `hook.call` from inside which it is fired")),
+            ("call", about(or_null(text()), "the id of the open `hook.call` inside which it is fired")),
         ],
         false,
     )
@@ -242,8 +242,8 @@ fn python() -> Value {
             ("cwd", text()),
             ("isolate", flag()),
             ("files", about(variables(), "trusted files and their digests, `sha256:…`")),
-            ("folders", about(path(), "below these only trusted files are loaded")),
-            ("units", about(path(), "folders within that are trusted as a whole")),
+            ("folders", about(path(), "in these folders only trusted files are loaded")),
+            ("units", about(path(), "folders inside them that are trusted as a whole")),
             ("env", variables()),
             ("event", json!({ "$ref": "event.json" })),
             ("deadline_ms", integer()),
@@ -282,7 +282,7 @@ fn error() -> Value {
 
 fn place() -> ((&'static str, Value), (&'static str, Value)) {
     (
-        ("project", about(or_null(text()), "the folder whose layers and trust hold")),
+        ("project", about(or_null(text()), "the folder whose layers and trust apply")),
         ("config", about(or_null(json!({ "type": "array", "items": text() })), "these files instead")),
     )
 }

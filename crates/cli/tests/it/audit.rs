@@ -115,7 +115,7 @@ fn a_record_that_was_never_finished_is_told_and_is_no_fault() {
     lab.write("audit.jsonl", &text[..text.len() - 40]);
     lab.run(&["audit", "verify"]).exits(0).says("2 records").says("the writer was stopped");
     lab.feed(&["fire", "PreToolUse"], BASH).exits(0);
-    lab.run(&["audit", "verify"]).exits(0).says("3 records").says("1 record never finished");
+    lab.run(&["audit", "verify"]).exits(0).says("3 records").says("1 record incomplete");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn a_refused_file_is_loud() {
     let ran = home.run(&[]);
     assert_eq!(ran.status.code(), Some(78));
     let text = String::from_utf8(ran.stdout).unwrap();
-    assert!(text.contains("refused: everybody can write it (mode 666)"), "{text}");
+    assert!(text.contains("refused: everybody can write to it (mode 666)"), "{text}");
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn the_table_says_it_to_people() {
 #[test]
 fn without_a_value_it_says_what_a_hook_waits_for() {
     let ran = Lab::with(HOOKS).run(&["explain", "PreToolUse"]).exits(0);
-    ran.says("any tool_name").says("it wants a tool_name that matches `Bash|shell`");
+    ran.says("any tool_name").says("it needs a tool_name that matches `Bash|shell`");
 }
 
 #[test]

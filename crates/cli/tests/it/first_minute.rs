@@ -113,7 +113,7 @@ fn whoever_leaves_at_a_question_leaves_nothing_behind() {
 fn a_configuration_that_nobody_trusted_is_said_to_be_one() {
     let home = Home::new(&[".claude"]);
     fs::write(home.project.join("crosier.yaml"), "extends: crosier:recommended\n").unwrap();
-    home.run(&["init", "--yes"]).exits(0).says("there already").says("crosier trust");
+    home.run(&["init", "--yes"]).exits(0).says("already exists").says("crosier trust");
 }
 
 const POLICY: &str = "extends: crosier:recommended

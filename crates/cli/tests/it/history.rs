@@ -61,7 +61,7 @@ fn versions_are_listed_shown_compared_and_restored() {
     assert_eq!(agent.history(&["show", first, "src/a.txt"]).exits(0).stdout, "first\n");
     agent.history(&["diff", second]).exits(0).says("-first").says("+second");
     // The first digits are enough.
-    agent.history(&["restore", &first[..10], "src/a.txt"]).exits(0).says("src/a.txt is as it was");
+    agent.history(&["restore", &first[..10], "src/a.txt"]).exits(0).says("src/a.txt is now as it was");
     assert_eq!(agent.lab.read("src/a.txt"), "first\n");
     let kinds: Vec<String> = versions(&agent, "src/a.txt").into_iter().map(|(_, kind)| kind).collect();
     assert_eq!(kinds, ["restored", "written", "written"]);

@@ -21,7 +21,7 @@ fn from_nothing_to_a_denial_and_back() {
     said.says("not active until trusted");
     let after = home.tree();
     let again = home.run(&["init", "--yes"]).exits(0);
-    again.says("there already").says("Claude Code: unchanged");
+    again.says("already exists").says("Claude Code: unchanged");
     assert_eq!(home.tree(), after, "the second time nothing changes");
     assert_eq!((home.status("claude"), home.status("codex")), ("current".to_owned(), "untrusted".to_owned()));
     home.run(&["install", "codex", "--trust"]).exits(0).says("+trusted_hash = \"sha256:");
@@ -64,7 +64,7 @@ fn a_users_own_configuration() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes", "--user"]).exits(0).says("~/.config/crosier/crosier.yaml: written");
     assert!(!home.project.join("crosier.yaml").exists());
-    home.run(&["install", "claude", "--mode", "warn"]).exits(0).says("mode is warn now");
+    home.run(&["install", "claude", "--mode", "warn"]).exits(0).says("mode is now warn");
     assert!(home.read(".config/crosier/crosier.yaml").contains("\nmode: warn\n"));
 }
 
@@ -193,7 +193,7 @@ fn an_event_that_a_hook_names_is_missing_from_the_line() {
     home.run(&["install"]).exits(0);
     home.write(".config/crosier/crosier.yaml", "hooks: {FileChanged: [{name: seen, reply: {}}]}\n");
     assert_eq!(home.status("claude"), "outdated");
-    home.run(&["status"]).exits(0).says("it has no line for FileChanged");
+    home.run(&["status"]).exits(0).says("it has no entry for FileChanged");
     home.run(&["install"]).exits(0);
     assert_eq!(home.status("claude"), "current");
 }
@@ -345,7 +345,7 @@ fn what_doctor_tried_is_no_event_of_the_agent() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes"]).exits(0);
     home.run(&["doctor"]).exits(0).says("its line denies the test event");
-    home.run(&["status"]).exits(0).says("log: no event was seen yet");
+    home.run(&["status"]).exits(0).says("log: no event yet");
     let log = home.run(&["status", "--json"]).json()["log"].clone();
     assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");
     // It is in the log nevertheless: nothing that an agent can say keeps it out.

@@ -105,7 +105,7 @@ fn every_fire_of_an_agent_is_a_record() {
         assert_eq!(records(&lab, args).len(), count, "{args:?}");
     }
     run(&lab, &["log", "--agent", "codex"], "").exits(0).says("no record matches");
-    run(&lab, &["log", "--since", "soon"], "").exits(64).complains("names no time");
+    run(&lab, &["log", "--since", "soon"], "").exits(64).complains("is not a time");
     let id = denied["id"].as_str().unwrap();
     run(&lab, &["log", id], "").exits(0).says("git push --force").says("no-force");
     let stats = run(&lab, &["log", "stats"], "").exits(0);
@@ -255,7 +255,7 @@ fn a_denial_becomes_a_case() {
     run(&lab, &["test", "crosier.test.yaml"], "").exits(0).says("1 passed");
     let id = records(&lab, &["--denied"])[0]["id"].as_str().unwrap().to_owned();
     record(&[&id, "other.yaml", "--name", "mine", "-c", "crosier.yaml"]).exits(0).says("other.yaml: mine");
-    record(&["zzzzzz"]).exits(1).complains("no whole event `zzzzzz` is kept");
+    record(&["zzzzzz"]).exits(1).complains("no complete event `zzzzzz` is stored");
     record(&["file.yaml"]).exits(64).complains("needs --event");
 }
 

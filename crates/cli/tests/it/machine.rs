@@ -36,10 +36,10 @@ fn doctor_is_1_when_something_is_odd() {
     lab.run(&["doctor"]).exits(1).says("odd config").says("2 errors; `crosier check` shows them");
     let lab = Lab::with("hooks: {Stop: [{name: one, reply: {}}]}");
     lab.run(&["disable", "one"]).exits(0);
-    lab.run(&["doctor"]).exits(0).says("switched off are one");
+    lab.run(&["doctor"]).exits(0).says("switched off: one");
     let open = |name: &str, mode| fs::set_permissions(lab.path(name), Permissions::from_mode(mode)).unwrap();
     open("crosier.yaml", 0o666);
-    lab.run(&["doctor"]).exits(1).says("can be changed by everybody");
+    lab.run(&["doctor"]).exits(1).says("everybody can change");
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn a_tool_of_a_server_is_offered_permitted_and_called() {
     };
     assert_eq!(run(&["--allow", "mcp__echo__say"]), "hello softly");
     assert!(agent.lab.read("seen.json").contains("mcp__echo__say"));
-    assert!(run(&[]).contains("nobody is there"), "what a server can do is not known: it is asked for");
+    assert!(
+        run(&[]).contains("there is nobody to ask"),
+        "what a server can do is not known: it is asked for"
+    );
     assert!(run(&["--disable-tool", "mcp__echo__*"]).contains("disabled"));
 }

@@ -118,7 +118,7 @@ fn how_it_ended_is_the_exit_status() {
 fn what_nobody_allows_is_denied_and_the_model_is_told() {
     let agent = Agent::new();
     let turns =
-        "- {tools: [{name: Bash, input: {command: touch made}}]}\n- {when: nobody is there, say: Pity.}\n";
+        "- {tools: [{name: Bash, input: {command: touch made}}]}\n- {when: there is nobody, say: Pity.}\n";
     assert_eq!(agent.play(turns, &["x"]).exits(0).stdout, "Pity.\n");
     assert!(!agent.lab.path("made").exists());
     // A deny rule is stronger than any mode; a hook's allow is not stronger than a disabled tool.

@@ -32,13 +32,13 @@ fn a_disabled_hook_does_not_run_until_it_is_enabled() {
     assert_eq!(ran(&lab), all);
     let said = lab.run(&["disable", "one"]).exits(0);
     said.says("disabled one, in ").says("switches.json");
-    lab.run(&["disable", "one"]).exits(0).says("one is disabled already");
+    lab.run(&["disable", "one"]).exits(0).says("one is already disabled");
     assert_eq!((mode(&lab.state(STATE)), mode(&lab.state(""))), (0o600, 0o700));
     assert_eq!(ran(&lab), all[1..]);
     lab.run(&["disable", "a1/one"]).exits(0);
     assert_eq!(ran(&lab), all[1..4]);
     lab.run(&["enable", "one"]).exits(0).says("enabled one");
-    lab.run(&["enable", "one"]).exits(0).says("one is enabled already");
+    lab.run(&["enable", "one"]).exits(0).says("one is already enabled");
     lab.run(&["enable", "a1/one"]).exits(0);
     assert_eq!(ran(&lab), all);
     assert!(!lab.state(STATE).exists(), "a state that says nothing is no file");
@@ -74,7 +74,7 @@ fn what_may_not_be_switched_is_refused() {
         .complains("`guard` is a system hook (crosier.yaml:6) and cannot be disabled");
     lab.run(&["disable", "tow"]).exits(1).complains("no hook is named `tow`, did you mean `two`?");
     lab.run(&["enable", "nobody-at-all"]).exits(1).complains("`crosier list` shows them");
-    lab.run(&["disable", "Stop[1]"]).exits(1).complains("is a place, not a name");
+    lab.run(&["disable", "Stop[1]"]).exits(1).complains("is a position, not a name");
     lab.run(&["enable", "off"]).exits(1).complains("by `enabled: false`; change it there");
     assert!(!lab.state(STATE).exists());
 }
@@ -106,7 +106,7 @@ fn a_file_beside_the_configuration_switches_nothing_off_unless_a_person_takes_it
     taken.complains("`guard` is a system hook").complains("no hook is named `gone`");
     assert!(!lab.path(OLD).exists());
     assert_eq!(ran(&lab), ["two", "guard", "Stop[1]", "a1/one"]);
-    lab.run(&["disable", "--migrate"]).exits(0).says("nothing to take over");
+    lab.run(&["disable", "--migrate"]).exits(0).says("nothing to import");
 }
 
 #[test]

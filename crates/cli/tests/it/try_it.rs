@@ -35,7 +35,7 @@ fn every_decision_has_its_words_and_the_exit_status_is_0() {
     let lab = lab();
     tried(&lab, &["ls"]).says("no opinion");
     tried(&lab, &["--tool", "Write", "--path", ".env"])
-        .says("another input, by elsewhere")
+        .says("the input was rewritten by elsewhere")
         .says("-        file_path: .env")
         .says("+        file_path: safe.txt");
     tried(&lab, &["--tool", "Read", "--path", "a"]).says("deny     by look: only tried");

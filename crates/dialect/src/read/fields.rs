@@ -21,7 +21,7 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
         let Some(value) = json::at(sent, field.from) else { continue };
         let value = renamed(field, value);
         match out.iter_mut().find(|(name, _)| name == field.to) {
-            // The same field, whose value has another word in Crosier.
+            // The same field with a value that has another name in Crosier.
             Some((name, old)) if *name == field.from => *old = value,
             // A field that is already in Crosier's vocabulary wins.
             Some(_) => {}
@@ -48,8 +48,8 @@ fn fit_base(name: &str, value: &Json) -> Option<Json> {
     (name != "timestamp").then(|| Json::from(value.text()))
 }
 
-/// Adds required fields that are missing, and converts those of another type: an agent that changes a field that no
-/// hook decides about must not lock its user out.
+/// Adds required fields that are missing, and converts those of another type: when an agent changes a field that does
+/// not matter to hooks, this must not lock its user out.
 pub(super) fn complete(kind: &Kind, fields: &mut Fields) {
     for field in kind.fields.iter() {
         match fields.iter_mut().find(|(name, _)| *name == field.name) {

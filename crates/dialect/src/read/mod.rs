@@ -25,7 +25,7 @@ pub enum Read {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Unreadable {
-    /// The event that was meant, if that can be told.
+    /// The event that was meant, if it is known.
     pub event: Option<&'static AgentEvent>,
     /// What is wrong.
     pub why: String,
@@ -66,7 +66,7 @@ pub fn read(
         None => match said.or_else(|| word.map(str::to_owned)) {
             Some(name) => return Ok(Read::Unknown(name)),
             None => {
-                let why = "nothing says which event it is: name it behind the agent".to_owned();
+                let why = "the event is not named: name it after the agent".to_owned();
                 return Err(Unreadable { event: None, why });
             }
         },
@@ -99,7 +99,7 @@ fn object(bytes: &[u8]) -> Result<Fields, String> {
     Ok(members)
 }
 
-/// Which event was meant, when the payload cannot be read: what the command line says, or a known name in the text.
+/// The event that was meant, when the payload cannot be read: from the command line, or a known name in the text.
 fn guess(agent: &'static Agent, word: Option<&str>, bytes: &[u8]) -> Option<&'static AgentEvent> {
     let text = String::from_utf8_lossy(bytes);
     let told = word.and_then(|word| agent.event(word, &[]));
@@ -210,8 +210,8 @@ impl Call {
         json::at(&self.sent, path)
     }
 
-    /// The project's folder, as the agent names it; `variable` gives variables of the environment. An agent that names
-    /// none only says where it is: the folder of the event, which follows every `cd`.
+    /// The project's folder, as the agent names it; `variable` returns environment variables. For an agent that does
+    /// not name it, the folder of the event, which follows every `cd`.
     #[must_use]
     pub fn project(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         self.named_project(variable).or_else(|| self.folder())

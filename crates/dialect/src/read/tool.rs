@@ -1,4 +1,4 @@
-//! The call of a tool: its name and input in the vocabulary of Crosier, its parts, and the way back.
+//! The call of a tool: its name and input in the vocabulary of Crosier, its parts, and the conversion back.
 
 use crosier_protocol::{Json, Kind};
 
@@ -32,7 +32,7 @@ pub(crate) struct Part {
 }
 
 impl ToolCall {
-    /// Takes the tool out of an event's fields, if the event is about one.
+    /// Removes the tool from an event's fields, if the event is about one.
     pub(super) fn take(agent: &Agent, kind: &Kind, fields: &mut Fields) -> Result<Option<Self>, String> {
         if kind.field("tool_name").is_none() || kind.field("tool_input").is_none() {
             return Ok(None);
@@ -43,7 +43,7 @@ impl ToolCall {
         };
         let own_name = take("tool_name")?;
         let own_input = take("tool_input")?;
-        let own_name = own_name.as_str().ok_or("the tool's name is no text")?.into_owned();
+        let own_name = own_name.as_str().ok_or("the tool's name is not a text")?.into_owned();
         // Some agents send the input as a string with JSON in it.
         let own_input = match own_input.as_str() {
             Some(text) if text.starts_with('{') => Json::parse(&text).unwrap_or(own_input.clone()),
@@ -82,7 +82,7 @@ impl ToolCall {
             },
             Parts::Patch(field) => {
                 let text = self.own_input.get(field);
-                // Or the patch is the whole input.
+                // The patch may also be the whole input.
                 let text = text.as_ref().unwrap_or(&self.own_input);
                 let text = text.as_str().ok_or("the call has no patch")?;
                 self.changes = patch::parse(&text)?;
@@ -93,7 +93,7 @@ impl ToolCall {
         Ok(())
     }
 
-    /// The values of a list; a value alone is a list of one.
+    /// The values of a list; a single value counts as a list of one.
     fn elements(&self, list: &str) -> Vec<Json> {
         match self.own_input.get(list) {
             Some(value) if value.as_str().is_some() || value.is_object() => vec![value],
@@ -147,7 +147,7 @@ impl ToolCall {
 
     /// An input in Crosier's vocabulary, with the agent's names.
     fn own(&self, input: &Json) -> Result<Json, String> {
-        let mut members = input.entries().ok_or("the new input is no object")?;
+        let mut members = input.entries().ok_or("the new input is not an object")?;
         for (own, here) in self.tool.map_or(&[][..], |tool| tool.fields) {
             let has_both = json::find(&members, own).is_some() && json::find(&members, here).is_some();
             if has_both {
@@ -177,7 +177,7 @@ impl ToolCall {
             *element = match element.entries() {
                 None => value,
                 Some(members) if json::find(&members, "args").is_some() => {
-                    return Err("the new input cannot be taken apart into a program and its words".to_owned());
+                    return Err("the new input cannot be split into a program and its arguments".to_owned());
                 }
                 Some(mut members) => {
                     if let Some((_, old)) = members.iter_mut().find(|(name, _)| name == inside) {
@@ -226,7 +226,7 @@ fn element_text(element: &Json, inside: &str) -> Json {
     Json::from(all.collect::<Vec<_>>().join(" "))
 }
 
-/// The parts that show what a patch does to a file: one, and one more for the place that it is moved to.
+/// The parts that show what a patch does to a file: one, and another one for the path that it is moved to.
 fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<Part> {
     let part = |name: &str, other: &str, members: &[(&str, Json)]| Part {
         name: name.to_owned(),
@@ -273,7 +273,7 @@ fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<Part> {
 
 /// Changes one file of a patch as a hook wants it.
 fn change_file(change: &mut Change, old: &Json, new: &Json) -> Result<(), String> {
-    let cannot = || format!("the new input for {} cannot be said in a patch", change.path);
+    let cannot = || format!("the new input for {} cannot be expressed as a patch", change.path);
     let text = |input: &Json, name: &str| input.get(name)?.as_str().map(|text| text.into_owned());
     if !new.is_object() {
         return Err(cannot());
@@ -314,7 +314,7 @@ fn mcp_name(agent: &Agent, own: &str, fields: &[(String, Json)]) -> Option<Strin
         Mcp::Same => return None,
         Mcp::Fields(server, tool) => (json::text(fields, server)?, json::text(fields, tool)?),
         Mcp::Marked(mark, between) => {
-            // Some agents send the usual name as well.
+            // Some agents also send the usual name.
             let (server, tool) = match own.starts_with("mcp__") {
                 true => return None,
                 false => own.strip_prefix(mark)?.split_once(between)?,

@@ -1,4 +1,4 @@
-//! The answer when Crosier itself cannot decide: actions are denied, the person is told, and no loop is kept going.
+//! The answer when Crosier itself cannot decide: actions are denied, the person is told, and no agent is kept going.
 
 use super::{Answer, Speaker};
 use crate::read::Call;
@@ -15,7 +15,7 @@ pub fn acts(event: &str) -> bool {
     ACTS.contains(&event)
 }
 
-/// The answer when Crosier cannot decide. `event` is none when not even the event's name could be read.
+/// The answer when Crosier cannot decide. `event` is `None` when not even the event's name could be read.
 #[must_use]
 pub fn closed(
     agent: &'static Agent,

@@ -1,4 +1,4 @@
-//! Outcomes → the answer in the agent's own form: stdout, stderr, exit status.
+//! Turns outcomes into the answer in the agent's own format: stdout, stderr, exit status.
 
 mod closed;
 mod shape;
@@ -30,7 +30,7 @@ pub struct Answer {
     pub told: bool,
     /// Whether the agent was told to continue.
     pub resumed: bool,
-    /// What could not be said, for the log.
+    /// What could not be delivered, for the log.
     pub log: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl Call {
         speaker.end()
     }
 
-    /// The rewritten input in the agent's form; none when no hook changed it.
+    /// The rewritten input in the agent's form; `None` when no hook changed it.
     fn input(&self, verdict: &Verdict) -> Option<Result<Json, String>> {
         if verdict.inputs.iter().all(Option::is_none) {
             return None;
@@ -104,7 +104,7 @@ impl<'a> Speaker<'a> {
         }
     }
 
-    /// Says the decision: deny, ask, rewrite the input, or allow.
+    /// Adds the decision: deny, ask, rewrite the input, or allow.
     fn decide(&mut self, verdict: &Verdict) {
         let reason = verdict.reason.as_str();
         let mut is_denied = verdict.decision == Some(Decision::Deny);
@@ -169,7 +169,7 @@ impl<'a> Speaker<'a> {
         self.entry.map_or(Way::Nowhere, |entry| entry.says.way(effect))
     }
 
-    /// Says an effect, or the one that takes its place. False when it is lost.
+    /// Adds an effect, or the one that takes its place. Returns false when it is lost.
     fn say(&mut self, effect: Effect, text: &str) -> bool {
         self.go(effect, self.way(effect), text)
     }
@@ -178,7 +178,7 @@ impl<'a> Speaker<'a> {
         match way {
             // An effect that must be the only one leaves no room for a message to the person.
             Way::Says(_) if self.alone.is_some() && effect == Effect::Tell => {
-                self.note(effect, "something else is said at this event", text);
+                self.note(effect, "another effect must be alone in the answer", text);
                 false
             }
             Way::Says(puts) => {

@@ -6,7 +6,7 @@ use crate::json::{self, readable};
 use crate::read::Call;
 use crate::table::{Agent, OutputShape};
 
-/// The output to say: `new` if a hook gave one, else this text.
+/// The output to send: `new` if a hook gave one, else this text.
 pub(super) fn output(agent: &Agent, call: Option<&Call>, new: Option<&Json>, text: &str) -> Json {
     let new = new.cloned().unwrap_or_else(|| Json::from(text));
     if let Some((call, restore)) =
@@ -25,7 +25,7 @@ pub(super) fn output(agent: &Agent, call: Option<&Call>, new: Option<&Json>, tex
     }
 }
 
-/// `new` in the shape of `old`. Members that only `old` has are kept, but empty: the agent drops a response of another
+/// `new` in the shape of `old`. Members that only `old` has are kept, but empty: an agent drops a response of another
 /// shape and shows the old one.
 fn shaped(old: &Json, new: &Json, place: Option<&str>) -> Json {
     if kind(old) == kind(new) {

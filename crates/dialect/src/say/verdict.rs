@@ -10,15 +10,15 @@ use crate::read::Call;
 pub struct Verdict {
     /// The strictest decision.
     pub decision: Option<Decision>,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Who decided.
+    /// The hook that decided.
     pub by: String,
-    /// Set when the agent is to stop, with the reason.
+    /// Set when the agent must stop, with the reason.
     pub halt: Option<String>,
-    /// Set when the agent is to go on, with the reason.
+    /// Set when the agent must go on, with the reason.
     pub resume: Option<String>,
-    /// The new input of each part; none where it stays as it is.
+    /// The new input of each part; `None` where it is unchanged.
     pub inputs: Vec<Option<Json>>,
     /// The new output.
     pub output: Option<Json>,
@@ -32,19 +32,19 @@ pub struct Verdict {
     pub told: Vec<Told>,
 }
 
-/// Something for the person.
+/// A message for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     /// The hook that it is about.
     pub hook: String,
     /// Whether the hook failed; a failure is reported once per session.
     pub failed: bool,
-    /// What they are told.
+    /// The message.
     pub text: String,
 }
 
 impl Call {
-    /// Folds the outcomes of the call's events, in their order, into one verdict: the strictest counts.
+    /// Folds the outcomes of the call's events, in order, into one verdict: the strictest counts.
     #[must_use]
     pub fn verdict(&self, outcomes: &[Outcome]) -> Verdict {
         let mut all = Verdict::default();
@@ -58,8 +58,8 @@ impl Call {
         all
     }
 
-    /// The new output of the whole call. Parts of a list have their own responses; other parts share one, and what
-    /// each made of it is joined, one per line.
+    /// The new output of the whole call. Parts of a list have their own responses; other parts share one, and their
+    /// versions of it are joined, one per line.
     fn output(&self, mut outputs: Vec<Option<Json>>) -> Option<Json> {
         if outputs.len() < 2 || outputs.iter().all(Option::is_none) {
             return outputs.pop().flatten();
@@ -123,8 +123,7 @@ impl Verdict {
         });
         let would = outcome.reports.iter().filter_map(|report| {
             let would = report.would.filter(|would| *would != Decision::Allow)?;
-            let text =
-                format!("crosier: hook {} only warns, and would say {} here", report.hook, would.word());
+            let text = format!("crosier: hook {} only warns, and would {} here", report.hook, would.word());
             Some(Told { hook: report.hook.to_string(), failed: false, text })
         });
         for told in notices.chain(failures).chain(would) {

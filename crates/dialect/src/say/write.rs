@@ -18,7 +18,7 @@ enum Node {
 }
 
 impl Writer {
-    /// Sets a member; the first value counts.
+    /// Sets a member; the first value wins.
     pub(super) fn set(&mut self, path: &'static str, value: Json) {
         let mut members = &mut self.members;
         let mut names = path.split('.').peekable();
@@ -50,7 +50,7 @@ impl Writer {
         all.push_str(text);
     }
 
-    /// All of it, if there is any.
+    /// The whole text, if there is any.
     pub(super) fn end(self) -> Option<String> {
         if self.text.is_some() {
             return self.text;

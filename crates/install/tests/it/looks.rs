@@ -77,7 +77,11 @@ fn codex_needs_a_trusted_project_too() {
     (request.scope, request.trust) = (Scope::Project, true);
     lab.install_as("codex", &request).unwrap();
     let obstacles = || look(row("codex"), &lab.request()).unwrap()[0].obstacles.clone();
-    assert!(obstacles().len() == 1 && obstacles()[0].contains("only in a trusted one"), "{:?}", obstacles());
+    assert!(
+        obstacles().len() == 1 && obstacles()[0].contains("only if it trusts the project"),
+        "{:?}",
+        obstacles()
+    );
     let config = lab.read(".codex/config.toml");
     let with = |level: &str| {
         let folder = lab.places.project.display();

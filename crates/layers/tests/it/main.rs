@@ -106,7 +106,7 @@ fn managed_files_are_roots_and_come_first() {
     ];
     assert_eq!(names(&lab.found()), expected);
     fs::set_permissions(lab.path("etc/crosier.yaml"), Permissions::from_mode(0o666)).unwrap();
-    assert!(lab.refused()[0].contains("everybody can write it"));
+    assert!(lab.refused()[0].contains("everybody can write to it"));
 }
 
 #[test]
@@ -143,7 +143,8 @@ fn the_home_folder_and_folders_of_everybody_are_no_projects() {
 fn a_user_file_that_others_can_write_is_refused() {
     let lab = Lab::new();
     let file = lab.write("home/.config/crosier/crosier.yaml", HOOK);
-    for (mode, why) in [(0o646, "everybody can write it (mode 646)"), (0o666, "everybody can write it")] {
+    for (mode, why) in [(0o646, "everybody can write to it (mode 646)"), (0o666, "everybody can write to it")]
+    {
         fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
         assert!(lab.found().is_empty());
         assert!(lab.refused()[0].contains(why), "{:?}", lab.refused());
@@ -151,7 +152,9 @@ fn a_user_file_that_others_can_write_is_refused() {
     fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
     assert_eq!(lab.found().len(), 1);
     fs::set_permissions(lab.path("home/.config"), Permissions::from_mode(0o777)).unwrap();
-    assert!(lab.refused()[0].contains("the folder") && lab.refused()[0].contains("everybody can write it"));
+    assert!(
+        lab.refused()[0].contains("the folder") && lab.refused()[0].contains("everybody can write to it")
+    );
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_user_file_in_the_project_is_refused_unless_the_project_is_the_home() {
     let mut lab = Lab::new();
     lab.places.config_home = Some(lab.path("home/work/repository/src/deep/.config"));
     lab.write("home/work/repository/src/deep/.config/crosier.yaml", HOOK);
-    assert_eq!(lab.refused(), ["it lies in the project folder"]);
+    assert_eq!(lab.refused(), ["it is inside the project folder"]);
     lab.places.project = lab.path("home");
     assert_eq!(names(&lab.found()), [("user", "home/work/repository/src/deep/.config/crosier.yaml")]);
 }

@@ -28,16 +28,16 @@ const INTERPRETERS: &[&str] = &[
 /// Built-in hooks whose files are content, not rules.
 const CONTENT: &[&str] = &["context-files", "audit", "inbox"];
 
-/// What there is to trust in one folder.
+/// Everything to trust in one folder.
 #[derive(Debug)]
 pub(crate) struct Collected {
-    /// The files, by their paths from the folder.
+    /// The files, by their paths relative to the folder.
     pub(crate) files: Vec<RecordedFile>,
-    /// The patterns of `trust:`: a new file that fits one is a change.
+    /// The patterns of `trust:`: a new file that matches one is a change.
     pub(crate) globs: Vec<String>,
-    /// The hooks, for people.
+    /// The hooks, for display.
     pub(crate) hooks: Vec<Arc<Entry>>,
-    /// Code that could not be found statically, for people.
+    /// Code that could not be found statically, for display.
     pub(crate) unseen: Vec<String>,
     /// The content of the files, to show what changed.
     pub(crate) contents: BTreeMap<String, Vec<u8>>,
@@ -54,7 +54,7 @@ pub(crate) enum Untrustable {
     File(String),
 }
 
-/// Collects what the configuration of a folder runs. Nothing of it is run.
+/// Collects what the configuration of a folder runs, without running any of it.
 pub(crate) fn collect(folder: &Path, homes: &Homes) -> Result<Collected, Untrustable> {
     let mut files = Files {
         folder,
@@ -118,7 +118,7 @@ impl Use {
 /// The files of one folder's configuration.
 struct Files<'a> {
     folder: &'a Path,
-    /// Only what is inside is recorded.
+    /// Only files inside it are recorded.
     root: PathBuf,
     found: BTreeMap<PathBuf, Use>,
     unseen: Vec<String>,
@@ -137,7 +137,7 @@ impl Files<'_> {
         }
     }
 
-    /// Adds a file if it is there.
+    /// Adds a file if it exists.
     fn add_existing(&mut self, path: &Path, how: Use) -> bool {
         let is_file = path.is_file();
         if is_file {
@@ -146,7 +146,7 @@ impl Files<'_> {
         is_file
     }
 
-    /// Files that a document names besides its hooks: scripts, packs, files with rules.
+    /// Adds files that a document names besides its hooks: scripts, packs, files with rules.
     fn document(&mut self, source: &Arc<Source>, folder: &Path) {
         let Ok(node) = parse_document(source) else { return };
         for script in texts(node.get("scripts")) {
@@ -163,7 +163,7 @@ impl Files<'_> {
         self.rules(&node, folder);
     }
 
-    /// Files that the options of built-in hooks name.
+    /// Adds files that the options of built-in hooks name.
     fn rules(&mut self, node: &Node, folder: &Path) {
         let handler = node.get("handler").and_then(Node::as_text).unwrap_or_default();
         if let Some(options) = node.get("options").filter(|_| !CONTENT.contains(&handler)) {
@@ -180,7 +180,7 @@ impl Files<'_> {
         }
     }
 
-    /// The files that `trust:` names.
+    /// Adds the files that `trust:` names.
     fn globs(&mut self, globs: &[String]) -> Result<(), Untrustable> {
         for pattern in globs {
             for file in glob::files(self.folder, pattern).map_err(Untrustable::File)? {
@@ -222,7 +222,7 @@ impl Files<'_> {
         Ok(entries)
     }
 
-    /// A Python module of these folders, and all that it imports.
+    /// Adds a Python module in these folders, and everything that it imports.
     fn modules(&mut self, module: &str, folders: &[PathBuf]) {
         let found = python_files(module, folders);
         for file in &found.files {
@@ -231,7 +231,7 @@ impl Files<'_> {
         self.unseen.extend(found.unseen.iter().map(|(file, why)| format!("{}: {why}", show::path(file))));
     }
 
-    /// A program inside the project: with its virtual environment, if it belongs to one.
+    /// Adds a program inside the project, with its virtual environment if it belongs to one.
     fn interpreter(&mut self, path: &Path) {
         let path = clean(path);
         let venv = path.ancestors().skip(1).take(3).find(|above| above.join("pyvenv.cfg").is_file());
@@ -254,7 +254,7 @@ impl Files<'_> {
         }
         if !script.doubts.is_empty() {
             let why = script.doubts.first().map(ToString::to_string).unwrap_or_default();
-            self.unseen.push(format!("{hook}: not all that it runs can be known: {why}"));
+            self.unseen.push(format!("{hook}: not everything that it runs can be known: {why}"));
         }
     }
 
@@ -281,7 +281,7 @@ impl Files<'_> {
             if at == 0 && !is_program {
                 continue;
             }
-            // `--rules=file` names a file too.
+            // An option such as `--rules=file` also names a file.
             let word = if is_program {
                 word
             } else {
@@ -324,7 +324,7 @@ impl Files<'_> {
         }
     }
 
-    /// `python -m module`: the module is looked for in the folder that it runs in.
+    /// `python -m module`: the module is searched in the folder that it runs in.
     fn python_module(&mut self, words: &[Option<String>], bases: &[PathBuf]) {
         let at = words.iter().position(|word| word.as_deref() == Some("-m"));
         let module = at.and_then(|at| words.get(at + 1)?.clone());
@@ -334,7 +334,7 @@ impl Files<'_> {
         }
     }
 
-    /// Looks at every file and takes its digest.
+    /// Reads every file and computes its digest.
     fn record(self, hooks: Vec<Arc<Entry>>) -> Result<Collected, Untrustable> {
         if self.found.len() > MOST_FILES {
             return Err(Untrustable::File(format!("it runs more than {MOST_FILES} files")));
@@ -368,7 +368,7 @@ impl Files<'_> {
                 file.seen = Some(stamp).filter(|stamp| stamp.is_settled());
                 collected.contents.insert(file.path.clone(), bytes);
             } else if !how.may_be_absent {
-                return Err(failed("it is not there".to_owned()));
+                return Err(failed("it does not exist".to_owned()));
             }
             collected.files.push(file);
         }
@@ -376,7 +376,7 @@ impl Files<'_> {
     }
 }
 
-/// The text of a word, with the folders of Crosier's variables; none when it is known only at run time.
+/// The text of a word, with Crosier's variables for folders expanded; `None` when it is known only at run time.
 fn text_of(word: &Word, project: &Path) -> Option<String> {
     let mut text = String::new();
     for piece in word.pieces() {
@@ -416,7 +416,7 @@ fn leaves<'n>(node: &'n Node, found: &mut Vec<&'n str>) {
     }
 }
 
-/// A path without `.` and `..`, as it is written.
+/// A path without `.` and `..`, resolved without looking at the file system.
 pub(super) fn clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
@@ -431,7 +431,7 @@ pub(super) fn clean(path: &Path) -> PathBuf {
     clean
 }
 
-/// A path from a folder, with `..` where it is beside it.
+/// A path relative to a folder, with `..` where it is not below it.
 fn from_folder(folder: &Path, path: &Path) -> Option<String> {
     let mut up = PathBuf::new();
     for above in folder.ancestors() {

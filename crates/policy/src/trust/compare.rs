@@ -6,16 +6,16 @@ use super::glob;
 use super::record::{Record, RecordedFile};
 use super::stamp::{self, Kind, Stamp};
 
-/// What differs from a record.
+/// A difference from a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// The path, from the folder of the record.
+    /// The path, relative to the folder of the record.
     pub(crate) path: String,
     /// What happened to it: `changed`, `is gone`.
     pub(crate) what: String,
 }
 
-/// When to compare virtual environments, which have thousands of files.
+/// When to compare virtual environments, which can have thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Venvs {
     /// With everything else.
@@ -27,16 +27,16 @@ pub(crate) enum Venvs {
 /// What a comparison found.
 #[derive(Debug)]
 pub(crate) struct Compared {
-    /// The files that match, each with its stamp; without one for a virtual environment.
+    /// The files that match, each with its stamp; virtual environments have none.
     pub(crate) files: Vec<(RecordedFile, Option<Stamp>)>,
     /// Whether new digests were computed that should be stored.
     pub(crate) learned: bool,
 }
 
-/// Compares a folder with its record: the newest content, then those before it.
+/// Compares a folder with its record: with the newest content, then with the older ones.
 ///
 /// # Errors
-/// What differs from the newest content.
+/// The first difference from the newest content.
 pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Difference> {
     let folder = record.folder.clone();
     let first = match compare_files(Path::new(&folder), &mut record.files, venvs) {
@@ -96,7 +96,7 @@ fn compare_files(folder: &Path, files: &mut [RecordedFile], venvs: Venvs) -> Res
     Ok(compared)
 }
 
-/// Compares one file; returns the stamp that it has when it matches.
+/// Compares one file; returns its current stamp when it matches.
 pub(crate) fn compare_file(folder: &Path, file: &RecordedFile) -> Result<Option<Stamp>, Difference> {
     let path = folder.join(&file.path);
     let differs = |what: String| Difference { path: file.path.clone(), what };
@@ -119,12 +119,12 @@ pub(crate) fn compare_file(folder: &Path, file: &RecordedFile) -> Result<Option<
         (Some(_), Kind::Absent) => Err(differs("is new since you trusted the project".to_owned())),
         (None, _) => Err(differs("is gone since you trusted it".to_owned())),
         (Some(found), kind) if found.kind != kind => {
-            let now = if found.kind == Kind::Link { "a link" } else { "no link" };
-            Err(differs(format!("is {now} since you trusted it")))
+            let now = if found.kind == Kind::Link { "a link" } else { "not a link" };
+            Err(differs(format!("is {now}, unlike when you trusted it")))
         }
         (Some(found), _) if found.executable != file.executable => {
             let now = if found.executable { "executable" } else { "not executable" };
-            Err(differs(format!("is {now} since you trusted it")))
+            Err(differs(format!("is {now}, unlike when you trusted it")))
         }
         (Some(found), _) if file.seen == Some(found.stamp) => Ok(file.seen),
         (Some(_), _) => match stamp::read(&path) {

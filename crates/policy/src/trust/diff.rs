@@ -31,7 +31,7 @@ pub(crate) fn lines(before: &str, after: &str) -> Vec<String> {
     shown
 }
 
-/// The longest common sequence of lines, written out.
+/// Writes all lines of both texts, aligned by their longest common subsequence.
 fn paired(a: &[&str], b: &[&str], shown: &mut Vec<String>) {
     let width = b.len() + 1;
     let mut table = vec![0_u16; (a.len() + 1) * width];

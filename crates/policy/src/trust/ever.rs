@@ -27,16 +27,16 @@ pub(crate) fn read(config: Option<&Path>, person: Person) -> Result<Vec<PathBuf>
     let path = file(config);
     let failed = |why: String| {
         format!(
-            "the list of trusted projects {} {why}; mend it, or remove it and run crosier trust again",
+            "the list of trusted projects {} {why}; fix it, or remove it and run crosier trust again",
             crate::show::path(&path)
         )
     };
-    // A folder that is not there, or a file in its place, has no list.
+    // If the folder is missing, or is not a folder, there is no list.
     if fs::symlink_metadata(&path).is_err_and(|error| super::stamp::is_missing(&error)) {
         return Ok(Vec::new());
     }
     match read_own(&path, person) {
-        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|_| failed("makes no sense".to_owned())),
+        Ok(Some(bytes)) => serde_json::from_slice(&bytes).map_err(|_| failed("is not valid".to_owned())),
         Ok(None) => Ok(Vec::new()),
         Err(why) => Err(failed(format!("is refused: {why}"))),
     }

@@ -12,7 +12,7 @@ const MOST: usize = 100_000;
 /// When there are too many to look at.
 pub(crate) fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let plain = pattern.strip_prefix("./").unwrap_or(pattern);
-    // Search only below the folders that the pattern spells out.
+    // Search only below the folders that the pattern names literally.
     let fixed = plain.split('/').take_while(|part| !part.contains(['*', '?']));
     let start = fixed.fold(folder.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();

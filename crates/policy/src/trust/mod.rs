@@ -1,4 +1,4 @@
-//! Trust: code of a repository runs only after a person allowed it, and only as they saw it.
+//! Trust: code of a repository runs only after a person has approved it, and only while it is unchanged.
 //!
 //! A folder with a configuration is in one of three states. *Never trusted*: its hooks do not run. *Trusted*: the files
 //! it runs are as recorded. *Closed*: it was trusted and has changed, or its record cannot be relied on; then

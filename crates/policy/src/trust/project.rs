@@ -1,4 +1,4 @@
-//! Which folders of a project count, and whether they are as a person trusted them.
+//! Which folders of a project count, and whether they are unchanged since a person trusted them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::state::{self, StateFolder};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Standing {
-    /// Nobody trusted it: its hooks do not run.
+    /// It was never trusted: its hooks do not run.
     Never,
     /// It is unchanged since it was trusted.
     Trusted,
@@ -56,7 +56,7 @@ pub(crate) struct Trusted {
 }
 
 impl Sources for Trusted {
-    /// Compares all files: which of them a script runs is not known.
+    /// Compares all files, because it is not known which of them a script runs.
     fn check(&self, _: &Entry) -> Result<(), String> {
         for file in &self.files {
             let (folder, recorded) = (&file.folder, &file.recorded);
@@ -112,7 +112,7 @@ impl Trusted {
         self.files.iter().map(|file| collect::clean(&file.folder.join(&file.recorded.path)))
     }
 
-    /// Whether a configuration that was read is the recorded one.
+    /// Checks that the configuration that was read is the recorded one.
     pub(crate) fn check_bytes(&self, file: &LayerFile) -> Result<(), Closed> {
         let recorded = self.files.iter().find(|known| known.folder.join(&known.recorded.path) == file.path);
         match recorded {
@@ -125,7 +125,7 @@ impl Trusted {
         }
     }
 
-    /// Whether the files that the loader read did not change since they were compared.
+    /// Checks that the files that the loader read have not changed since they were compared.
     pub(crate) fn check_loaded(&self) -> Result<(), Closed> {
         for file in self.files.iter().filter(|file| file.recorded.loads) {
             let found = stamp::find(&file.folder.join(&file.recorded.path)).ok().flatten();
@@ -147,7 +147,7 @@ struct Found {
     folders: Vec<PathBuf>,
     known: Vec<PathBuf>,
     records: Option<Records>,
-    /// Folders that have a configuration and never count.
+    /// Folders with a configuration that is never used, for example because others can write to them.
     unusable: Vec<PathBuf>,
 }
 
@@ -172,14 +172,14 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         if let Some(link) = named.ancestors().filter(is_known).find(|above| !real.starts_with(above)) {
             let (shown, word) = (show::path(link), show::argument(link));
             return Err(refused(format!(
-                "{shown} was trusted and is another folder now, behind a link: crosier trust --revoke {word}"
+                "{shown} was trusted and is now a link to another folder: crosier trust --revoke {word}"
             )));
         }
         let folders = project_folders(&request.places(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
-                "others can write the trusted folder {}: chmod go-w {}",
+                "others can write to the trusted folder {}: chmod go-w {}",
                 show::path(open),
                 show::argument(open)
             )));
@@ -216,12 +216,12 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
     }
     let mut project = Project::default();
     let home = request.homes.home.as_ref().and_then(|home| fs::canonicalize(home).ok());
-    // A file in the home folder is not meant as a project's.
+    // A file in the home folder is not meant as a project's configuration.
     let open = found.unusable.iter().filter(|folder| home.as_ref() != Some(folder));
     project.notices.extend(open.map(|folder| Notice {
         subject: format!("trust:{}", show::path(folder)),
         text: format!(
-            "the hooks of {} do not run, because others can write this folder: chmod go-w {}",
+            "the hooks of {} do not run, because others can write to this folder: chmod go-w {}",
             show::path(folder),
             show::argument(folder)
         ),
@@ -278,7 +278,7 @@ fn never(folder: &Path, state: &StateFolder) -> Notice {
     };
     Notice {
         subject: format!("trust:{shown}"),
-        text: format!("the hooks of {shown} do not run, because nobody trusted them; {remedy}"),
+        text: format!("the hooks of {shown} do not run, because they are not trusted; {remedy}"),
     }
 }
 
@@ -309,7 +309,7 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
     if now != digest {
         let shown = show::one_line(digest);
         return Err(closed(format!(
-            "this project is {now}, not {shown}, which is trusted: crosier trust --digest"
+            "the digest of this project is {now}, and not {shown}, which is trusted: crosier trust --digest"
         )));
     }
     for (folder, mut files) in all {
@@ -328,7 +328,7 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
     Ok(project)
 }
 
-/// Every file in the trust records of a project, whether it is as it was recorded or not.
+/// Every file in the trust records of a project, whether it has changed or not.
 #[must_use]
 pub fn recorded(request: &Request) -> Vec<PathBuf> {
     let Ok(found) = find(request, &state::state_folder(request)) else { return Vec::new() };

@@ -26,7 +26,7 @@ pub(crate) struct Record {
     version: u32,
     /// The folder, by its real path.
     pub(crate) folder: String,
-    /// When, in seconds since 1970.
+    /// When it was trusted, in seconds since 1970.
     pub(crate) at: u64,
     /// The newest content.
     pub(crate) files: Vec<RecordedFile>,
@@ -116,7 +116,7 @@ impl Records {
         self.folder.join(hex(&digest[..16]) + ".json")
     }
 
-    /// Whether there is a record of this folder, good or bad.
+    /// Whether there is a record of this folder, valid or not.
     pub(crate) fn has(&self, folder: &Path) -> bool {
         fs::symlink_metadata(self.path_of(folder)).is_ok()
     }
@@ -242,7 +242,7 @@ fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() || meta.len() > MOST_BYTES {
-        return Err(io::Error::other("it is no record"));
+        return Err(io::Error::other("it is not a record"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
     Read::take(&file, MOST_BYTES).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! What a person looks at before they trust a project, and what is done when they do.
+//! What a person reviews before trusting a project, and how their decision is recorded.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub struct Reviewed {
     pub folder: PathBuf,
     /// Its hooks.
     pub hooks: Vec<HookLine>,
-    /// Every file that it runs: its path from the folder, its digest, and what is to be said about it.
+    /// Every file that it runs: its path relative to the folder, its digest, and a remark.
     pub files: Vec<(String, String, String)>,
     /// Code that could not be found statically.
     pub unseen: Vec<String>,
@@ -72,11 +72,11 @@ pub struct HookLine {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Change {
-    /// Its path, from the folder.
+    /// Its path, relative to the folder.
     pub path: String,
     /// What happened to it.
     pub what: String,
-    /// The lines that differ, as far as they are known.
+    /// The lines that differ, if they are known.
     pub diff: Vec<String>,
 }
 
@@ -116,13 +116,13 @@ pub fn review(request: &Request) -> Result<Review, String> {
     if reviewed.is_empty() {
         let why = match real.parent() {
             _ if known.contains(&real) => format!(
-                "there is no crosier.yaml any more in {}, which was trusted; to forget it: crosier trust --revoke {}",
+                "there is no crosier.yaml left in {}, which was trusted; to forget it: crosier trust --revoke {}",
                 show::path(&real),
                 show::argument(&real)
             ),
             None => "the root folder is never a project".to_owned(),
             _ => format!(
-                "there is no crosier.yaml to trust in {} (nor in its repository); the home folder, / and folders that others can write do not count",
+                "there is no crosier.yaml to trust in {} (nor in its repository); the home folder, / and folders that others can write to do not count",
                 show::path(&real)
             ),
         };
@@ -132,7 +132,7 @@ pub fn review(request: &Request) -> Result<Review, String> {
 }
 
 impl Review {
-    /// One digest over all files and their paths relative to the outermost folder: two clones have the same.
+    /// One digest over all files and their paths relative to the outermost folder, so two clones have the same digest.
     #[must_use]
     pub fn digest(&self) -> String {
         let all: Vec<(PathBuf, Vec<RecordedFile>)> =
@@ -140,7 +140,7 @@ impl Review {
         digest_of(&all)
     }
 
-    /// Whether everything is already trusted as it is.
+    /// Whether everything is already trusted in its current state.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         self.folders.iter().all(|one| one.changes.as_ref().is_some_and(Vec::is_empty))
@@ -163,7 +163,7 @@ impl Review {
                 (record.also, record.also_globs) =
                     olds.map(|(files, globs)| (files.clone(), globs.to_vec())).unzip();
             }
-            // The list first: a folder that is on it and has no record is closed, not forgotten.
+            // Write the list first: a folder that is on it and has no record is closed, not forgotten.
             if let Some(config) = &self.config {
                 ever::change(config, self.person, &one.folder, true)?;
             }
@@ -261,14 +261,14 @@ fn changes(record: &Record, now: &Collected, records: &Records) -> Vec<Change> {
             Some(old) if old.kind == Kind::Absent => "is new",
             Some(_) if file.kind == Kind::Absent => "is gone",
             Some(old) if old.sha256 != file.sha256 => "changed",
-            Some(old) if old.kind != file.kind => "is a link or no link any more",
+            Some(old) if old.kind != file.kind => "became a link, or was one",
             Some(_) if file.executable => "became executable",
-            Some(_) => "is not executable any more",
+            Some(_) => "is no longer executable",
         };
         let before = old.map(|old| kept(records, &old.sha256)).unwrap_or_default();
         let diff = match (before, now.contents.get(&file.path)) {
             (None, Some(_)) if old.is_some_and(|old| old.kind != Kind::Absent) => {
-                vec!["(what it was before is not known)".to_owned()]
+                vec!["(the old content is not known)".to_owned()]
             }
             (before, after) => diff::lines(&text(before.as_deref()), &text(after.map(Vec::as_slice))),
         };
@@ -276,7 +276,7 @@ fn changes(record: &Record, now: &Collected, records: &Records) -> Vec<Change> {
     }
     for old in &record.files {
         if !now.files.iter().any(|file| file.path == old.path) {
-            let what = if old.kind == Kind::Absent { continue } else { "is not run any more, or is gone" };
+            let what = if old.kind == Kind::Absent { continue } else { "is no longer run, or is gone" };
             changes.push(Change { path: old.path.clone(), what: what.to_owned(), diff: Vec::new() });
         }
     }
@@ -308,7 +308,7 @@ fn keep(records: &Records, collected: &Collected) -> std::io::Result<()> {
 fn kept(records: &Records, sha256: &str) -> Option<Vec<u8>> {
     let path = kept_at(records, sha256);
     let bytes = fs::read(path).ok().filter(|_| !sha256.is_empty())?;
-    // Show only content that really is the old one.
+    // Show only content that really is the old content.
     (super::stamp::digest(&bytes) == sha256).then_some(bytes)
 }
 
@@ -367,8 +367,8 @@ pub fn list(request: &Request) -> Result<Vec<ListedProject>, String> {
             Ok(all) => all.into_iter().find(|(other, _)| *other == folder).map(|(_, standing)| standing),
             Err(closed) => Some(Standing::Closed(closed.why)),
         };
-        let standing = standing
-            .unwrap_or_else(|| Standing::Closed("the folder is gone, or is another one now".to_owned()));
+        let standing =
+            standing.unwrap_or_else(|| Standing::Closed("the folder is gone, or was replaced".to_owned()));
         let at = records.iter().find(|record| Path::new(&record.folder) == folder).map(|record| record.at);
         ListedProject { folder, at, standing }
     };

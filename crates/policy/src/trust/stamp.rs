@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 
 /// The largest file that is recorded.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
-/// A file can change without a new time stamp within this time: a kernel tick, with a margin.
+/// Changes within this time can get the same time stamp: a kernel tick, with a margin.
 const TICK: Duration = Duration::from_millis(50);
-/// The same on a file system that keeps whole seconds.
+/// The same for file systems whose time stamps are in whole seconds.
 const COARSE_TICK: Duration = Duration::from_secs(2);
 
 /// Metadata that changes when a file does. It includes the ctime, which only the system sets.
@@ -45,11 +45,11 @@ impl Stamp {
 pub(crate) enum Kind {
     /// A file.
     File,
-    /// A link; its target is what counts.
+    /// A link, recorded by the content of its target.
     Link,
-    /// A virtual environment of Python, as one unit.
+    /// A Python virtual environment, as one unit.
     Venv,
-    /// Nothing yet: a file that a hook would run if it existed.
+    /// Nothing: a file that does not exist, and that a hook would run if it did.
     Absent,
 }
 
@@ -61,10 +61,10 @@ pub(crate) struct Found {
     pub(crate) stamp: Stamp,
 }
 
-/// Looks at a path; none when nothing is there.
+/// Looks up a path; `None` when it does not exist.
 ///
 /// # Errors
-/// When it cannot be looked at, or is not a file.
+/// When its metadata cannot be read, or it is not a file.
 pub(crate) fn find(path: &Path) -> Result<Option<Found>, String> {
     let looked = fs::symlink_metadata(path).and_then(|meta| match meta.is_symlink() {
         true => fs::metadata(path).map(|meta| (Kind::Link, meta)),
@@ -77,7 +77,7 @@ pub(crate) fn find(path: &Path) -> Result<Option<Found>, String> {
         }
         Ok(_) => Err("it is not a file".to_owned()),
         Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(format!("it cannot be looked at: {error}")),
+        Err(error) => Err(format!("its metadata cannot be read: {error}")),
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn read(path: &Path) -> Result<(Stamp, String, Vec<u8>), String> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let mut file: File = opened.map_err(|error| format!("it cannot be read: {error}"))?;
-    let look = |file: &File| file.metadata().map_err(|error| format!("it cannot be looked at: {error}"));
+    let look = |file: &File| file.metadata().map_err(|error| format!("its metadata cannot be read: {error}"));
     let meta = look(&file)?;
     if !meta.is_file() {
         return Err("it is not a file".to_owned());
@@ -142,11 +142,11 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
     Some(bytes)
 }
 
-/// The most files of a virtual environment that are looked at.
+/// The most files that a virtual environment may have.
 const MOST_FILES: usize = 200_000;
 
-/// A digest over the list of files of a virtual environment, with sizes and times. What Python compiles by itself does
-/// not count: it is never loaded.
+/// A digest over the list of files of a virtual environment, with sizes and times. `__pycache__` is ignored: it is
+/// never loaded.
 ///
 /// # Errors
 /// When it cannot be listed.
@@ -157,7 +157,7 @@ pub(crate) fn digest_of_venv(folder: &Path) -> Result<String, String> {
         let entries = fs::read_dir(&next).map_err(|error| format!("it cannot be listed: {error}"))?;
         for entry in entries {
             let entry = entry.map_err(|error| format!("it cannot be listed: {error}"))?;
-            let meta = entry.metadata().map_err(|error| format!("it cannot be looked at: {error}"))?;
+            let meta = entry.metadata().map_err(|error| format!("its metadata cannot be read: {error}"))?;
             if meta.is_dir() {
                 if entry.file_name() != "__pycache__" {
                     folders.push(entry.path());

@@ -9,7 +9,7 @@ use super::stamp;
 use crate::request::Homes;
 
 /// Files of the project that recorded scripts source, load or run, and that are not recorded, as pairs of script and
-/// file. Nothing is run, and what a script puts together while it runs is not seen.
+/// file. Nothing is run, and paths that a script computes at run time are not seen.
 #[must_use]
 pub fn unrecorded(folder: &Path, homes: &Homes) -> Vec<(PathBuf, PathBuf)> {
     let Ok(collected) = collect::collect(folder, homes) else { return Vec::new() };
@@ -54,7 +54,7 @@ enum Language {
     Node,
 }
 
-/// How the name of a module that Node loads may go on.
+/// Suffixes that Node tries when it loads a module.
 const NODE_ENDS: &[&str] = &["", ".js", ".mjs", ".cjs", ".ts", ".json", "/index.js"];
 
 fn language(path: &Path, text: &str) -> Option<Language> {
@@ -100,7 +100,7 @@ fn by_shell(text: &str) -> Vec<String> {
     found
 }
 
-/// The texts in quotes that look like files to load or run: they begin with `./` or `../`, or end like a script.
+/// String literals that look like files to load or run: they begin with `./` or `../`, or end like a script.
 fn by_literals(text: &str, ends: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {

@@ -21,10 +21,10 @@ use crate::view::{Ready, Site};
 /// How often a client is told that its fire still runs.
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
 
-/// The variable in which hooks that fire hooks are counted.
+/// The environment variable that counts how deeply fires are nested in hooks.
 const DEPTH: &str = "CROSIER_DEPTH";
 
-/// What a fire is about.
+/// The parameters of a fire.
 #[derive(Debug)]
 pub(crate) struct FireParams {
     pub(crate) event: String,
@@ -82,7 +82,7 @@ pub(crate) fn judge(
     }
 }
 
-/// One fire that runs.
+/// A running fire.
 struct Running {
     connection: Arc<Connection>,
     site: Site,
@@ -120,7 +120,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
         _under_way: connection.server.begin_fire(),
         request,
     };
-    // Begun here: it sees every change before it and none after it. Most fires are over at once.
+    // Polled here first, so that it sees exactly the changes made before it. Most fires finish at once.
     match poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await {
         Poll::Ready(judged) => running.end(judged),
         Poll::Pending => {
@@ -148,7 +148,7 @@ fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<Prepared, 
     Ok((site, ready, event, fire.deadline))
 }
 
-/// Makes a fire one from inside an open call: its hooks are told so, and those that are too deep fail.
+/// Makes a fire a nested one of an open call: its hooks get the depth, and those that are nested too deeply fail.
 fn go_inside(connection: &Connection, call: &str, site: &mut Site) -> Result<(), RpcError> {
     let Some(inside) = connection.calls.depth_inside(call) else {
         let message = format!("no call `{call:.80}` is open: it was answered, cancelled, or never made");
@@ -163,13 +163,14 @@ fn go_inside(connection: &Connection, call: &str, site: &mut Site) -> Result<(),
     Ok(())
 }
 
-/// How many hooks a fire runs inside of, by its environment. What is not a number counts as too deep, as in the engine.
+/// How many hooks a fire is nested in, from its environment. A value that is not a number counts as too deep, as in the
+/// engine.
 fn depth(site: &Site) -> u32 {
     let said = site.env.iter().rfind(|(name, _)| name == DEPTH).map_or("", |(_, value)| value.trim());
     if said.is_empty() { 0 } else { said.parse().unwrap_or(u32::MAX) }
 }
 
-/// Where the event happens: what the request names, and for the rest what `hello` did.
+/// Where the event happens: what the request says, and for the rest what `hello` said.
 pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
     let Some(mut site) = connection.defaults.get().cloned() else {
         return Err(RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`"));
@@ -192,8 +193,8 @@ pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site,
 }
 
 impl Running {
-    /// Waits for the outcome. A fire that is cancelled is ended through `end`: what its hooks tell until then comes before
-    /// the answer.
+    /// Waits for the outcome. A fire that is cancelled is stopped through `end`, so that the messages of its hooks are
+    /// sent before the answer.
     async fn wait(self, mut work: Judging, mut cancelled: oneshot::Receiver<()>, end: oneshot::Sender<()>) {
         let mut end = Some(end);
         let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, self.request.id);
@@ -208,7 +209,7 @@ impl Running {
                 _ = &mut cancelled, if end.is_some() => {
                     let _ = end.take().map(|end| end.send(()));
                 }
-                // Who has not read the last one needs no other.
+                // A client that has not read the last one needs no other.
                 _ = ticks.tick() => if self.connection.outbox.is_idle() {
                     self.connection.outbox.send(alive.clone());
                 },
@@ -223,7 +224,7 @@ impl Running {
         self.respond(Err(RpcError::new(ErrorKind::Cancelled, "the request was cancelled")));
     }
 
-    /// Its messages, then its outcome, then its answer.
+    /// Sends the fire's messages, then its outcome, then its answer.
     fn end(self, judged: Result<Outcome, Outcome>) {
         if let Some(relay) = &self.relay {
             relay.catch_up();
@@ -236,7 +237,7 @@ impl Running {
         let (connection, place, event) =
             (Arc::clone(&self.connection), self.site.place.clone(), self.event.clone());
         self.respond(result);
-        // Nobody waits for the log.
+        // Last, so that nobody waits for the log.
         connection.server.host().fired(&place, &event, outcome, took);
     }
 
@@ -246,12 +247,12 @@ impl Running {
     }
 }
 
-/// The result of a fire, or the error of one whose time was over.
+/// The result of a fire, or the error of one whose deadline passed.
 pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>) -> MethodResult {
     match judged {
         Ok(outcome) => Ok(format!(r#"{{"outcome":{}}}"#, outcome.to_json().text())),
         Err(so_far) => {
-            let message = "the time of the event was over before every hook had spoken";
+            let message = "the deadline of the event passed before every hook had answered";
             Err(RpcError::new(ErrorKind::Deadline, message).with("outcome", so_far.to_json()))
         }
     }

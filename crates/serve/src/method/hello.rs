@@ -1,4 +1,4 @@
-//! `hello`: who talks, about which project, and that the server is who it says.
+//! `hello`: who the client is, which project it works in, and the proof of the server's identity.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const KNOWN: [&str; 9] =
 
 pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> MethodResult {
     if connection.defaults.get().is_some() {
-        return Err(RpcError::new(ErrorKind::Request, "`hello` was said already"));
+        return Err(RpcError::new(ErrorKind::Request, "`hello` was already sent"));
     }
     let mut params = Params::read(params, &KNOWN)?;
     speaks(&mut params)?;
@@ -74,7 +74,7 @@ fn speaks(params: &mut Params) -> Result<(), RpcError> {
     Err(RpcError::new(ErrorKind::Version, message).with("protocols", Json::from(json!([PROTOCOL]))))
 }
 
-/// What a fire has that names nothing itself.
+/// The defaults for fires.
 fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
     let (project, files) = (params.folder("project")?, params.paths("config")?);
     let any_file = connection.origin == Origin::Stdio;

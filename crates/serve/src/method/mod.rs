@@ -35,8 +35,8 @@ const METHODS: [&str; 16] = [
     "python.call",
 ];
 
-/// Begins a request. Everything but fires, calls and the shutdown is done when this returns. False when the connection
-/// is to be closed.
+/// Starts a request. Only fires, Python calls and the shutdown may be unfinished when this returns. Returns false when
+/// the connection must be closed.
 pub(crate) async fn begin(connection: &Arc<Connection>, request: Request) -> bool {
     let params = request.params.as_ref();
     let result = match request.method.as_str() {
@@ -61,7 +61,7 @@ pub(crate) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
     connection.answer(request, result).await
 }
 
-/// Whether a request takes time, and a client may end it.
+/// Whether a client can cancel a request of this method.
 pub(crate) fn is_cancellable(method: &str) -> bool {
     matches!(method, "fire" | "recheck" | "python.call")
 }

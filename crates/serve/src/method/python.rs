@@ -1,4 +1,4 @@
-//! `python.call`: one function, in a warm worker. The caller has planned and checked, and folds the answer.
+//! `python.call`: one function, in a warm worker. The caller does the planning, the checks and the folding.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -117,7 +117,7 @@ fn read(request: &Request) -> Result<Call, RpcError> {
     if let Some(paths) = params.texts("python_path")? {
         spec.paths.extend(paths.iter().map(|path| folder.join(path)));
     }
-    // The whole search path, from a caller that has worked it out.
+    // The whole search path, as the caller determined it.
     if let Some(paths) = params.paths("paths")? {
         spec.paths = paths;
     }
@@ -149,7 +149,7 @@ fn read(request: &Request) -> Result<Call, RpcError> {
     })
 }
 
-/// The digests that the caller knows: the worker loads nothing else from its folders.
+/// The digests that the caller sent: the worker loads nothing else from its folders.
 fn record(params: &mut Params, spec: &PythonSpec) -> Result<Option<PythonSources>, RpcError> {
     let files = params.variables("files")?.unwrap_or_default();
     let (folders, units) = (params.paths("folders")?, params.paths("units")?.unwrap_or_default());
@@ -203,7 +203,8 @@ fn answer(result: PythonResult) -> String {
         printed => format!(r#","stdout":{}"#, Value::from(printed)),
     };
     match result.response {
-        // Bytes that are no JSON must not break the line: they go as a text, which is no reply either.
+        // Bytes that are not JSON must not break the line: they are sent as a string, which is not a valid reply
+        // either.
         PythonResponse::Reply(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
             match Json::parse(text.trim()) {

@@ -1,4 +1,4 @@
-//! What a client asks about the server, and tells it.
+//! Questions about the server, subscriptions, and the shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::news::Subscription;
 use crate::params::Params;
 use crate::server::Server;
 
-/// The engine of what `hello` named.
+/// The engine for the project or files that `hello` named.
 pub(super) fn engine_of(connection: &Arc<Connection>) -> Result<Engine, RpcError> {
     let mut none = Params::read(None, &[])?;
     let site = site(connection, &mut none)?;
@@ -102,7 +102,7 @@ pub(crate) fn status(server: &Server, params: Option<&Json>) -> MethodResult {
     Ok(object(entries))
 }
 
-/// The memory that the process has, where the system tells.
+/// The resident memory of this process, if the system reports it.
 fn rss_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);

@@ -25,7 +25,7 @@ pub(super) struct Body<'a> {
 #[derive(Debug, Serialize)]
 struct Said<'a> {
     role: Role,
-    /// Blocks of the conversation are written as this API reads them.
+    /// Blocks of the conversation already have the format of this API.
     content: Vec<&'a Block>,
 }
 
@@ -69,7 +69,7 @@ impl Answering {
     fn count(&mut self, usage: &Value) {
         let count = |key: &str| usage.get(key).and_then(Value::as_u64);
         let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-        // The count at the end covers the whole answer; the input tokens come with its beginning.
+        // The count at the end covers the whole answer; that of the input tokens comes at its beginning.
         let read: u64 = read.into_iter().filter_map(count).sum();
         self.0.usage.input_tokens = self.0.usage.input_tokens.max(read);
         self.0.usage.output_tokens = count("output_tokens").unwrap_or(self.0.usage.output_tokens);

@@ -6,10 +6,10 @@ use super::garbled;
 use crate::conversation::Block;
 use crate::model::{ModelError, OnText, StopReason, Turn, Usage};
 
-/// No answer is larger.
+/// The largest answer.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// An answer that is being put together.
+/// An answer while it is put together.
 #[derive(Debug)]
 pub(super) struct Draft {
     parts: Vec<(u64, Part)>,
@@ -63,7 +63,7 @@ impl Draft {
                 }
                 Ok(())
             }
-            _ => Err(garbled(format!("words for part {index}, which has none"))),
+            _ => Err(garbled(format!("text for part {index}, which is not a text"))),
         }
     }
 
@@ -75,9 +75,9 @@ impl Draft {
                 arguments.push_str(more);
                 Ok(())
             }
-            // A call of a tool that runs at the service.
+            // A call of a tool that the service runs itself.
             Some(Part::Other) => Ok(()),
-            _ => Err(garbled(format!("arguments for part {index}, which is no call"))),
+            _ => Err(garbled(format!("arguments for part {index}, which is not a call"))),
         }
     }
 

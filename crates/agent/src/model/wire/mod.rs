@@ -1,6 +1,6 @@
 //! The wire formats of model services: a request becomes JSON, server-sent events become an answer.
 //!
-//! Nothing here touches a network. Unknown parts of an answer are skipped, as the
+//! Nothing here uses the network. Unknown parts of an answer are skipped, as the
 //! services ask their callers to do; invalid parts are an error.
 
 mod anthropic;
@@ -17,7 +17,7 @@ use super::{ModelError, ModelRequest, OnText, Turn};
 pub enum Wire {
     /// The Messages API of Anthropic.
     Anthropic,
-    /// Chat completions as OpenAI has them, and many others after it.
+    /// The Chat Completions API of OpenAI, which many other services have too.
     OpenAi,
 }
 
@@ -31,7 +31,7 @@ impl Wire {
         }
     }
 
-    /// Where hosts usually keep the key.
+    /// The variable in which hosts usually keep the key.
     #[must_use]
     pub fn key_variable(self) -> &'static str {
         match self {
@@ -53,13 +53,13 @@ impl Wire {
     pub(super) fn endpoint(self, base_url: &str) -> String {
         let base = base_url.trim_end_matches('/');
         match self {
-            // People write the address with and without the version.
+            // The base URL may or may not contain the version.
             Self::Anthropic => format!("{}/v1/messages", base.trim_end_matches("/v1")),
             Self::OpenAi => format!("{base}/chat/completions"),
         }
     }
 
-    /// The header that carries the key, and the prefix of its value.
+    /// The header with the key, and the prefix of its value.
     pub(super) fn key_header(self) -> (&'static str, &'static str) {
         match self {
             Self::Anthropic => ("x-api-key", ""),
@@ -67,7 +67,7 @@ impl Wire {
         }
     }
 
-    /// Headers that are always the same.
+    /// Headers that are the same in every request.
     pub(super) fn headers(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Anthropic => &[("anthropic-version", "2023-06-01")],
@@ -105,7 +105,7 @@ pub(super) enum Home {
     Elsewhere,
 }
 
-/// Whether there is more to come.
+/// Whether the answer continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     More,
@@ -114,7 +114,7 @@ pub(super) enum Step {
 
 /// An answer while it arrives.
 pub(super) trait Answer: Send {
-    /// Takes one event.
+    /// Adds one event.
     fn take(&mut self, event: &Event, on_text: OnText<'_>) -> Result<Step, ModelError>;
 
     /// Whether part of the answer has arrived: then the request must not be retried.
@@ -136,7 +136,7 @@ fn garbled(detail: impl Into<String>) -> ModelError {
     ModelError::Garbled { detail: detail.into() }
 }
 
-/// The error that an event carries.
+/// The error in an event.
 fn gave_up(error: &Value) -> ModelError {
     let text = |key: &str| error.get(key).and_then(Value::as_str);
     let kind = text("type").or_else(|| text("code")).unwrap_or("error").to_owned();
@@ -144,7 +144,7 @@ fn gave_up(error: &Value) -> ModelError {
     ModelError::GaveUp { kind, message }
 }
 
-/// The beginning of something that may be long.
+/// The beginning of a text that may be long.
 fn start(text: &str) -> String {
     text.chars().take(200).collect()
 }

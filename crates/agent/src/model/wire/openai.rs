@@ -1,4 +1,4 @@
-//! Chat completions as OpenAI has them, and many others after it.
+//! The Chat Completions API of OpenAI, which many other services have too.
 
 use crosier::Json;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(super) struct Body<'a> {
     /// The newer name, which OpenAI requires for newer models.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
-    /// The older name, which all others know.
+    /// The older name, which all other services know.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     messages: Vec<Said<'a>>,
@@ -119,7 +119,7 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>, home: Home) -
     }
 }
 
-/// In this format, tool results are separate messages. They come first, right after the calls that they answer.
+/// In this API, tool results are separate messages. They come first, right after the calls that they answer.
 fn user<'a>(message: &'a Message, messages: &mut Vec<Said<'a>>) {
     messages.extend(message.content.iter().filter_map(|block| match block {
         Block::ToolResult { tool_use_id, content, .. } => {
@@ -149,7 +149,7 @@ fn assistant(message: &Message) -> Option<Said<'_>> {
 #[derive(Debug)]
 pub(super) struct Answering {
     draft: Draft,
-    /// The call that the last piece belonged to: some services leave the index out.
+    /// The call that the last piece belonged to, because some services leave the index out.
     current: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Opens something beneath a folder, safe against concurrent changes of the path.
+//! Opens files beneath a folder, safe against concurrent changes of the path.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -26,7 +26,7 @@ impl Workspace {
     ) -> Result<OwnedFd, WorkspaceError> {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         match self.open_resolved(relative, flags, links) {
-            // An old kernel, or a sandbox without this system call: go step by step.
+            // An old kernel, or a sandbox without this system call: open the path part by part.
             Err(Errno::NOSYS | Errno::PERM) => {}
             Err(Errno::LOOP) => return Err(self.explain_link(relative)),
             opened => return opened.map_err(|errno| WorkspaceError::system(relative, errno)),
@@ -44,7 +44,7 @@ impl Workspace {
         let mut tries = 0;
         loop {
             match openat2(&self.folder, relative, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
-                // Something on the way was renamed meanwhile; the kernel asks to try again.
+                // A part of the path was renamed meanwhile; the kernel asks to try again.
                 Err(Errno::AGAIN | Errno::INTR) if tries < 16 => tries += 1,
                 opened => return opened,
             }
@@ -63,8 +63,8 @@ impl Workspace {
         })
     }
 
-    /// Goes down to a folder without following symlinks. `missing` is called for a part that does not exist
-    /// and may make it.
+    /// Opens a folder without following symlinks. `missing` is called for a part that does not exist
+    /// and may create it.
     pub(super) fn descend(
         &self,
         relative: &str,
@@ -94,11 +94,11 @@ impl Workspace {
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn explain_link(&self, relative: &str) -> WorkspaceError {
-        let circle = || Refusal::System { why: "its symlinks lead in a circle".to_owned() };
+        let circle = || Refusal::System { why: "its symlinks form a loop".to_owned() };
         self.find_link(relative).unwrap_or_else(|| WorkspaceError::new(relative, circle()))
     }
 
-    /// The first part of a path that is a symlink, for a message; nothing is decided by it.
+    /// The first part of a path that is a symlink; only for a message.
     fn find_link(&self, relative: &str) -> Option<WorkspaceError> {
         let mut so_far = String::new();
         for part in relative.split('/') {
@@ -114,7 +114,7 @@ impl Workspace {
         None
     }
 
-    /// The refusal of a symlink.
+    /// The error for a symlink.
     pub(super) fn link(&self, path: &str, link: &str) -> WorkspaceError {
         let target = readlinkat(self.folder.as_fd(), link, Vec::new()).ok();
         let target = target.and_then(|target| target.into_string().ok());

@@ -21,7 +21,7 @@ pub enum Refusal {
     /// The workspace itself cannot be used.
     #[error("cannot be used as the workspace: {why}")]
     NoWorkspace {
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
     /// It is not a path.
@@ -36,15 +36,15 @@ pub enum Refusal {
         /// The workspace.
         root: String,
     },
-    /// A symlink on the way leaves the workspace.
+    /// A symlink in the path leaves the workspace.
     #[error("leads out of the workspace through a symlink")]
     SymlinkOut,
-    /// A symlink on the way, where none is followed.
+    /// There is a symlink in the path, where none is followed.
     #[error("leads through the symlink `{link}`{}; name the real path instead", pointing(.target.as_deref()))]
     Symlink {
         /// The part of the path that is a symlink.
         link: String,
-        /// Where it points, when that can be read.
+        /// Its target, if that can be read.
         target: Option<String>,
     },
     /// It belongs to git.
@@ -76,7 +76,7 @@ pub enum Refusal {
     /// The system refuses.
     #[error("cannot be used: {why}")]
     System {
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! One file: read, write, remove.
+//! Reads, writes and removes files.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -43,7 +43,7 @@ impl Workspace {
         String::from_utf8(self.read(path)?.bytes).map_err(|_| WorkspaceError::new(path, Refusal::NotText))
     }
 
-    /// Reads a file at a path that holds no symlink.
+    /// Reads a file at a path that contains no symlink.
     pub(crate) fn read_real(&self, relative: &str) -> Result<Content, WorkspaceError> {
         self.read_relative(relative, Links::Refuse)
     }
@@ -84,8 +84,8 @@ impl Workspace {
         Ok(relative)
     }
 
-    /// Writes a whole file, and creates the folders that it needs. A concurrent reader sees all of the old
-    /// content or all of the new. Its permissions stay.
+    /// Writes a whole file, and creates the folders that it needs. A concurrent reader sees either all of the old
+    /// content or all of the new. Its permissions stay the same.
     ///
     /// # Errors
     /// When the path is outside the workspace, leads through a symlink, belongs to git or is not a file, or
@@ -94,7 +94,7 @@ impl Workspace {
         self.write_with(path, content, None)
     }
 
-    /// The same, with the permission to execute set or unset; `None` leaves it as it is.
+    /// The same, with the permission to execute set or removed; `None` leaves it unchanged.
     pub(crate) fn write_with(
         &self,
         path: &str,
@@ -105,7 +105,7 @@ impl Workspace {
         self.must_fit(path, content.len() as u64)?;
         let (folder, name) = split(&relative);
         let make = |at: &OwnedFd, part: &str| match mkdirat(at, part, Mode::from_raw_mode(0o777)) {
-            // Another writer made it just now.
+            // Another writer has just created it.
             Err(Errno::EXIST) => Ok(()),
             made => made,
         };
@@ -129,7 +129,7 @@ impl Workspace {
         unlinkat(&folder, name, AtFlags::empty()).map_err(|errno| WorkspaceError::system(path, errno))
     }
 
-    /// The permissions of the file that is there, if any. Refuses what is there and may not be replaced.
+    /// The permissions of the existing file, if any. Refuses a file that must not be replaced.
     fn existing(
         &self,
         folder: &OwnedFd,
@@ -144,7 +144,7 @@ impl Workspace {
             return Err(self.link(relative, relative));
         }
         must_be_file(relative, stat.st_mode)?;
-        // Replacing a file needs no permission to write it; refuse what a plain write would refuse.
+        // Replacing a file needs no permission to write it; refuse it if a plain write would be refused.
         accessat(folder, name, Access::WRITE_OK, AtFlags::empty())
             .map_err(|errno| WorkspaceError::system(relative, errno))?;
         Ok(Some(stat.st_mode & PERMISSION_BITS))
@@ -160,7 +160,7 @@ impl Workspace {
     }
 }
 
-/// A file that takes the place of another, or of none.
+/// A file that replaces another, or is new.
 struct Replacement<'a> {
     content: &'a [u8],
     /// The permissions of the file that it replaces.
@@ -169,8 +169,8 @@ struct Replacement<'a> {
 }
 
 impl Replacement<'_> {
-    /// Writes beside the file, then puts it in its place. If a symlink was swapped in meanwhile, the symlink is
-    /// replaced, never what it points to.
+    /// Writes a temporary file beside it, then renames it. If a symlink was swapped in meanwhile, the symlink is
+    /// replaced, never its target.
     fn put(&self, folder: &OwnedFd, name: &str) -> io::Result<()> {
         let beside = format!(".crosier-{}.tmp", uuid::Uuid::now_v7().simple());
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -189,7 +189,7 @@ impl Replacement<'_> {
         let now = fstat(&file)?.st_mode & PERMISSION_BITS;
         let kept = self.before.unwrap_or(now);
         let wanted = match self.executable {
-            // Whoever may read it may execute it.
+            // Everyone who can read it can then execute it.
             Some(true) => kept | ((kept & 0o444) >> 2),
             Some(false) => kept & !0o111,
             None => kept,
@@ -221,7 +221,7 @@ fn system(path: &str, error: &io::Error) -> WorkspaceError {
     WorkspaceError::new(path, Refusal::System { why: error.to_string() })
 }
 
-/// Names the path as it was given.
+/// Replaces the path in an error by the path as it was given.
 fn named(error: WorkspaceError, path: &str) -> WorkspaceError {
     WorkspaceError { path: path.to_owned(), ..error }
 }

@@ -1,18 +1,18 @@
-//! What is in a folder.
+//! Lists a folder.
 
 use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 
 use super::beneath::Links;
 use super::{Workspace, WorkspaceError};
 
-/// Something in a folder.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) kind: EntryKind,
 }
 
-/// What it is. Symlinks, devices and the like are left out.
+/// Its kind. Symlinks, devices and the like are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EntryKind {
     File,
@@ -20,7 +20,7 @@ pub(crate) enum EntryKind {
 }
 
 impl Workspace {
-    /// The files and folders in a folder, by name. Names that are not UTF-8 cannot be written down in JSON and
+    /// The files and folders in a folder, by name. Names that are not UTF-8 cannot be written in JSON and
     /// are left out.
     pub(crate) fn list(&self, relative: &str) -> Result<Vec<Entry>, WorkspaceError> {
         let refuse = |errno| WorkspaceError::system(relative, errno);
@@ -34,7 +34,7 @@ impl Workspace {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not say.
+                // Some file systems do not report the type.
                 FileType::Unknown => statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)
                     .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
                 kind => kind,

@@ -1,9 +1,9 @@
 //! The folder that an agent works in, and nothing outside it.
 //!
 //! Input: a path as a model wrote it. Output: a file of the workspace, or a refusal with the reason. Every
-//! file is reached from the open folder downwards, so that a symlink swapped in between a check and its use
-//! leads nowhere: reading follows symlinks that stay inside (`openat2` with `RESOLVE_BENEATH`; where the
-//! system has none, no symlink at all), writing follows none. Files are replaced as a whole, never half written.
+//! file is opened relative to the open workspace folder, so that a symlink swapped in between a check and its use has
+//! no effect: reading follows symlinks that stay inside (`openat2` with `RESOLVE_BENEATH`; without this system call, no
+//! symlink at all), writing follows none. Files are replaced as a whole, never partly written.
 //! Never allowed: a path that leaves the workspace, a device, a file over the limit, a write into `.git`.
 
 mod beneath;
@@ -50,7 +50,7 @@ impl Workspace {
         Ok(Self { given: root.to_owned(), root: canonical, folder, file_limit: FILE_LIMIT })
     }
 
-    /// With another limit on the size of a file.
+    /// Sets another limit for the size of a file.
     #[must_use]
     pub fn with_file_limit(self, bytes: u64) -> Self {
         Self { file_limit: bytes, ..self }

@@ -16,7 +16,7 @@ impl Workspace {
             return Err(refuse(Refusal::BadPath { why: "it is empty" }));
         }
         if path.contains('\0') {
-            return Err(refuse(Refusal::BadPath { why: "it holds a NUL" }));
+            return Err(refuse(Refusal::BadPath { why: "it contains a NUL" }));
         }
         let outside = || refuse(Refusal::Outside { root: self.root.display().to_string() });
         let written = Path::new(path);
@@ -42,7 +42,7 @@ impl Workspace {
         Ok(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
     }
 
-    /// The same for a file that is to be written.
+    /// The same for a file to write.
     pub(super) fn relative_for_writing(&self, path: &str) -> Result<String, WorkspaceError> {
         let relative = self.relative(path)?;
         if relative == "." || path.ends_with('/') {

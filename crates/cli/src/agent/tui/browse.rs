@@ -1,9 +1,9 @@
-//! What the person looks at: how far back, which event, the help; and what keys do about it.
+//! What the person looks at (scroll position, pane, selected event), and how keys change it.
 
 use super::state::State;
 use super::terminal::Key;
 
-/// What is in front.
+/// The pane in front.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Pane {
     /// The session, and beside it hooks, tasks and decisions.
@@ -11,51 +11,51 @@ pub(super) enum Pane {
     Session,
     /// The list of events.
     Events,
-    /// One event, whole.
+    /// One event in full.
     Detail,
-    /// What keys do.
+    /// The help.
     Help,
 }
 
-/// Where the person looks.
+/// What the person looks at.
 #[derive(Debug, Default)]
 pub(super) struct Browse {
     pub(super) pane: Pane,
     /// How many rows the session is scrolled back.
     pub(super) back: usize,
-    /// The event that is chosen, counted from the newest.
+    /// The selected event, counted from the newest.
     pub(super) chosen: usize,
     /// How many rows the detail is scrolled down.
     pub(super) down: usize,
-    /// Whether what happens meanwhile waits to be shown.
+    /// Whether the display is paused.
     pub(super) is_paused: bool,
-    /// How many rows a page has; the last frame knows.
+    /// How many rows a page has, as of the last frame.
     pub(super) page: usize,
 }
 
-/// What a key came to.
+/// The result of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pressed {
-    /// It is done.
+    /// It was handled.
     Done,
     /// The person wants to leave.
     Leave,
 }
 
-/// What keys do, for the help.
+/// The keys and what they do, for the help.
 pub(super) const KEYS: [(&str, &str); 8] = [
     ("↑ ↓ PgUp PgDn", "scroll; j and k too"),
     ("Home End", "the beginning, the newest"),
-    ("p", "pause: nothing moves until p"),
+    ("p", "pause and continue"),
     ("e or Tab", "the list of events"),
     ("Enter", "one event: input, hooks, times, outcome"),
-    ("Esc", "back; in the session it leaves"),
+    ("Esc", "back; from the session: leave"),
     ("?", "this help"),
-    ("q or Ctrl-C", "ends the session and leaves"),
+    ("q or Ctrl-C", "end the session and leave"),
 ];
 
 impl State {
-    /// Does what a key means, when no question waits for it.
+    /// Handles a key, unless a question is waiting for it.
     pub(super) fn press(&mut self, key: Key) -> Pressed {
         match (self.browse.pane, key) {
             (_, Key::Quit) => return Pressed::Leave,
@@ -93,9 +93,9 @@ impl State {
             if grows { place.saturating_add(rows) } else { place.saturating_sub(rows) }
         };
         match browse.pane {
-            // The frame that is drawn next cuts it to what there is.
+            // The next frame limits this to the rows that exist.
             Pane::Session => browse.back = moved(browse.back, towards_start),
-            // The newest event stands first.
+            // The newest event comes first.
             Pane::Events => browse.chosen = moved(browse.chosen, !towards_start).min(last),
             Pane::Detail => browse.down = moved(browse.down, !towards_start),
             Pane::Help => {}

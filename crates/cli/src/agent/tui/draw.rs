@@ -1,4 +1,4 @@
-//! State → one frame.
+//! Draws the state as one frame.
 
 use std::time::Duration;
 
@@ -29,10 +29,10 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
         Line::from(vec![Span::styled(title, STRONG.add_modifier(Modifier::REVERSED)), Span::raw(phase)]);
     frame.render_widget(title, head);
     let says = match (state.is_over, state.is_leaving) {
-        _ if state.browse.is_paused => format!("paused, {} new; p goes on", state.waiting()),
-        (false, false) => "q leaves, ? helps".to_owned(),
+        _ if state.browse.is_paused => format!("paused, {} new; p continues", state.waiting()),
+        (false, false) => "q: leave, ?: help".to_owned(),
         (false, true) => "ending the session …".to_owned(),
-        (true, _) => "the session is over; q leaves, ? helps".to_owned(),
+        (true, _) => "the session is over; q: leave, ?: help".to_owned(),
     };
     frame.render_widget(Line::styled(says, FAINT), foot);
     if let Some(asked) = &state.question {
@@ -45,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
         Pane::Detail => return panes::detail(frame, state, body),
         Pane::Help => return panes::help(frame, body),
     }
-    // A narrow terminal has one column: what is said matters most.
+    // A narrow terminal has one column: the conversation matters most.
     if body.width < 70 {
         transcript(frame, state, body);
         return;
@@ -60,14 +60,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State) {
     list(frame, "decisions", &state.shown_view().decisions, bottom);
 }
 
-/// A question takes the place of all else: what would run must be seen whole, or as much of it as fits.
+/// A question replaces everything else: the person must see all of what would run, or as much as fits.
 fn question(frame: &mut Frame<'_>, text: &str, area: Rect) {
     let block = Block::bordered().title("a question");
     let inner = block.inner(area);
     let mut rows = wrap(&print::plain(text), usize::from(inner.width));
     let height = usize::from(inner.height);
     if rows.len() > height && height > 2 {
-        // The last row says what can be answered.
+        // The last row shows the possible answers.
         let hidden = rows.len() - height + 1;
         let last = rows.split_off(rows.len() - 1);
         rows.truncate(height - 2);
@@ -84,7 +84,7 @@ fn transcript(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let inner = block.inner(area);
     let height = usize::from(inner.height);
     let lines = &state.shown_view().lines;
-    // No line needs less than one row: older ones cannot be seen.
+    // Every line needs at least one row, so older ones cannot be visible.
     let first = lines.len().saturating_sub(height.saturating_add(state.browse.back));
     let rows = lines.iter().skip(first).flat_map(|text| coloured(&line(text), inner.width));
     let rows: Vec<Line<'static>> = rows.collect();
@@ -112,7 +112,7 @@ fn coloured(text: &str, width: u16) -> Vec<Line<'static>> {
     wrap(text, usize::from(width)).into_iter().map(|row| Line::styled(row, style)).collect()
 }
 
-/// What runs, with the time it has taken; then what ran.
+/// The hooks that run, with their times so far; then those that ran.
 fn hooks(frame: &mut Frame<'_>, state: &State, area: Rect) {
     let running = state.running.iter().map(|hook| {
         let text = format!("▶ {} {} {}", hook.event, line(&hook.hook), time(hook.elapsed()));

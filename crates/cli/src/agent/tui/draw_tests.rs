@@ -62,7 +62,7 @@ fn everything_has_its_place() {
 "│                                                    ││PreToolUse denied by guard        │"
 "│                                                    ││                                  │"
 "└────────────────────────────────────────────────────┘└──────────────────────────────────┘"
-"q leaves, ? helps                                                                         "
+"q: leave, ?: help                                                                         "
 "#;
     assert_eq!(drawn.trim(), wanted.trim(), "\n{drawn}");
 }
@@ -100,7 +100,7 @@ fn it_says_how_to_leave() {
     let mut state = State { is_leaving: true, ..State::default() };
     assert!(screen(&mut state, 80, 10).contains("ending the session …"));
     state.is_over = true;
-    assert!(screen(&mut state, 80, 10).contains("the session is over; q leaves, ? helps"));
+    assert!(screen(&mut state, 80, 10).contains("the session is over; q: leave, ?: help"));
 }
 
 mod browsing {
@@ -179,7 +179,7 @@ mod browsing {
         state.press(Key::Letter('p'));
         state.view.add("the newest".into());
         let drawn = screen(&mut state, 80, 12);
-        assert!(!drawn.contains("the newest") && drawn.contains("paused, 1 new; p goes on"), "{drawn}");
+        assert!(!drawn.contains("the newest") && drawn.contains("paused, 1 new; p continues"), "{drawn}");
         state.press(Key::Letter('p'));
         assert!(screen(&mut state, 80, 12).contains("the newest"));
     }

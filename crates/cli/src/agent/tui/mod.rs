@@ -1,7 +1,7 @@
-//! A session on a full screen: its transcript, its hooks while they run, its tasks and decisions.
+//! A session on the full screen: its transcript, its hooks while they run, its tasks and decisions.
 //!
-//! In come views (from the loop's renderer) and messages of the engine; out go frames. The terminal is given back
-//! as it was, whatever happens: at the end, on a signal, on a panic.
+//! It gets views (from the loop's renderer) and messages of the engine, and draws frames. The terminal is always
+//! restored: at the end, on a signal, on a panic.
 
 mod browse;
 mod draw;
@@ -24,12 +24,12 @@ use browse::Pressed;
 use state::{Question, State};
 use terminal::{Key, Terminal};
 
-/// Between two frames.
+/// The time between two frames.
 const FRAME: Duration = Duration::from_millis(40);
-/// The most messages that wait to be shown.
+/// The most messages that can wait to be shown.
 const CAPACITY: usize = 4 * 1024;
 
-/// The screen, as the session sees it. Clones are the same one.
+/// The screen, as the session sees it. Clones share one screen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Screen {
     state: Arc<Mutex<State>>,
@@ -46,7 +46,7 @@ impl Screen {
     pub(crate) fn listen(&self, engine: &Engine) {
         let listener = engine.subscribe(CAPACITY);
         let state = Arc::downgrade(&self.state);
-        // A separate thread, so that times are exact and not rounded to frames. Ends with the screen.
+        // A separate thread, so that times are exact and not rounded to frames. It ends with the screen.
         std::thread::spawn(move || {
             while state.strong_count() > 0 {
                 let Some(heard) = listener.next_within(FRAME) else { continue };
@@ -60,7 +60,7 @@ impl Screen {
         });
     }
 
-    /// Asks the person. The answer is the letter of a key, and none when the person has left.
+    /// Asks the person. The answer is the letter of a key; the channel closes when the person has left.
     pub(crate) fn ask(&self, text: String) -> oneshot::Receiver<char> {
         let (told, answer) = oneshot::channel();
         lock(&self.state).question = Some(Question { text, told });
@@ -88,7 +88,7 @@ impl Renderer for Screen {
     }
 }
 
-/// A key answers a question, if there is one; else it moves what is shown.
+/// Handles a key: it answers a question if there is one, and otherwise changes what is shown.
 fn press(screen: &Screen, key: Key) -> Pressed {
     let mut state = lock(&screen.state);
     match (key, state.question.is_some()) {
@@ -105,10 +105,10 @@ fn press(screen: &Screen, key: Key) -> Pressed {
     }
 }
 
-/// Shows a session while `work` does it, and then until the person leaves: `q`, Escape and Ctrl-C interrupt it.
+/// Shows a session while `work` runs it, and then until the person leaves. `q`, Escape and Ctrl-C interrupt it.
 ///
 /// # Errors
-/// When there is no terminal, or what came of the work.
+/// When there is no terminal, or the error of the work.
 pub(crate) fn show<T: Send>(
     interrupt: &Interrupt,
     pace: Duration,

@@ -15,7 +15,7 @@ use super::state::State;
 use crate::print;
 use crate::text::{cut, wrap};
 
-/// The events, the newest first, with the chosen one in sight.
+/// The events, newest first, scrolled so that the selected one is visible.
 pub(super) fn events(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let block = Block::bordered().title("events: Enter shows one, Esc goes back");
     let inner = block.inner(area);
@@ -38,7 +38,7 @@ pub(super) fn events(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     frame.render_widget(Paragraph::new(rows), inner);
 }
 
-/// One event: its input, its hooks with their times, what came of it.
+/// One event: its input, its hooks with their times, its outcome.
 pub(super) fn detail(frame: &mut Frame<'_>, state: &mut State, area: Rect) {
     let block = Block::bordered().title("one event: Esc goes back");
     let inner = block.inner(area);
@@ -99,7 +99,7 @@ fn told(fired: &Fired) -> Vec<(String, Style)> {
     lines
 }
 
-/// What keys do.
+/// The help.
 pub(super) fn help(frame: &mut Frame<'_>, area: Rect) {
     let block = Block::bordered().title("keys: ? goes back");
     let inner = block.inner(area);
@@ -113,7 +113,7 @@ pub(super) fn help(frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Paragraph::new(rows), inner);
 }
 
-/// What was decided, in a word, with its colour.
+/// The decision as a word, with its colour.
 fn decided(fired: &Fired) -> (&'static str, Style) {
     let failed = fired.outcome.reports.iter().any(|report| report.status == Status::Failed);
     match (fired.outcome.decision, &fired.outcome.halt) {

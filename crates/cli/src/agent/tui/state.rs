@@ -13,10 +13,10 @@ use tokio::sync::oneshot;
 use super::super::effect::effects;
 use super::browse::{Browse, Pane};
 
-/// The hooks that are remembered after they ended.
+/// How many hooks are remembered after they ended.
 const REMEMBERED: usize = 40;
 
-/// The events that are remembered.
+/// How many events are remembered.
 const MOST_EVENTS: usize = 500;
 
 /// What is on the screen.
@@ -26,7 +26,7 @@ pub(super) struct State {
     pub(super) running: Vec<Running>,
     /// The newest first.
     pub(super) ended: VecDeque<Finished>,
-    /// What the person is asked.
+    /// The question to the person.
     pub(super) question: Option<Question>,
     pub(super) is_over: bool,
     pub(super) is_leaving: bool,
@@ -45,7 +45,7 @@ pub(super) struct Question {
     pub(super) told: oneshot::Sender<char>,
 }
 
-/// A hook that runs.
+/// A hook that is running.
 #[derive(Debug)]
 pub(super) struct Running {
     id: Arc<str>,
@@ -54,7 +54,7 @@ pub(super) struct Running {
     since: Instant,
 }
 
-/// A hook that ran.
+/// A hook that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finished {
     pub(super) hook: Arc<str>,
@@ -70,7 +70,7 @@ impl Running {
 }
 
 impl State {
-    /// A hook has started or ended.
+    /// Handles a message: a hook has started or ended.
     pub(super) fn hear(&mut self, message: &Message) {
         match &message.moment {
             Moment::Started => self.running.push(Running {
@@ -85,7 +85,7 @@ impl State {
                     return;
                 };
                 let Running { hook, event, since, .. } = self.running.remove(place);
-                // The screen is drawn all the time; that it went well is not news.
+                // The screen is drawn all the time: do not list successful hooks on it.
                 if event == PreViewRender.kind().name && *outcome == Ended::Success {
                     return;
                 }
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// An event was fired.
+    /// Adds an event that was fired.
     pub(super) fn witness(&mut self, fired: &Fired) {
         let has_effect = !effects(&fired.outcome).is_empty()
             || fired.outcome.reports.iter().any(|report| report.failure.is_some());
@@ -106,13 +106,13 @@ impl State {
             self.events.pop_front();
         }
         self.events.push_back(fired.clone());
-        // The one that is chosen stays so.
+        // The selected event stays selected.
         if self.held.is_none() && self.browse.pane != Pane::Session {
             self.browse.chosen = (self.browse.chosen + 1).min(self.events.len() - 1);
         }
     }
 
-    /// Holds everything as it is, or lets it go on.
+    /// Pauses or continues the display.
     pub(super) fn pause(&mut self) {
         self.browse.is_paused = !self.browse.is_paused;
         self.held = self.browse.is_paused.then(|| (self.view.clone(), self.events.clone()));
@@ -129,19 +129,19 @@ impl State {
         self.held.as_ref().map_or(&self.events, |(_, events)| events)
     }
 
-    /// How many lines were added since the person paused.
+    /// How many lines were added since the display was paused.
     pub(super) fn waiting(&self) -> usize {
         let all = |view: &View| view.scrolled + view.lines.len();
         self.held.as_ref().map_or(0, |(held, _)| all(&self.view).saturating_sub(all(held)))
     }
 
-    /// The event that is chosen.
+    /// The selected event.
     pub(super) fn chosen_event(&self) -> Option<&Fired> {
         let events = self.shown_events();
         events.len().checked_sub(self.browse.chosen + 1).and_then(|place| events.get(place))
     }
 
-    /// Nothing is known of what runs.
+    /// Clears the list of running hooks.
     pub(super) fn forget(&mut self) {
         self.running.clear();
     }

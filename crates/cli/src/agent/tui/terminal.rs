@@ -1,4 +1,4 @@
-//! The terminal: taken over, drawn on, and given back as it was.
+//! The terminal: taken over, drawn on, and restored.
 
 use std::io::{self, IsTerminal, Stdout};
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use super::state::State;
 
 type PanicHook = Box<dyn Fn(&std::panic::PanicHookInfo<'_>) + Send + Sync>;
 
-/// The terminal, for as long as this lives.
+/// The terminal, taken over until this is dropped.
 pub(super) struct Terminal {
     inner: ratatui::Terminal<CrosstermBackend<Stdout>>,
-    /// What a panic did before.
+    /// The panic hook that was set before.
     hook: Arc<PanicHook>,
 }
 
-/// What a person wants.
+/// What a key means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Key {
     /// Ends the session, from any pane.
@@ -38,7 +38,7 @@ pub(super) enum Key {
     PageDown,
     Home,
     End,
-    /// An answer, when there is a question.
+    /// The answer to a question.
     Letter(char),
 }
 
@@ -94,7 +94,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         give_back();
-        // While a thread panics its hook cannot be changed.
+        // The panic hook cannot be changed while a thread panics.
         if !std::thread::panicking() {
             let hook = Arc::clone(&self.hook);
             std::panic::set_hook(Box::new(move |info| hook(info)));
@@ -102,7 +102,7 @@ impl Drop for Terminal {
     }
 }
 
-/// Errors are ignored: without a terminal there is nowhere to report them.
+/// Restores the terminal. Errors are ignored: without a terminal there is nowhere to report them.
 fn give_back() {
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, ratatui::crossterm::cursor::Show);

@@ -1,4 +1,4 @@
-//! What becomes of a project whose files changed after a person trusted them.
+//! What happens to a project whose files changed after a person trusted them.
 
 use std::fs;
 use std::time::Instant;
@@ -19,12 +19,12 @@ const CONFIG: &str = "hooks:
 const POLICY: &str = "read -r event
 case \"$event\" in *publish*) echo 'only people publish' >&2; exit 2;; esac
 ";
-/// What somebody makes of it who wants to publish.
+/// The policy after somebody who wants to publish has edited it.
 const EDITED: &str = "exit 0\n";
 const COMMAND: &str = "./publish";
 
-/// The same call twice: judged by the policy that was trusted, and after somebody edited it. The error is why it cannot be
-/// shown here.
+/// Fires the same call twice: with the policy that was trusted, and after somebody edited it. `Err` says why this
+/// cannot be shown here.
 pub(super) fn play(stage: &Stage) -> Result<Vec<Fired>, String> {
     let request = trusted_project(stage)?;
     let before = fire(&request)?;
@@ -47,7 +47,7 @@ fn trusted_project(stage: &Stage) -> Result<Request, String> {
     Ok(request)
 }
 
-/// Judges the call by what is in force now.
+/// Judges the call by the policy in force now.
 fn fire(request: &Request) -> Result<Fired, String> {
     let builder = match crosier_policy::in_force(request) {
         Policy::Loaded(loaded) => loaded.builder(),

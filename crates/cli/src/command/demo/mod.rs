@@ -26,7 +26,7 @@ use crate::paint::{Paint, Tone};
 use crate::print;
 use stage::Stage;
 
-/// So long each line of the full screen stays the newest.
+/// How long each new line of the full screen stays the last one.
 const PACE: Duration = Duration::from_millis(60);
 
 #[derive(Debug, Args)]
@@ -45,18 +45,19 @@ on the PATH the demo skips the parts that need them, and says so.
 
 Example:
   crosier demo                      # the timeline, then a table of all events
-  crosier demo --tui                # the same on a full screen; q leaves
+  crosier demo --tui                # the same on the full screen; q leaves
   crosier demo --json | jq '.fires[] | select(.event == \"PreToolUse\") | .outcome.decision'
   crosier demo --keep               # look at the hooks afterwards: the folder stays"
 )]
 pub(crate) struct DemoArgs {
-    /// Print one JSON object: every fire with its input and outcome, the transcript, the closed project, a summary by event
+    /// Print one JSON object: every fire with its input and outcome, the transcript, the closed project, a summary by
+    /// event
     #[arg(long, conflicts_with = "tui")]
     json: bool,
-    /// Show the session on a full screen while it goes, a little slower
+    /// Show the session on the full screen while it runs, a little slower
     #[arg(long)]
     tui: bool,
-    /// Leave the folder with the hooks, the workspace and the transcript behind, and say where it is
+    /// Keep the folder with the hooks, the workspace and the transcript, and print its path
     #[arg(long)]
     keep: bool,
 }

@@ -18,22 +18,22 @@ use crate::agent::scopes;
 use crate::exit::{Exit, Failed};
 use crate::{environment, setup};
 
-/// The conversation is shortened when it is longer; the log of the demo is.
+/// A longer conversation is compacted; that of the demo is longer.
 const COMPACT_OVER: usize = 6_000;
 
-/// What is left of a session.
+/// What remains of a session.
 #[derive(Debug)]
 pub(crate) struct Played {
-    /// What every transcript holds, the main agent's first, each line with its `agent_id`.
+    /// The lines of all transcripts, the main agent's first, each with its `agent_id`.
     pub(crate) transcript: Vec<Value>,
 }
 
-/// How the screen begins.
+/// The screen at the start.
 pub(crate) fn view() -> View {
     View { title: "crosier demo".to_owned(), phase: "setup".to_owned(), ..View::default() }
 }
 
-/// Plays the whole session.
+/// Runs the whole session.
 pub(crate) fn play(
     stage: &Stage,
     interrupt: &Interrupt,
@@ -46,7 +46,7 @@ pub(crate) fn play(
         parts.interrupt = interrupt.clone();
         watch(&mut parts);
         let parts = Arc::new(parts);
-        // So that the first Python hook does not pay for the start of its worker.
+        // So that the first Python hook need not wait for its worker to start.
         let engine = parts.engine.clone();
         let _ = tokio::task::spawn_blocking(move || engine.warm()).await;
         let mut actor =
@@ -85,7 +85,7 @@ async fn parts(stage: &Stage) -> Result<Parts, Failed> {
     Ok(parts)
 }
 
-/// What happens, one thing after the other.
+/// Everything that happens, in order.
 async fn session(actor: &mut Actor) -> End {
     actor.begin("startup", "init").await;
     let end = actor.prompt("tidy up").await;

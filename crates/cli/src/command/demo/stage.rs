@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::environment;
 use crate::exit::{Exit, Failed};
 
-/// The hooks and what they need, beside each other.
+/// The hooks and the files that they need, in one folder.
 const HOOKS: &[(&str, &str)] = &[
     ("hooks.yaml", include_str!("files/hooks.yaml")),
     ("lines.arma", include_str!("files/lines.arma")),
@@ -28,7 +28,7 @@ const WORKSPACE: &[(&str, &str)] = &[
     ("count.tally", "IIIII\n"),
 ];
 
-/// What the model says.
+/// The model's answers.
 pub(super) const MODEL: &str = include_str!("files/model.yaml");
 
 /// The folder of a demo; removed when this is dropped.
@@ -63,7 +63,7 @@ impl Stage {
         write(self.workspace(), &[("long.log", &long)])
     }
 
-    /// What the demo cannot show on this machine, and why.
+    /// What cannot be shown on this machine, and why.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let python = "left out: the Python hook, because there is no python3 on the PATH";
         let git = "left out: the history of files and PostGitWrite, because there is no git on the PATH";
@@ -71,7 +71,7 @@ impl Stage {
         missing.into_iter().filter(|(has, _)| !has).map(|(_, text)| text.to_owned()).collect()
     }
 
-    /// The configuration files, as far as they can be used here.
+    /// The configuration files that can be used on this machine.
     pub(super) fn configs(&self) -> Vec<PathBuf> {
         let names = if self.has_python { &["hooks.yaml", "python.yaml"][..] } else { &["hooks.yaml"] };
         names.iter().map(|name| self.hooks().join(name)).collect()
@@ -89,7 +89,7 @@ impl Stage {
         self.folder.path().join(name)
     }
 
-    /// Keeps the folder.
+    /// Keeps the folder when this is dropped.
     pub(super) fn keep(&mut self) -> &Path {
         self.folder.disable_cleanup(true);
         self.folder.path()

@@ -1,7 +1,7 @@
-//! Background hooks outlive `fire`: a copy of the program owns each of them and keeps its deadline.
+//! Background hooks outlive `fire`: a copy of this program owns each of them and enforces its deadline.
 //!
 //! The copy gets the event on stdin, reads the same configuration, and runs the one hook that it is given. It
-//! has a session of its own, so that no terminal and no shell ends it with us, and holds none of our pipes,
+//! has its own session, so that no terminal or shell ends it together with `fire`, and holds none of its pipes,
 //! so that their readers do not wait for it.
 
 use std::ffi::{OsStr, OsString};
@@ -21,16 +21,16 @@ use crate::exit::{Exit, Failed, Result};
 use crate::setup;
 use crate::signals::Signals;
 
-/// Where a running program finds itself, also when its file was replaced meanwhile.
+/// The path of the running program, even if its file was replaced meanwhile.
 const MYSELF: &str = "/proc/self/exe";
 
-// Hidden: it is started by `fire` and by nobody else.
+// Hidden: only `fire` starts it.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier background PreToolUse --hook audit -c hooks.yaml < event.json")]
 pub(crate) struct BackgroundArgs {
     /// The event
     event: String,
-    /// The hook, by its name as shown
+    /// The hook, by its display name
     #[arg(long)]
     hook: String,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) fn launcher(
         let start = myself.and_then(|myself| {
             let mut command = Command::new(myself);
             command.arg0("crosier").args(["background", job.event.name()]);
-            // Joined by `=`: a name or a path that begins with `-` is not an option.
+            // Joined with `=`, so that a name or a path that begins with `-` is not an option.
             command.arg(joined("--hook=", OsStr::new(&*job.hook)));
             command.args(request.named.iter().map(|file| joined("--config=", file.as_os_str())));
             command.arg(joined("--project=", request.project.as_os_str()));
@@ -86,7 +86,7 @@ fn joined(option: &str, value: &OsStr) -> OsString {
 
 impl Run for BackgroundArgs {
     fn run(&self) -> Result {
-        // It fails only for the leader of a group, which then has a group of its own already.
+        // This fails only for the leader of a process group, which then already has its own group.
         let _ = rustix::process::setsid();
         let kind = super::find(&self.event)?;
         let input = super::read_all().map_err(|error| Failed::new(Exit::BadInput, error.to_string()))?;
@@ -108,7 +108,7 @@ impl Run for BackgroundArgs {
             if engine.fire_blocking(&event).reports.is_empty() {
                 return false;
             }
-            // The engine keeps the hook's deadline, and says when it is over.
+            // The engine enforces the hook's deadline, and reports when the hook has ended.
             loop {
                 if listener.next_within(Duration::from_secs(1)).as_ref().is_some_and(is_end) {
                     return true;

@@ -1,4 +1,4 @@
-//! What hooks do while they run, at the end of a file.
+//! Appends messages about running hooks to a file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -10,10 +10,10 @@ use crosier::{Engine, Listener, Outcome, Received};
 
 use crate::exit::{Exit, Failed};
 
-/// The most messages that wait to be written.
+/// The most messages that can wait to be written.
 const CAPACITY: usize = 16 * 1024;
 
-/// Runs a fire while its messages are appended to a file: the events of a session can share one.
+/// Runs a fire while its messages are appended to a file, which all events of a session can share.
 pub(super) fn to_file(
     engine: &Engine,
     path: &Path,
@@ -27,7 +27,7 @@ pub(super) fn to_file(
     let (outcome, written) = std::thread::scope(|scope| {
         let (over, is_over) = mpsc::sync_channel::<()>(0);
         let writer = scope.spawn(move || {
-            // The sender's end is dropped when the fire is over; what is queued by then is still written.
+            // The sender is dropped when the fire is over; what is queued by then is still written.
             while matches!(is_over.try_recv(), Err(TryRecvError::Empty)) {
                 write(&mut file, listener.next_within(Duration::from_millis(5)))?;
             }
@@ -59,6 +59,6 @@ fn write(file: &mut File, received: Option<Received>) -> io::Result<()> {
             format!("{{\"type\":\"system\",\"subtype\":\"hook_messages_missed\",\"count\":{count}}}")
         }
     };
-    // One write a line: others may append to the same file.
+    // One write per line, because others may append to the same file.
     file.write_all(format!("{line}\n").as_bytes())
 }

@@ -25,7 +25,7 @@ pub(crate) use quick::quick;
 #[derive(Debug, Args)]
 #[command(
     after_help = "EVENT can be a point alias: pre:tool. Missing base fields (session_id, cwd, timestamp, …) are
-completed; no input at all is {}. Background hooks run on after `fire` has ended.
+filled in; empty input counts as {}. Background hooks keep running after `fire` has ended.
 
 Example:
   echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | crosier fire PreToolUse -c hooks.yaml"
@@ -38,10 +38,10 @@ pub(crate) struct FireArgs {
     /// The agent that the event happens in
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
-    /// Append what hooks do while they run to this file, one JSON object a line
+    /// Append what hooks do while they run to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     messages: Option<PathBuf>,
-    /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and when anything goes wrong
+    /// Exit with 2 and the reason on stderr when denied, on ask, on halt, and on any error
     #[arg(long)]
     exit_code: bool,
     /// Print on stderr what happens to the event, step by step, payload included
@@ -80,7 +80,7 @@ impl Run for FireArgs {
             _ => failed,
         })?;
         let exit = if self.exit_code { verdict(&outcome) } else { Exit::Done };
-        // The process ends here: memory need not be freed, but workers must end.
+        // The process ends here: its memory need not be freed, but workers must be stopped.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
         Ok(exit)
@@ -109,7 +109,7 @@ impl FireArgs {
             }
             signals.during("the hooks that ran were killed", fire)??
         } else {
-            // No process will be started that a signal could leave behind.
+            // No process is started that a signal could leave behind.
             fire()?
         };
         if self.trace {
@@ -119,23 +119,23 @@ impl FireArgs {
     }
 }
 
-/// The row of this name or alias.
+/// The event of this name or alias.
 pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
     let catalog = setup::catalog();
     catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown_event(name)))
 }
 
-/// The whole of stdin.
+/// Reads all of stdin.
 pub(crate) fn read_all() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     if stdin.is_terminal() {
-        print::note("crosier: the event is read from this terminal; end it with Ctrl-D");
+        print::note("crosier: reading the event from this terminal; end it with Ctrl-D");
     }
     let mut input = Vec::with_capacity(16 * 1024);
     stdin.read_to_end(&mut input).map(|_| input)
 }
 
-/// The whole of stdin, or what there is when a signal comes.
+/// Reads all of stdin, or until a signal arrives.
 fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::new();
@@ -151,15 +151,15 @@ fn read_until_signal(signals: &Signals) -> io::Result<Vec<u8>> {
     Ok(input)
 }
 
-/// A hook that failed and was ignored is told to people too: a host that only looks at the exit code would
-/// never know. The detail is in the outcome alone; it can quote what the hook printed.
+/// Reports hooks that failed and were ignored: a person whose host looks only at the exit code would not know
+/// otherwise. The details are only in the outcome, because they can quote what the hook printed.
 fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
     for report in &outcome.reports {
         let Some(failure) = &report.failure else { continue };
         let is_told = engine.entry(&report.hook).is_none_or(|entry| entry.on_error == OnError::Log);
         let has_denied = outcome.by_failure && outcome.by.as_deref() == Some(&*report.hook);
         if failure.kind == FailureKind::Import {
-            // A guard whose code is missing must be fixed by the person, whatever the host does with the denial.
+            // The person must fix a guard whose code is missing, whatever the host does with the denial.
             let (name, detail) = (print::one_line(&report.hook), print::one_line(&failure.detail));
             print::note(&format!("error: hook {name} could not be loaded: {detail}"));
             continue;
@@ -171,7 +171,7 @@ fn warn_of_failures(engine: &crosier::Engine, outcome: &Outcome) {
     }
 }
 
-/// The exit code for hosts that only look at that: 2 when what was about to happen must not happen.
+/// The exit code for hosts that look only at it: 2 when the action must not happen.
 fn verdict(outcome: &Outcome) -> Exit {
     let text = |reason: &str, by: &str, what: &str| match reason {
         "" => format!("{what} by hook {by}, without a reason"),
@@ -182,7 +182,7 @@ fn verdict(outcome: &Outcome) -> Exit {
     let stops = outcome.event.capabilities.has(Capability::Resume);
     let said = match (&outcome.halt, outcome.decision) {
         (_, Some(Decision::Deny)) => text(reason, by, "denied"),
-        // At a stop event, a halt agrees with the loop: exit code 2 would keep it going.
+        // At a stop event, a halt lets the agent stop as it wants to: exit code 2 would keep it going.
         (Some(halt), _) if stops => {
             print::note(&print::plain(&format!("halted by hook {}: {}", halt.by, halt.reason)));
             return Exit::Done;

@@ -1,7 +1,7 @@
-//! The usual ways to write `fire`, read without the parser of the whole command line.
+//! Reads the usual forms of `fire` without the parser of the whole command line.
 //!
-//! `fire` is started for every event, and putting the parser together takes longer than reading a
-//! configuration. Whatever is not plainly one of the usual ways is left to the parser: it knows the errors.
+//! `fire` is started for every event, and building the parser takes longer than reading a configuration. Anything but
+//! the usual forms is left to the parser, which reports errors.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::FireArgs;
 use crate::args::ConfigArgs;
 
-/// The arguments, when these words are `fire` and everything after it is as usual.
+/// The arguments, if these words are `fire` in one of the usual forms.
 pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<FireArgs> {
     let mut words = words.into_iter();
     words.next().filter(|command| command == "fire")?;
@@ -44,7 +44,7 @@ fn is_plain(word: &str) -> bool {
     !word.is_empty() && !word.starts_with('-')
 }
 
-/// The value of an option; one that looks like another option is for the parser to judge.
+/// The value of an option. One that looks like another option is left to the parser.
 fn value(words: &mut impl Iterator<Item = OsString>) -> Option<OsString> {
     words.next().filter(|word| word.to_str().is_some_and(is_plain))
 }

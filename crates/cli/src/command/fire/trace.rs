@@ -1,4 +1,4 @@
-//! What happens to an event, step by step, for a person.
+//! Shows a person what happens to an event, step by step.
 
 use crosier::{
     ActionGate, Capability, Decision, Entry, Event, Gates, Json, Outcome, OutputGate, PermissionGate, Phase,
@@ -10,7 +10,7 @@ use crate::print::{note, one_line, plain};
 use crate::setup::Hooks;
 use crate::table;
 
-/// Ingest and plan.
+/// Shows the input and the plan.
 pub(super) fn before(hooks: &Hooks, event: &Event) {
     let explained = hooks.engine.explain(event);
     let wire = event.wire().map_or_else(ToString::to_string, ToString::to_string);
@@ -29,7 +29,7 @@ pub(super) fn before(hooks: &Hooks, event: &Event) {
         let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_state);
         rows.add_row(["out".to_owned(), describe::name(hook), why]);
     }
-    room("plan", &rows, "no hook for this event");
+    module("plan", &rows, "no hook for this event");
 }
 
 fn planned(stage: &str, hook: &Entry, event: &Event) -> [String; 6] {
@@ -43,7 +43,7 @@ fn planned(stage: &str, hook: &Entry, event: &Event) -> [String; 6] {
     ]
 }
 
-/// Run, fold and gate.
+/// Shows the run, the fold and the gate.
 pub(super) fn after(outcome: &Outcome) {
     let mut rows = table::rows();
     for report in &outcome.reports {
@@ -59,13 +59,13 @@ pub(super) fn after(outcome: &Outcome) {
             one_line(&said(report)),
         ]);
     }
-    room("run", &rows, "nothing ran");
+    module("run", &rows, "nothing ran");
     note(&format!("{:<8}{}", "fold", one_line(&folded(outcome))));
     note(&format!("{:<8}{}", "gate", gate(outcome)));
 }
 
-/// The lines of one room, in columns.
-fn room(name: &str, rows: &comfy_table::Table, nothing: &str) {
+/// Prints the rows of one module, in columns.
+fn module(name: &str, rows: &comfy_table::Table, nothing: &str) {
     let text = if rows.is_empty() { nothing.to_owned() } else { table::text_beside(rows, 8) };
     for line in text.lines() {
         note(&format!("{name:<8}{line}"));
@@ -119,7 +119,7 @@ fn folded(outcome: &Outcome) -> String {
     parts.join("; ")
 }
 
-/// What the host does about it, in words. By what the event allows, so that a new row needs nothing here.
+/// What the host does with the outcome. Derived from what the event allows, so that new events need no code here.
 fn gate(outcome: &Outcome) -> String {
     let may = |capability| outcome.event.capabilities.has(capability);
     let is_after = may(Capability::Suppress)
@@ -127,7 +127,7 @@ fn gate(outcome: &Outcome) -> String {
         || outcome.event.rewrites.is_some_and(|(phase, _)| phase == Phase::Post);
     let words = if may(Capability::Resume) {
         match outcome.stop_gate() {
-            StopGate::Halt(_) => "halt: it stops, and does not come back",
+            StopGate::Halt(_) => "halt: it stops, and is not resumed",
             StopGate::Resume(_) => "resume: the loop goes on",
             StopGate::Stop => "stop",
         }

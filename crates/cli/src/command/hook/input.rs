@@ -1,4 +1,4 @@
-//! What an agent sends.
+//! Reads what an agent sends.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -7,16 +7,17 @@ use std::time::Duration;
 use crosier_dialect::table::Agent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// How long an agent may be silent after what looks like a whole event: some leave stdin open.
+/// How long to wait for more input after what looks like a whole event: some agents leave stdin open.
 const SILENCE: Duration = Duration::from_millis(100);
-/// The most that one event may have.
+/// The most bytes that one event may have.
+/// Reads stdin to its end, or until one whole object was read and nothing follows.
 const MOST: usize = 256 << 20;
 
 /// All of stdin: to its end, or to the end of one object after which nothing comes.
 pub(super) fn read() -> io::Result<Vec<u8>> {
     let mut stdin = io::stdin().lock();
     let mut input = Vec::with_capacity(8 * 1024);
-    // Small: most events are, and every page of memory that is touched takes time.
+    // Small, because most events are small, and every page of memory that is touched takes time.
     let mut piece = [0; 8 * 1024];
     loop {
         if looks_whole(&input) && !is_ready(&stdin)? {
@@ -34,7 +35,7 @@ pub(super) fn read() -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether the bytes may be one object. Cheap where they are not, or are still coming.
+/// Whether the bytes may be one object. Cheap if they are not, or not yet.
 fn looks_whole(input: &[u8]) -> bool {
     input.trim_ascii_end().ends_with(b"}")
         && serde_json::from_slice::<&serde_json::value::RawValue>(input.trim_ascii()).is_ok()
@@ -50,7 +51,7 @@ fn is_ready(stdin: &impl AsFd) -> io::Result<bool> {
     }
 }
 
-/// The agent that sends such events, where the line names none that is known.
+/// Guesses the agent from its event, when the command line does not name a known agent.
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static Agent> {
     let text = String::from_utf8_lossy(bytes);
     let says = |name: &str| text.contains(&format!("\"{name}\""));

@@ -1,4 +1,4 @@
-//! One event of an agent: read, fired, answered.
+//! One event of an agent: read, fired and answered.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::logbook::Entry;
 use crate::person;
 use crate::signals::Signals;
 
-/// The name of the guard that protects the line that calls Crosier.
+/// The name of the guard that protects the entries that call Crosier.
 const WIRING: &str = "self-guard";
 
 impl HookArgs {
@@ -48,16 +48,17 @@ impl HookArgs {
         if let Some(mistake) = &self.mistake {
             return shut(entry, &format!("{mistake}, in the line that calls `crosier hook {}`", agent.name));
         }
-        // The self-guard has no effect at other events, and costs time.
+        // The self-guard has no effect at other events, and would cost time.
         let is_guarded = |event: &Event| crosier_builtins::self_guard::CONFIG.contains(event.name());
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
-        // A repository's settings can set variables for its agent: below one, only the installed line counts.
+        // A repository's settings can set environment variables for its agent: inside an agent, only `--trust` on the
+        // installed command line counts.
         if self.config.trust.is_none() && request.trust.is_some() && person::agent_above().is_some() {
             request.trust = None;
         }
-        // What somebody else may have written there must not reach the model.
+        // State that somebody else may have written must not reach the model.
         let folder = crosier_policy::state_folder(&request);
         let state = request.homes.state.clone().filter(|_| !matches!(folder, StateFolder::Refused(_)));
         let answer = |mut verdict: Verdict, notices: &Notices| {
@@ -87,7 +88,7 @@ impl HookArgs {
                 let mut verdict = call.verdict(&outcomes);
                 if let Some(reason) = &closed {
                     record_closed(entry, Some(call.entry), reason);
-                    // A hook that stops the agent ends the walk before the hook that denies.
+                    // A hook that halts the agent ends the walk before the hook that denies.
                     if acts(call.entry.event) && verdict.decision != Some(Decision::Deny) {
                         (verdict.decision, verdict.reason) = (Some(Decision::Deny), reason.clone());
                     }
@@ -98,7 +99,7 @@ impl HookArgs {
             }
             Err(why) => shut(entry, &why),
         };
-        // The process ends soon: memory need not be freed, but workers must end.
+        // The process ends soon: its memory need not be freed, but workers must be stopped.
         hooks.engine.shut_down();
         std::mem::forget(hooks);
         answer
@@ -117,7 +118,7 @@ pub(super) fn record_closed(entry: &mut Entry, event: Option<&AgentEvent>, reaso
     }
 }
 
-/// Fires every event of a call, within the time that there is.
+/// Fires every event of a call within the given time.
 fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, String> {
     let all = || call.events.iter().map(|event| engine.fire_blocking(event)).collect();
     if !call.events.iter().any(|event| engine.is_wanted(event)) {
@@ -140,7 +141,7 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
     outcomes.map_err(|failed| failed.message)
 }
 
-/// Does work that fires hooks; those that still run after this time are killed.
+/// Does work that fires hooks; hooks that still run after this time are killed.
 fn within<T>(engine: &Engine, time: Duration, late: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     let Ok(kill_switch) = engine.kill_switch() else { return work() };
     let (done, wait) = sync_channel::<()>(1);

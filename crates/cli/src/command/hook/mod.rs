@@ -1,9 +1,9 @@
-//! `crosier hook AGENT [EVENT]`: the line in an agent's own configuration that passes its events to Crosier.
+//! `crosier hook AGENT [EVENT]`: the command in an agent's own configuration that passes its events to Crosier.
 //!
-//! Input: the agent's event. Output: the reply in the agent's format, nothing else on stdout, and no exit status by
-//! accident. On any error, including an unknown argument, it fails *closed*: actions are denied in the way
-//! that this agent understands, the person is told, and other events get no opinion, so that a bug in Crosier cannot
-//! keep an agent going.
+//! Input: the agent's event. Output: the reply in the agent's format and nothing else on stdout, and only exit statuses
+//! that the agent understands. On any error, including an unknown argument, it fails *closed*: actions are denied in
+//! the way that this agent understands, the person is told, and other events get no opinion, so that a bug in Crosier
+//! cannot keep an agent running.
 
 mod input;
 mod judge;
@@ -44,10 +44,10 @@ pub(crate) struct HookArgs {
     event: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Answer within this time: less than the agent gives the hook
+    /// Answer within this time, which must be less than the agent gives the hook
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<u32>,
-    /// Print the plugin that opencode loads: it runs this very line
+    /// Print the plugin that opencode loads: it runs this same command
     #[arg(long)]
     plugin: bool,
     /// What is wrong with the command line.
@@ -101,7 +101,7 @@ impl HookArgs {
         format!("{mistake}`crosier hook {}`: no such agent; there are {}", self.agent, names.join(", "))
     }
 
-    /// The time that there is for hooks.
+    /// How long hooks may take.
     fn deadline(&self, agent: &Agent) -> Duration {
         let usual = agent.timeout.default_s - (agent.timeout.default_s / 10).clamp(1, 5);
         Duration::from_secs(self.deadline.unwrap_or(usual).into())
@@ -130,7 +130,7 @@ impl HookArgs {
     }
 }
 
-/// What an agent is told when nothing can be judged, as a body that it takes.
+/// The answer to an agent when nothing can be judged, as the body of an HTTP response.
 pub(crate) fn refusal(
     agent: &str,
     event: Option<&str>,
@@ -165,7 +165,7 @@ fn say(answer: &Answer) -> Result {
         print::note(answer.stderr.trim_end());
     }
     if !answer.stdout.is_empty() {
-        // If stdout is closed, there is nobody to report it to.
+        // If stdout is closed, nobody can be told.
         let _ = print::data(&answer.stdout);
     }
     Ok(if answer.status == Exit::DENIED { Exit::Denied } else { Exit::Done })

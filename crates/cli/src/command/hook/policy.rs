@@ -11,13 +11,13 @@ use crate::setup::Hooks;
 pub(super) enum Policy {
     /// These hooks.
     Loaded(Box<Hooks>, Notices),
-    /// Nothing: there is no configuration that counts.
+    /// Nothing: no configuration is in force.
     None(Notices),
-    /// Nothing can be judged, for this reason; these hooks say so, with those that are not at fault.
+    /// No decision can be made, for this reason; the hooks, if any, deny, and include those that are not at fault.
     Closed(String, Option<Box<Hooks>>),
 }
 
-/// What an agent is told when nothing can be judged.
+/// The reason that an agent gets when no decision can be made.
 pub(super) fn reason(why: &str) -> String {
     format!("crosier cannot judge this: {why}")
 }

@@ -1,8 +1,8 @@
 //! Which project an event belongs to.
 //!
-//! The project that the agent names is used, and the folder of the event only as a last resort: an agent's
-//! `cd` must not remove the policy. Where an agent only sends its current folder, the folder of the session's first
-//! event is pinned in the state folder. A later folder can add a project, but not remove one.
+//! The project that the agent names is used; the folder of the event is used only if it names none: an agent's
+//! `cd` must not remove the policy. If an agent sends only its current folder, the folder of the session's first
+//! event is stored in the state folder. A later folder can add a project, but not remove one.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crosier_policy::Request;
 use super::session;
 use crate::environment;
 
-/// How long a pin outlives the last event that it was made for.
+/// How long a stored folder is kept after the last event of its session.
 const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Fills in the project folder of a request.
@@ -51,7 +51,7 @@ fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
     }
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     sweep(&folder);
-    // The first process writes it; a concurrent one reads it.
+    // The first process writes it; concurrent ones read it.
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     fs::write(&beside, here.as_os_str().as_bytes())?;
     let linked = fs::hard_link(&beside, &path);
@@ -64,7 +64,7 @@ fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Forgets old sessions, when a new one begins.
+/// Removes the stored folders of old sessions, when a new one begins.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(1000) {
         let age =

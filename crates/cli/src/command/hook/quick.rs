@@ -1,5 +1,5 @@
-//! The words after `crosier hook`, read here and never refused: a mistake in an agent's configuration must deny, not
-//! end with a status that the agent takes for something else.
+//! Reads the arguments of `crosier hook` and never refuses them: a mistake in an agent's configuration must deny, and
+//! not end with a status that means something else to the agent.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::HookArgs;
 use crate::args::ConfigArgs;
 
-/// The arguments, when these words are `hook`. Help and version are for a person, and for the parser.
+/// The arguments, if these words are `hook`. Help and version are left to the parser.
 pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArgs> {
     let mut words = words.into_iter();
     words.next().filter(|command| command == "hook")?;
@@ -50,7 +50,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
                     };
                     *place = Some(PathBuf::from(folder));
                 }
-                _ => args.mistake(&format!("{name} needs an absolute folder")),
+                _ => args.mistake(&format!("{name} needs an absolute path")),
             },
             "--trust" => match value().and_then(|value| value.into_string().ok()) {
                 Some(digest) if !digest.is_empty() => args.config.trust = Some(digest),
@@ -72,7 +72,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
     Some(args)
 }
 
-/// What stands after an option and its `=`, byte for byte.
+/// What follows an option and its `=`, byte for byte.
 fn tail(word: &OsString, from: usize) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     OsString::from_vec(word.as_bytes().get(from..).unwrap_or_default().to_vec())

@@ -1,8 +1,8 @@
-//! What a session remembers between two calls of `crosier hook`: context that waits for an event that takes it, how
-//! often hooks resumed the agent in a row, and what the person was told already.
+//! What is remembered between two calls of `crosier hook` in a session: context that waits for an event that can take
+//! it, how often in a row hooks resumed the agent, and what the person was already told.
 //!
-//! One small file per agent and session in the state folder, readable by its owner only, bounded, forgotten with the
-//! session. If nothing can be stored, decisions are still made: an error here never becomes an allow.
+//! One small file per agent and session in the state folder, readable only by its owner, limited in size, and removed
+//! with the session. If nothing can be stored, decisions are still made: an error here never becomes an allow.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -14,33 +14,33 @@ use crosier_dialect::{Answer, Call, Verdict};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// How often in a row hooks may keep an agent going that has no limit of its own.
+/// How often in a row hooks may resume an agent that has no limit of its own.
 const MOST_RESUMES: u32 = 8;
 /// How long context waits.
 const MOST_AGE: Duration = Duration::from_secs(3600);
-/// How much of it waits.
+/// How many bytes of context can wait.
 const MOST_CONTEXT: usize = 64 * 1024;
 /// How much of the reason of a resume is remembered, in characters.
 const MOST_REASON: usize = 200;
-/// How many failures are remembered as told.
+/// How many subjects of messages are remembered.
 const MOST_TOLD: usize = 256;
-/// How long a session that never ended is remembered.
+/// How long a session is remembered if it never ended.
 const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What is remembered.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Memory {
-    /// Texts that wait, with the time in seconds.
+    /// Texts that wait, each with the time it was added, in seconds.
     context: Vec<(u64, String)>,
     resumes: u32,
-    /// Why a hook resumed the agent, if the answer before did so.
+    /// Why a hook resumed the agent, if the previous answer did so.
     resumed: Option<String>,
-    /// The hooks whose failure was told.
+    /// The hooks whose failure the person was told.
     told: Vec<String>,
 }
 
-/// The answer to a call, with what the session remembers.
+/// The answer to a call, which depends on what the session remembers.
 pub(super) fn answer(state: Option<&Path>, call: &Call, verdict: Verdict) -> Answer {
     let Some(path) = state.and_then(|state| path_of(state, call)) else { return without(call, verdict) };
     let (empty, now) = (Memory::default(), now());
@@ -60,22 +60,24 @@ pub(super) fn answer(state: Option<&Path>, call: &Call, verdict: Verdict) -> Ans
     }
 }
 
-/// The answer of a session that cannot remember: an agent without a limit is resumed once.
+/// The answer when nothing can be remembered: an agent without a limit is resumed once.
 fn without(call: &Call, mut verdict: Verdict) -> Answer {
     let again = call.sent("stop_hook_active").is_some_and(|active| active.text() == "true");
     if again && call.agent.resumes.is_none() {
         verdict.resume = None;
     }
     let mut answer = call.answer(&verdict);
-    answer.log.extend(answer.waits.iter().map(|text| format!("context that could not wait: {text}")));
+    answer
+        .log
+        .extend(answer.waits.iter().map(|text| format!("context that could not be kept for later: {text}")));
     answer
 }
 
-/// The answer, and what is to be remembered after it.
+/// The answer, and the new memory.
 fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (Answer, Memory) {
     match call.entry.event {
         "SessionStart" => memory = Memory::default(),
-        // Some agents send the reason of a resume as a prompt: that is not a person's.
+        // Some agents send the reason of a resume as a prompt, which does not come from a person.
         "UserPromptSubmit" if !is_resume(call, memory.resumed.as_deref()) => memory.resumes = 0,
         _ => {}
     }
@@ -88,7 +90,7 @@ fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (A
     verdict.told.retain(|told| !(told.failed && memory.told.contains(&told.hook)));
     let is_over = memory.resumes >= MOST_RESUMES && call.agent.resumes.is_none();
     if is_over && verdict.resume.take().is_some() {
-        let text = format!("crosier: hooks resumed {MOST_RESUMES} times in a row, now it stops");
+        let text = format!("crosier: hooks resumed the agent {MOST_RESUMES} times in a row; now it stops");
         verdict.told.push(crosier_dialect::Told { hook: String::new(), failed: false, text });
     }
     let answer = call.answer(&verdict);
@@ -114,7 +116,7 @@ fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (A
     (answer, memory)
 }
 
-/// Whether a prompt is what a hook resumed the agent with.
+/// Whether a prompt is the reason with which a hook resumed the agent.
 fn is_resume(call: &Call, resumed: Option<&str>) -> bool {
     let prompt = call.sent("prompt");
     let prompt = prompt.as_ref().and_then(|prompt| prompt.as_str());
@@ -153,7 +155,7 @@ fn write(path: &Path, memory: &Memory) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// Forgets sessions without an end event.
+/// Removes the files of sessions that had no end event.
 fn sweep(folder: &Path) {
     let old = |entry: &fs::DirEntry| {
         let age =
@@ -165,12 +167,12 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The file of a call's session; none when there is no session.
+/// The file of a call's session; `None` when it has no session.
 fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
     Some(state.join("hook").join(name_of(call)?).with_extension("json"))
 }
 
-/// The name of a call's session, for files; none when there is no session.
+/// The name of a call's session, for files; `None` when it has no session.
 pub(super) fn name_of(call: &Call) -> Option<String> {
     use std::fmt::Write as _;
     let session = Some(call.session()).filter(|session| !session.is_empty())?;

@@ -1,5 +1,5 @@
-//! Protects the lines that call Crosier: a change of the agent's settings that removes them is not
-//! applied, in agents that ask before they do so. `crosier uninstall` forgets the lines first, so it is not affected.
+//! Protects the entries that call Crosier: a change to the agent's settings that removes them is not
+//! applied, in agents that ask before they apply changes. `crosier uninstall` forgets the entries first, so it works.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,6 @@ pub(super) fn objection(call: &Call, state: Option<&Path>) -> Option<String> {
     let shown = crate::print::one_line(&file.display().to_string());
     let name = row.agent;
     Some(format!(
-        "{shown}: {why}; in a terminal outside of the agent, `crosier uninstall {name}` takes Crosier out"
+        "{shown}: {why}; in a terminal outside the agent, `crosier uninstall {name}` removes Crosier"
     ))
 }

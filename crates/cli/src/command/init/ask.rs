@@ -1,4 +1,4 @@
-//! The three questions of `init`: arrow keys, and a good answer is chosen already.
+//! The three questions of `init`: answered with arrow keys, with a good default.
 
 use std::io::IsTerminal;
 
@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failed};
 use crate::text::cut;
 use crate::{environment, setup};
 
-/// Refuses to ask where nobody can answer.
+/// Fails if there is no terminal.
 pub(super) fn terminal() -> Result<(), Failed> {
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         return Ok(());
@@ -29,17 +29,16 @@ fn stopped(error: InquireError) -> Failed {
     }
 }
 
-/// Which keys there are, the most needed first.
-const HELP: &str = "↑↓ move, Enter takes it, Esc changes nothing";
-const HELP_FOR_MANY: &str = "Space on or off, Enter takes them, Esc changes nothing, ↑↓ move";
+/// The help line, the most important keys first.
+const HELP: &str = "↑↓ move, Enter accepts, Esc changes nothing";
+const HELP_FOR_MANY: &str = "Space on or off, Enter accepts, Esc changes nothing, ↑↓ move";
 
-/// A line that the terminal does not break in the middle of a word: the mark in front and the brackets around it take
-/// four columns.
+/// Shortens a text to one row of the terminal: the mark before it and the brackets around it take four columns.
 fn on_one_line(text: &str) -> String {
     cut(text, environment::columns().unwrap_or(80).saturating_sub(4))
 }
 
-/// What to guard.
+/// Asks what to guard.
 pub(super) fn pack(usual: &str) -> Result<String, Failed> {
     let loader = setup::loader();
     let packs = loader.packs();
@@ -47,7 +46,7 @@ pub(super) fn pack(usual: &str) -> Result<String, Failed> {
     let lines: Vec<String> =
         packs.iter().map(|pack| on_one_line(&format!("{}: {}", short(pack), pack.about))).collect();
     let start = packs.iter().position(|pack| pack.name == usual).unwrap_or_default();
-    // What was chosen stays on the screen: its name is enough.
+    // The answer stays on the screen: the name of the pack is enough.
     let answer = |option: ListOption<&String>| packs.get(option.index).map(short).unwrap_or_default();
     let chosen = Select::new("What should be guarded?", lines)
         .with_starting_cursor(start)
@@ -58,7 +57,7 @@ pub(super) fn pack(usual: &str) -> Result<String, Failed> {
     Ok(packs.get(at).map_or_else(|| usual.to_owned(), |pack| pack.name.to_owned()))
 }
 
-/// In which agents.
+/// Asks in which agents.
 pub(super) fn agents(found: &[&'static Row]) -> Result<Vec<&'static Row>, Failed> {
     if found.is_empty() {
         return Ok(Vec::new());
@@ -73,7 +72,7 @@ pub(super) fn agents(found: &[&'static Row]) -> Result<Vec<&'static Row>, Failed
     Ok(chosen.iter().filter_map(|one| found.get(one.index).copied()).collect())
 }
 
-/// Whether denials are carried out.
+/// Asks whether denials are carried out.
 pub(super) fn mode() -> Result<Mode, Failed> {
     let lines = ["enforce: it does not run", "warn: it runs, and you are told that it would be denied"];
     let answer = |option: ListOption<&String>| {

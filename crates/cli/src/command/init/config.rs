@@ -15,7 +15,7 @@ use crate::exit::{Exit, Failed};
 use crate::setup::{self, DEFAULT_CONFIG};
 use crate::wiring::{Wiring, undisturbed};
 
-/// Refuses a pack that is not there.
+/// Refuses an unknown pack.
 pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
     let loader = setup::loader();
     let names: Vec<&str> = loader.packs().iter().map(|pack| pack.name).collect();
@@ -28,7 +28,7 @@ pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
     Err(Failed::new(Exit::Usage, message))
 }
 
-/// Writes the first configuration; none when there is one already.
+/// Writes the first configuration; `None` when there is already one.
 pub(super) fn write(file: &Path, choice: &Choice, kind: Option<&Kind>) -> Result<Option<String>, Failed> {
     let text = project::first_config(&choice.pack, choice.mode, kind);
     let is_new = create(file, &text).map_err(|error| cannot(file, &error))?;
@@ -39,7 +39,7 @@ fn cannot(file: &Path, error: &std::io::Error) -> Failed {
     Failed::new(Exit::Failed, format!("{} cannot be written: {error}", file.display()))
 }
 
-/// Makes a file that is not there yet, all at once; false when it is there.
+/// Creates a file atomically; returns false when it already exists.
 fn create(file: &Path, text: &str) -> std::io::Result<bool> {
     if fs::symlink_metadata(file).is_ok() {
         return Ok(false);
@@ -69,7 +69,7 @@ pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, 
     let is_ours = |one: &Reviewed| {
         let fits = |(path, found, _): &(String, String, String)| match path == DEFAULT_CONFIG {
             true => found.ends_with(&digest),
-            // That a file is not there is recorded too.
+            // Recorded as a file that does not exist.
             false => !one.folder.join(path).exists(),
         };
         Some(&one.folder) == folder.as_ref() && one.files.iter().all(fits)
@@ -85,7 +85,7 @@ pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, 
     Ok("trusted as it is: when it changes, `crosier trust` asks you again\n".to_owned())
 }
 
-/// Says in the user's own configuration whether denials are carried out; makes one if there is none.
+/// Writes into the user's own configuration whether denials are carried out; creates it if needed.
 pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
     let file = wiring.program.config_home.join(DEFAULT_CONFIG);
     let text = project::first_config(USUAL_PACK, mode, None);
@@ -112,7 +112,7 @@ pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
         .and_then(|()| fs::rename(&beside, file.canonicalize()?));
     written.map_err(|error| cannot(&file, &error))?;
     did();
-    crate::print::data(&format!("{}: mode is {} now", wiring.shown(&file), mode.word()))
+    crate::print::data(&format!("{}: mode is now {}", wiring.shown(&file), mode.word()))
 }
 
 /// The same text with another `mode:` at its top level.

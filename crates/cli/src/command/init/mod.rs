@@ -1,7 +1,7 @@
-//! `crosier init`: from nothing to a policy that holds in every agent on the machine.
+//! `crosier init`: sets up a policy that applies in every agent on the machine.
 //!
-//! Everything is asked and planned first; then the configuration is written, the agents are wired, and what was written
-//! is trusted. Run again, it changes nothing.
+//! Everything is asked and planned first; then the configuration is written, the agents are set up, and what was
+//! written is trusted. Running it again changes nothing.
 
 mod ask;
 mod config;
@@ -25,9 +25,9 @@ use crate::{person, print, setup, table};
 
 pub(crate) use config::set_mode;
 
-/// A command line that every pack stops.
+/// A command that every pack denies.
 const EXAMPLE: &str = "git push --force";
-/// The pack that people get who do not choose.
+/// The default pack.
 const USUAL_PACK: &str = "crosier:recommended";
 
 #[derive(Debug, Args)]
@@ -83,9 +83,9 @@ impl Run for InitArgs {
                     said += &config::trust(&wiring, &file, text)?;
                 }
             }
-            None => said += &format!("{shown}: there already, left as it is\n"),
+            None => said += &format!("{shown}: already exists, not changed\n"),
         }
-        // What is in force has just changed, and with it the events that have hooks.
+        // The policy in force has just changed, and with it the events that have hooks.
         let wiring = Wiring::find(wiring.homes)?;
         let done: Vec<Done> =
             choice.rows.iter().map(|row| install(row, &wiring, Scope::User, (false, false))).collect();
@@ -106,7 +106,7 @@ impl Run for InitArgs {
 }
 
 impl InitArgs {
-    /// The home folder is no project.
+    /// Whether to write the user's own file. The home folder is not a project.
     fn is_user(&self, wiring: &Wiring) -> bool {
         let project = &wiring.places.project;
         self.user || project == Path::new("/") || *project == wiring.places.home
@@ -153,7 +153,7 @@ impl InitArgs {
     }
 }
 
-/// An agent in a line, and what is to be known about it.
+/// One line about an agent, and what the person should know about it.
 fn summary(done: &Done, wiring: &Wiring) -> String {
     let files: Vec<String> = done.plan.changes.iter().map(|change| wiring.shown(&change.path)).collect();
     let where_ = match files.as_slice() {
@@ -171,13 +171,13 @@ fn summary(done: &Done, wiring: &Wiring) -> String {
     text
 }
 
-/// One command, judged by what is in force now.
+/// The decision about one command under the policy in force now.
 fn shown_denial(wiring: &Wiring) -> String {
     let request = setup::request(&[], wiring.homes.clone());
     let closed = match crosier_policy::in_force(&request) {
         Policy::Loaded(_) => None,
         Policy::Closed(closed) => Some(closed.why),
-        // A configuration that nobody trusted.
+        // The configuration is not trusted.
         Policy::None(notices) => {
             let lines = notices.iter().map(|notice| format!("{}\n", print::one_line(&notice.text)));
             return lines.collect();

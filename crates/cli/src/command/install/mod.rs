@@ -1,4 +1,4 @@
-//! `crosier install` and `crosier uninstall`: the lines that call Crosier, in the configuration of agents.
+//! `crosier install` and `crosier uninstall`: the entries that call Crosier, in the configuration of agents.
 
 mod report;
 
@@ -17,8 +17,8 @@ pub(crate) use report::{Done, did, print_all};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without names, every agent that is found is installed: its program is on PATH, or its folder is
-there. What was in the files stays as it is; `crosier uninstall` brings them back.
+    after_help = "Without names, every agent that is found is installed: its program is on PATH, or its folder
+exists. Other content of the files is not changed; `crosier uninstall` restores them.
 
 Exit status: 0 done, 1 when a file could not be edited or when run inside an agent.
 
@@ -31,16 +31,16 @@ pub(crate) struct InstallArgs {
     /// In your own settings, for every project (default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// In the settings of this project (those that are not committed, where the agent has such a file)
+    /// In the settings of this project (the uncommitted ones, if the agent has such a file)
     #[arg(long)]
     project: bool,
-    /// Show what would change and change nothing
+    /// Show what would change, without changing anything
     #[arg(long)]
     dry_run: bool,
-    /// Also say in your own crosier.yaml whether denials are enforced or only reported
+    /// Also set in your own crosier.yaml whether denials are enforced or only reported
     #[arg(long, value_name = "enforce|warn", value_parser = mode)]
     mode: Option<Mode>,
-    /// Tell Codex that you trust these lines: it runs no others
+    /// Tell Codex that you trust these entries: it runs no others
     #[arg(long)]
     trust: bool,
     /// Print JSON
@@ -55,7 +55,7 @@ pub(crate) fn mode(text: &str) -> std::result::Result<Mode, String> {
     match text {
         "enforce" => Ok(Mode::Enforce),
         "warn" => Ok(Mode::Warn),
-        _ => Err("it is `enforce` or `warn`".to_owned()),
+        _ => Err("it must be `enforce` or `warn`".to_owned()),
     }
 }
 
@@ -77,7 +77,7 @@ impl Run for InstallArgs {
     }
 }
 
-/// The agents that were named, or those that are found.
+/// The agents that were named, or else those that are found.
 fn chosen(names: &[String], wiring: &Wiring) -> std::result::Result<Vec<&'static Row>, Failed> {
     if !names.is_empty() {
         return wiring::rows(names);
@@ -98,7 +98,7 @@ pub(crate) fn found(wiring: &Wiring) -> Vec<&'static Row> {
     all.filter(|row| row.detect(&wiring.places).is_some()).collect()
 }
 
-/// Installs for one agent; `flags` are whether Codex trusts it, and whether nothing is written.
+/// Installs for one agent; `flags` are whether Codex should trust it, and whether it is a dry run.
 pub(crate) fn install(
     row: &'static Row,
     wiring: &Wiring,
@@ -124,17 +124,17 @@ pub(crate) fn install(
     done
 }
 
-/// From the plan to the deed nobody else installs; a plan that is only shown does not wait.
+/// Locks out other installers from the plan until it is applied; a dry run does not wait.
 fn locked(wiring: &Wiring, dry_run: bool) -> std::result::Result<Option<Lock>, Refused> {
     if dry_run { Ok(None) } else { wiring.store.lock().map(Some) }
 }
 
-/// What the person has to do or know.
+/// What the person has to do or should know.
 fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> {
     let mut next = if dry_run { Vec::new() } else { row.obstacles(&wiring.places, scope) };
     if scope == Scope::Project && !row.project_is_local {
         next.push(format!(
-            "{} has no settings of a project that are not committed: this file names paths of your machine",
+            "{} has no uncommitted settings for a project: this file contains paths of your machine",
             row.title()
         ));
     }
@@ -149,8 +149,8 @@ fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file that is as it was written gets its old bytes back; from one that was edited since, exactly
-Crosier's entries are taken out.
+    after_help = "A file that was not edited since gets its previous content back; from an edited file, exactly
+Crosier's entries are removed.
 
 Example:
   crosier uninstall claude"
@@ -158,7 +158,7 @@ Example:
 pub(crate) struct UninstallArgs {
     /// Agents (default: all that were installed)
     agents: Vec<String>,
-    /// Show what would change and change nothing
+    /// Show what would change, without changing anything
     #[arg(long)]
     dry_run: bool,
     /// Print JSON

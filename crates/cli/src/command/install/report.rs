@@ -1,4 +1,4 @@
-//! What was done, for people and for programs.
+//! Reports what was done, for people and for programs.
 
 use std::fmt::Write as _;
 
@@ -11,15 +11,15 @@ use crate::paint::{Paint, Tone};
 use crate::wiring::Wiring;
 use crate::{print, table};
 
-/// What came of one agent.
+/// The result for one agent.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) row: &'static Row,
     pub(crate) plan: Plan,
     pub(crate) refused: Option<String>,
-    /// The word for it.
+    /// The result in a word.
     pub(crate) word: &'static str,
-    /// What to do or to know.
+    /// What the person has to do or should know.
     pub(crate) next: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn did(row: &Row, plan: &Plan) -> String {
     format!("{}: {}", row.agent, files.join(", "))
 }
 
-/// Everything that was done.
+/// Prints everything that was done.
 pub(crate) fn print_all(all: &[Done], wiring: &Wiring, is_json: bool) -> Result<(), Failed> {
     if is_json {
         let rows: Vec<Value> = all.iter().map(as_json).collect();

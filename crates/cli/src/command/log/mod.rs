@@ -19,7 +19,7 @@ use crate::setup::count;
 use crate::table;
 use show::Look;
 
-/// The pause between two reads of a log that is followed.
+/// The pause between two reads while a log is followed.
 const PACE: Duration = Duration::from_millis(150);
 /// How many records a terminal gets by default.
 const SCREENFUL: usize = 50;
@@ -48,28 +48,28 @@ pub(crate) struct LogArgs {
     /// Show records as they are written, until Ctrl-C
     #[arg(short = 'f', long, conflicts_with = "what")]
     follow: bool,
-    /// Only what was denied
+    /// Only denials
     #[arg(long)]
     denied: bool,
-    /// Only this decision; `would` is what hooks that only warn would have denied or asked
+    /// Only this decision; `would` selects what hooks that only warn would have denied or asked
     #[arg(long, value_name = "DECISION", value_parser = decisions())]
     decision: Option<String>,
-    /// Only events of this agent: claude, codex, …; `crosier run` is `crosier`
+    /// Only events of this agent: claude, codex, …; for `crosier run` it is `crosier`
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Only sessions whose id begins with this
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only where this hook ran, decided or failed
+    /// Only events at which this hook ran, decided or failed
     #[arg(long, value_name = "NAME")]
     hook: Option<String>,
     /// Only records since: 30s, 15m, 1h, 2d, 1w, 2026-11-17, 2026-11-17T08:30
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
-    /// Only the newest N; 0 is all (default: all in a pipe, 50 on a terminal)
+    /// Only the newest N; 0 means all (default: all in a pipe, 50 on a terminal)
     #[arg(short = 'n', long = "lines", value_name = "N")]
     lines: Option<usize>,
-    /// Print one JSON object a line
+    /// Print one JSON object per line
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -149,13 +149,13 @@ impl LogArgs {
         if self.json { format!("{}\n", show::json(record)) } else { look.lines(record) }
     }
 
-    /// One record, whole.
+    /// Shows one record in full.
     fn one(&self, log: &Log, filter: &Filter, id: &str, look: &Look) -> Result {
         let found = log.read(filter, Some(1)).map_err(|error| unreadable(log, &error))?;
         let Some(record) = found.first() else {
             let id = print::one_line(id);
             let message = format!(
-                "no record has the id `{id}`; `crosier log` shows the ids in front, `crosier log stats` the numbers"
+                "no record has the id `{id}`; `crosier log` shows the ids, `crosier log stats` shows statistics"
             );
             return Err(Failed::new(Exit::Failed, message));
         };
@@ -170,7 +170,7 @@ impl LogArgs {
             print::data(&self.nothing(log)?)?;
             return Ok(Exit::Done);
         }
-        // What `doctor` tried is no event of an agent.
+        // Events that `doctor` sent as a test are not counted.
         let is_event = |record: &Record| {
             self.session.is_some() || record.session.as_deref() != Some(doctor_line::SESSION)
         };
@@ -197,13 +197,13 @@ impl LogArgs {
                     print::data(&self.shown(&record, look))?;
                 }
             }
-            // What was written while the past was read is over.
+            // Only the first look can return records that were already shown.
             std::thread::sleep(PACE);
             shown.clear();
         }
     }
 
-    /// What to do when there is nothing to see.
+    /// What to do when there is nothing to show.
     fn nothing(&self, log: &Log) -> std::result::Result<String, Failed> {
         let all = log.read(&Filter::default(), None).map_err(|error| unreadable(log, &error))?.len();
         if all > 0 {

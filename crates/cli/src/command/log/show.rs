@@ -1,4 +1,4 @@
-//! Records for people.
+//! Shows records to people.
 
 use std::io::IsTerminal;
 
@@ -16,7 +16,7 @@ use crate::{environment, paint};
 pub(super) struct Look {
     pub(super) is_terminal: bool,
     paint: Paint,
-    /// None: lines may be as wide as they are.
+    /// `None`: lines may have any width.
     width: Option<usize>,
     zone: TimeZone,
     today: jiff::civil::Date,
@@ -29,7 +29,7 @@ impl Look {
         Self { is_terminal, paint: paint::Paint::stdout(), width: environment::columns(), zone, today }
     }
 
-    /// A record in one line, and a second one with the reason where there is one.
+    /// A record on one line, with a second line for the reason if there is one.
     pub(super) fn lines(&self, record: &Record) -> String {
         let (word, tone) = decision(record);
         let head = format!("{} {} ", record.id, self.time(record));
@@ -53,7 +53,7 @@ impl Look {
         }
     }
 
-    /// Everything that is known.
+    /// Everything that is known about a record.
     pub(super) fn whole(&self, record: &Record) -> String {
         let zoned = record.time.to_zoned(self.zone.clone());
         let mut rows: Vec<(&str, String)> = vec![
@@ -93,7 +93,7 @@ impl Look {
         text
     }
 
-    /// The time of day; with the date when it is not today's.
+    /// The time of day; with the date if it is not today.
     fn time(&self, record: &Record) -> String {
         let at: Zoned = record.time.to_zoned(self.zone.clone());
         let form = if at.date() == self.today { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
@@ -106,7 +106,7 @@ pub(super) fn json(record: &Record) -> String {
     serde_json::to_string(record).unwrap_or_default()
 }
 
-/// The decision in a word of five letters, and its colour.
+/// The decision as a word of at most five letters, and its colour.
 fn decision(record: &Record) -> (&'static str, Tone) {
     match (record.kind, record.decision.as_deref(), record.would.as_deref()) {
         (Kind::Command, ..) => ("did  ", Tone::Strong),
@@ -130,7 +130,7 @@ fn subject(record: &Record) -> String {
     }
 }
 
-/// What is worth a line of its own.
+/// Details that get a line of their own.
 fn said(record: &Record) -> Vec<String> {
     let mut lines = Vec::new();
     let by = record.by.as_deref().map(|by| format!("{}: ", one_line(by))).unwrap_or_default();
@@ -148,7 +148,7 @@ fn said(record: &Record) -> Vec<String> {
     for failure in &record.failures {
         let (hook, detail) = (one_line(&failure.hook), one_line(&failure.detail));
         let text = format!("{hook} failed ({}): {detail}", one_line(&failure.kind));
-        // A denial by a failure has it as its reason.
+        // If a failure denied, it is already the reason.
         if !record.reason.as_deref().is_some_and(|reason| reason.contains(&failure.detail)) {
             lines.push(text);
         }

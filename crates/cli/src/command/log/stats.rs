@@ -1,4 +1,4 @@
-//! The log in numbers, for people.
+//! The statistics of the log, for people.
 
 use crosier_log::Stats;
 

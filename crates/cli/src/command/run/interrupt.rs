@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one stops the agent in good order, the second one exits at once.
+//! Ctrl-C: the first one stops the agent cleanly, the second one exits at once.
 
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -17,12 +17,12 @@ const ALL: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 /// How long to wait for hooks to be killed before the process exits.
 const LAST_MOMENT: Duration = Duration::from_millis(200);
 
-/// Which signal came.
+/// Which signal arrived.
 #[derive(Debug)]
 pub(super) struct Seen(Arc<AtomicUsize>);
 
 impl Seen {
-    /// Its number; that of Ctrl-C when somebody else interrupted.
+    /// Its number; that of Ctrl-C when something else interrupted the session.
     pub(super) fn number(&self) -> u8 {
         u8::try_from(self.0.load(Ordering::SeqCst)).ok().filter(|&number| number > 0).unwrap_or(2)
     }
@@ -61,7 +61,7 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
     Ok(Seen(seen))
 }
 
-#[expect(clippy::disallowed_methods, reason = "somebody wants to leave at once, and main is busy")]
+#[expect(clippy::disallowed_methods, reason = "the person wants to exit at once, and main is busy")]
 fn leave(code: i32) {
     std::process::exit(code);
 }

@@ -1,7 +1,7 @@
 //! `crosier run`: the agent, with a real model, in this folder.
 //!
-//! In comes a prompt; on stdout comes the model's last answer, on stderr what happens meanwhile. Only this command
-//! knows the environment: keys and addresses go from here to the model, and not to what tools start.
+//! Input: a prompt. The model's last answer goes to stdout, and what happens meanwhile to stderr. Only this command
+//! knows the environment: keys and addresses are passed to the model, but not to the processes that tools start.
 
 mod interrupt;
 mod model;
@@ -28,7 +28,7 @@ use crate::{print, setup, state_folder};
 use play::{Output, Prepared};
 use report::Display;
 
-/// The instructions of the model, unless others are given.
+/// The default instructions of the model.
 const SYSTEM: &str = "You are an agent that works in a folder of files with the tools that it is given. \
     Look before you change something, change no more than was asked for, and say briefly what you did.";
 
@@ -69,14 +69,14 @@ pub(crate) struct RunArgs {
     /// Print a line of JSON for every message and every event
     #[arg(long, conflicts_with = "tui")]
     json: bool,
-    /// Show the session on a full screen; q leaves
+    /// Show the session on the full screen; q leaves
     #[arg(long)]
     tui: bool,
 }
 
 impl Run for RunArgs {
     fn run(&self) -> Result {
-        // Everything that can be wrong is found before anything is begun.
+        // All mistakes are found before anything starts.
         let permissions = self.permission.read()?;
         let servers = self.tools.servers()?;
         let members = self.team.members()?;

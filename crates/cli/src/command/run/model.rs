@@ -11,12 +11,12 @@ use crosier_agent::model::{Key, Model, ModelError, Scripted, Service, ServiceCon
 use crate::exit::{Exit, Failed};
 use crate::{environment, print};
 
-/// What stands before the colon of a model, and what it means.
+/// The kinds of models, which are written before the colon.
 const KINDS: [&str; 3] = ["anthropic", "openai", "scripted"];
-/// The models that are used when only a key is given.
+/// The default models.
 const DEFAULTS: [(Wire, &str); 2] = [(Wire::Anthropic, "claude-sonnet-4-5"), (Wire::OpenAi, "gpt-5")];
 
-// Which model, as typed. (Not a doc comment: clap would take it for the command's.)
+// The model, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// anthropic:NAME, openai:NAME or scripted:FILE (default: by the key that is set)
@@ -46,7 +46,7 @@ impl ModelArgs {
             Some(("scripted", file)) if !file.is_empty() => scripted(Path::new(file)),
             other => {
                 let near = other.and_then(|(kind, _)| nearest(kind, KINDS)).filter(|near| {
-                    // The right word with nothing after it is another mistake.
+                    // A known kind without a name is a different mistake.
                     other.is_some_and(|(kind, _)| kind != *near)
                 });
                 let near = near.map(|near| format!(", did you mean `{near}:`?")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Who may run what, as typed.
+//! Permissions, from the command line.
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -16,16 +16,16 @@ fn modes() -> PossibleValuesParser {
     PermissionMode::WORDS.map(|(word, _)| word).into()
 }
 
-// Permissions, as typed. (Not a doc comment: clap would take it for the command's.)
+// Permissions, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct PermissionArgs {
     /// How permissions are asked for
     #[arg(long, value_name = "MODE", default_value = "default", value_parser = modes())]
     permission_mode: String,
-    /// Run without asking what this rule is about: 'Bash(git *)', Read, 'Write(src/**)'
+    /// Run what this rule matches without asking: 'Bash(git *)', Read, 'Write(src/**)'
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
-    /// Never run what this rule is about, whatever else allows it
+    /// Never run what this rule matches, whatever else allows it
     #[arg(long, value_name = "RULE")]
     deny: Vec<String>,
     /// Never run this tool; a pattern like mcp__* names several
@@ -57,7 +57,7 @@ impl PermissionArgs {
     }
 }
 
-/// A tool that is to be disabled and does not exist is a mistake: the one that was meant would run.
+/// Refuses to disable an unknown tool: the one that was meant would run.
 pub(crate) fn check_disabled(permissions: &Permissions, tools: &[Arc<dyn Tool>]) -> Result<(), Failed> {
     let names: Vec<&str> = tools.iter().map(|tool| tool.spec().name.as_str()).collect();
     let Some(wrong) = permissions.disabled.iter().find(|one| !names.iter().any(|name| one.matches(name)))

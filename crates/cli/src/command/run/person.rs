@@ -1,7 +1,7 @@
-//! The person in front of the agent, who is asked.
+//! Asks the person for permission.
 //!
-//! What would run is shown whole and as it is: nothing in it can steer the terminal, and what a terminal would not
-//! show is escaped.
+//! What would run is shown in full: nothing in it can control the terminal, and characters that a terminal would not
+//! show are escaped.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -17,16 +17,16 @@ use tokio::sync::oneshot;
 use crate::agent::tui::Screen;
 use crate::print::one_line;
 
-/// The tool for which every call is a separate permission.
+/// The tool whose commands are each allowed separately.
 const BASH: &str = "Bash";
-/// How many lines of a written text are shown; commands are shown whole.
+/// How many lines of a text to write are shown; commands are shown in full.
 const LINES: usize = 40;
 
 /// A person who can be asked.
 #[derive(Debug)]
 pub(super) struct TerminalPerson {
     prompt_at: Prompt,
-    /// One question at a time.
+    /// Held while a question is asked, so that there is one at a time.
     turn: tokio::sync::Mutex<()>,
     always: Mutex<HashSet<String>>,
 }
@@ -34,20 +34,20 @@ pub(super) struct TerminalPerson {
 /// Where the person is asked.
 #[derive(Debug)]
 enum Prompt {
-    /// At a terminal, with lines.
+    /// On a terminal, line by line.
     Lines,
-    /// In front of the full screen.
+    /// On the full screen.
     Screen(Screen),
 }
 
 impl TerminalPerson {
-    /// Somebody who can be asked, when there is a terminal to ask at.
+    /// A person at the terminal, if there is one.
     pub(super) fn at_the_terminal() -> Option<Arc<Self>> {
         let is_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         is_there.then(|| Self::new(Prompt::Lines))
     }
 
-    /// Somebody in front of the full screen.
+    /// A person at the full screen.
     pub(super) fn on(screen: &Screen) -> Arc<Self> {
         Self::new(Prompt::Screen(screen.clone()))
     }
@@ -56,7 +56,7 @@ impl TerminalPerson {
         Arc::new(Self { prompt_at, turn: tokio::sync::Mutex::default(), always: Mutex::default() })
     }
 
-    /// What was always allowed need not be asked. (What a hook wants to be asked is asked every time.)
+    /// The standing answer, if the person said "always". (When a hook wants to ask, the person is asked every time.)
     pub(super) fn says(&self, tool: &str, input: &str) -> Option<bool> {
         let always = self.always.lock().unwrap_or_else(PoisonError::into_inner);
         always.contains(&sort(tool, input)).then_some(true)
@@ -90,12 +90,12 @@ impl Person for TerminalPerson {
     }
 }
 
-/// What "always" is about: a command means that command and no other; any other tool means the tool.
+/// What "always" applies to: for a command, that command only; otherwise the whole tool.
 fn sort(tool: &str, input: &str) -> String {
     if tool == BASH { format!("{tool} {input}") } else { tool.to_owned() }
 }
 
-/// The question, for reading.
+/// The text of the question.
 fn shown(question: &Question) -> String {
     let input: Value = serde_json::from_str(&question.input).unwrap_or_default();
     let mut text = String::new();
@@ -138,8 +138,8 @@ fn lines(text: &mut String, key: &str, value: &Value, most: usize) {
     }
 }
 
-/// A line of the person; none when there will be none. The thread that reads is not waited for: a read cannot be
-/// stopped, and the process may end meanwhile.
+/// Reads a line from the person; `None` at the end of input. The reading thread is not joined: a read cannot be
+/// interrupted, and the process may end meanwhile.
 async fn ask(prompt: String) -> Option<String> {
     let (told, answer) = oneshot::channel();
     let read = move || {

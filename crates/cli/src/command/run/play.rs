@@ -19,24 +19,24 @@ use crate::exit::{Exit, Failed};
 use crate::logbook::Journal;
 use crate::{print, state_folder};
 
-/// The size of a conversation, in characters, over which it is compacted: about 100,000 tokens.
+/// A conversation with more characters than this is compacted: about 100,000 tokens.
 const COMPACT_OVER: usize = 400_000;
-/// What a person types to have the conversation shortened now.
+/// What a person types to compact the conversation now.
 const COMPACT: &str = "/compact";
-/// The most time that a tool may take.
+/// How long a tool may take at most.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What is put together before the agent begins.
+/// What is prepared before the agent starts.
 pub(super) struct Prepared {
     pub(super) prompt: Option<String>,
     pub(super) model: Arc<dyn Model>,
     pub(super) engine: Engine,
-    /// Where every fire is written down.
+    /// Logs every fire.
     pub(super) journal: Journal,
     pub(super) agent_hooks: Box<AgentHooks>,
     pub(super) permissions: Permissions,
     pub(super) servers: Vec<McpServerConfig>,
-    /// Who works on the tasks of a team.
+    /// The members of the team.
     pub(super) members: Vec<Member>,
     pub(super) opened: session::Opened,
     pub(super) folder: state_folder::StateFolder,
@@ -44,18 +44,18 @@ pub(super) struct Prepared {
     pub(super) interrupt: Interrupt,
 }
 
-/// Where what happens is shown.
+/// Where the session is shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Output<'a> {
     /// Lines of JSON, on stdout.
     Json,
     /// Lines for a person, on stderr.
     Lines,
-    /// A full screen.
+    /// The full screen.
     Screen(&'a Screen),
 }
 
-/// What is left of a session.
+/// What remains of a session.
 #[derive(Debug)]
 pub(super) struct Played {
     pub(super) end: End,
@@ -66,13 +66,13 @@ pub(super) struct Played {
 }
 
 impl RunArgs {
-    /// Plays the session.
+    /// Runs the session.
     pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<Played, Failed> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
         let played = runtime.block_on(self.go(prepared, output));
-        // Threads that could not be stopped are not awaited.
+        // Do not wait for threads that could not be stopped.
         runtime.shutdown_background();
         played
     }
@@ -113,7 +113,7 @@ impl RunArgs {
         // Close cleanly, unless the person interrupted.
         if end != End::Interrupted {
             if let Some(history) = history {
-                // Nothing depends on it.
+                // Errors do not matter here.
                 let _ = history.tidy().await;
             }
             mcp.close().await;
@@ -144,7 +144,7 @@ impl RunArgs {
     }
 }
 
-/// Shows the session, and finds who can be asked.
+/// Sets up the display, and finds a person to ask.
 fn show(parts: &mut Parts, output: Output<'_>, view: View) {
     match output {
         Output::Json => parts.witness = Some(Arc::new(report::Lines(parts.interrupt.clone()))),
@@ -170,7 +170,7 @@ fn show(parts: &mut Parts, output: Output<'_>, view: View) {
     }
 }
 
-/// The history of the folder. An agent without one works all the same, and says so.
+/// The history of the folder. Without one, the agent still works, and says so.
 async fn history(folder: &state_folder::StateFolder, workspace: &Path) -> Option<Arc<ShadowGit>> {
     match folder.history(workspace).await {
         Ok(history) => Some(Arc::new(history)),

@@ -1,4 +1,4 @@
-//! What is said about a run: its progress, its lines of JSON, its end.
+//! The output of a run: its progress, its lines of JSON, its end.
 
 use std::io::IsTerminal;
 
@@ -20,15 +20,15 @@ pub(super) enum Display {
     Screen,
 }
 
-/// What happens, for a person, on stderr.
+/// The timeline for a person, on stderr.
 pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
     let stderr = std::io::stderr();
     let look = Look { paint: Paint::of(&stderr), width: environment::width(), detail: Detail::Effects };
     Timeline::new(Box::new(stderr), look, interrupt.clone())
 }
 
-/// Every message and every event, on stdout, a line of JSON each. A reader that closes the pipe ends the session:
-/// nobody would see what the agent does.
+/// Every message and every event, on stdout, one line of JSON each. A reader that closes the pipe ends the session,
+/// because nobody would see what the agent does.
 #[derive(Debug)]
 pub(super) struct Lines(pub(super) Interrupt);
 
@@ -39,7 +39,7 @@ impl Witness for Lines {
 
     fn fired(&self, fired: &Fired) {
         let took = (fired.took.as_secs_f64() * 1e6).round() / 1e3;
-        // Put together as text: numbers of the payload keep their digits.
+        // Formatted as text, so that numbers in the payload keep their digits.
         let (agent, event) = (json!(fired.agent_id), json!(fired.event));
         let (input, outcome) = (fired.input.text(), fired.outcome.to_json());
         let text = format!(
@@ -57,7 +57,7 @@ impl Lines {
     }
 }
 
-/// The last words: the answer for whoever reads stdout, the id of the session for a person.
+/// Prints the answer on stdout, and the id of the session for a person.
 pub(super) fn finish(how: Display, played: &Played) -> std::result::Result<(), Failed> {
     let Played { end, session_id: id, messages, .. } = played;
     if how == Display::Json {
@@ -66,17 +66,17 @@ pub(super) fn finish(how: Display, played: &Played) -> std::result::Result<(), F
     }
     let answer = messages.last().filter(|message| message.role == Role::Assistant).map(Message::words);
     let is_terminal = std::io::stdout().is_terminal();
-    // At a terminal with lines the answer has been seen already, as the last of what happened.
+    // On a terminal with lines, the answer was already shown as the last line.
     let is_seen = how == Display::Lines && is_terminal && std::io::stderr().is_terminal();
     if let Some(answer) = answer.filter(|answer| !answer.is_empty() && !is_seen) {
-        // A terminal gets nothing that could steer it, a pipe every byte.
+        // A terminal must not be controlled by the answer; a pipe gets every byte.
         print::data(&if is_terminal { print::plain(&answer) } else { answer })?;
     }
     print::note(&format!("session {id}"));
     Ok(())
 }
 
-/// How the process ends.
+/// The exit status.
 pub(super) fn exit(end: &End) -> Result {
     let failed = |message: String| Err(Failed::new(Exit::Failed, print::plain(&message)));
     match end {

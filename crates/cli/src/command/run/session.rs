@@ -1,4 +1,4 @@
-//! Which session, as typed.
+//! The session, from the command line.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use crate::exit::{Exit, Failed};
 use crate::print;
 use crate::state_folder::StateFolderArgs;
 
-/// How many sessions are suggested when an id is unknown.
+/// How many sessions are listed when an id is unknown.
 const SHOWN: usize = 5;
 
-// The session, as typed. (Not a doc comment: clap would take it for the command's.)
+// The session, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
     /// Resume a session, by its id
@@ -30,12 +30,12 @@ pub(crate) struct SessionArgs {
     pub(crate) folder: StateFolderArgs,
 }
 
-/// A session that can begin.
+/// A session that is ready to begin.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) session: Session,
     pub(crate) messages: Vec<Message>,
-    /// How it begins, as SessionStart has it.
+    /// How it begins, for SessionStart.
     pub(crate) source: &'static str,
 }
 
@@ -64,7 +64,7 @@ impl SessionArgs {
     }
 }
 
-/// The sessions that may be meant.
+/// Sessions that may have been meant.
 fn others(sessions: &Path, id: &str) -> String {
     let all = session::list(sessions, usize::MAX);
     if all.is_empty() {

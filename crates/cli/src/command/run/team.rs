@@ -1,4 +1,4 @@
-//! A team of agents, as typed: who works, and on what.
+//! A team of agents, from the command line: its members and its tasks.
 
 use clap::Args;
 use crosier_agent::agent::{Actor, End, Member, Task};
@@ -8,13 +8,13 @@ use crate::print;
 
 /// The team's name, for hooks.
 const NAME: &str = "team";
-/// What kind of agent a member is when nobody says so.
+/// The default type of a member.
 const TEAMMATE: &str = "teammate";
 
-// A team, as typed. (Not a doc comment: clap would take it for the command's.)
+// A team, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct TeamArgs {
-    /// A task for the team, done before the prompt; several are shared out
+    /// A task for the team, done before the prompt; several are shared among the members
     #[arg(long, value_name = "TASK")]
     task: Vec<String>,
     /// A member of the team, NAME or NAME:TYPE (default: one)
@@ -27,7 +27,7 @@ impl TeamArgs {
         !self.task.is_empty()
     }
 
-    /// The members; two of one name would be one agent.
+    /// The members. Names must be unique: two members of one name would be one agent.
     pub(super) fn members(&self) -> Result<Vec<Member>, Failed> {
         let mut members: Vec<Member> = Vec::new();
         for word in &self.member {
@@ -46,7 +46,7 @@ impl TeamArgs {
         Ok(members)
     }
 
-    /// Has the team work until its list is empty.
+    /// Lets the team work until its task list is empty.
     pub(super) async fn work(&self, actor: &mut Actor, members: &[Member]) -> End {
         let task = |(number, subject): (usize, &String)| Task {
             id: (number + 1).to_string(),

@@ -1,4 +1,4 @@
-//! The tools of the agent: our own, and those of MCP servers.
+//! The tools of the agent: the built-in ones, and those of MCP servers.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crosier_agent::tool::{Bash, Tool, ToolSet};
 use crate::exit::{Exit, Failed};
 use crate::{environment, print};
 
-// Tools, as typed. (Not a doc comment: clap would take it for the command's.)
+// Tools, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
-    /// A file with a map `mcpServers`, as other agents have it: their tools are offered too
+    /// A file with a map `mcpServers`, as in other agents; the tools of its servers are offered too
     #[arg(long, value_name = "FILE")]
     mcp: Vec<PathBuf>,
 }
@@ -33,7 +33,7 @@ impl ToolArgs {
     }
 }
 
-/// The tools, and the servers that some of them belong to. A server that fails is named and left out.
+/// The tools, and the servers that some of them belong to. A server that fails is reported and left out.
 pub(crate) async fn tools(servers: &[McpServerConfig], workspace: &Path) -> (Vec<Arc<dyn Tool>>, McpServers) {
     let mut tools = ToolSet::standard(Bash::new(inherited()));
     let host = McpHost { environment: inherited(), workspace: workspace.to_owned() };
@@ -49,7 +49,7 @@ pub(crate) async fn tools(servers: &[McpServerConfig], workspace: &Path) -> (Vec
     (tools.to_vec(), servers)
 }
 
-/// What the processes of tools inherit: not the keys, which they could send anywhere.
+/// The environment of tools: without the keys, which they could send anywhere.
 fn inherited() -> Vec<(OsString, OsString)> {
     environment::all()
         .into_iter()

@@ -1,4 +1,4 @@
-//! `crosier hook` and `crosier fire` borrow warm workers from the daemon, and start it when none runs.
+//! `crosier hook` and `crosier fire` borrow warm workers from the daemon, and start it when none is running.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
@@ -15,7 +15,7 @@ use crosier_serve::{Borrower, SocketPath, is_confined};
 use super::{VERSION, socket};
 use crate::homes::Homes;
 
-/// The runner that offers Python hooks to the daemon, where one may be used.
+/// The runner that offers Python hooks to the daemon, if one may be used.
 pub(crate) fn borrower(homes: &Homes, settings: &HostSettings) -> Option<Arc<Borrower>> {
     if settings.daemon == Some(false) {
         return None;
@@ -53,7 +53,7 @@ fn joined(option: &str, value: &OsStr) -> OsString {
     word
 }
 
-/// Makes the state folder, for its owner only.
+/// Creates the state folder, accessible only to its owner.
 pub(super) fn make_private_folder(folder: &PathBuf) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }

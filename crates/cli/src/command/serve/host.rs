@@ -1,4 +1,4 @@
-//! What the server needs of this program: the policy in force, the tables, the agents.
+//! What the server needs from this program: the policy in force, the tables, the agents.
 
 use std::io::Write;
 use std::os::unix::process::CommandExt;
@@ -20,10 +20,10 @@ use crate::command::{check, events, explain, hook};
 use crate::homes::Homes;
 use crate::setup;
 
-/// How many places are remembered.
+/// The most places that are remembered as not logged.
 const MAX_UNLOGGED: usize = 1024;
 
-/// The commands of this program, as a server offers them.
+/// The server's host.
 #[derive(Debug)]
 pub(super) struct Commands {
     homes: Homes,
@@ -66,7 +66,8 @@ impl Commands {
         request
     }
 
-    /// On the socket, only files that are in force anyway may be named: their layer decides, or a person trusted them.
+    /// On the socket, a client may name only files that are in force anyway: because of their layer, or because a
+    /// person trusted them.
     fn may_be_named(&self, place: &Place, file: &Path) -> bool {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let real = std::fs::canonicalize(file).ok();
@@ -78,7 +79,7 @@ impl Commands {
         }
     }
 
-    /// The managed layer alone, which applies whatever a client names.
+    /// The managed layer alone, which always applies, whatever a client names.
     fn managed_only(&self, place: &Place) -> Result<Loaded, Refused> {
         let request = self.request(place, Path::new("/"), &[]);
         let layers = Layers::managed(&Places::new("/", request.person));
@@ -109,8 +110,7 @@ impl Host for Commands {
                 if let Some(file) =
                     files.iter().find(|file| !place.any_file && !self.may_be_named(place, file))
                 {
-                    let why =
-                        format!("{} is no file that a person trusted or that is in force", file.display());
+                    let why = format!("{} is neither in force nor trusted by a person", file.display());
                     return Err(Refused::new(why, true));
                 }
                 let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("/"));
@@ -212,14 +212,14 @@ impl Host for Commands {
         if let Where::Project(project) = &place.at {
             record.project = Some(project.to_string_lossy().into_owned());
         }
-        // A decision never depends on the log.
+        // No decision depends on the log.
         let _ = Log::in_folder(&state).append(&record);
     }
 }
 
 impl Commands {
-    /// Runs `crosier hook` in a separate process: the same answer as for agents that start one, and it cannot block the
-    /// server.
+    /// Runs `crosier hook` in a separate process: it gives the same answer as for agents that start it themselves, and
+    /// cannot block the server.
     fn run_hook(&self, request: &HookRequest, body: &[u8]) -> std::io::Result<String> {
         let myself = Path::new("/proc/self/exe");
         let myself = if myself.exists() { myself.to_owned() } else { std::env::current_exe()? };
@@ -243,7 +243,7 @@ impl Commands {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // It may have decided without reading all of it.
+            // The process may decide without reading everything.
             let _ = stdin.write_all(body);
         }
         let ran = child.wait_with_output()?;
@@ -281,7 +281,7 @@ fn refused(closed: &Closed) -> Refused {
     refused
 }
 
-/// What decides about a policy beside the files in force: where files would be, trust, and what is switched off.
+/// What determines a policy besides the files in force: possible places of files, trust, and switches.
 fn watched(request: &Request) -> Vec<PathBuf> {
     let mut all = Vec::new();
     let named = !request.named.is_empty();

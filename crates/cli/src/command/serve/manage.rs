@@ -1,4 +1,4 @@
-//! The daemon seen from outside: what it does, its end, its beginning.
+//! Manages the daemon from outside: its status, stopping and restarting it.
 
 use std::time::{Duration, Instant};
 
@@ -12,29 +12,29 @@ use crate::exit::{Exit, Failed, Result};
 use crate::homes::Homes;
 use crate::print;
 
-/// How long a daemon may take to begin or to end.
+/// How long a daemon may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a look from outside may wait for the daemon.
-const GLANCE: Duration = Duration::from_secs(1);
+/// How long to wait for the daemon's status.
+const STATUS_WITHIN: Duration = Duration::from_secs(1);
 
-/// The daemon, for whoever only wants to know about it.
+/// The state of the daemon.
 #[derive(Debug)]
 pub(crate) enum Daemon {
     Runs {
         version: String,
         pid: String,
     },
-    /// None runs: the next Python hook starts one.
+    /// None is running: the next Python hook starts one.
     Rests,
-    /// Why none can be used: Python hooks start an interpreter each time.
+    /// Why none can be used: each call of a Python hook starts an interpreter.
     Unusable(String),
 }
 
 impl Daemon {
     pub(crate) fn find(homes: &Homes) -> Self {
         let asked = super::socket(homes).and_then(|socket| {
-            let status = Conversation::open(&socket)?.request("status", "{}", GLANCE);
+            let status = Conversation::open(&socket)?.request("status", "{}", STATUS_WITHIN);
             status.map_err(|error| NoSocket::Unusable(error.to_string()))
         });
         match asked {
@@ -44,7 +44,7 @@ impl Daemon {
         }
     }
 
-    /// In a few words.
+    /// The state as text.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Runs { version, pid } => format!("running, version {version}, pid {pid}"),
@@ -78,7 +78,7 @@ pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, json: bo
         Ok(status) if json => print::data(status.text())?,
         Ok(status) => print::data(&text(&status))?,
         Err(NoSocket::Nobody) => {
-            return Err(Failed::new(Exit::Failed, "no daemon runs; the next Python hook starts one"));
+            return Err(Failed::new(Exit::Failed, "no daemon is running; the next Python hook starts one"));
         }
         Err(error) => return Err(Failed::new(Exit::Failed, format!("no daemon can be used: {error}"))),
     }
@@ -98,7 +98,7 @@ fn text(status: &Json) -> String {
     let workers = workers.as_ref().and_then(|workers| workers.as_array()).map_or(0, Vec::len);
     let http = status.get("http").map(|url| format!("\nagents can post to {}", url.plain()));
     format!(
-        "crosier {} runs as process {} since {} s, idle for {} s\n{} connections, {} events, {workers} Python workers, {megabytes} MB{}",
+        "crosier {} has been running as process {} for {} s, idle for {} s\n{} connections, {} events, {workers} Python workers, {megabytes} MB{}",
         get("version"),
         get("pid"),
         millis("uptime_ms"),
@@ -112,12 +112,12 @@ fn text(status: &Json) -> String {
 pub(super) fn stop(socket: &SocketPath) -> Result {
     match end(socket)? {
         true => print::note("crosier: the daemon has ended"),
-        false => print::note("crosier: no daemon runs"),
+        false => print::note("crosier: no daemon is running"),
     }
     Ok(Exit::Done)
 }
 
-/// Ends the daemon. False when none runs.
+/// Ends the daemon. Returns false when none is running.
 fn end(socket: &SocketPath) -> std::result::Result<bool, Failed> {
     let mut daemon = match Conversation::open(socket) {
         Ok(daemon) => daemon,
@@ -136,7 +136,7 @@ pub(super) fn restart(socket: &SocketPath, homes: &Homes) -> Result {
     borrow::start(socket, homes)
         .map_err(|error| Failed::new(Exit::Failed, format!("the daemon cannot be started: {error}")))?;
     wait_until("the daemon does not answer", || Conversation::open(socket).is_ok())?;
-    print::note("crosier: a new daemon runs");
+    print::note("crosier: a new daemon is running");
     Ok(Exit::Done)
 }
 

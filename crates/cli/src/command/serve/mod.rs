@@ -21,9 +21,9 @@ use host::Commands;
 pub(crate) use borrow::borrower;
 pub(crate) use manage::Daemon;
 
-/// The version of this program, as it stands in the name of its socket.
+/// The version of this program, which is part of the socket's name.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// How long a daemon that nobody uses lives.
+/// How long a daemon runs without use.
 const IDLE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Args)]
@@ -42,16 +42,16 @@ pub(crate) struct ServeArgs {
     /// Also serve agents that send their events by HTTP, on a loopback address; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
-    /// Say whether a daemon runs, and what it does
+    /// Print whether a daemon is running, and its figures
     #[arg(long, conflicts_with_all = ["stop", "restart"])]
     status: bool,
-    /// End the daemon when it is done with what it is doing
+    /// End the daemon when it has finished what it is doing
     #[arg(long, conflicts_with = "restart")]
     stop: bool,
     /// End the daemon and start another one
     #[arg(long)]
     restart: bool,
-    /// End after this many seconds without use; 0 is never
+    /// End after this many seconds without use; 0 means never
     #[arg(long, value_name = "SECONDS")]
     idle: Option<u64>,
     /// Print JSON
@@ -174,12 +174,12 @@ fn run(serve: impl Future<Output = Result>) -> Result {
     let runtime =
         runtime.map_err(|error| Failed::new(Exit::Failed, format!("it cannot be started: {error}")))?;
     let result = runtime.block_on(serve);
-    // A hook that hangs is not waited for.
+    // Do not wait for a hook that hangs.
     runtime.shutdown_timeout(Duration::from_millis(500));
     result
 }
 
-/// The signal that came, if one did.
+/// The signal that arrived, if any.
 struct Signal(std::sync::Arc<std::sync::atomic::AtomicUsize>);
 
 impl Signal {
@@ -191,7 +191,7 @@ impl Signal {
     }
 }
 
-/// From now on a signal ends the server, and what it runs.
+/// Makes signals end the server and everything that it runs.
 fn watch_signals(stopper: Stopper) -> std::result::Result<Signal, Failed> {
     let failed =
         |error: std::io::Error| Failed::new(Exit::Failed, format!("signals cannot be watched: {error}"));

@@ -1,4 +1,4 @@
-//! The results as JUnit XML, as continuous integration reads it: a suite per file, a case per case.
+//! The results as JUnit XML, for continuous integration: a test suite per file.
 
 use std::fmt::Write;
 
@@ -51,7 +51,7 @@ fn write_case(text: &mut String, case: &Case, verdict: &Verdict) {
     );
 }
 
-/// Text for XML. What XML has no way to say becomes U+FFFD.
+/// Escapes text for XML. Characters that XML cannot represent become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! `crosier test --record LAST`: an event of the log becomes a case.
+//! `crosier test --record LAST`: turns an event of the log into a case.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use crate::exit::{Exit, Failed, Result};
 use crate::homes::{self, Homes};
 use crate::{print, setup};
 
-/// The word for the newest event of this project.
+/// The word for the last denial in this project.
 pub(super) const LAST: &str = "LAST";
 /// The default file for the case.
 const FILE: &str = "crosier.test.yaml";
 /// How many characters an id has.
 const ID: usize = 6;
 
-/// Fields that every event has and that say nothing about what is judged: they differ from run to run.
+/// Fields that every event has and that do not matter to hooks: they differ from run to run.
 const RUN: [&str; 8] = [
     "session_id",
     "transcript_path",
@@ -36,7 +36,7 @@ pub(super) fn is_meant(word: &Path) -> bool {
     text == LAST || is_id && !word.exists()
 }
 
-/// What is to be recorded.
+/// What to record.
 #[derive(Debug)]
 pub(super) struct Wish<'a> {
     pub(super) what: &'a str,
@@ -72,7 +72,7 @@ fn failed(message: String) -> Failed {
     Failed::new(Exit::Failed, message)
 }
 
-/// The event that is meant.
+/// Finds the event.
 fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
     let cannot = |error: std::io::Error| failed(format!("the log cannot be read: {error}"));
     let mut all = log.kept().map_err(cannot)?;
@@ -80,7 +80,7 @@ fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
         let found = all.into_iter().rfind(|kept| kept.id == what);
         return found.ok_or_else(|| {
             failed(format!(
-                "no whole event `{what}` is kept; only what was denied or asked, or had a hook that failed, is"
+                "no complete event `{what}` is stored; only events that were denied or asked, or had a hook that failed, are"
             ))
         });
     }
@@ -104,7 +104,7 @@ fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
     }
 }
 
-/// The files that judge the case: those that were named, or those in force in the event's project.
+/// The files that judge the case: those that were named, or else those in force in the event's project.
 fn files(wish: &Wish<'_>, kept: &Kept, homes: Homes) -> std::result::Result<Vec<PathBuf>, Failed> {
     if !wish.config.is_empty() {
         return Ok(wish.config.to_vec());
@@ -122,11 +122,11 @@ fn files(wish: &Wish<'_>, kept: &Kept, homes: Homes) -> std::result::Result<Vec<
     })
 }
 
-/// The event without what differs from run to run.
+/// The event without the fields that differ from run to run.
 fn case_input(kept: &Kept) -> String {
     let Some(Value::Object(all)) = kept.input.to_ordered() else { return kept.input.text().to_owned() };
     let is_kept = |(key, value): &(String, Value)| !RUN.contains(&key.as_str()) && !value.is_null();
-    // The agent's own name of the tool counts only where it is another one.
+    // The agent's own name of the tool matters only if it is different.
     let has_own_name =
         kept.input.get("host").and_then(|host| host.get("tool_name")) != kept.input.get("tool_name");
     let is_wanted = |key: &str| key != "agent_id" && (key != "host" || has_own_name);
@@ -134,7 +134,7 @@ fn case_input(kept: &Kept) -> String {
     Value::Object(fields).to_string()
 }
 
-/// What was decided when it happened.
+/// The decision at that time.
 fn decision_then(log: &Log, kept: &Kept) -> Option<String> {
     let mut filter = Filter::default();
     filter.id = Some(kept.id.clone());

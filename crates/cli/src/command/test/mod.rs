@@ -29,7 +29,7 @@ use progress::Progress;
     input: {tool_name: Bash, tool_input: {command: rm -rf /}}
     expect: {decision: deny, by: no-rm, reason: /never/}
 
-What was switched off with `crosier disable` is on here, so that a test gives the same result on every machine.
+Hooks that were switched off with `crosier disable` are on here, so that a test gives the same result on every machine.
 
 Example:
   crosier test hooks.test.yaml
@@ -39,7 +39,7 @@ pub(crate) struct TestArgs {
     /// Case files, or folders with case files (*.yaml, *.yml, *.json)
     #[arg(required_unless_present = "record", value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Run only the cases whose name holds this text (or matches it, written as /regex/)
+    /// Run only the cases whose name contains this text (or matches it, written as /regex/)
     #[arg(long, value_name = "TEXT", conflicts_with = "record")]
     filter: Option<String>,
     /// Run this many cases at a time (default: twice the cores)
@@ -122,7 +122,7 @@ impl TestArgs {
         Ok(if failed == 0 { Exit::Done } else { Exit::Failed })
     }
 
-    /// The cases to run. None at all is a mistake: a test that tests nothing must not pass.
+    /// The cases to run. No case at all is a mistake: a test that tests nothing must not pass.
     fn wanted(&self) -> std::result::Result<Vec<Case>, Failed> {
         let filter = match &self.filter {
             Some(text) => Some(cases::Filter::new(text).map_err(|why| Failed::new(Exit::Usage, why))?),

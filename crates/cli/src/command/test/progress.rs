@@ -1,4 +1,4 @@
-//! How far the cases are, on a terminal. Everywhere else nothing is written.
+//! Shows the progress on a terminal; writes nothing if there is none.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::print::one_line;
 
-/// Not more often than this, or the terminal would be the slowest part.
+/// The least time between two updates, so that the terminal is not the slowest part.
 const PACE: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(super) struct Progress {
     all: usize,
-    /// When it was last shown; none without a terminal.
+    /// When it was last shown; `None` without a terminal.
     shown: Option<Mutex<Instant>>,
 }
 

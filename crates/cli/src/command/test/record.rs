@@ -1,6 +1,6 @@
-//! `crosier test --record`: an event on stdin becomes a case with the outcome that it has today.
+//! `crosier test --record`: turns an event on stdin into a case with its current outcome.
 //!
-//! The case is read back and compared before anything is written: what is appended is a case that passes.
+//! The case is read back and compared before anything is written, so that only a case that passes is appended.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -18,12 +18,12 @@ use crate::exit::{Exit, Failed, Result};
 use crate::signals::Signals;
 use crate::{print, setup};
 
-/// Parts of an outcome that say nothing when they are empty, and when that is.
+/// Values that a case leaves out because they say nothing.
 const QUIET: [&str; 7] = ["null", "[]", "{}", "false", "\"\"", "0", "[ ]"];
 /// Parts of an outcome that a case leaves out: the event is already in the case, and reports contain times.
 const LEFT_OUT: [&str; 2] = ["event", "reports"];
 
-/// What is to be recorded.
+/// What to record.
 #[derive(Debug)]
 pub(super) struct Order<'a> {
     pub(super) file: &'a Path,
@@ -44,7 +44,7 @@ pub(super) fn run(order: &Order<'_>) -> Result {
     Ok(Exit::Done)
 }
 
-/// Records an event by these files; its outcome today.
+/// Records an event judged by these files; returns its current outcome.
 pub(super) fn record(
     order: &Order<'_>,
     files: &[PathBuf],
@@ -103,7 +103,7 @@ fn written(
     Ok(format!("{}\n", lines.join("\n")))
 }
 
-/// The parts of the outcome that do not change from run to run.
+/// The parts of the outcome that are the same in every run.
 fn expectations(outcome: &Outcome) -> Vec<(String, String)> {
     let entries = outcome.to_json().entries().unwrap_or_default();
     let parts = entries.into_iter().filter(|(key, value)| {
@@ -115,7 +115,7 @@ fn expectations(outcome: &Outcome) -> Vec<(String, String)> {
     parts.chain(derived.map(|(key, value)| (key, literal(&value)))).collect()
 }
 
-/// A value that is expected to the letter: a text that looks like `/…/` becomes an expression for itself.
+/// A value that must match exactly: a text that looks like `/…/` becomes a regular expression for itself.
 fn literal(value: &Json) -> String {
     fn walk(value: Value) -> Value {
         match value {
@@ -127,7 +127,7 @@ fn literal(value: &Json) -> String {
             other => other,
         }
     }
-    // Only where it is needed: a tree does not keep every digit.
+    // Only if needed, because a tree does not keep every digit.
     match value.to_ordered().filter(|_| value.text().contains("\"/")) {
         Some(tree) => yaml::json(&walk(tree).to_string()),
         None => match value.as_str() {
@@ -137,7 +137,7 @@ fn literal(value: &Json) -> String {
     }
 }
 
-/// Appends the case, if the file with it is a good one and the case passes.
+/// Appends the case, if the resulting file is valid and the case passes.
 fn append(file: &Path, case: &str, outcome: &Outcome) -> std::result::Result<(), Failed> {
     let before = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -164,7 +164,7 @@ fn append(file: &Path, case: &str, outcome: &Outcome) -> std::result::Result<(),
     cases::read(file, format!("{before}{piece}"), &mut new, &mut found);
     let last = match new.last() {
         Some(last) if found.errors() == 0 && new.len() == old.len() + 1 => last,
-        _ => return Err(cannot(file, "the case cannot stand at its end; is the list written with [ ]?")),
+        _ => return Err(cannot(file, "the case cannot be appended; is the list written with [ ]?")),
     };
     let differences = cases::differences(&last.expect, &Ok(outcome.clone()));
     if let Some(difference) = differences.first() {
@@ -184,7 +184,7 @@ fn folder_of(file: &Path) -> PathBuf {
     whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned)
 }
 
-/// The way from a folder to a file.
+/// The relative path from a folder to a file.
 fn relative(folder: &Path, file: &Path) -> String {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =

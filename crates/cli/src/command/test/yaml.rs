@@ -1,20 +1,20 @@
 //! Values as YAML that every parser reads the same way: JSON in flow style, plain words where they are safe.
 
-/// A text: plain when nothing in it could mean something else, else in double quotes.
+/// A text: plain if it is safe, else in double quotes.
 pub(super) fn text(text: &str) -> String {
     if is_plain(text) { text.to_owned() } else { quoted(text) }
 }
 
-/// A JSON text as one line of YAML. What YAML does not let through as it is, is escaped.
+/// A JSON text as one line of YAML. Characters that YAML does not allow are escaped.
 pub(super) fn json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut inside = false;
     let mut escaped = false;
     for c in json.chars() {
         match c {
-            // White space between values is ours to write; inside a string it is escaped in JSON already.
+            // Drop white space between values; inside strings, JSON has already escaped it.
             ' ' | '\n' | '\r' | '\t' if !inside => continue,
-            // Without a space after them `{"a":1}` is one key to some parsers.
+            // Without a space after the colon, some parsers read `{"a":1}` as one key.
             ':' | ',' if !inside => out.extend([c, ' ']),
             c if is_printable(c) => out.push(c),
             c => escape(c, &mut out),
@@ -39,7 +39,7 @@ fn escape(c: char, out: &mut String) {
     out.push_str(&format!("\\u{:04x}", u32::from(c)));
 }
 
-/// A word that is text in every YAML: letters first, nothing with a meaning, no word for something else.
+/// Whether a word is text in every YAML version: it begins with a letter, and has no special character or meaning.
 fn is_plain(text: &str) -> bool {
     let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

@@ -1,4 +1,4 @@
-//! `crosier trust`: a person looks at what a project would run, and says that it may.
+//! `crosier trust`: a person reviews what a project would run, and allows it.
 
 mod screen;
 mod watch;
@@ -21,7 +21,7 @@ use crate::{logbook, person, print, setup, table};
     after_help = "Shows every hook and every file that the project would run, and what changed since the
 last time; then it asks. What is trusted is recorded in the state folder; when a file changes after
 that, actions are denied until a person looks again. It refuses to run inside an agent, and records
-nothing without a terminal unless --yes says so.
+nothing without a terminal unless --yes is given.
 
 Exit status: 0 when it is trusted, 1 when it is not.
 
@@ -49,7 +49,7 @@ pub(crate) struct TrustArgs {
     /// Forget that it was trusted
     #[arg(long, conflicts_with_all = ["yes", "also", "diff", "digest", "list"])]
     revoke: bool,
-    /// Stay here, show each change, and trust it with one key: for people who work on hooks
+    /// Keep running, show each change, and trust it with one key: for people who work on hooks
     #[arg(long, conflicts_with_all = ["yes", "diff", "digest", "list", "revoke"])]
     watch: bool,
     /// Print JSON: with --list
@@ -65,7 +65,7 @@ impl Run for TrustArgs {
         if let Some(path) = &self.path {
             request.project = std::path::absolute(path)
                 .map_err(|error| Failed::new(Exit::Usage, format!("{}: {error}", path.display())))?;
-            // A configuration may be named itself.
+            // The path can also be a configuration file.
             if request.project.is_file() {
                 request.project.pop();
             }
@@ -96,7 +96,7 @@ impl TrustArgs {
         let review = review(request)?;
         print::data(&screen::all(&review))?;
         if review.is_trusted() {
-            print::data("It is trusted already, as it is.")?;
+            print::data("It is already trusted.")?;
             return Ok(Exit::Done);
         }
         if !self.yes {
@@ -153,7 +153,7 @@ fn review(request: &Request) -> std::result::Result<Review, Failed> {
     trust::review(request).map_err(|why| Failed::new(Exit::BadConfig, print::plain(&why)))
 }
 
-/// Writes the record, and says so.
+/// Writes the record, and reports it.
 fn record(request: &Request, review: &Review, also: bool) -> std::result::Result<(), Failed> {
     review.trust(also).map_err(|why| Failed::new(Exit::Failed, print::plain(&why)))?;
     let folders = review.folders.iter().map(|one| print::one_line(&one.folder.display().to_string()));
@@ -162,7 +162,7 @@ fn record(request: &Request, review: &Review, also: bool) -> std::result::Result
     print::data(&format!("Trusted: {folders}"))
 }
 
-/// What a person did is in the log.
+/// Logs what a person did.
 fn note(request: &Request, did: &str) {
     if let Some(state) = &request.homes.state {
         logbook::command(state, "trust", did);
@@ -172,7 +172,7 @@ fn note(request: &Request, did: &str) {
 fn diff(request: &Request) -> Result {
     let review = match trust::review(request) {
         Ok(review) => review,
-        // What cannot be looked at any more is a change too.
+        // A file that cannot be read any more is also a change.
         Err(why) => {
             let standings = trust::standings(request).unwrap_or_default();
             let closed = standings.iter().filter_map(|(_, standing)| match standing {
@@ -198,7 +198,7 @@ fn revoke(request: &Request) -> Result {
         ));
     }
     note(request, &format!("revoked the trust in {folder}"));
-    print::data(&format!("{folder} is not trusted any more: its hooks do not run"))?;
+    print::data(&format!("{folder} is no longer trusted: its hooks do not run"))?;
     Ok(Exit::Done)
 }
 

@@ -1,4 +1,4 @@
-//! What a person sees before they trust a project. Everything comes from a clone, so everything is escaped.
+//! What a person sees before they trust a project. All of it comes from the repository, so all of it is escaped.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::print::{one_line, plain};
 /// How much of a digest is shown.
 const SHOWN_DIGEST: usize = 12;
 
-/// Everything.
+/// The whole review.
 pub(super) fn all(review: &Review) -> String {
     let mut text = String::new();
     for one in &review.folders {
@@ -20,14 +20,14 @@ pub(super) fn all(review: &Review) -> String {
     text
 }
 
-/// Only what changed.
+/// Only the changes.
 pub(super) fn changes_only(review: &Review) -> String {
     let mut text = String::new();
     for one in &review.folders {
         let _ = writeln!(text, "{}", title(one));
         match &one.changes {
             None => text.push_str("  never trusted: `crosier trust` shows all of it\n"),
-            Some(all) if all.is_empty() => text.push_str("  as it was trusted\n"),
+            Some(all) if all.is_empty() => text.push_str("  unchanged since it was trusted\n"),
             Some(all) => all.iter().for_each(|change| write_change(change, &mut text)),
         }
     }
@@ -42,7 +42,7 @@ fn folder(one: &Reviewed, text: &mut String) {
     let _ = writeln!(text, "{}\n", title(one));
     if let Some((twin, at)) = &one.twin {
         let twin = one_line(&twin.display().to_string());
-        let _ = writeln!(text, "The same bytes as {twin}, trusted on {}.\n", day(*at));
+        let _ = writeln!(text, "The same content as {twin}, trusted on {}.\n", day(*at));
     }
     let _ = writeln!(text, "Hooks ({})", one.hooks.len());
     one.hooks.iter().for_each(|hook| write_hook(hook, text));
@@ -53,7 +53,7 @@ fn folder(one: &Reviewed, text: &mut String) {
         let _ = writeln!(text, "  {digest:SHOWN_DIGEST$}  {}{note}", one_line(path));
     }
     if !one.unseen.is_empty() {
-        let _ = writeln!(text, "\nWhat cannot be seen");
+        let _ = writeln!(text, "\nCode that cannot be checked");
         one.unseen.iter().for_each(|what| {
             let _ = writeln!(text, "  {}", one_line(what));
         });
@@ -103,9 +103,9 @@ pub(super) fn word(standing: &Standing) -> &'static str {
     }
 }
 
-/// A day, from seconds since 1970.
+/// A date, from seconds since 1970.
 pub(super) fn day(seconds: u64) -> String {
-    // Civil from days, by Howard Hinnant.
+    // Howard Hinnant's algorithm `civil_from_days`.
     let days = seconds / 86_400 + 719_468;
     let era = days / 146_097;
     let of_era = days % 146_097;

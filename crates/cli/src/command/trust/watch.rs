@@ -11,14 +11,14 @@ use super::{record, screen};
 use crate::exit::{Exit, Failed, Result};
 use crate::print;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const PACE: Duration = Duration::from_millis(300);
 
 pub(super) fn watch(request: &Request, also: bool) -> Result {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Failed::new(Exit::Failed, "`crosier trust --watch` needs a terminal to ask on"));
     }
-    print::data("Watching; Ctrl-C ends it.")?;
+    print::data("Watching; Ctrl-C stops.")?;
     let mut answered = None;
     loop {
         match trust::review(request) {
@@ -43,7 +43,7 @@ pub(super) fn watch(request: &Request, also: bool) -> Result {
     }
 }
 
-/// One key, without a return after it. Keys that were typed before the question do not answer it.
+/// Reads one key, without Enter. Keys that were typed before the question are discarded.
 fn key(question: &str) -> std::result::Result<u8, Failed> {
     let failed =
         |error: io::Error| Failed::new(Exit::Failed, format!("the answer could not be read: {error}"));
@@ -64,7 +64,7 @@ fn ask(question: &str) -> io::Result<u8> {
     write!(io::stdout(), "{question}")?;
     io::stdout().flush()?;
     let mut one = [b'q'];
-    // Not through the standard library's buffer, which would keep a second key for the next question.
+    // Not through the buffer of the standard library, which would keep a second key for the next question.
     while let Err(error) = rustix::io::read(io::stdin(), &mut one) {
         if error != rustix::io::Errno::INTR {
             return Err(error.into());

@@ -1,4 +1,4 @@
-//! `crosier try`: what the hooks in force here would say, now, without an agent.
+//! `crosier try`: what the hooks in force here would decide, without an agent.
 
 mod show;
 
@@ -17,9 +17,9 @@ use crate::setup::Hooks;
 use crate::signals::Signals;
 use crate::{environment, print, setup, wiring};
 
-/// Set for hooks while they are only tried.
+/// The environment variable that tells hooks that this is only a trial.
 const VARIABLE: &str = "CROSIER_TRY";
-/// The session of what is only tried.
+/// The session id of trials.
 const SESSION: &str = "crosier-try";
 
 #[derive(Debug, Args)]
@@ -42,13 +42,13 @@ pub(crate) struct TryArgs {
     /// The file that the tool is used on
     #[arg(long, value_name = "PATH")]
     path: Option<PathBuf>,
-    /// The input of the tool, beside --path; with an --event that is not about tools, its payload
+    /// The input of the tool, in addition to --path; with an --event that is not about tools, its payload
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
     /// The event, by its name or point alias
     #[arg(long, value_name = "EVENT", default_value = "PreToolUse")]
     event: String,
-    /// As this agent would send it, and what it would be told: claude, codex, gemini, …
+    /// Send it as this agent would, and show the agent's reply: claude, codex, gemini, …
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
@@ -61,17 +61,17 @@ pub(crate) struct TryArgs {
     json: bool,
 }
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Debug)]
 pub(super) struct Tried {
     pub(super) kind: Kind,
-    /// What was fired: one event, or one per part of a call.
+    /// The events that were fired: one, or one per part of a call.
     pub(super) events: Vec<Event>,
     pub(super) outcomes: Vec<Outcome>,
-    /// Why nothing could be judged.
+    /// Why no decision could be made.
     pub(super) closed: Option<String>,
     pub(super) files: Vec<PathBuf>,
-    /// The agent, what it would send, and what it would be told.
+    /// The agent, what it would send, and its reply.
     pub(super) agent: Option<(&'static Agent, String, Answer)>,
 }
 
@@ -117,7 +117,7 @@ impl Run for TryArgs {
 }
 
 impl TryArgs {
-    /// The event's fields in the vocabulary of Crosier.
+    /// The event's fields, with Crosier's names.
     fn fields(&self, kind: &Kind) -> std::result::Result<Vec<(String, Json)>, Failed> {
         let usage = |message: String| Failed::new(Exit::Usage, message);
         let is_about_tools = kind.field("tool_input").is_some();
@@ -172,7 +172,7 @@ impl TryArgs {
         Ok(fields)
     }
 
-    /// The hooks in force here; none when there are none, or nothing can be judged.
+    /// The hooks in force here; `None` when there are none, or no decision can be made.
     fn hooks(&self, tried: &mut Tried) -> std::result::Result<Option<Hooks>, Failed> {
         let mut request = self.config.request();
         request.self_guard = SelfGuard::On;
@@ -195,7 +195,7 @@ impl TryArgs {
     }
 }
 
-/// The usual fields of a tool, with those that were given in their place.
+/// The tool's default fields, replaced by those that were given.
 fn joined(usual: &Json, given: &Json) -> Json {
     let given = given.entries().unwrap_or_default();
     let mut members = usual.entries().unwrap_or_default();
@@ -210,7 +210,7 @@ fn object(members: &[(&str, Json)]) -> Json {
     Json::parse(&format!("{{{}}}", text.join(","))).unwrap_or_default()
 }
 
-/// What a tool does to a file, with the fields that it cannot do without.
+/// The tool and an input for this path, with the tool's required fields.
 fn of_path<'a>(tool: &'a str, path: &std::path::Path) -> (&'a str, Json) {
     let path = ("file_path", Json::from(path.display().to_string()));
     let input = match tool {

@@ -1,4 +1,4 @@
-//! What was tried, in words and as JSON.
+//! Shows the result of a trial, as text and as JSON.
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
@@ -12,10 +12,10 @@ use crate::setup::{Hooks, count};
 use crate::table;
 use crate::text::wrap;
 
-/// The text before the safer way in a reason.
+/// The text in a reason that precedes the safer alternative.
 const INSTEAD: &str = "Instead: ";
 
-/// The decision with its hook and reason, then the safer way; what was rewritten; what the agent would be told.
+/// The decision with its hook and reason, then the safer alternative, what was rewritten, and the agent's reply.
 pub(super) fn text(tried: &Tried) -> String {
     let paint = Paint::stdout();
     let mut text = String::new();
@@ -29,7 +29,7 @@ pub(super) fn text(tried: &Tried) -> String {
     match (&tried.closed, strictest(&tried.outcomes)) {
         (Some(why), _) => add("deny", Tone::Bad, &format!("closed: {why}")),
         (None, None) => {
-            add("-", Tone::Faint, "no opinion: no configuration is in force here; `crosier init` begins")
+            add("-", Tone::Faint, "no opinion: no configuration is in force here; `crosier init` writes one")
         }
         (None, Some(outcome)) => {
             let (word, tone) = match outcome.decision {
@@ -69,13 +69,13 @@ pub(super) fn text(tried: &Tried) -> String {
     text
 }
 
-/// The outcome of the part that decides.
+/// The outcome that decides.
 fn strictest(outcomes: &[Outcome]) -> Option<&Outcome> {
-    // The first of several that are as strict.
+    // The first of several that are equally strict.
     outcomes.iter().rev().max_by_key(|outcome| outcome.decision)
 }
 
-/// The reason, and the safer way that it ends with.
+/// The reason, and the safer alternative at its end.
 fn split(reason: &str) -> (&str, Option<&str>) {
     match reason.split_once(INSTEAD) {
         Some((reason, instead)) => (reason.trim_end(), Some(instead.trim_end())),
@@ -98,12 +98,12 @@ fn no_opinion(outcomes: &[Outcome]) -> String {
     let (asked, rewrote) = (names(|_| true), names(|report| report.rewrote));
     match (asked.len(), &rewrote[..]) {
         (0, _) => "no opinion: no hook for this".to_owned(),
-        (_, [_, ..]) => format!("no opinion, but another input, by {}", rewrote.join(", ")),
+        (_, [_, ..]) => format!("no opinion, but the input was rewritten by {}", rewrote.join(", ")),
         (hooks, []) => format!("no opinion: {} had none ({})", count(hooks, "hook"), asked.join(", ")),
     }
 }
 
-/// What else hooks did.
+/// The other effects of hooks.
 fn more(event: &Event, outcome: &Outcome, add: &mut dyn FnMut(&str, Tone, &str)) {
     if let Some(would) = outcome.would.filter(|would| *would != Decision::Allow) {
         let warned = outcome.reports.iter().find(|report| report.would == Some(would));
@@ -154,7 +154,7 @@ fn diff(old: &Json, new: &Json) -> Vec<(&'static str, Tone, String)> {
     lines
 }
 
-/// Which hooks are there for it, in their order, and why the others are not.
+/// Which hooks run for it, in order, and why the others do not.
 pub(super) fn plan(hooks: &Hooks, events: &[Event]) -> String {
     let mut drawn = table::table(["HOOK", "WHY", "SCOPE", "DEFINED AT"]);
     for event in events {

@@ -15,7 +15,7 @@ fn a_file_that_is_gone_or_another_kind_of_thing_is_closed() {
     fs::rename(&guard, &away).unwrap();
     machine.is_closed("project", "guard.sh is gone");
     symlink("guard.away", &guard).unwrap();
-    machine.is_closed("project", "guard.sh is a link since you trusted it");
+    machine.is_closed("project", "guard.sh is a link, unlike when you trusted it");
     fs::remove_file(&guard).unwrap();
     fs::create_dir(&guard).unwrap();
     machine.is_closed("project", "guard.sh");
@@ -90,7 +90,7 @@ fn nothing_of_an_untrusted_project_is_imported_or_quoted() {
     let machine = Machine::new();
     machine.write("project/crosier.yaml", "hooks: {Stop: [{type: python, handler: policy.check}]}");
     machine.write("project/policy.py", "open('ran', 'w').close()\ndef check(event): pass\n");
-    machine.run("project", &["check"]).exits(0).says("nobody trusted this project");
+    machine.run("project", &["check"]).exits(0).says("this project is not trusted");
     machine.run("project", &["doctor"]);
     machine.fire("project");
     assert!(!machine.path("project/ran").exists());
@@ -302,7 +302,7 @@ fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
             let ran = machine.run("project", command);
             assert!(!(ran.stdout + &ran.stderr).contains("hunter2"), "{config}: {command:?}");
         }
-        machine.run("project", &["check"]).exits(78).says("it lies outside of the project");
+        machine.run("project", &["check"]).exits(78).says("it is outside the project");
     }
     // What is wrong with the project's own files is shown.
     machine.write("project/crosier.yaml", "extends: ./own.yaml");

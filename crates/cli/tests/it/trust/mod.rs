@@ -108,7 +108,7 @@ impl Machine {
     /// Fails unless the project's hooks do not run, and nothing is denied for it.
     #[track_caller]
     pub(crate) fn is_never_trusted(&self, folder: &str) {
-        self.fire(folder).exits(78).complains("nobody trusted");
+        self.fire(folder).exits(78).complains("they are not trusted");
         let ran = self.hook(folder, &["claude"], &event("PreToolUse", "ls"), &[]).exits(0);
         assert!(!ran.stdout.contains("deny"), "{}", ran.stdout);
     }
@@ -199,7 +199,7 @@ fn never_trusted_is_told_once_in_a_session_and_its_files_are_not_parsed() {
     let say = || machine.hook("project", &["claude"], &event("UserPromptSubmit", "ls"), &[]).exits(0);
     assert!(say().json()["systemMessage"].as_str().unwrap().contains("crosier trust"));
     assert_eq!(say().stdout, "");
-    machine.fire("project").exits(78).complains("nobody trusted");
+    machine.fire("project").exits(78).complains("they are not trusted");
 }
 
 #[test]

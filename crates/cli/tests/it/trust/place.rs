@@ -47,7 +47,7 @@ fn clones_and_moved_projects_are_never_trusted() {
     let machine = Machine::trusted();
     copy_folder(&machine.path("project"), &machine.path("clone"));
     machine.is_never_trusted("clone");
-    machine.run("clone", &["trust"]).exits(1).says("The same bytes as").says("trusted on");
+    machine.run("clone", &["trust"]).exits(1).says("The same content as").says("trusted on");
     fs::rename(machine.path("project"), machine.path("moved")).unwrap();
     machine.is_never_trusted("moved");
     // The agent still calls the old folder its project.
@@ -109,7 +109,7 @@ fn a_real_submodule_is_below_its_project() {
     git("project", &["submodule", "add", "-q", machine.path("part").to_str().unwrap(), "vendor/part"]);
     machine.trust("project");
     machine.is_guarded("project/vendor/part");
-    machine.fire("project/vendor/part").complains("nobody trusted");
+    machine.fire("project/vendor/part").complains("they are not trusted");
     assert!(!machine.path("project/vendor/part/ran").exists());
     machine.trust("project/vendor/part");
     machine.fire("project/vendor/part");
@@ -170,5 +170,5 @@ fn a_users_file_that_others_can_write_is_closed() {
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
     machine.is_guarded("project");
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o666);
-    machine.is_closed("project", "everybody can write it");
+    machine.is_closed("project", "everybody can write to it");
 }

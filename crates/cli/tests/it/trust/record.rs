@@ -124,13 +124,13 @@ fn a_state_or_configuration_folder_in_the_project_is_refused() {
 fn a_state_folder_that_others_can_write_is_closed_and_none_is_never_trusted() {
     let machine = Machine::trusted();
     machine.set_mode("home/.local/state/crosier", 0o777);
-    machine.is_closed("project", "others can write it");
+    machine.is_closed("project", "others can write to it");
     machine.set_mode("home/.local/state/crosier", 0o700);
     machine.is_guarded("project");
     let bare = Machine::new();
     let mut command = bare.command("project", &["fire", "PreToolUse"]);
     command.env_remove("HOME");
-    feed(command, super::BASH).exits(78).complains("nobody trusted");
+    feed(command, super::BASH).exits(78).complains("they are not trusted");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_state_folder_that_leads_into_the_project_is_refused() {
     fs::rename(machine.path("home/.local/state/crosier"), machine.path("project/state")).unwrap();
     std::os::unix::fs::symlink(machine.path("project/state"), machine.path("home/.local/state/crosier"))
         .unwrap();
-    machine.is_closed("project", "it lies in the project folder");
+    machine.is_closed("project", "it is inside the project folder");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_lock_that_somebody_holds_keeps_nobody_waiting() {
     machine.write("project/inner/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");
     let hook = |name: &str| machine.hook("project/inner", &["claude"], &event(name, "ls"), &[]).exits(0);
     // The session has something to remember: that the inner folder is not trusted.
-    assert!(hook("UserPromptSubmit").stdout.contains("nobody trusted"));
+    assert!(hook("UserPromptSubmit").stdout.contains("they are not trusted"));
     let locks = ["hook/lock", "trust/lock", "log/lock"].map(|file| {
         let path = machine.path("home/.local/state/crosier").join(file);
         let lock = fs::OpenOptions::new().create(true).append(true).open(path).unwrap();

@@ -76,20 +76,20 @@ fn files_of_the_person_that_others_can_write_are_closed() {
         (file, ANN, ANN, 0o664, ""),
         (file, 0, 0, 0o644, ""),
         (file, ANN, TEAM, 0o644, ""),
-        (file, ANN, TEAM, 0o664, "group 61003 can write it"),
-        (file, ANN, ANN, 0o646, "everybody can write it"),
+        (file, ANN, TEAM, 0o664, "group 61003 can write to it"),
+        (file, ANN, ANN, 0o646, "everybody can write to it"),
         (file, BO, BO, 0o644, "it belongs to user 61002"),
         ("home/.config/crosier", ANN, ANN, 0o775, ""),
-        ("home/.config/crosier", ANN, TEAM, 0o775, "group 61003 can write it"),
+        ("home/.config/crosier", ANN, TEAM, 0o775, "group 61003 can write to it"),
         ("home/.config", BO, BO, 0o755, "it belongs to user 61002"),
-        ("home/.config", ANN, ANN, 0o777, "everybody can write it"),
-        ("home/.config/crosier/trusted.json", ANN, ANN, 0o666, "everybody can write it"),
+        ("home/.config", ANN, ANN, 0o777, "everybody can write to it"),
+        ("home/.config/crosier/trusted.json", ANN, ANN, 0o666, "everybody can write to it"),
         ("home/.local/state/crosier", BO, BO, 0o755, "it belongs to user 61002"),
         ("home/.local/state/crosier", 0, 0, 0o755, "it belongs to user 0"),
-        ("home/.local/state/crosier", ANN, TEAM, 0o770, "others can write it"),
+        ("home/.local/state/crosier", ANN, TEAM, 0o770, "others can write to it"),
         ("project", ANN, ANN, 0o775, ""),
-        ("project", ANN, TEAM, 0o775, "others can write the trusted folder"),
-        ("project", ANN, ANN, 0o777, "others can write the trusted folder"),
+        ("project", ANN, TEAM, 0o775, "others can write to the trusted folder"),
+        ("project", ANN, ANN, 0o777, "others can write to the trusted folder"),
     ] {
         let before = fs::metadata(ann.0.path(name)).unwrap();
         ann.give(name, user, group, mode);
@@ -119,7 +119,7 @@ fn a_folder_of_a_team_is_no_project_and_says_so() {
     ann.run(&["trust", "--revoke"], "").exits(0);
     fs::remove_file(ann.0.path("home/.config/crosier/crosier.yaml")).unwrap();
     ann.give("project", ANN, TEAM, 0o775);
-    ann.run(&["fire", "PreToolUse"], BASH).exits(78).complains("others can write this folder");
+    ann.run(&["fire", "PreToolUse"], BASH).exits(78).complains("others can write to this folder");
     ann.run(&["trust", "--yes"], "").exits(78).complains("others can write");
 }
 
@@ -184,7 +184,7 @@ exit 0
     let after: Vec<bool> = part(5).lines().map(|line| line.contains("still managed")).collect();
     assert_eq!(after, [true, true], "closed switches nothing off: {said}");
     assert!(part(6).contains("it belongs to user 61001"), "{said}");
-    assert!(part(7).contains("group 61003 can write it"), "{said}");
-    assert!(part(8).contains("the folder /etc/crosier: everybody can write it"), "{said}");
+    assert!(part(7).contains("group 61003 can write to it"), "{said}");
+    assert!(part(8).contains("the folder /etc/crosier: everybody can write to it"), "{said}");
     assert!(ran.stderr.contains("conf.d/a.yaml is refused: it is a link to nothing"), "{said}");
 }
