@@ -1,14 +1,15 @@
 //! What installing needs to know: where agents are, which program their entries call, which policy is in force.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use crosier::protocol::nearest::nearest;
 use crosier_install::plan::Request;
 use crosier_install::table::{self, Places};
 use crosier_install::{Program, Row, Scope, Store};
 use crosier_policy::Policy;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::exit::{Exit, Failed};
 use crate::homes::Homes;
@@ -97,24 +98,40 @@ pub(crate) fn unknown_agent(name: &str) -> Failed {
     Failed::new(Exit::Usage, format!("no agent is called `{shown}`{near} {all}"))
 }
 
-/// While this exists, signals do not end the process, so that files are written completely.
+/// While this exists, signals do not end the process, so that files are written completely; one that comes meanwhile
+/// ends it afterwards.
 #[derive(Debug)]
-pub(crate) struct Undisturbed(Vec<signal_hook::SigId>);
+pub(crate) struct Undisturbed(&'static Held);
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Whether a signal ends the process at once.
+    is_free: Arc<AtomicBool>,
+    seen: Arc<AtomicUsize>,
+}
 
 /// Keeps signals from ending the process.
 pub(crate) fn undisturbed() -> Undisturbed {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let flag = Arc::new(AtomicBool::new(false));
-    let held = [SIGHUP, SIGINT, SIGTERM].into_iter();
-    Undisturbed(
-        held.filter_map(|signal| signal_hook::flag::register(signal, Arc::clone(&flag)).ok()).collect(),
-    )
+    static HELD: OnceLock<Held> = OnceLock::new();
+    let held = HELD.get_or_init(|| {
+        let held = Held::default();
+        for signal in [SIGHUP, SIGINT, SIGTERM] {
+            let number = usize::try_from(signal).unwrap_or_default();
+            let _ = signal_hook::flag::register_usize(signal, Arc::clone(&held.seen), number);
+            let _ = signal_hook::flag::register_conditional_default(signal, Arc::clone(&held.is_free));
+        }
+        held
+    });
+    held.is_free.store(false, Ordering::SeqCst);
+    Undisturbed(held)
 }
 
 impl Drop for Undisturbed {
     fn drop(&mut self) {
-        for id in self.0.drain(..) {
-            signal_hook::low_level::unregister(id);
+        self.0.is_free.store(true, Ordering::SeqCst);
+        let seen = i32::try_from(self.0.seen.load(Ordering::SeqCst)).unwrap_or_default();
+        if seen != 0 {
+            let _ = signal_hook::low_level::emulate_default_handler(seen);
         }
     }
 }

@@ -114,6 +114,8 @@ fn read_private(path: &Path) -> io::Result<Vec<u8>> {
 /// Creates a file atomically; if two processes do this, the first one wins.
 fn make_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension(format!("{}.new", std::process::id()));
+    // Left by a process that had the same id and was killed.
+    let _ = std::fs::remove_file(&beside);
     let mut file: File = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
     let made = file.write_all(bytes).and_then(|()| std::fs::hard_link(&beside, path));
     let _ = std::fs::remove_file(&beside);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crosier::PythonWorkers;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::connection::{Connection, Origin};
 use crate::host::Host;
@@ -16,6 +16,8 @@ use crate::{peer, stdio};
 
 /// The most connections at once; more wait until one is closed.
 const MAX_CONNECTIONS: usize = 1024;
+/// The most Python calls that run on threads which serve connections. Each needs a thread that takes over its tasks.
+const MAX_CALLS_IN_PLACE: usize = 16;
 /// How long workers may be idle before all but one of each kind are ended.
 const IDLE_WORKERS: Duration = Duration::from_secs(30);
 /// How often the server checks whether it is still needed.
@@ -50,6 +52,7 @@ pub struct Server {
     cut_short: watch::Sender<bool>,
     ended: watch::Sender<bool>,
     http_url: OnceLock<String>,
+    calls_in_place: Arc<Semaphore>,
     pub(crate) counters: Counters,
 }
 
@@ -107,6 +110,7 @@ impl Server {
             cut_short: watch::Sender::new(false),
             ended: watch::Sender::new(false),
             http_url: OnceLock::new(),
+            calls_in_place: Arc::new(Semaphore::new(MAX_CALLS_IN_PLACE)),
             counters: Counters::default(),
         })
     }
@@ -237,6 +241,11 @@ impl Server {
     fn is_idle(&self) -> bool {
         let is_long = |idle: Duration| u128::from(self.idle_ms()) >= idle.as_millis();
         self.settings.idle.is_some_and(is_long) && self.connections() == 0
+    }
+
+    /// Permission to run a Python call on a thread that serves connections, if few do so.
+    pub(crate) fn calls_in_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.calls_in_place).try_acquire_owned().ok()
     }
 
     pub(crate) fn begin_fire(self: &Arc<Self>) -> UnderWay {

@@ -1,8 +1,11 @@
 //! `python.call`: one function, in a warm worker. The caller does the planning, the checks and the folding.
 
 use std::ffi::OsString;
+use std::io::PipeReader;
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crosier::protocol::json;
@@ -11,8 +14,12 @@ use crosier::{
     Cwd, Json, Layer, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonSources, PythonSpec,
 };
 
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
 use crate::connection::{Connection, Request};
 use crate::error::{ErrorKind, RpcError, object};
+use crate::message::Id;
 use crate::params::Params;
 
 const KNOWN: [&str; 20] = [
@@ -63,44 +70,103 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
             .with("begun", Json::from(json!(false)));
         return connection.answer(request, Err(error)).await;
     };
-    let mut cancelled = connection.cancellable(&request.id);
+    let cancelled = connection.cancellable(&request.id);
     let under_way = connection.server.begin_fire();
     let workers = connection.server.workers();
-    let connection = Arc::clone(connection);
     let deadline = request.received.checked_add(call.left);
-    let mut work = tokio::task::spawn_blocking(move || {
-        use std::os::fd::AsFd;
-        let mut python = PythonCall::new(&call.spec, &call.hook, call.event.text(), call.timeout);
-        (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
-        (python.second, python.pass) = (call.second, call.pass);
-        python.deadline = deadline.unwrap_or(python.deadline);
-        workers.lend(&python.stopped_by(watched.as_fd()).keeping_output())
-    });
-    tokio::spawn(async move {
-        let mut held = Some(held);
-        let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, request.id);
-        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);
-        let lent = loop {
-            tokio::select! {
-                biased;
-                lent = &mut work => break lent,
-                _ = &mut cancelled, if held.is_some() => held = None,
-                _ = ticks.tick() => connection.outbox.send(alive.clone()),
-            }
-        };
-        connection.is_over(&request.id);
-        let result = match lent {
-            Ok(Ok(result)) => Ok(answer(result)),
-            Ok(Err(NotHere { why, may_have_begun })) => Err((why, may_have_begun)),
-            Err(_) => Err(("the server failed".to_owned(), true)),
-        };
-        let kind = if held.is_none() { ErrorKind::Cancelled } else { ErrorKind::Internal };
-        let result =
-            result.map_err(|(why, begun)| RpcError::new(kind, why).with("begun", Json::from(json!(begun))));
-        connection.respond(&request.id, request.permit, result);
-        drop(under_way);
+    let pending =
+        Arc::new(Pending { connection: Arc::clone(connection), id: request.id, state: Mutex::default() });
+    let (ended, is_ended) = oneshot::channel();
+    tokio::spawn(Arc::clone(&pending).watch(is_ended, cancelled, held));
+    run(connection, move || {
+        let lent = catch_unwind(AssertUnwindSafe(|| {
+            let mut python = PythonCall::new(&call.spec, &call.hook, call.event.text(), call.timeout);
+            (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
+            (python.second, python.pass) = (call.second, call.pass);
+            python.deadline = deadline.unwrap_or(python.deadline);
+            workers.lend(&python.stopped_by(watched.as_fd()).keeping_output())
+        }));
+        let failed = |_| Err(NotHere { why: "the server failed".to_owned(), may_have_begun: true });
+        pending.answer(request.permit, lent.unwrap_or_else(failed));
+        drop((ended, under_way));
     });
     true
+}
+
+/// Runs a call on this thread, whose other tasks move to another one: the caller waits for every switch between
+/// threads. When many calls run, the rest wait for threads of their own, so that the server always has one that reads.
+fn run(connection: &Arc<Connection>, work: impl FnOnce() + Send + 'static) {
+    let is_in_place = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+    match connection.server.calls_in_place().filter(|_| is_in_place) {
+        Some(permit) => drop(tokio::spawn(async move {
+            tokio::task::block_in_place(work);
+            drop(permit);
+        })),
+        None => drop(tokio::task::spawn_blocking(work)),
+    }
+}
+
+/// A call that is not answered yet.
+struct Pending {
+    connection: Arc<Connection>,
+    id: Id,
+    state: Mutex<State>,
+}
+
+#[derive(Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Running,
+    Cancelled,
+    Answered,
+}
+
+impl Pending {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Until the call has ended: says that it is alive, and ends it when it is cancelled.
+    async fn watch(
+        self: Arc<Self>,
+        mut is_ended: oneshot::Receiver<()>,
+        mut cancelled: oneshot::Receiver<()>,
+        held: PipeReader,
+    ) {
+        let mut held = Some(held);
+        let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, self.id);
+        let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut is_ended => return,
+                _ = &mut cancelled, if held.is_some() => {
+                    let mut state = self.state();
+                    if *state == State::Running {
+                        *state = State::Cancelled;
+                    }
+                    held = None;
+                }
+                _ = ticks.tick() => {
+                    // Held while it is sent: nothing is said about a call after its answer.
+                    let state = self.state();
+                    if *state != State::Answered {
+                        self.connection.outbox.send(alive.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&self, permit: Option<OwnedSemaphorePermit>, lent: Result<PythonResult, NotHere>) {
+        let before = std::mem::replace(&mut *self.state(), State::Answered);
+        let kind = if before == State::Cancelled { ErrorKind::Cancelled } else { ErrorKind::Internal };
+        let result = lent.map(answer).map_err(|NotHere { why, may_have_begun }| {
+            RpcError::new(kind, why).with("begun", Json::from(json!(may_have_begun)))
+        });
+        self.connection.is_over(&self.id);
+        self.connection.respond(&self.id, permit, result);
+    }
 }
 
 fn read(request: &Request) -> Result<Call, RpcError> {
