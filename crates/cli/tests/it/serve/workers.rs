@@ -132,9 +132,8 @@ fn two_versions_have_a_daemon_each() {
     wait_until("the other daemon serves", || run(&["serve", "--status"], "").status.success());
     assert!(home.socket().exists() && home.socket().with_file_name(format!("{version}.sock")).exists());
     // Each has warm workers of its own. On a busy machine a call may not wait for its daemon.
-    let (mut mine, mut others) = (my_pid(), other_pid());
-    wait_until("my daemon has a warm worker", || std::mem::replace(&mut mine, my_pid()) == mine);
-    wait_until("the other one has one, too", || std::mem::replace(&mut others, other_pid()) == others);
+    wait_until("each has a warm worker", || (my_pid(), other_pid()) == (my_pid(), other_pid()));
+    let (mine, others) = (my_pid(), other_pid());
     assert_ne!(mine, others);
     // One ends; the other goes on.
     assert!(run(&["serve", "--stop"], "").status.success());
