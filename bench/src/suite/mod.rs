@@ -20,6 +20,7 @@ mod python;
 mod registration;
 mod serve;
 mod soak;
+mod trust;
 mod wire;
 
 use anyhow::{Result, bail};
@@ -48,6 +49,7 @@ pub(crate) const SUITES: &[Suite] = &[
     Suite { name: "builtins", goals: &["G11"], run: builtins::run },
     Suite { name: "serve", goals: &["G12"], run: serve::run },
     Suite { name: "inside", goals: &["G12"], run: inside::run },
+    Suite { name: "trust", goals: &["G13"], run: trust::run },
     Suite { name: "agent", goals: &[], run: agent::run },
     Suite { name: "journey", goals: &[], run: journey::run },
     Suite { name: "growth", goals: &[], run: growth::run },

@@ -44,27 +44,38 @@ impl Home {
         self.folder.join(name).display().to_string()
     }
 
+    /// The variables that name the folders.
+    pub(super) fn variables(&self) -> [(&'static str, String); 3] {
+        [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")]
+            .map(|(name, part)| (name, self.part(part)))
+    }
+
     pub(super) fn hook(&self, cli: &Path, lab: &Lab, config: &str) -> Raw {
-        let raw =
-            Raw::new(cli, &["hook", "claude", "-c", &self.part(config)], &lab.path).in_folder(&self.folder);
-        let homes = [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")];
-        homes.iter().fold(raw, |raw, (name, part)| raw.with(name, self.part(part)))
+        self.call(cli, lab, &["hook", "claude"], config)
+    }
+
+    fn call(&self, cli: &Path, lab: &Lab, words: &[&str], config: &str) -> Raw {
+        let config = self.part(config);
+        let raw = Raw::new(cli, &[words, &["-c", &config]].concat(), &lab.path).in_folder(&self.folder);
+        self.variables().into_iter().fold(raw, |raw, (name, value)| raw.with(name, value))
     }
 
     pub(super) fn serve(&self, cli: &Path, lab: &Lab) -> Result<Daemon> {
         let mut command = Command::new(cli);
         command.args(["serve", "--idle", "0"]).env_clear().env("PATH", &lab.path);
-        command.env("XDG_RUNTIME_DIR", self.part("run")).env("XDG_STATE_HOME", self.part("state"));
+        command.envs(self.variables());
         let child = command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().context("crosier serve")?;
         let daemon = Daemon(child);
-        let over = Instant::now() + Duration::from_secs(10);
-        while self.connect().is_err() {
-            if Instant::now() > over {
-                bail!("crosier serve does not answer");
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("crosier serve does not answer", || self.connect().is_ok())?;
         Ok(daemon)
+    }
+
+    /// Ends a daemon that a hook started.
+    fn stop(&self) -> Result<()> {
+        wait_until("the hook started no daemon", || self.connect().is_ok())?;
+        let mut wire = self.connect()?.hello()?;
+        wire.ask("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"shutdown\"}\n", "\"id\":1")?;
+        wait_until("the daemon does not end", || self.connect().is_err())
     }
 
     fn connect(&self) -> Result<Wire> {
@@ -73,6 +84,17 @@ impl Home {
         let socket = entries.find(|path| path.extension().is_some_and(|end| end == "sock"));
         Wire::new(UnixStream::connect(socket.context("no socket")?)?)
     }
+}
+
+fn wait_until(or_else: &str, is_so: impl Fn() -> bool) -> Result<()> {
+    let over = Instant::now() + Duration::from_secs(10);
+    while !is_so() {
+        if Instant::now() > over {
+            bail!("{or_else}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 pub(super) struct Daemon(Child);
@@ -130,7 +152,9 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
     processes(lab, cli, &home, findings)?;
     wires(lab, &home, findings)?;
     many(lab, &home, findings)?;
-    memory(&home, findings)
+    memory(&home, findings)?;
+    million(lab, &home, findings)?;
+    first(lab, cli, findings)
 }
 
 fn fire_line() -> String {
@@ -187,18 +211,63 @@ fn many(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
 
 /// The daemon's own memory, after everything else.
 fn memory(home: &Home, findings: &mut Findings) -> Result<()> {
+    let work = "memory of the daemon after all of this";
+    findings.rows.push(Row::counted("G12.memory", work, Unit::Bytes, rss(home)?).at_most(30e6));
+    Ok(())
+}
+
+fn rss(home: &Home) -> Result<f64> {
     let mut wire = home.connect()?.hello()?;
     wire.send("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"status\"}\n")?;
     let status: serde_json::Value = serde_json::from_str(wire.read()?)?;
-    let bytes = status["result"]["rss_bytes"].as_f64().context("no rss_bytes")?;
-    let row = Row::counted("G12.memory", "memory of the daemon after all of this", Unit::Bytes, bytes);
-    findings.rows.push(row.at_most(30e6));
+    status["result"]["rss_bytes"].as_f64().context("no rss_bytes")
+}
+
+/// How many requests are sent before their answers are read.
+const AT_ONCE: usize = 32;
+
+/// What a million fires leave behind in the daemon.
+fn million(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
+    let fires = lab.budget.pick(1_000_000, 50_000);
+    let (before, line) = (rss(home)?, fire_line().repeat(AT_ONCE));
+    let mut wire = home.connect()?.hello()?;
+    for _ in 0..fires / AT_ONCE {
+        wire.send(&line)?;
+        for _ in 0..AT_ONCE {
+            if !wire.read()?.contains("\"outcome\"") {
+                bail!("it answered something else: {}", wire.line);
+            }
+        }
+    }
+    drop(wire);
+    let work = format!("what the daemon's memory grows by in {fires} fires");
+    findings.rows.push(Row::counted("G12.million", work, Unit::Bytes, rss(home)? - before).at_most(2e6));
+    Ok(())
+}
+
+/// The call that starts the daemon, against one that never does.
+fn first(lab: &Lab, cli: &Path, findings: &mut Findings) -> Result<()> {
+    let home = Home::new(lab, "first")?;
+    let (first, cold) = (home.hook(cli, lab, "python.yaml"), home.hook(cli, lab, "cold.yaml"));
+    let mut group = Group::default();
+    let first = group.case("first", || {
+        let (time, ran) = clock(|| first.run(EVENT));
+        ran.and_then(|_| home.stop()).map(|()| time)
+    });
+    let cold = group.case("cold", || {
+        let (time, ran) = clock(|| cold.run(EVENT));
+        ran.map(|_| time)
+    });
+    let samples = group.run(lab.budget.runs(), lab.budget.rounds(30))?;
+    let work = "crosier hook claude, one Python hook, the call that starts the daemon, against a cold one";
+    findings.rows.push(Row::ratio("G12.first", work, &samples, first, cold).at_most(1.1));
     Ok(())
 }
 
 fn processes(lab: &Lab, cli: &Path, home: &Home, findings: &mut Findings) -> Result<()> {
     let (warm, cold) = (home.hook(cli, lab, "python.yaml"), home.hook(cli, lab, "cold.yaml"));
     let builtin = home.hook(cli, lab, "builtin.yaml");
+    let fire = home.call(cli, lab, &["fire", "PreToolUse"], "builtin.yaml");
     let nothing = static_true(lab, findings)?.map(|program| Raw::new(program, &[], &lab.path));
     let timed = |raw: &Raw| {
         let (time, ran) = clock(|| raw.run(EVENT));
@@ -207,6 +276,7 @@ fn processes(lab: &Lab, cli: &Path, home: &Home, findings: &mut Findings) -> Res
     let mut group = Group::default();
     let warm = group.case("warm", || timed(&warm));
     let cold = group.case("cold", || timed(&cold));
+    let fire = group.case("fire", || timed(&fire));
     let builtin = group.case("built-in", || timed(&builtin));
     let floor = nothing.as_ref().map(|raw| group.case("static true", || timed(raw)));
     let samples = group.run(lab.budget.runs(), lab.budget.rounds(200))?;
@@ -217,6 +287,8 @@ fn processes(lab: &Lab, cli: &Path, home: &Home, findings: &mut Findings) -> Res
         let row = Row::ratio("G12.builtin", work("block-commands"), &samples, builtin, floor);
         findings.rows.push(row.at_most(2.0));
     }
+    let row = Row::ratio("G12.hook", work("block-commands, against crosier fire"), &samples, builtin, fire);
+    findings.rows.push(row.at_most(1.1));
     let row = Row::under("G12.cold", work("one warm Python hook, under a cold one"), &samples, warm, cold);
     findings.rows.push(row.at_least(25.0));
     Ok(())

@@ -1,5 +1,7 @@
 //! The client, for a process that handles one event: it borrows a warm worker, or goes on without a daemon.
 
+use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -7,12 +9,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crosier::protocol::json;
-use crosier::protocol::ordered::Value;
 use crosier::{
     Cwd, FailureKind, Json, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonRunner,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Serialize, Serializer};
 
 use crate::key::Key;
 use crate::peer::{Confinement, Peer};
@@ -167,43 +168,96 @@ impl PythonRunner for Borrower {
     }
 }
 
+/// The parameters of `python.call`, without the event, which is JSON already.
+#[derive(Serialize)]
+struct CallParams<'a> {
+    handler: String,
+    layer: String,
+    python: &'a str,
+    paths: Vec<&'a str>,
+    dir: &'a str,
+    cwd: &'a str,
+    isolate: bool,
+    hook: &'a str,
+    deadline_ms: u64,
+    timeout_ms: u64,
+    phase: u8,
+    pass: u8,
+    #[serde(serialize_with = "as_map")]
+    env: Vec<(&'a str, &'a str)>,
+    #[serde(flatten)]
+    record: Option<RecordParams<'a>>,
+}
+
+#[derive(Serialize)]
+struct RecordParams<'a> {
+    #[serde(serialize_with = "as_map")]
+    files: Vec<(&'a str, String)>,
+    folders: Vec<&'a str>,
+    units: Vec<&'a str>,
+}
+
+fn as_map<S: Serializer, V: Serialize>(pairs: &[(&str, V)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
 /// The parameters of `python.call`; `None` when a text is not UTF-8.
 fn request(call: &PythonCall<'_>) -> Option<String> {
+    fn texts(paths: &[PathBuf]) -> Option<Vec<&str>> {
+        paths.iter().map(|path| path.to_str()).collect()
+    }
+    fn variable((name, value): &(OsString, OsString)) -> Option<(&str, &str)> {
+        Some((name.to_str()?, value.to_str()?))
+    }
     let spec = call.spec;
     let left = call.deadline.saturating_duration_since(Instant::now()).as_millis();
-    let path = |path: &std::path::Path| path.to_str().map(str::to_owned);
-    let paths = |paths: &[PathBuf]| paths.iter().map(|one| path(one)).collect::<Option<Vec<_>>>();
-    let mut env = crosier::protocol::ordered::Map::default();
-    for (name, value) in call.environment {
-        env.insert(name.to_str()?.to_owned(), value.to_str()?.into());
+    let paths = call.paths();
+    let record = match &call.record {
+        None => None,
+        Some(record) => Some(RecordParams {
+            files: record
+                .files
+                .iter()
+                .map(|(path, digest)| Some((path.to_str()?, shown(digest))))
+                .collect::<Option<_>>()?,
+            folders: texts(&record.folders)?,
+            units: texts(&record.units)?,
+        }),
+    };
+    let params = CallParams {
+        handler: format!("{}.{}", spec.module, spec.function),
+        layer: call.layer.to_string(),
+        python: &spec.interpreter,
+        paths: texts(&paths)?,
+        dir: spec.project_dir.to_str()?,
+        cwd: match &spec.cwd {
+            Cwd::Folder(folder) => folder.to_str()?,
+            _ => "event",
+        },
+        isolate: spec.fork,
+        hook: call.hook,
+        deadline_ms: u64::try_from(left).ok()?.max(1),
+        timeout_ms: u64::try_from(call.timeout.as_millis()).ok()?.max(1),
+        phase: if call.second { 2 } else { 1 },
+        pass: if call.pass == Pass::Second { 2 } else { 1 },
+        env: call.environment.iter().map(variable).collect::<Option<_>>()?,
+        record,
+    };
+    let mut text = serde_json::to_string(&params).ok()?;
+    text.pop();
+    text.push_str(r#","event":"#);
+    text.push_str(call.event.trim_end());
+    text.push('}');
+    Some(text)
+}
+
+/// A digest as the protocol writes it.
+fn shown(digest: &[u8; 32]) -> String {
+    let mut text = String::from("sha256:");
+    for byte in digest {
+        let _ = write!(text, "{byte:02x}");
     }
-    let mut params = json!({
-        "handler": format!("{}.{}", spec.module, spec.function),
-        "layer": call.layer.to_string(),
-        "python": spec.interpreter.as_str(),
-        "paths": paths(&call.paths())?,
-        "dir": path(&spec.project_dir)?,
-        "cwd": match &spec.cwd { Cwd::Folder(folder) => path(folder)?, _ => "event".to_owned() },
-        "isolate": spec.fork,
-        "hook": &**call.hook,
-        "deadline_ms": u64::try_from(left).ok()?.max(1),
-        "timeout_ms": u64::try_from(call.timeout.as_millis()).ok()?.max(1),
-        "phase": if call.second { 2 } else { 1 },
-        "pass": if call.pass == Pass::Second { 2 } else { 1 },
-        "env": Value::Object(env),
-    });
-    if let Some(record) = &call.record {
-        let mut files = crosier::protocol::ordered::Map::default();
-        for (file, digest) in &record.files {
-            let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-            files.insert(path(file)?, format!("sha256:{digest}").into());
-        }
-        params["files"] = Value::Object(files);
-        params["folders"] = paths(&record.folders)?.into();
-        params["units"] = paths(&record.units)?.into();
-    }
-    let text = params.to_string();
-    Some(format!("{},\"event\":{}}}", text.strip_suffix('}')?, call.event.trim_end()))
+    text
 }
 
 fn result_of(result: &Json) -> Result<PythonResult, NotHere> {

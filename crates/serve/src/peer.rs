@@ -67,13 +67,14 @@ impl Confinement {
         };
         let status = status(process).unwrap_or_default();
         let flag = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-            Some(line.trim_start_matches(':').trim() != "0")
+            let at = memchr::memmem::find(status.as_bytes(), name.as_bytes())?;
+            let value = status.get(at + name.len()..)?.trim_start_matches([' ', '\t']);
+            Some(!value.starts_with('0'))
         };
         Self {
             namespaces: NAMESPACES.iter().map(|name| namespace(name)).collect(),
-            no_new_privileges: flag("NoNewPrivs"),
-            filtered: flag("Seccomp"),
+            no_new_privileges: flag("\nNoNewPrivs:"),
+            filtered: flag("\nSeccomp:"),
         }
     }
 

@@ -193,7 +193,12 @@ fn is_valid_variable(name: &OsStr, value: &OsStr) -> bool {
 /// only if their configuration names it. Hosts can use this for processes that they start themselves.
 #[must_use]
 pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
-    let name = name.to_string_lossy().to_ascii_uppercase();
+    let name = name.to_string_lossy();
+    // Most names are in capital letters already.
+    let name = match name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        true => Cow::Owned(name.to_ascii_uppercase()),
+        false => name,
+    };
     is_secret(&name, value) || is_loader(&name)
 }
 
