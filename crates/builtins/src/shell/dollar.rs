@@ -75,7 +75,10 @@ impl Parser {
             }
             _ => match self.known_value(name) {
                 Some(word) => self.insert(draft, &word, bare),
-                None if name.starts_with(|c: char| c.is_ascii_digit()) => draft.unknown(Origin::Other, bare),
+                // `$0` is the shell itself.
+                None if name != "0" && name.starts_with(|c: char| c.is_ascii_digit()) => {
+                    draft.unknown(Origin::Other, bare);
+                }
                 None => draft.unknown(Origin::Variable(name.into()), bare),
             },
         }

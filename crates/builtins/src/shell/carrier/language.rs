@@ -144,8 +144,8 @@ impl Parser {
         }
         let name = name.to_owned();
         if !matches!(self.script.commands[at].input, Input::Inherited | Input::File) {
-            let text =
-                self.stdin_text(at).filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
+            let text = self.text_of(&self.script.commands[at].input, 0).perhaps();
+            let text = text.filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
             self.script.commands[at].stdin_text = text;
         }
         if interprets {
@@ -172,7 +172,7 @@ impl Parser {
             } else if let Some(text) =
                 word.known().and_then(|file| self.files.get(super::file::file_key(file)))
             {
-                code.extend(text.text.clone());
+                code.extend(text.text.clone().perhaps());
             }
         }
         code.extend(command.stdin_text.clone());
@@ -200,7 +200,10 @@ impl Parser {
             command.arguments().iter().map(|word| word.show().into_owned()).collect();
         texts.extend(command.stdin_text.clone());
         let mut found = Vec::new();
-        for line in texts.iter().flat_map(|text| text.split(['\n', '|'])).take(64) {
+        // A bar parts the commands of an editor, and those of a shell behind its mark.
+        let whole = texts.iter().filter(|text| text.contains('|')).flat_map(|text| text.lines());
+        let parts = texts.iter().flat_map(|text| text.split(['\n', '|']));
+        for line in whole.chain(parts).take(64) {
             let line = line.trim_start_matches([':', '+', ' ', '%', '.']);
             let silenced = line.strip_prefix("silent! ").or_else(|| line.strip_prefix("silent "));
             let line = silenced.map_or(line, str::trim_start);
@@ -237,9 +240,22 @@ impl Parser {
 
     /// The lines of a makefile that a shell runs.
     fn recipes(&mut self, at: usize) {
+        const MOST: usize = 32;
         let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
-        for line in text.lines().filter_map(|line| line.strip_prefix('\t')).take(32) {
-            self.perhaps_code(at, &Word::literal(line.trim_start_matches(['@', '-'])));
+        let of_line = |line: &'_ str| -> Option<String> {
+            let is_assignment = || line.contains('=') && !line.contains(';');
+            let code = match line.strip_prefix('\t') {
+                Some(code) => code,
+                // `all: ; command`, `x := $(shell command)`
+                None if is_assignment() || line.contains("$(shell ") => {
+                    line.split_once("$(shell ")?.1.rsplit_once(')')?.0
+                }
+                None => line.split_once(':')?.1.split_once(';')?.1,
+            };
+            Some(code.trim_start_matches(['@', '-', ' ']).to_owned())
+        };
+        for code in text.lines().filter_map(of_line).take(MOST) {
+            self.perhaps_code(at, &Word::literal(code));
         }
     }
 }

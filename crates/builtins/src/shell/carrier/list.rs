@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::WORD;
 use super::code::names_shell;
 use super::found;
-use super::option::first_operand;
+use super::option::{first_operand, values};
 use super::table::Carrier;
 use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
@@ -174,7 +174,14 @@ impl Parser {
             return;
         }
         self.xargs_of_text(at, &inner, mark.as_deref());
+        // `xargs -a <(…)`
+        let listed = values(words.get(..from).unwrap_or_default(), &["-a", "--arg-file"], row.short);
+        let from_list = listed.iter().flat_map(Word::unknowns).find_map(|unknown| match &unknown.from {
+            Origin::Process(range) => Some(Origin::Output(range.clone())),
+            _ => None,
+        });
         let origin = match &self.script.commands[at].input {
+            _ if from_list.is_some() => from_list.unwrap_or(Origin::Other),
             Input::Pipe(range) => Origin::Output(range.clone()),
             _ => Origin::Other,
         };
@@ -354,7 +361,7 @@ fn is_remover(word: &Word) -> bool {
 /// The placeholder of `xargs -I PLACEHOLDER`.
 fn replaced_mark(options: &[Word]) -> Option<String> {
     for (at, word) in options.iter().enumerate() {
-        let text = word.known()?;
+        let Some(text) = word.known() else { continue };
         if let Some(mark) = text.strip_prefix("--replace") {
             let mark = mark.trim_start_matches('=');
             return Some(if mark.is_empty() { "{}".to_owned() } else { mark.to_owned() });

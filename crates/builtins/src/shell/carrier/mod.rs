@@ -8,6 +8,7 @@ mod file;
 mod found;
 mod git;
 mod language;
+mod link;
 mod list;
 mod option;
 mod rename;
@@ -103,6 +104,8 @@ impl Parser {
     fn inspect(&mut self, at: usize) {
         self.inspect_values(at);
         self.note_files(at);
+        self.note_links(at);
+        self.follow_links(at);
         let command = &self.script.commands[at];
         let Some(program) = command.words.first() else { return };
         let Some(text) = program.known() else { return self.inspect_unknown(at) };
@@ -127,6 +130,7 @@ impl Parser {
                 (command.program().unwrap_or_default().to_owned(), command.arguments().to_vec());
             self.run_written(at, &file, &arguments);
         }
+        self.run_from_path(at);
         let command = &self.script.commands[at];
         let name = command.name().unwrap_or_default();
         if let Some(row) = table::find(name) {
@@ -159,23 +163,60 @@ impl Parser {
             match name.as_str() {
                 // Expanded before every prompt, or before every command that is traced.
                 "PS0" | "PS1" | "PS2" | "PS4" => self.latent(value.show().into_owned()),
-                "BASH_ENV" | "ENV" => self.file_code(at, &value),
-                name if LISTED_VARIABLES.contains(&name) => {
-                    // As a command, so that the lists see it, with the beginning of the one that it is for.
-                    let mut words =
-                        vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
-                    let command = &self.script.commands[at];
-                    if !command.assignments.is_empty() {
-                        words.extend(command.words.iter().take(2).cloned());
+                "BASH_ENV" | "ENV" => {
+                    self.file_code(at, &value);
+                    if name == "BASH_ENV" {
+                        self.listed_variable(at, &name, &value);
                     }
-                    let level = self.script.commands[at].level + 1;
-                    let command = Command { words, carrier: Some(at), level, ..Command::default() };
-                    self.script.commands.push(command);
                 }
+                "PATH" => {
+                    self.changes_path = true;
+                    if starts_anywhere(value.head()) {
+                        self.listed_variable(at, &name, &value);
+                    }
+                }
+                name if name.starts_with("BASH_FUNC_") => self.exported_function(at, &value),
+                name if name.starts_with("GIT_CONFIG_VALUE_") => self.git_setting_of(at, name, &value),
+                "GIT_CONFIG_PARAMETERS" => {
+                    let text = value.show().replace('\'', "");
+                    self.setting(at, &Word::literal(text));
+                }
+                name if LISTED_VARIABLES.contains(&name) => self.listed_variable(at, name, &value),
                 name if CODE_VARIABLES.contains(&name) => self.perhaps_code(at, &value),
                 _ => {}
             }
         }
+    }
+
+    /// A variable as a command, so that the lists see it, with the beginning of the command that it is for.
+    fn listed_variable(&mut self, at: usize, name: &str, value: &Word) {
+        let mut words = vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
+        let command = &self.script.commands[at];
+        if !command.assignments.is_empty() {
+            words.extend(command.words.iter().take(2).cloned());
+        }
+        let level = self.script.commands[at].level + 1;
+        self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+    }
+
+    /// `BASH_FUNC_ls%%=() { …; }`: bash reads it as a function.
+    fn exported_function(&mut self, at: usize, value: &Word) {
+        let text = value.show();
+        let body = text.trim_start().strip_prefix("()").unwrap_or(&text).to_owned();
+        self.perhaps_code(at, &Word::literal(body));
+    }
+
+    /// `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm x' git x`
+    fn git_setting_of(&mut self, at: usize, name: &str, value: &Word) {
+        let number = name.trim_start_matches("GIT_CONFIG_VALUE_");
+        let wanted = format!("GIT_CONFIG_KEY_{number}");
+        let assigned = self.script.commands.iter().flat_map(|command| &command.assignments);
+        let key = assigned.filter(|other| other.name == wanted).map(|other| other.value.show().into_owned());
+        let exported = self.script.commands.iter().flat_map(Command::arguments).filter_map(|word| {
+            word.known()?.strip_prefix(wanted.as_str())?.strip_prefix('=').map(str::to_owned)
+        });
+        let Some(key) = key.chain(exported).next() else { return };
+        self.setting(at, &Word::literal(format!("{key}={}", value.show())));
     }
 
     /// An unknown program; it may expand to nothing, and then the next word is the program.
@@ -365,7 +406,10 @@ impl Parser {
         }
         let mut assignments = Vec::new();
         while let Some(word) = words.get(from) {
-            let Some(length) = assignment(word.head()) else { break };
+            // `BASH_FUNC_ls%%=…` is a variable for `env`, though not for a shell.
+            let strange = || word.head().starts_with("BASH_FUNC_").then(|| word.head().find('='))?;
+            let length = assignment(word.head()).or_else(|| strange().map(|at| at + 1));
+            let Some(length) = length else { break };
             let name = word.head()[..length].trim_end_matches(['=', '+']).to_owned();
             assignments.push(Assignment { name, value: word.after(length) });
             from += 1;
@@ -428,6 +472,11 @@ pub(crate) fn is_carrier(name: &str) -> bool {
     table::find(name).is_some_and(|row| {
         !matches!(row.style, Style::Git | Style::Options | Style::Verb | Style::First | Style::Container)
     })
+}
+
+/// Whether a `PATH` begins with a folder that everybody can write to.
+fn starts_anywhere(path: &str) -> bool {
+    ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether the program is named by a path.
