@@ -131,6 +131,16 @@ pub(super) enum Special {
     RemoteInput,
     /// The environment of a container or of another machine is shown.
     RemoteEnvironment,
+    /// The whole environment is shown or written to a file.
+    Environment,
+    /// A file gets code that runs later, or words that mislead an agent.
+    WrittenCode,
+    /// It gets what a search found all over a system or home folder.
+    Found,
+    /// It gets what any search found.
+    AnyFound,
+    /// An address on another machine is among its words.
+    RemoteCall,
 }
 
 /// Globs that ignore case.

@@ -97,6 +97,9 @@ fn only_tells(command: &Command) -> bool {
     if command.words.len() == 2 && command.words[1].known() == Some("--version") {
         return true;
     }
+    if command.name() == Some("git") && shows_setting(command) {
+        return true;
+    }
     let words = command.arguments().iter().take_while(|word| word.known() != Some("--"));
     words.into_iter().any(|word| {
         matches!(
@@ -112,6 +115,14 @@ fn only_tells(command: &Command) -> bool {
             )
         )
     }) && !command.name().is_some_and(runs_others)
+}
+
+/// `git config NAME` shows what is set.
+fn shows_setting(command: &Command) -> bool {
+    let is_place =
+        |word: &&Word| !matches!(word.known(), Some("--global" | "--local" | "--system" | "--worktree"));
+    let words: Vec<&Word> = command.arguments().iter().filter(is_place).collect();
+    matches!(words.as_slice(), [verb, name] if verb.known() == Some("config") && !name.head().starts_with('-'))
 }
 
 /// Programs for which such an option may be one of the command that they run.

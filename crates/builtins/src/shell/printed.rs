@@ -56,11 +56,15 @@ impl KnownText {
 }
 
 impl Parser {
-    /// What these commands print together; none when that cannot be known.
-    pub(super) fn printed_by(&self, commands: &Range<usize>) -> Option<String> {
-        let text = self.text_of(&Input::Pipe(commands.clone()), 0).text()?;
-        // Shells treat a backslash differently.
-        (!text.contains('\\')).then_some(text)
+    /// What these commands print together. A text with variables of the environment in it is only perhaps known.
+    pub(super) fn printed_by(&self, commands: &Range<usize>) -> KnownText {
+        match self.text_of(&Input::Pipe(commands.clone()), 0) {
+            // Shells treat a backslash differently.
+            KnownText::Text(text) if !text.contains('\\') => KnownText::Text(text),
+            // What other commands print has to stay known as that.
+            KnownText::Perhaps(text) if is_of_variables(&text) => KnownText::Perhaps(text),
+            _ => KnownText::Unknown,
+        }
     }
 
     /// What the command reads from its standard input, when it is known.
@@ -230,6 +234,13 @@ impl Parser {
             }
         }
     }
+}
+
+/// Whether the home folder is all that is unknown in a text, and it is a path.
+fn is_of_variables(text: &str) -> bool {
+    !text.contains("$_")
+        && !text.contains(['\\', '`', '*'])
+        && text.replace("${HOME}", "").find('$').is_none()
 }
 
 /// A word of a text in which unknown parts are shown as variables.

@@ -50,11 +50,14 @@ impl Parser {
         let redirected = command.redirections.iter().filter(|redirection| writes(redirection.direction));
         let mut files: Vec<String> =
             redirected.filter_map(|redirection| redirection.target.known()).map(str::to_owned).collect();
-        if files.is_empty() && !command.name().is_some_and(copies) {
+        let redirects = command.redirections.iter().any(|redirection| writes(redirection.direction));
+        if !redirects && !command.name().is_some_and(copies) {
             return;
         }
         files.retain(|file| !file.starts_with("/dev/"));
-        let mut text = if files.is_empty() { KnownText::Unknown } else { self.printed(command, 0) };
+        let is_kept =
+            !files.is_empty() || command.redirections.iter().any(|other| other.target.known().is_none());
+        let mut text = if is_kept { self.printed(command, 0) } else { KnownText::Unknown };
         let (command, mut writer) = (&self.script.commands[at], at);
         let words: Vec<&str> = command.arguments().iter().filter_map(Word::known).collect();
         match (command.name(), words.as_slice()) {
@@ -82,6 +85,11 @@ impl Parser {
                 }
             }
             _ => {}
+        }
+        if let KnownText::Text(text) | KnownText::Perhaps(text) = &text
+            && self.has_budget(text.len())
+        {
+            self.script.commands[at].written = Some(text.clone());
         }
         let certain = self.script.commands[at].certain;
         for file in files {

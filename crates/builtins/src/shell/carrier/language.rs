@@ -9,7 +9,7 @@ use crate::shell::parser::Parser;
 use crate::shell::word::Word;
 
 /// Interpreters: their code is stored for hooks that inspect it.
-const INTERPRETERS: [&str; 38] = [
+const INTERPRETERS: [&str; 54] = [
     "awk",
     "bun",
     "deno",
@@ -48,6 +48,22 @@ const INTERPRETERS: [&str; 38] = [
     "gimp",
     "blender",
     "jshell",
+    "rails",
+    "mix",
+    "iex",
+    "erl",
+    "sbcl",
+    "guile",
+    "racket",
+    "clojure",
+    "clj",
+    "bb",
+    "crystal",
+    "jrunscript",
+    "octave",
+    "gnuplot",
+    "sage",
+    "flask",
 ];
 
 /// Programs that take statements or commands on their standard input.
@@ -91,9 +107,9 @@ const READERS: [&str; 36] = [
 ];
 
 /// Programs whose input can contain shell commands after a marker.
-const ESCAPES: [&str; 19] = [
+const ESCAPES: [&str; 22] = [
     "psql", "mysql", "mariadb", "sqlite3", "vi", "vim", "nvim", "view", "ex", "ed", "gdb", "lldb", "less",
-    "more", "man", "expect", "ftp", "sftp", "mail",
+    "more", "man", "expect", "ftp", "sftp", "mail", "tclsh", "wish", "lftp",
 ];
 
 /// Longer texts are not stored.
@@ -121,6 +137,14 @@ fn traits(name: &str) -> Traits {
 /// Whether a program runs code in a language of its own.
 pub(crate) fn is_interpreter(name: &str) -> bool {
     traits(name).interprets || is_other_spelling(name)
+}
+
+/// Options of interpreters whose value is code.
+fn is_code_option(word: &str) -> bool {
+    matches!(
+        word,
+        "-c" | "-e" | "-p" | "-r" | "-E" | "-pe" | "-ne" | "--eval" | "--print" | "--execute" | "eval"
+    )
 }
 
 /// `Python3.12`
@@ -165,9 +189,11 @@ impl Parser {
     fn interpreted(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let mut code: Vec<String> = Vec::new();
+        let mut is_value = false;
         for word in command.arguments() {
             let shown = word.show();
-            if shown.len() <= LONGEST && shown.contains([' ', '(', '"', '\'', '`', ';']) {
+            let is_code = std::mem::replace(&mut is_value, is_code_option(&shown));
+            if shown.len() <= LONGEST && (is_code || shown.contains([' ', '(', '"', '\'', '`', ';'])) {
                 code.push(shown.into_owned());
             } else if let Some(text) =
                 word.known().and_then(|file| self.files.get(super::file::file_key(file)))
@@ -192,9 +218,65 @@ impl Parser {
         command.runs_file_of = command.runs_file_of.or(writer);
     }
 
+    /// Programs that install a file, and may run what is in it: `dpkg -i`, `pip install ./a.whl`.
+    pub(super) fn installs_written(&mut self, at: usize) {
+        if self.files.is_empty() {
+            return;
+        }
+        let command = &self.script.commands[at];
+        let installs = matches!(
+            command.name(),
+            Some(
+                "dpkg"
+                    | "rpm"
+                    | "apt"
+                    | "apt-get"
+                    | "dnf"
+                    | "yum"
+                    | "installer"
+                    | "msiexec"
+                    | "pip"
+                    | "pip3"
+                    | "npm"
+                    | "gem"
+                    | "code"
+                    | "cursor"
+                    | "snap"
+                    | "pacman"
+                    | "apk"
+                    | "kubectl"
+                    | "java"
+                    | "wine"
+                    | "insmod"
+                    | "docker"
+                    | "gdebi"
+                    | "zypper"
+                    | "ansible-playbook"
+                    | "crontab"
+                    | "psql"
+                    | "mysql"
+                    | "codium"
+                    | "sudoedit"
+                    | "open"
+                    | "flatpak"
+                    | "helm"
+                    | "terraform"
+            )
+        );
+        if !installs {
+            return;
+        }
+        let writer = command.arguments().iter().find_map(|word| {
+            let file = word.known().filter(|text| !text.starts_with('-'))?;
+            self.files.get(super::file::file_key(file)).map(|written| written.writer)
+        });
+        let command = &mut self.script.commands[at];
+        command.runs_file_of = command.runs_file_of.or(writer);
+    }
+
     /// `:!cmd`, `\\! cmd`, `shell cmd`, `.shell cmd`, `spawn cmd`
     fn escaped(&mut self, at: usize) {
-        const MARKS: [&str; 7] = ["\\!", "!", ".shell ", ".system ", "shell ", "spawn ", "system "];
+        const MARKS: [&str; 8] = ["\\!", "!", ".shell ", ".system ", "shell ", "spawn ", "system ", "exec "];
         let command = &self.script.commands[at];
         let mut texts: Vec<String> =
             command.arguments().iter().map(|word| word.show().into_owned()).collect();

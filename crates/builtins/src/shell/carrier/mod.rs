@@ -59,7 +59,7 @@ const CODE_VARIABLES: [&str; 20] = [
 ];
 
 /// Variables that put code into programs or switch checks off: the lists of commands judge their values.
-const LISTED_VARIABLES: [&str; 21] = [
+const LISTED_VARIABLES: [&str; 22] = [
     "DYLD_INSERT_LIBRARIES",
     "GIT_SSL_NO_VERIFY",
     "HUSKY",
@@ -81,6 +81,7 @@ const LISTED_VARIABLES: [&str; 21] = [
     "SKIP",
     "SKIP_HOOKS",
     "SKIP_SIMPLE_GIT_HOOKS",
+    "SSH_AUTH_SOCK",
 ];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
@@ -137,6 +138,7 @@ impl Parser {
             self.open(at, row);
         }
         self.languages(at);
+        self.installs_written(at);
     }
 
     /// Inspects variables whose value is code, and values that become code when they are expanded again.
@@ -182,7 +184,12 @@ impl Parser {
                     self.setting(at, &Word::literal(text));
                 }
                 name if LISTED_VARIABLES.contains(&name) => self.listed_variable(at, name, &value),
-                name if CODE_VARIABLES.contains(&name) => self.perhaps_code(at, &value),
+                name if CODE_VARIABLES.contains(&name) => {
+                    self.perhaps_code(at, &value);
+                    if starts_anywhere(value.head()) {
+                        self.listed_variable(at, name, &value);
+                    }
+                }
                 _ => {}
             }
         }
@@ -363,6 +370,11 @@ impl Parser {
                 }
             }
             Style::Git => self.git(at, words),
+            Style::Behind => {
+                if let Some(dashes) = words.iter().position(|word| word.known() == Some("--")) {
+                    self.carry(at, words[dashes + 1..].to_vec(), Vec::new());
+                }
+            }
         }
     }
 
@@ -470,7 +482,10 @@ impl Parser {
 /// Whether a program runs other commands.
 pub(crate) fn is_carrier(name: &str) -> bool {
     table::find(name).is_some_and(|row| {
-        !matches!(row.style, Style::Git | Style::Options | Style::Verb | Style::First | Style::Container)
+        !matches!(
+            row.style,
+            Style::Git | Style::Options | Style::Behind | Style::Verb | Style::First | Style::Container
+        )
     })
 }
 
