@@ -33,7 +33,8 @@ impl Scene<'_> {
                 return true;
             }
         }
-        if has(EVALUATES) && (fetches_code(&small) || has(DECODES)) {
+        let evaluates_download = small.contains("eval(") && has(&["curl ", "wget "]);
+        if evaluates_download || (has(EVALUATES) && (fetches_code(&small) || has(DECODES))) {
             return true;
         }
         let chars = small.matches("chr(").count() > 2;
@@ -77,7 +78,9 @@ impl Scene<'_> {
         if asks_database && texts.iter().any(|text| sql::destroys(text)) {
             return true;
         }
-        runs && texts.iter().any(|text| self.stops(text))
+        // `exec "rm", "-rf", $ENV{HOME}`
+        let with_home = |text: &String| in_home && self.stops(&format!("{} ~", text.trim_end()));
+        runs && texts.iter().any(|text| self.stops(text) || with_home(text))
     }
 
     /// Whether a text would be stopped if it were run as a shell line.

@@ -171,7 +171,7 @@ fn builds(command: &Command) -> bool {
 fn clones(command: &Command) -> bool {
     let mut words = command.arguments().iter().filter_map(Word::known).filter(|word| !word.starts_with('-'));
     match command.name() {
-        Some("git") => words.any(|word| word == "clone"),
+        Some("git") => words.any(|word| matches!(word, "clone" | "submodule")),
         Some("gh" | "glab") => words.next() == Some("repo") && words.next() == Some("clone"),
         Some("hg") => words.next() == Some("clone"),
         Some("svn") => matches!(words.next(), Some("checkout" | "co")),

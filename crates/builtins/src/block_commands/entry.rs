@@ -141,6 +141,8 @@ pub(super) enum Special {
     AnyFound,
     /// An address on another machine is among its words.
     RemoteCall,
+    /// A verb among its first words deletes for good.
+    Verb,
 }
 
 /// Globs that ignore case.

@@ -26,6 +26,7 @@ mod secret;
 mod shape;
 mod sql;
 mod target;
+mod verb;
 mod written;
 
 use std::path::Path;

@@ -16,7 +16,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 17] = [
+const SPECIALS: [(&str, Special); 18] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -34,6 +34,7 @@ const SPECIALS: [(&str, Special); 17] = [
     ("found", Special::Found),
     ("any-found", Special::AnyFound),
     ("remote-call", Special::RemoteCall),
+    ("verb", Special::Verb),
 ];
 
 /// What a file adds to the list.

@@ -99,6 +99,7 @@ impl Scene<'_> {
             Some(Special::WrittenCode) => self.writes_attack(),
             Some(Special::Found) => self.works_on_found(),
             Some(Special::AnyFound) => self.works_on_any_found(),
+            Some(Special::Verb) => super::verb::is_destructive(self.command),
             Some(Special::RemoteCall) => words.iter().any(is_remote_address),
             Some(Special::KillAll) => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.

@@ -37,7 +37,9 @@ fn statement_destroys(statement: &str) -> bool {
         ["truncate", _, ..] => true,
         ["delete", "from", ..] => !has("where") || is_always(statement),
         ["update", _, "set", ..] => !has("where") || is_always(statement),
-        ["alter", "table", ..] => has("drop") || statement.contains("disable row level security"),
+        ["alter", "table", ..] => {
+            has("drop") || has("delete") || statement.contains("disable row level security")
+        }
         ["grant", "all", ..] => {
             statement.contains("*.*") || statement.contains("'%'") || has("public") || has("option")
         }

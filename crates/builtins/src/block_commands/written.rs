@@ -146,6 +146,21 @@ pub(super) fn has_attack(text: &str) -> bool {
     if has(&["/dev/tcp/", "/dev/udp/", "nc -e ", "ncat -e ", "--no-preserve-root"]) {
         return true;
     }
+    // Scripts that a package manager runs by itself.
+    let has_script = has(&[
+        "postinstall",
+        "preinstall",
+        "\"prepare\"",
+        ".prepare",
+        "prepublish",
+        "postbuild\"",
+        "precommit\"",
+    ]);
+    if has_script
+        && has(&["/tmp/", "curl ", "wget ", "base64", "node -e", "/dev/shm", "python -c", "python3 -c"])
+    {
+        return true;
+    }
     text.lines().any(pipes_to_shell)
 }
 
@@ -193,8 +208,9 @@ fn hides_shell(line: &str) -> bool {
 
 /// Whether a shell stands behind a bar.
 fn runs(behind: &str) -> bool {
-    let ends =
-        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ')' | '`' | '\\' | '&' | '<' | ']');
+    let ends = |c: char| {
+        c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ')' | '`' | '\\' | '&' | '<' | ']' | '#' | ',')
+    };
     let mut words = behind.split(ends).filter(|word| !word.is_empty());
     let first = words.find(|word| !matches!(*word, "sudo" | "env" | "-e" | "nohup" | "exec"));
     first.is_some_and(|word| RUNNERS.contains(&base_name(word)))
@@ -304,15 +320,11 @@ fn opens_settings(text: &str) -> bool {
     OPEN_SETTINGS.iter().any(|setting| dense.contains(setting))
 }
 
-/// Files that people read and machines build from: an installer named there is an example, or runs in a container.
+/// Files that people read: an installer named there is an example.
 fn is_documentation(path: &str) -> bool {
     const ENDS: [&str; 9] = [".md", ".mdx", ".rst", ".adoc", ".txt", ".html", ".patch", ".diff", ".tex"];
     let name = base_name(path);
-    ENDS.iter().any(|end| name.ends_with(end))
-        || name.contains("dockerfile")
-        || name.contains("containerfile")
-        || path.starts_with("docs/")
-        || path == "/dev/null"
+    ENDS.iter().any(|end| name.ends_with(end)) || path.starts_with("docs/") || path == "/dev/null"
 }
 
 #[cfg(test)]

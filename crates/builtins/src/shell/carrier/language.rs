@@ -172,7 +172,10 @@ impl Parser {
             let text = text.filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
             self.script.commands[at].stdin_text = text;
         }
-        if interprets {
+        // Editors run code of other languages behind a name: `vim -c ':py3 …'`.
+        if interprets
+            || matches!(name.as_str(), "vim" | "nvim" | "vi" | "ex" | "gdb" | "lldb" | "psql" | "sqlite3")
+        {
             self.interpreted(at);
         }
         if escapes {
@@ -323,6 +326,13 @@ impl Parser {
     /// The lines of a makefile that a shell runs.
     fn recipes(&mut self, at: usize) {
         const MOST: usize = 32;
+        // `make CC='sh -c …'`
+        let values = self.script.commands[at].arguments().iter().filter_map(|word| {
+            let (_, value) = word.known()?.split_once('=')?;
+            value.contains(' ').then(|| Word::literal(value))
+        });
+        let values: Vec<Word> = values.take(MOST).collect();
+        values.iter().for_each(|value| self.perhaps_code(at, value));
         let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
         let of_line = |line: &'_ str| -> Option<String> {
             let is_assignment = || line.contains('=') && !line.contains(';');

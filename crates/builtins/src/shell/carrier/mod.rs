@@ -58,30 +58,96 @@ const CODE_VARIABLES: [&str; 20] = [
     "VISUAL",
 ];
 
-/// Variables that put code into programs or switch checks off: the lists of commands judge their values.
-const LISTED_VARIABLES: [&str; 22] = [
+/// Variables that put code into programs or switch checks off: the lists of commands judge their values. In the order
+/// of their letters.
+const LISTED_VARIABLES: [&str; 87] = [
+    "ALL_PROXY",
+    "ANTHROPIC_BASE_URL",
+    "AWS_ENDPOINT_URL",
+    "BUNDLE_GEMFILE",
+    "CC",
+    "CLASSPATH",
+    "COMPOSER_HOME",
+    "CURL_CA_BUNDLE",
+    "CURL_HOME",
+    "CXX",
+    "DOCKER_HOST",
     "DYLD_INSERT_LIBRARIES",
+    "GCC_EXEC_PREFIX",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
     "GIT_SSL_NO_VERIFY",
+    "GIT_TEMPLATE_DIR",
+    "GOFLAGS",
+    "GOINSECURE",
+    "GONOSUMCHECK",
+    "GONOSUMDB",
+    "GOPROXY",
+    "GRADLE_OPTS",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
     "HUSKY",
     "HUSKY_SKIP_HOOKS",
+    "INPUTRC",
     "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "KUBE_EDITOR",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
     "LEFTHOOK",
+    "LUA_CPATH",
+    "LUA_PATH",
+    "MAKEFILES",
+    "MAVEN_OPTS",
+    "NODE_EXTRA_CA_CERTS",
     "NODE_OPTIONS",
+    "NODE_PATH",
     "NODE_TLS_REJECT_UNAUTHORIZED",
+    "NPM_CONFIG_REGISTRY",
+    "OPENAI_BASE_URL",
     "OVERCOMMIT_DISABLE",
     "PERL5DB",
+    "PERL5LIB",
     "PERL5OPT",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_INDEX_URL",
     "PRE_COMMIT_ALLOW_NO_CONFIG",
-    "PYTHONSTARTUP",
+    "PSQLRC",
+    "PYTHONHOME",
     "PYTHONHTTPSVERIFY",
+    "PYTHONINSPECT",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
+    "REQUESTS_CA_BUNDLE",
+    "RIPGREP_CONFIG_PATH",
+    "RUBYLIB",
     "RUBYOPT",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "R_PROFILE",
     "SKIP",
     "SKIP_HOOKS",
     "SKIP_SIMPLE_GIT_HOOKS",
     "SSH_AUTH_SOCK",
+    "SSL_CERT_FILE",
+    "SYSTEMD_EDITOR",
+    "TERMINFO",
+    "UV_DEFAULT_INDEX",
+    "UV_INDEX_URL",
+    "WGETRC",
+    "ZDOTDIR",
+    "_JAVA_OPTIONS",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "npm_config_registry",
+    "npm_config_script_shell",
 ];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
@@ -183,7 +249,9 @@ impl Parser {
                     let text = value.show().replace('\'', "");
                     self.setting(at, &Word::literal(text));
                 }
-                name if LISTED_VARIABLES.contains(&name) => self.listed_variable(at, name, &value),
+                name if LISTED_VARIABLES.binary_search(&name).is_ok() => {
+                    self.listed_variable(at, name, &value)
+                }
                 name if CODE_VARIABLES.contains(&name) => {
                     self.perhaps_code(at, &value);
                     if starts_anywhere(value.head()) {
@@ -491,7 +559,7 @@ pub(crate) fn is_carrier(name: &str) -> bool {
 
 /// Whether a `PATH` begins with a folder that everybody can write to.
 fn starts_anywhere(path: &str) -> bool {
-    ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|folder| path.starts_with(folder))
+    ["/tmp", "/var/tmp", "/dev/shm", ".:"].iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether the program is named by a path.
