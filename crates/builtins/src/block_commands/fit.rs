@@ -14,7 +14,7 @@ use super::target::PathWord;
 use crate::path::Places;
 use crate::rules::spells;
 use crate::shell::{Command, DoubtKind, Effect, FileUse, Script, Word, git_subcommand};
-use crate::token::{Fit, Wildcards, base_name, lowered, meets, of_word};
+use crate::token::{Fit, WildcardSet, Wildcards, base_name, lowered, meets, of_word};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -282,14 +282,14 @@ impl<'a> Scene<'a> {
         options.iter().any(|head| group.iter().any(|name| spells(head, name)))
     }
 
-    fn operands(&self, wanted: &[Wildcards], words: &'a [Word]) -> bool {
+    fn operands(&self, wanted: &WildcardSet, words: &'a [Word]) -> bool {
         let small = |word: &'a Word| lowered(word.show());
         wanted.is_empty()
             || self
                 .small
                 .get_or_init(|| words.iter().map(small).collect())
                 .iter()
-                .any(|text| wanted.iter().any(|operand| operand.matches(text)))
+                .any(|text| wanted.matches(text))
     }
 
     /// Texts in its words, or in what it reads from its standard input.

@@ -12,6 +12,9 @@ use crate::shell::simple::input_from;
 use crate::shell::variables::{ARGUMENTS, Value};
 use crate::shell::word::{Origin, Word};
 
+/// The budget that reading a byte of code again costs.
+const CODE: usize = 4;
+
 /// So many commands before one are searched for an `exec` that opened a descriptor.
 const MOST_BEFORE: usize = 32;
 
@@ -78,7 +81,7 @@ impl Parser {
         if level > MOST_LEVELS {
             return self.doubt("too many commands run each other");
         }
-        if !self.spend(text.len()) {
+        if !self.spend(text.len() * CODE) {
             return;
         }
         let start = self.script.commands.len();
