@@ -143,6 +143,8 @@ pub(super) enum Special {
     RemoteCall,
     /// A verb among its first words deletes for good.
     Verb,
+    /// It writes nothing into many files.
+    EmptiesMany,
 }
 
 /// Globs that ignore case.

@@ -2,7 +2,7 @@
 
 use super::fit::Scene;
 use super::target::{is_home_folder, is_system};
-use crate::shell::{Command, Input, Origin, Word, normal};
+use crate::shell::{Command, Direction, Input, Origin, Redirection, Unknown, Word, normal};
 
 /// The most steps back from a command to the search.
 const MOST_STEPS: usize = 6;
@@ -20,6 +20,34 @@ impl<'a> Scene<'a> {
     pub(super) fn works_on_any_found(&self) -> bool {
         let is_log = |word: &Word| word.show().contains("log") || word.show().contains("/tmp");
         self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
+    }
+
+    /// Whether the command writes nothing into files that a loop or a search goes through: `for f in *.c; do : > $f`.
+    pub(super) fn empties_many(&self) -> bool {
+        let command = self.command;
+        let words = command.arguments();
+        let prints_nothing = match command.name() {
+            None => command.words.is_empty(),
+            Some(":" | "true") => true,
+            Some("echo") => words.is_empty() || words.iter().all(|word| word.known() == Some("-n")),
+            Some("printf") => words.len() == 1 && words[0].known() == Some(""),
+            Some("cat") => words.iter().any(|word| word.known() == Some("/dev/null")),
+            _ => false,
+        };
+        let is_many = |word: &Word| {
+            let is_found = |from: &Origin| match from {
+                Origin::Variable(name) => &**name == "_",
+                Origin::Choice(_) => false,
+                Origin::Output(_) | Origin::Process(_) | Origin::Other => true,
+            };
+            let shown = word.show();
+            let is_log = shown.contains("log") || shown.starts_with("/tmp") || shown.contains("tmp");
+            let is_many = |unknown: &Unknown| is_found(&unknown.from) && !self.is_temporary(unknown);
+            !is_log && (word.has_wildcard() || word.unknowns().any(is_many))
+        };
+        let writes = |redirection: &Redirection| redirection.direction == Direction::Write;
+        let mut targets = command.redirections.iter().filter(|redirection| writes(redirection));
+        prints_nothing && targets.any(|redirection| is_many(&redirection.target))
     }
 
     fn is_precious_root(&self, root: &Word) -> bool {

@@ -16,7 +16,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 18] = [
+const SPECIALS: [(&str, Special); 19] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -35,6 +35,7 @@ const SPECIALS: [(&str, Special); 18] = [
     ("any-found", Special::AnyFound),
     ("remote-call", Special::RemoteCall),
     ("verb", Special::Verb),
+    ("empties-many", Special::EmptiesMany),
 ];
 
 /// What a file adds to the list.

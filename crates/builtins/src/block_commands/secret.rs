@@ -81,7 +81,11 @@ impl Scene<'_> {
         if self.command.name() == Some("gh") && self.command.arguments().iter().any(sends) {
             return true;
         }
-        if self.files().iter().any(|file| file.effect >= Effect::Read && self.is_packed_here(&file.path)) {
+        if self
+            .files()
+            .iter()
+            .any(|file| file.effect >= Effect::Read && self.is_packed_here(&file.path, &is_secret))
+        {
             return true;
         }
         // `find … -exec curl -F f=@{} …`: whatever is found is sent.
@@ -138,33 +142,18 @@ impl Scene<'_> {
             && !self.script.commands.iter().any(|other| reads(other) || captures(other))
     }
 
-    /// Whether the line itself packed or dumped this file out of others.
-    fn is_packed_here(&self, path: &Word) -> bool {
+    /// Whether the line itself packed this file out of secrets.
+    fn is_packed_here(&self, path: &Word, is_secret: &dyn Fn(&Word) -> bool) -> bool {
         const MOST_BEFORE: usize = 16;
         let Some(path) = path.known() else { return false };
         let packs = |command: &Command| {
-            matches!(
+            let packer = matches!(
                 command.name(),
                 Some(
-                    "tar"
-                        | "gtar"
-                        | "bsdtar"
-                        | "zip"
-                        | "7z"
-                        | "git"
-                        | "pg_dump"
-                        | "pg_dumpall"
-                        | "mysqldump"
-                        | "mongodump"
-                        | "sqlite3"
-                        | "gpg"
-                        | "mongoexport"
-                        | "redis-cli"
-                        | "ditto"
-                        | "cpio"
-                        | "hdiutil"
+                    "tar" | "gtar" | "bsdtar" | "zip" | "7z" | "gpg" | "ditto" | "cp" | "openssl" | "base64"
                 )
-            )
+            );
+            packer && command.arguments().iter().any(is_secret)
         };
         let names = |command: &Command| {
             let is_it = |word: &Word| {

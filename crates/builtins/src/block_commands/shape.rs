@@ -99,6 +99,7 @@ impl Scene<'_> {
             Some(Special::WrittenCode) => self.writes_attack(),
             Some(Special::Found) => self.works_on_found(),
             Some(Special::AnyFound) => self.works_on_any_found(),
+            Some(Special::EmptiesMany) => self.empties_many(),
             Some(Special::Verb) => super::verb::is_destructive(self.command),
             Some(Special::RemoteCall) => words.iter().any(is_remote_address),
             Some(Special::KillAll) => {

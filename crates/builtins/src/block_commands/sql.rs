@@ -45,6 +45,7 @@ fn statement_destroys(statement: &str) -> bool {
         }
         ["alter" | "create", "role" | "user", ..] => has("superuser") || statement.contains("'%'"),
         ["alter", "system" | "database", ..] => !has("rename"),
+        ["revoke", "all", ..] => true,
         ["copy", ..] => has("program"),
         ["set", "global", ..] | ["purge", "binary" | "master", ..] | ["reset", "master", ..] => true,
         ["with", ..] => statement.contains("delete from") && !has("where"),

@@ -88,7 +88,7 @@ impl<'a> Scene<'a> {
                 Target::Here => {
                     let all = matches!(
                         shown.trim_start_matches("./"),
-                        "" | "." | "*" | ".*" | ".?*" | ".??*" | "..?*"
+                        "" | "." | "*" | ".*" | ".?*" | ".??*" | "..?*" | "*/" | "**" | "**/"
                     );
                     (all && !self.is_inside(folder)) || Path::new(path) == self.places.cwd
                 }
@@ -152,7 +152,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The output of `mktemp`, and variables with such a name.
-    fn is_temporary(&self, unknown: &Unknown) -> bool {
+    pub(super) fn is_temporary(&self, unknown: &Unknown) -> bool {
         match &unknown.from {
             Origin::Output(range) => {
                 let commands = self.script.commands.get(range.clone()).unwrap_or_default();
@@ -293,7 +293,13 @@ fn is_home(path: &str) -> bool {
 
 /// `~/Documents`, and folders of the person's settings such as `~/.config`.
 pub(super) fn is_home_folder(path: &str) -> bool {
-    const KEPT: [&str; 9] = [
+    const KEPT: [&str; 15] = [
+        ".cargo",
+        ".rustup",
+        ".vscode",
+        ".docker",
+        ".pyenv",
+        ".nvm",
         ".config",
         ".local",
         ".mozilla",

@@ -131,6 +131,9 @@ impl Scene<'_> {
         if paths.iter().any(|path| is_setting(path)) && opens_settings(&text) {
             return true;
         }
+        if paths.iter().any(|path| is_package_source(path)) && names_other_source(&text) {
+            return true;
+        }
         let is_read = !paths.is_empty() && paths.iter().all(|path| is_documentation(path));
         // Sources and tests name such commands without running them.
         let runs = instructs
@@ -318,6 +321,44 @@ fn is_setting(path: &str) -> bool {
 fn opens_settings(text: &str) -> bool {
     let dense: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     OPEN_SETTINGS.iter().any(|setting| dense.contains(setting))
+}
+
+/// Files that say where packages come from.
+fn is_package_source(path: &str) -> bool {
+    const NAMES: [&str; 9] = [
+        "pip.conf",
+        "pip.ini",
+        ".npmrc",
+        ".yarnrc",
+        ".yarnrc.yml",
+        "nuget.config",
+        "bunfig.toml",
+        ".condarc",
+        "uv.toml",
+    ];
+    NAMES.contains(&base_name(path)) || path.contains(".cargo/config")
+}
+
+/// Whether a text names a source of packages that not everybody uses.
+fn names_other_source(text: &str) -> bool {
+    const KNOWN: [&str; 12] = [
+        "pypi.org",
+        "npmjs.org",
+        "yarnpkg.com",
+        "pkg.github.com",
+        "pytorch.org",
+        "localhost",
+        "127.0.0.1",
+        "crates.io",
+        "nuget.org",
+        "tuna",
+        "npmmirror",
+        "anaconda.org",
+    ];
+    let is_other = |line: &str| line.contains("http") && !KNOWN.iter().any(|host| line.contains(host));
+    let says_source =
+        |line: &str| ["index", "registry", "source", "channel"].iter().any(|word| line.contains(word));
+    text.lines().any(|line| says_source(line) && is_other(line))
 }
 
 /// Files that people read: an installer named there is an example.

@@ -143,7 +143,17 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
 fn is_code_option(word: &str) -> bool {
     matches!(
         word,
-        "-c" | "-e" | "-p" | "-r" | "-E" | "-pe" | "-ne" | "--eval" | "--print" | "--execute" | "eval"
+        "-c" | "-e"
+            | "-p"
+            | "-r"
+            | "-E"
+            | "-pe"
+            | "-ne"
+            | "--eval"
+            | "--print"
+            | "--execute"
+            | "eval"
+            | "runner"
     )
 }
 
