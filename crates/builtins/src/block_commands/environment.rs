@@ -10,6 +10,9 @@ const PASSES_ON: [&str; 27] = [
     "bzip2", "wl-copy",
 ];
 
+/// So many commands behind one are searched for those that read its output.
+const MOST_BEHIND: usize = 128;
+
 impl Scene<'_> {
     /// Whether the command shows all variables of the environment, or writes them to a file.
     pub(super) fn shows_environment(&self) -> bool {
@@ -30,8 +33,8 @@ impl Scene<'_> {
             return false;
         }
         let reads = |command: &Command| matches!(&command.input, Input::Pipe(range) if range.contains(&at));
-        let commands = self.script.commands.iter().enumerate();
-        let mut readers = commands.filter(|(place, command)| *place > at && reads(command)).peekable();
+        let commands = self.script.commands.iter().enumerate().skip(at + 1).take(MOST_BEHIND);
+        let mut readers = commands.filter(|(_, command)| reads(command)).peekable();
         if readers.peek().is_none() {
             return true;
         }
@@ -49,7 +52,7 @@ impl Scene<'_> {
                 matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))
             })
         };
-        self.script.commands.iter().any(|command| {
+        self.script.commands.iter().skip(at + 1).take(MOST_BEHIND).any(|command| {
             command.words.iter().any(holds)
                 || command.assignments.iter().any(|assignment| holds(&assignment.value))
                 || command.redirections.iter().any(|redirection| holds(&redirection.target))

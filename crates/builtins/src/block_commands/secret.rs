@@ -107,9 +107,9 @@ impl Scene<'_> {
         let words = self.command.arguments();
         match self.command.name() {
             Some("printenv") => {
-                self.is_shown() && words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some())
+                words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some()) && self.is_shown()
             }
-            Some("echo" | "printf") => self.is_shown() && words.iter().flat_map(keys_in).next().is_some(),
+            Some("echo" | "printf") => words.iter().flat_map(keys_in).next().is_some() && self.is_shown(),
             _ => {
                 let addresses: Vec<String> = words
                     .iter()

@@ -198,11 +198,14 @@ impl Parser {
 
     /// `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm x' git x`
     fn git_setting_of(&mut self, at: usize, name: &str, value: &Word) {
+        const MOST_BEFORE: usize = 64;
         let number = name.trim_start_matches("GIT_CONFIG_VALUE_");
         let wanted = format!("GIT_CONFIG_KEY_{number}");
-        let assigned = self.script.commands.iter().flat_map(|command| &command.assignments);
+        let near = || self.script.commands[..=at].iter().rev().take(MOST_BEFORE);
+        let assigned = near().flat_map(|command| command.assignments.iter().take(MOST_BEFORE));
         let key = assigned.filter(|other| other.name == wanted).map(|other| other.value.show().into_owned());
-        let exported = self.script.commands.iter().flat_map(Command::arguments).filter_map(|word| {
+        let words = near().flat_map(|command| command.arguments().iter().take(MOST_BEFORE));
+        let exported = words.filter_map(|word| {
             word.known()?.strip_prefix(wanted.as_str())?.strip_prefix('=').map(str::to_owned)
         });
         let Some(key) = key.chain(exported).next() else { return };
