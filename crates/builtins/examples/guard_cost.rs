@@ -31,7 +31,7 @@ const LINES: [(&str, &str); 7] = [
 ];
 
 /// A start, and what is repeated up to 64 KiB.
-const HOSTILE: [(&str, &str, &str); 22] = [
+const HOSTILE: [(&str, &str, &str); 30] = [
     ("eval", "", "eval "),
     ("sudo", "", "sudo "),
     ("commands", "", "rm -rf x; "),
@@ -54,6 +54,14 @@ const HOSTILE: [(&str, &str, &str); 22] = [
     ("variables", "a=x; ", "rm $a; "),
     ("long-word", "echo ", "abcdefgh"),
     ("pipes", "a", " | b"),
+    ("environment", "", "env|wc;"),
+    ("echoes", "", "echo $a;"),
+    ("links", "ln -s a b; ", "cat b/c; "),
+    ("settings", "", "GIT_CONFIG_VALUE_0=a "),
+    ("written", "", "echo x>>f;"),
+    ("maps", "declare -A m; ", "m[k]=v; "),
+    ("printed", "", "{ echo a; echo b; }|sh;"),
+    ("searches", "", "find ~|xargs rm;"),
 ];
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -159,41 +159,50 @@ impl Wildcards {
 /// Patterns, of which a text is to match one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WildcardSet {
-    all: Vec<Wildcards>,
-    /// The first two bytes of the texts that they match.
-    heads: Vec<[u8; 2]>,
-    /// Whether one of them does not say that much.
-    is_open: bool,
+    /// Patterns by the first two bytes of the texts that they match.
+    headed: Vec<([u8; 2], Vec<Wildcards>)>,
+    /// Patterns that do not say that much.
+    open: Vec<Wildcards>,
 }
 
 impl WildcardSet {
     pub(crate) fn is_empty(&self) -> bool {
-        self.all.is_empty()
+        self.headed.is_empty() && self.open.is_empty()
     }
 
     pub(crate) fn matches(&self, text: &str) -> bool {
-        self.can_begin(text) && self.all.iter().any(|pattern| pattern.matches(text))
+        let of_head = text.as_bytes().first_chunk::<2>().and_then(|head| self.of_head(head));
+        of_head.into_iter().flatten().chain(&self.open).any(|pattern| pattern.matches(text))
     }
 
     /// Whether one of them may match a text that begins so, by its first bytes.
     pub(crate) fn can_begin(&self, text: &str) -> bool {
         let head = text.as_bytes().first_chunk::<2>();
-        self.is_open || head.is_some_and(|head| self.heads.contains(head))
+        !self.open.is_empty() || head.is_some_and(|head| self.of_head(head).is_some())
+    }
+
+    fn of_head(&self, head: &[u8; 2]) -> Option<&[Wildcards]> {
+        let place = self.headed.binary_search_by_key(head, |(other, _)| *other).ok()?;
+        self.headed.get(place).map(|(_, patterns)| patterns.as_slice())
     }
 }
 
 impl From<Vec<Wildcards>> for WildcardSet {
     fn from(all: Vec<Wildcards>) -> Self {
-        let mut heads = Vec::new();
-        let mut is_open = false;
-        for pattern in &all {
+        let mut set = Self::default();
+        for pattern in all {
             match pattern.start().as_bytes().first_chunk::<2>() {
-                Some(head) if heads.contains(head) => {}
-                Some(head) => heads.push(*head),
-                None => is_open = true,
+                Some(head) => match set.headed.binary_search_by_key(head, |(other, _)| *other) {
+                    Ok(place) => set.headed[place].1.push(pattern),
+                    Err(place) => {
+                        let head = *head;
+                        set.headed.insert(place, (head, vec![pattern]));
+                    }
+                },
+                None => set.open.push(pattern),
             }
         }
-        Self { all, heads, is_open }
+        set
     }
 }
 

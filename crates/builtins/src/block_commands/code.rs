@@ -2,173 +2,14 @@
 
 use std::path::Path;
 
+use super::code_words::{
+    DECODES, DELETES, DENSE_CONNECTS, DENSE_ENVIRONMENT, DENSE_HOMES, DENSE_RECORDS, DENSE_SENDS,
+    DENSE_SHOWS_ENVIRONMENT, ENCRYPTS, EVALUATES, FETCHES, RUNS, SHELLS, WALKS, WRITES,
+};
 use super::fit::Scene;
+use super::{secret, sql, written};
 use crate::path::Places;
 use crate::shell::Script;
-
-/// Words in code that run a command.
-const RUNS: [&str; 24] = [
-    "system",
-    "exec",
-    "popen",
-    "subprocess",
-    "spawn",
-    "child_process",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "getline",
-    "do shell script",
-    "shell-command",
-    "call-process",
-    "process.run",
-    "execute",
-    "%x",
-    "`",
-    "runtime.getruntime",
-    "processbuilder",
-    "open3",
-    "command::new",
-    "sh(",
-    "$`",
-    "qx",
-];
-/// Words in code that delete files.
-const DELETES: [&str; 19] = [
-    "rmtree",
-    "rmsync",
-    "rmdirsync",
-    "unlinksync",
-    "rm_rf",
-    "rm_r(",
-    "rm_r ",
-    "remove_entry",
-    "unlink",
-    "os.remove",
-    "removesync",
-    "rimraf",
-    "deletetree",
-    "remove_dir_all",
-    "remove_tree",
-    "fs.rm(",
-    "removedirs",
-    "delete-directory",
-    "file delete",
-];
-/// Words in code that open a connection.
-const CONNECTS: [&str; 9] = [
-    "socket",
-    "tcpsocket",
-    "fsockopen",
-    "/inet/tcp",
-    "net.connect",
-    "create_connection",
-    "io::socket",
-    "tcpclient",
-    "net.socket",
-];
-/// Words in code that give a connection a shell.
-const SHELLS: [&str; 12] = [
-    "popen",
-    "exec(",
-    "/bin/sh",
-    "/bin/bash",
-    "pty.spawn",
-    "dup2",
-    "cmd.exe",
-    "'sh'",
-    "\"sh\"",
-    "'bash'",
-    "\"bash\"",
-    "system(",
-];
-/// Words in code that download something.
-const FETCHES: [&str; 17] = [
-    "urlopen",
-    "urlretrieve",
-    "requests.get",
-    "requests.post",
-    "http.get",
-    "https.get",
-    "fetch(",
-    "lwp",
-    "open-uri",
-    "open_uri",
-    "httpx",
-    "axios",
-    "http://",
-    "https://",
-    "file_get_contents('http",
-    "popen(\"curl",
-    "popen('curl",
-];
-/// Words in code that write a file.
-const WRITES: [&str; 10] = [
-    "'w",
-    "\"w",
-    "'a'",
-    "\"a\"",
-    "write_text",
-    "write_bytes",
-    "writefile",
-    "appendfile",
-    "file.write",
-    "file_put_contents",
-];
-/// Words in code that make a text readable.
-const DECODES: [&str; 9] = [
-    "base64",
-    "pack(\"h",
-    "pack('h",
-    "decode_base64",
-    "b64decode",
-    "fromhex",
-    "unhexlify",
-    "codecs.decode",
-    "marshal.loads",
-];
-/// Words in code that send something.
-const SENDS: [&str; 9] = [
-    "requests.post",
-    "requests.put",
-    "urlopen",
-    "fetch(",
-    "http.request",
-    "https.request",
-    ".post(",
-    "sendall",
-    "smtplib",
-];
-/// Code that prints the whole environment, without blanks.
-const SHOWS_ENVIRONMENT: [&str; 16] = [
-    "print(os.environ)",
-    "print(dict(os.environ",
-    "dumps(dict(os.environ",
-    "pprint(os.environ",
-    "pprint(dict(os.environ",
-    "log(process.env)",
-    "stringify(process.env",
-    "entries(process.env",
-    "env.to_h",
-    "env.each",
-    "keys%env",
-    "print%env",
-    "print_r(getenv()",
-    "var_dump(getenv()",
-    "print_r($_env",
-    "inenviron)print",
-];
-/// Words in code for home folders.
-const HOMES: [&str; 8] = [
-    "expanduser",
-    "homedir()",
-    "path.home()",
-    "dir.home",
-    "env['home']",
-    "env.home",
-    "environ['home']",
-    "environ[\"home\"]",
-];
 
 impl Scene<'_> {
     /// Whether code that this command runs does what an entry stops.
@@ -178,65 +19,68 @@ impl Scene<'_> {
 
     fn is_dangerous(&self, code: &str) -> bool {
         let small = code.to_lowercase();
+        let dense: String =
+            small.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
         let has = |words: &[&str]| words.iter().any(|word| small.contains(word));
-        if has(&CONNECTS) && has(&SHELLS) {
+        let has_dense = |words: &[&str]| words.iter().any(|word| dense.contains(word));
+        let (connects, sends) = (has_dense(DENSE_CONNECTS), has_dense(DENSE_SENDS));
+        if (connects && has(SHELLS)) || dense.contains("/inet/tcp") {
             return true;
         }
-        if small.contains("env") {
-            let dense: String = small.chars().filter(|c| !c.is_whitespace()).collect();
-            if shows_key(code)
-                || dense == "process.env"
-                || SHOWS_ENVIRONMENT.iter().any(|shape| dense.contains(shape))
-            {
+        if small.contains("env") || small.contains("phpinfo") {
+            let shows = shows_key(code) || dense == "process.env" || has_dense(DENSE_SHOWS_ENVIRONMENT);
+            if shows || (sends && has_environment(&dense)) {
                 return true;
             }
         }
-        let evaluates = has(&[
-            "exec(",
-            "eval(",
-            "eval ",
-            "compile(",
-            "instance_eval",
-            "then(eval",
-            "system(req",
-            "loadstring(",
-            "include \"http",
-            "include 'http",
-            "require 'http",
-        ]);
-        if evaluates && (has(&FETCHES) || has(&DECODES)) {
+        let evaluates_download = small.contains("eval(") && has(&["curl ", "wget "]);
+        if evaluates_download || (has(EVALUATES) && (fetches_code(&small) || has(DECODES))) {
             return true;
         }
+        let chars = small.matches("chr(").count() > 2;
         // A command that was written so that nobody can read it.
-        if has(&DECODES[1..]) && has(&["system(", "popen(", "subprocess.", "execsync(", "shell_exec("]) {
+        let is_hidden = has(&DECODES[1..]) || chars || (small.contains("buffer.from(") && runs_text(&small));
+        if is_hidden && has(&["system(", "popen(", "subprocess.", "execsync(", "shell_exec(", "getattr("]) {
             return true;
         }
         if small.contains("fork while") || (small.contains("fork()") && has(&["while", "for ", "loop"])) {
             return true;
         }
-        let (runs, deletes, sends, writes) = (has(&RUNS), has(&DELETES), has(&SENDS), has(&WRITES));
-        if !runs && !deletes && !sends && !writes {
+        let (runs, deletes, writes) = (has(RUNS), has(DELETES), has(WRITES));
+        let in_home = has_dense(DENSE_HOMES);
+        if has_dense(DENSE_RECORDS) || (in_home && has(WALKS) && has(ENCRYPTS)) {
+            return true;
+        }
+        if !runs && !deletes && !sends && !writes && !small.contains("query") {
             return false;
         }
-        let texts = literals(code);
-        if deletes
-            && (has(&HOMES) || texts.iter().any(|text| self.stops(&format!("rm -rf {}", quoted(text)))))
-        {
+        let mut texts = literals(code);
+        // Tcl needs no quotes.
+        let paths = small.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
+        texts.extend(paths.filter(|path| !path.starts_with('-')).map(str::to_owned));
+        let deletes_home = || in_home && !names_inside(&texts);
+        let removes = |text: &String| self.stops(&format!("rm -rf {}", quoted(text)));
+        if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
         }
         let is_path = |text: &&String| text.starts_with(['/', '~']) && !text.contains(' ');
-        let in_home = has(&HOMES);
         let writes_to = |text: &String| {
             self.stops(&format!("echo > {}", quoted(text)))
                 || (in_home && self.stops(&format!("echo > {}", quoted(&format!("~{text}")))))
         };
-        if writes && texts.iter().filter(is_path).any(writes_to) {
+        if writes && (texts.iter().filter(is_path).any(writes_to) || written::has_attack(&small)) {
             return true;
         }
-        if sends && texts.iter().any(|text| super::secret::is_secret(text)) {
+        if sends && (texts.iter().any(|text| secret::is_secret(text)) || sends_key(code)) {
             return true;
         }
-        runs && texts.iter().any(|text| self.stops(text))
+        let asks_database = has(&["execute", "query", "cursor", ".raw(", ".exec(", "prepare("]);
+        if asks_database && texts.iter().any(|text| sql::destroys(text)) {
+            return true;
+        }
+        // `exec "rm", "-rf", $ENV{HOME}`
+        let with_home = |text: &String| in_home && self.stops(&format!("{} ~", text.trim_end()));
+        runs && texts.iter().any(|text| self.stops(text) || with_home(text))
     }
 
     /// Whether a text would be stopped if it were run as a shell line.
@@ -257,6 +101,50 @@ impl Scene<'_> {
     }
 }
 
+/// Whether code makes text of bytes: `Buffer.from(x, 'hex').toString()`.
+fn runs_text(small: &str) -> bool {
+    small.contains("hex") || small.contains("base64")
+}
+
+/// Whether code holds the whole environment, and not just one variable of it.
+fn has_environment(dense: &str) -> bool {
+    DENSE_ENVIRONMENT.iter().any(|word| {
+        dense.match_indices(word).any(|(at, _)| {
+            let behind = &dense[at + word.len()..];
+            !behind.starts_with(['[', '.', '{'])
+                || behind.starts_with(".copy")
+                || behind.starts_with(".items")
+        })
+    })
+}
+
+/// Whether code downloads something that it may run; an address alone can be a text like any other.
+fn fetches_code(small: &str) -> bool {
+    FETCHES.iter().any(|word| small.contains(word))
+}
+
+/// Whether the paths in code lead into a home folder, to something that programs make again.
+fn names_inside(texts: &[String]) -> bool {
+    const REMADE: [&str; 5] = [".cache", "tmp", "node_modules", "build", "dist"];
+    texts.iter().any(|text| REMADE.iter().any(|name| text.contains(name)))
+}
+
+/// Whether code sends a well-known key to somebody else than the one who gave it.
+fn sends_key(code: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    let hosts: Vec<&str> = code
+        .split("://")
+        .skip(1)
+        .filter_map(|rest| rest.split(['/', '"', '\'', '?', ' ', '`']).next())
+        .filter(|host| !host.starts_with("localhost") && !host.starts_with("127."))
+        .collect();
+    let owners = code.split(|c| !is_name(c)).filter_map(secret::key_owner);
+    !hosts.is_empty()
+        && owners
+            .into_iter()
+            .any(|owners| !hosts.iter().any(|host| owners.iter().any(|owner| host.contains(owner))))
+}
+
 /// Whether code does nothing but print a variable with a well-known key: `print(os.environ["GITHUB_TOKEN"])`.
 fn shows_key(code: &str) -> bool {
     const PRINTS: [&str; 3] = ["console.log(", "print(", "puts"];
@@ -266,7 +154,7 @@ fn shows_key(code: &str) -> bool {
     let code = PRINTS.iter().find_map(|print| code.strip_prefix(print)).unwrap_or(code);
     let Some(name) = GETS.iter().find_map(|get| code.strip_prefix(get)) else { return false };
     let name = name.trim_end_matches([')', ']', ';']);
-    super::secret::key_owner(name).is_some()
+    secret::key_owner(name).is_some()
 }
 
 /// The texts in quotes, and lists of them as one: `["rm", "-rf", "/"]`.
@@ -275,6 +163,8 @@ fn literals(code: &str) -> Vec<String> {
     let bytes = code.as_bytes();
     let mut all: Vec<String> = Vec::new();
     let mut list: Vec<String> = Vec::new();
+    // Texts that code puts together: `"r" + "m"`.
+    let (mut sum, mut parts) = (String::new(), 0);
     let (mut at, mut end_of_last) = (0, 0);
     while at < bytes.len() && all.len() < MOST {
         let quote = bytes[at];
@@ -294,6 +184,17 @@ fn literals(code: &str) -> Vec<String> {
         if !list.is_empty() && (!between.contains(',') || between.chars().any(|c| !is_between(c))) {
             all.extend(joined(&mut list));
         }
+        let is_sum = matches!(between.trim(), "" | "+" | "." | ".." | "<>" | "++" | "&" | "~" | "^")
+            && end_of_last > 0
+            && at >= end_of_last;
+        match is_sum {
+            true => sum.push_str(&text),
+            false => {
+                all.extend(finished(&mut sum, &mut parts));
+                sum.push_str(&text);
+            }
+        }
+        parts += 1;
         if !text.is_empty() {
             list.push(quoted(&text));
             all.push(text);
@@ -302,7 +203,14 @@ fn literals(code: &str) -> Vec<String> {
         at = end + 1;
     }
     all.extend(joined(&mut list));
+    all.extend(finished(&mut sum, &mut parts));
     all
+}
+
+/// The text that several were put together to.
+fn finished(sum: &mut String, parts: &mut usize) -> Option<String> {
+    let text = std::mem::take(sum);
+    (std::mem::take(parts) > 1).then_some(text)
 }
 
 /// What stands between the texts of one command: `run('git', ['push'])`.
@@ -338,5 +246,6 @@ mod tests {
         assert_eq!(literals("run([\"rm\", \"-rf\", \"/\"])").last().map(String::as_str), Some("rm -rf /"));
         assert_eq!(literals("a = 'x'; b = 'y'"), ["x", "y"]);
         assert_eq!(literals("'open"), ["open"]);
+        assert_eq!(literals("run('r' + 'm x')"), ["r", "m x", "rm x"]);
     }
 }

@@ -24,10 +24,14 @@ const BUILDERS: [&str; 10] = [
 impl Scene<'_> {
     /// Whether the command runs a program out of what the line has just cloned or unpacked.
     pub(super) fn runs_cloned(&self) -> bool {
+        let earlier = &self.script.commands[self.at.saturating_sub(MOST_BEFORE)..self.at];
+        // What builds a repository runs its code too: of a host that nobody knows, that is asked.
+        if builds(self.command) && earlier.iter().any(|other| clones(other) && is_foreign(other)) {
+            return true;
+        }
         if !runs_own_file(self.command) {
             return false;
         }
-        let earlier = &self.script.commands[self.at.saturating_sub(MOST_BEFORE)..self.at];
         let has_download = earlier.iter().any(downloads);
         earlier.iter().any(|other| clones(other) || (has_download && unpacks(other)))
     }
@@ -61,7 +65,7 @@ impl Scene<'_> {
     }
 
     /// The place of the command that runs this one in a container or on another machine.
-    fn carrier_elsewhere(&self) -> Option<usize> {
+    pub(super) fn carrier_elsewhere(&self) -> Option<usize> {
         let mut carrier = self.command.carrier;
         for _ in 0..4 {
             let place = carrier?;
@@ -120,10 +124,54 @@ fn runs_own_file(command: &Command) -> bool {
     }
 }
 
+/// Hosts of repositories that everybody uses.
+const FORGES: [&str; 13] = [
+    "github",
+    "gitlab",
+    "bitbucket",
+    "codeberg",
+    "sr.ht",
+    "dev.azure",
+    "visualstudio",
+    "gitee",
+    "gnu.org",
+    "kernel.org",
+    "huggingface",
+    "googlesource",
+    "apache.org",
+];
+
+/// Whether a repository comes from an address that is none of those.
+fn is_foreign(command: &Command) -> bool {
+    let is_address = |text: &&str| text.contains("://") && !text.contains("localhost") && !text.contains('$');
+    let address = command.arguments().iter().filter_map(Word::known).find(is_address);
+    address.is_some_and(|address| {
+        let is_example = address.contains("://example.com") || address.contains("://example.org");
+        !is_example && !FORGES.iter().any(|forge| address.contains(forge))
+    })
+}
+
+/// Programs that run what a repository says.
+fn builds(command: &Command) -> bool {
+    let first = command.arguments().first().map(Word::head).unwrap_or_default();
+    match command.name() {
+        Some("npm" | "pnpm" | "yarn" | "bun") => {
+            !command.arguments().iter().any(|word| word.known() == Some("--ignore-scripts"))
+                && matches!(first, "" | "install" | "i" | "ci" | "run" | "start" | "test" | "exec")
+        }
+        Some("make" | "gmake" | "pip" | "pip3" | "poetry" | "uv" | "bundle" | "composer") => true,
+        Some("cargo") => matches!(first, "run" | "build" | "test" | "install" | "b" | "r" | "t"),
+        Some("go") => matches!(first, "run" | "generate" | "test"),
+        Some("docker" | "docker-compose") => matches!(first, "compose" | "up" | "build"),
+        Some("gradle" | "gradlew" | "mvn" | "mvnw" | "rake" | "just" | "task" | "cmake") => true,
+        _ => false,
+    }
+}
+
 fn clones(command: &Command) -> bool {
     let mut words = command.arguments().iter().filter_map(Word::known).filter(|word| !word.starts_with('-'));
     match command.name() {
-        Some("git") => words.any(|word| word == "clone"),
+        Some("git") => words.any(|word| matches!(word, "clone" | "submodule")),
         Some("gh" | "glab") => words.next() == Some("repo") && words.next() == Some("clone"),
         Some("hg") => words.next() == Some("clone"),
         Some("svn") => matches!(words.next(), Some("checkout" | "co")),

@@ -34,12 +34,12 @@ pub(super) struct Entry {
     pub(super) words: Vec<Vec<Wildcards>>,
     pub(super) flags: Vec<Vec<String>>,
     pub(super) targets: Vec<Target>,
-    pub(super) operands: Vec<Wildcards>,
+    pub(super) operands: WildcardSet,
     pub(super) text: Vec<Wildcards>,
     pub(super) reads: WildcardSet,
     pub(super) writes: WildcardSet,
     pub(super) from: Vec<Wildcards>,
-    pub(super) except: Vec<Wildcards>,
+    pub(super) except: WildcardSet,
     pub(super) unless: Vec<Vec<String>>,
     pub(super) special: Option<Special>,
     pub(super) reason: String,
@@ -53,12 +53,12 @@ impl Entry {
             words: written.words.iter().map(|word| alternatives(word)).collect(),
             flags: groups(written.flags),
             targets: written.targets.iter().map(|text| Target::new(text)).collect(),
-            operands: globs(written.operands),
+            operands: globs(written.operands).into(),
             text: globs(written.text),
             reads: globs(written.reads).into(),
             writes: globs(written.writes).into(),
             from: globs(written.from),
-            except: globs(written.except),
+            except: globs(written.except).into(),
             unless: groups(written.unless),
             special: written.special,
             reason: written.reason.to_owned(),
@@ -131,6 +131,20 @@ pub(super) enum Special {
     RemoteInput,
     /// The environment of a container or of another machine is shown.
     RemoteEnvironment,
+    /// The whole environment is shown or written to a file.
+    Environment,
+    /// A file gets code that runs later, or words that mislead an agent.
+    WrittenCode,
+    /// It gets what a search found all over a system or home folder.
+    Found,
+    /// It gets what any search found.
+    AnyFound,
+    /// An address on another machine is among its words.
+    RemoteCall,
+    /// A verb among its first words deletes for good.
+    Verb,
+    /// It writes nothing into many files.
+    EmptiesMany,
 }
 
 /// Globs that ignore case.

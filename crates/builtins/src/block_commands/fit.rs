@@ -14,7 +14,7 @@ use super::target::PathWord;
 use crate::path::Places;
 use crate::rules::spells;
 use crate::shell::{Command, DoubtKind, Effect, FileUse, Script, Word, git_subcommand};
-use crate::token::{Fit, Wildcards, base_name, lowered, meets, of_word};
+use crate::token::{Fit, WildcardSet, Wildcards, base_name, lowered, meets, of_word};
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +97,9 @@ fn only_tells(command: &Command) -> bool {
     if command.words.len() == 2 && command.words[1].known() == Some("--version") {
         return true;
     }
+    if command.name() == Some("git") && shows_setting(command) {
+        return true;
+    }
     let words = command.arguments().iter().take_while(|word| word.known() != Some("--"));
     words.into_iter().any(|word| {
         matches!(
@@ -112,6 +115,14 @@ fn only_tells(command: &Command) -> bool {
             )
         )
     }) && !command.name().is_some_and(runs_others)
+}
+
+/// `git config NAME` shows what is set.
+fn shows_setting(command: &Command) -> bool {
+    let is_place =
+        |word: &&Word| !matches!(word.known(), Some("--global" | "--local" | "--system" | "--worktree"));
+    let words: Vec<&Word> = command.arguments().iter().filter(is_place).collect();
+    matches!(words.as_slice(), [verb, name] if verb.known() == Some("config") && !name.head().starts_with('-'))
 }
 
 /// Programs for which such an option may be one of the command that they run.
@@ -271,14 +282,14 @@ impl<'a> Scene<'a> {
         options.iter().any(|head| group.iter().any(|name| spells(head, name)))
     }
 
-    fn operands(&self, wanted: &[Wildcards], words: &'a [Word]) -> bool {
+    fn operands(&self, wanted: &WildcardSet, words: &'a [Word]) -> bool {
         let small = |word: &'a Word| lowered(word.show());
         wanted.is_empty()
             || self
                 .small
                 .get_or_init(|| words.iter().map(small).collect())
                 .iter()
-                .any(|text| wanted.iter().any(|operand| operand.matches(text)))
+                .any(|text| wanted.matches(text))
     }
 
     /// Texts in its words, or in what it reads from its standard input.

@@ -14,15 +14,20 @@
 //! On `PreToolUse` and `PermissionRequest`.
 
 mod code;
+mod code_words;
 mod elsewhere;
 mod entry;
+mod environment;
 mod fit;
+mod found;
 mod list;
 mod read;
 mod secret;
 mod shape;
 mod sql;
 mod target;
+mod verb;
+mod written;
 
 use std::path::Path;
 use std::sync::Arc;

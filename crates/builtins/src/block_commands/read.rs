@@ -16,7 +16,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 12] = [
+const SPECIALS: [(&str, Special); 19] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -29,6 +29,13 @@ const SPECIALS: [(&str, Special); 12] = [
     ("cloned", Special::Cloned),
     ("remote-input", Special::RemoteInput),
     ("remote-environment", Special::RemoteEnvironment),
+    ("environment", Special::Environment),
+    ("written-code", Special::WrittenCode),
+    ("found", Special::Found),
+    ("any-found", Special::AnyFound),
+    ("remote-call", Special::RemoteCall),
+    ("verb", Special::Verb),
+    ("empties-many", Special::EmptiesMany),
 ];
 
 /// What a file adds to the list.

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use super::code::nowhere;
+use super::environment::prints_all;
 use super::fit::Scene;
 use super::target::names_one;
-use crate::shell::{Command, Effect, Input, Origin, Word};
+use crate::shell::{Command, Effect, FileUse, Input, Origin, Word};
 use crate::token::{WildcardSet, Wildcards};
 
 /// Files with secrets in them.
@@ -73,10 +74,23 @@ impl Scene<'_> {
         // `sftp host <<< "put .env"`
         let is_session = matches!(self.command.name(), Some("sftp" | "ftp" | "lftp" | "tftp"));
         let typed = self.command.stdin_text.as_deref().filter(|_| is_session).unwrap_or_default();
-        if typed.split_whitespace().take(64).any(|word| is_secret(&Word::literal(word))) {
+        let names = typed.split_whitespace().take(64).map(|word| Word::literal(word.replace("${HOME}", "~")));
+        if names.into_iter().any(|word| is_secret(&word)) {
             return true;
         }
         if self.command.name() == Some("gh") && self.command.arguments().iter().any(sends) {
+            return true;
+        }
+        if self
+            .files()
+            .iter()
+            .any(|file| file.effect >= Effect::Read && self.is_packed_here(&file.path, &is_secret))
+        {
+            return true;
+        }
+        // `find … -exec curl -F f=@{} …`: whatever is found is sent.
+        let is_unknown = |file: &FileUse<'_>| file.effect >= Effect::Read && file.path.known().is_none();
+        if self.files().iter().any(is_unknown) && self.is_sent_as_found() {
             return true;
         }
         let mut inputs = vec![self.command.input.clone()];
@@ -93,9 +107,9 @@ impl Scene<'_> {
         let words = self.command.arguments();
         match self.command.name() {
             Some("printenv") => {
-                self.is_shown() && words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some())
+                words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some()) && self.is_shown()
             }
-            Some("echo" | "printf") => self.is_shown() && words.iter().flat_map(keys_in).next().is_some(),
+            Some("echo" | "printf") => words.iter().flat_map(keys_in).next().is_some() && self.is_shown(),
             _ => {
                 let addresses: Vec<String> = words
                     .iter()
@@ -128,12 +142,54 @@ impl Scene<'_> {
             && !self.script.commands.iter().any(|other| reads(other) || captures(other))
     }
 
+    /// Whether the line itself packed this file out of secrets.
+    fn is_packed_here(&self, path: &Word, is_secret: &dyn Fn(&Word) -> bool) -> bool {
+        const MOST_BEFORE: usize = 16;
+        let Some(path) = path.known() else { return false };
+        let packs = |command: &Command| {
+            let packer = matches!(
+                command.name(),
+                Some(
+                    "tar" | "gtar" | "bsdtar" | "zip" | "7z" | "gpg" | "ditto" | "cp" | "openssl" | "base64"
+                )
+            );
+            packer && command.arguments().iter().any(is_secret)
+        };
+        let names = |command: &Command| {
+            let is_it = |word: &Word| {
+                word.known().is_some_and(|text| text == path || text.ends_with(&format!("={path}")))
+            };
+            command.arguments().iter().any(is_it)
+                || command.redirections.iter().any(|redirection| redirection.target.known() == Some(path))
+        };
+        let start = self.at.saturating_sub(MOST_BEFORE);
+        self.script.commands[start..self.at].iter().any(|command| packs(command) && names(command))
+    }
+
+    /// Whether a command prints a well-known key, and this one sends it to somebody else than the one who gave it.
+    fn prints_foreign_key(&self, command: &Command) -> bool {
+        let address = || self.command.arguments().iter().map(|word| word.show().to_lowercase());
+        let is_theirs =
+            |owners: &[&str]| address().any(|text| owners.iter().any(|owner| text.contains(owner)));
+        matches!(command.name(), Some("echo" | "printf"))
+            && command.arguments().iter().flat_map(keys_in).any(|owners| !is_theirs(owners))
+    }
+
+    /// Whether a search runs the command for everything that it finds.
+    fn is_sent_as_found(&self) -> bool {
+        let carrier = self.command.carrier.and_then(|at| self.script.commands.get(at));
+        carrier.is_some_and(|carrier| {
+            matches!(carrier.name(), Some("find" | "fd" | "fdfind" | "xargs" | "parallel" | "locate"))
+        })
+    }
+
     fn holds_secrets(&self, input: Input, is_secret: &dyn Fn(&Word) -> bool, depth: usize) -> bool {
         let Input::Pipe(range) = input else { return false };
         let commands = self.script.commands.get(range).unwrap_or_default();
         depth < 8
             && commands.iter().any(|command| {
-                prints_environment(command)
+                prints_all(command)
+                    || self.prints_foreign_key(command)
                     || command.files().iter().any(|file| file.effect >= Effect::Read && is_secret(&file.path))
                     || self.holds_secrets(command.input.clone(), is_secret, depth + 1)
             })
@@ -194,16 +250,40 @@ fn goes_out(command: &Command) -> bool {
         Some("curl" | "wget" | "http" | "https" | "xh") => !words.iter().all(is_local),
         Some(
             "nc" | "ncat" | "netcat" | "socat" | "telnet" | "ftp" | "sftp" | "mail" | "sendmail" | "mutt"
-            | "dig" | "nslookup" | "host" | "ping" | "tftp" | "lftp",
+            | "dig" | "nslookup" | "host" | "ping" | "tftp" | "lftp" | "websocat" | "wscat" | "grpcurl"
+            | "mosquitto_pub" | "croc" | "wormhole" | "pastebinit" | "sprunge" | "slackcat" | "swaks"
+            | "msmtp" | "ssmtp" | "mpack" | "telegram-send" | "ntfy" | "ix" | "0x0" | "transfer" | "cryptcat"
+            | "rcat" | "drill" | "whois" | "finger" | "smbclient" | "ipfs" | "gist" | "hastebin" | "logger"
+            | "curlie" | "aria2c" | "ncftpput" | "sbd",
         ) => true,
         Some("openssl") => first == Some("s_client"),
         Some("ssh") => true,
         Some("scp" | "rsync") => has_remote(),
-        Some("aws") => {
-            first == Some("s3") && words.last().is_some_and(|word| word.head().starts_with("s3://"))
+        Some("aws") => match first {
+            Some("s3") => words.iter().rev().take(3).any(|word| word.head().starts_with("s3://")),
+            Some("s3api") => second == Some("put-object"),
+            Some("sns" | "sqs" | "lambda" | "ses" | "ssm" | "kinesis") => true,
+            _ => false,
+        },
+        Some("az") => words.iter().any(|word| matches!(word.known(), Some("upload" | "upload-batch"))),
+        Some("gcloud") => matches!(first, Some("storage" | "pubsub")),
+        Some("gsutil" | "rclone" | "mc" | "s3cmd" | "b2") => {
+            matches!(
+                first,
+                Some("cp" | "copy" | "put" | "rcat" | "copyto" | "sync" | "move" | "upload" | "upload-file")
+            )
         }
-        Some("gsutil" | "rclone") => first == Some("cp") || first == Some("copy"),
-        Some("gh") => first == Some("gist") && second == Some("create"),
+        Some("gh" | "glab") => {
+            let is_kind = matches!(
+                first,
+                Some("gist" | "issue" | "pr" | "mr" | "release" | "snippet" | "api" | "repo")
+            );
+            is_kind
+                && !matches!(
+                    second,
+                    Some("view" | "list" | "checkout" | "clone" | "diff" | "status" | "checks")
+                )
+        }
         _ => false,
     }
 }
@@ -234,16 +314,6 @@ fn is_identity(command: &Command, word: &Word) -> bool {
                 | "-CAfile"
         )
     )
-}
-
-/// `env`, `printenv` and similar, without a command to run.
-fn prints_environment(command: &Command) -> bool {
-    match command.name() {
-        Some("env" | "set" | "export") => command.words.len() == 1,
-        Some("printenv") => command.words.len() == 1,
-        Some("declare") => command.arguments().iter().any(|word| word.known() == Some("-x")),
-        _ => false,
-    }
 }
 
 /// Whether a text is the name of a file with secrets.

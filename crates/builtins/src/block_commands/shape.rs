@@ -95,6 +95,13 @@ impl Scene<'_> {
             Some(Special::Cloned) => self.runs_cloned(),
             Some(Special::RemoteInput) => self.is_fed_from_here(),
             Some(Special::RemoteEnvironment) => self.shows_environment_elsewhere(),
+            Some(Special::Environment) => self.shows_environment(),
+            Some(Special::WrittenCode) => self.writes_attack(),
+            Some(Special::Found) => self.works_on_found(),
+            Some(Special::AnyFound) => self.works_on_any_found(),
+            Some(Special::EmptiesMany) => self.empties_many(),
+            Some(Special::Verb) => super::verb::is_destructive(self.command),
+            Some(Special::RemoteCall) => words.iter().any(is_remote_address),
             Some(Special::KillAll) => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
@@ -135,6 +142,31 @@ impl Scene<'_> {
         let own = self.command.certain && self.command.carrier.is_none();
         own && program.pieces().len() == 1 && program.unknowns().any(is_output)
     }
+}
+
+/// `https://host/…` or `host.name/…`, but not this machine.
+fn is_remote_address(word: &Word) -> bool {
+    let shown = word.show();
+    if shown.contains(char::is_whitespace) || shown.starts_with(['-', '@', '{', '.', '/', '$']) {
+        return false;
+    }
+    let (has_scheme, rest) = match shown.split_once("://") {
+        Some((_, rest)) => (true, rest),
+        None => (false, &*shown),
+    };
+    let host = rest.split(['/', ':', '?']).next().unwrap_or_default();
+    let is_name = host.contains('.') && host.ends_with(|c: char| c.is_ascii_alphanumeric());
+    let is_here = host.is_empty()
+        || host.starts_with("127.")
+        || host.starts_with('[')
+        || host.ends_with("localhost")
+        || host.ends_with(".local")
+        || host.ends_with(".test")
+        || host == "0.0.0.0"
+        || host == "host.docker.internal"
+        || host.contains('$');
+    // A service of the same composition has a name without a dot.
+    is_name && !is_here && (has_scheme || rest.contains('/'))
 }
 
 /// The programs in the substitutions of a here-document.

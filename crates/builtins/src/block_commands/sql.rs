@@ -7,11 +7,27 @@ pub(super) fn destroys(text: &str) -> bool {
     let text = text.replace("/**/", " ");
     text.split(';')
         .any(|statement| statement_destroys(statement.trim_start_matches(['\'', '"', ' ', '(', '\n'])))
-        || ["drop database", "drop table", "drop schema", "truncate table", "flushall", "flushdb"]
-            .iter()
-            .any(|words| has_words(&text, words))
+        || DESTRUCTIVE.iter().any(|words| has_words(&text, words))
         || document_destroys(&text)
 }
+
+/// Words that are enough by themselves.
+const DESTRUCTIVE: [&str; 14] = [
+    "drop database",
+    "drop table",
+    "drop schema",
+    "truncate table",
+    "flushall",
+    "flushdb",
+    "xp_cmdshell",
+    "lo_export",
+    "pg_read_file",
+    "load_file",
+    "into outfile",
+    "into dumpfile",
+    "pg_terminate_backend",
+    "drop owned",
+];
 
 fn statement_destroys(statement: &str) -> bool {
     let words: Vec<&str> = statement.split_whitespace().collect();
@@ -21,7 +37,17 @@ fn statement_destroys(statement: &str) -> bool {
         ["truncate", _, ..] => true,
         ["delete", "from", ..] => !has("where") || is_always(statement),
         ["update", _, "set", ..] => !has("where") || is_always(statement),
-        ["alter", "table", ..] => has("drop"),
+        ["alter", "table", ..] => {
+            has("drop") || has("delete") || statement.contains("disable row level security")
+        }
+        ["grant", "all", ..] => {
+            statement.contains("*.*") || statement.contains("'%'") || has("public") || has("option")
+        }
+        ["alter" | "create", "role" | "user", ..] => has("superuser") || statement.contains("'%'"),
+        ["alter", "system" | "database", ..] => !has("rename"),
+        ["revoke", "all", ..] => true,
+        ["copy", ..] => has("program"),
+        ["set", "global", ..] | ["purge", "binary" | "master", ..] | ["reset", "master", ..] => true,
         ["with", ..] => statement.contains("delete from") && !has("where"),
         _ => false,
     }

@@ -88,7 +88,7 @@ impl<'a> Scene<'a> {
                 Target::Here => {
                     let all = matches!(
                         shown.trim_start_matches("./"),
-                        "" | "." | "*" | ".*" | ".?*" | ".??*" | "..?*"
+                        "" | "." | "*" | ".*" | ".?*" | ".??*" | "..?*" | "*/" | "**" | "**/"
                     );
                     (all && !self.is_inside(folder)) || Path::new(path) == self.places.cwd
                 }
@@ -152,7 +152,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The output of `mktemp`, and variables with such a name.
-    fn is_temporary(&self, unknown: &Unknown) -> bool {
+    pub(super) fn is_temporary(&self, unknown: &Unknown) -> bool {
         match &unknown.from {
             Origin::Output(range) => {
                 let commands = self.script.commands.get(range.clone()).unwrap_or_default();
@@ -173,7 +173,7 @@ impl<'a> Scene<'a> {
     }
 
     /// One of the places, or everything in it.
-    fn is_top(&self, path: &str) -> bool {
+    pub(super) fn is_top(&self, path: &str) -> bool {
         let all = ["/*", "/.*", "/**", "/?*", "/.[!.]*"].into_iter().find_map(|end| path.strip_suffix(end));
         self.is_place(path) || all.is_some_and(|path| self.is_place(path))
     }
@@ -275,19 +275,31 @@ fn in_home(path: &str) -> Option<String> {
     if let Some(rest) = path.strip_prefix("/root/").or_else(|| path.strip_prefix("/~/")) {
         return Some(format!("~/{rest}"));
     }
-    let rest = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"))?;
+    let rest = in_homes(path)?;
     rest.split_once('/').map(|(_, below)| format!("~/{below}"))
+}
+
+/// The path from the folder of all homes: in Linux, macOS, and Windows as Linux sees it.
+fn in_homes(path: &str) -> Option<&str> {
+    let windows = || path.strip_prefix("/mnt/").and_then(|rest| rest.get(1..)?.strip_prefix("/Users/"));
+    path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/")).or_else(windows)
 }
 
 /// `~`, `/home/somebody`, `/root`
 fn is_home(path: &str) -> bool {
-    let name = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
+    let name = in_homes(path);
     matches!(path, "~" | "/~") || name.is_some_and(|name| !name.is_empty() && !name.contains('/'))
 }
 
 /// `~/Documents`, and folders of the person's settings such as `~/.config`.
-fn is_home_folder(path: &str) -> bool {
-    const KEPT: [&str; 9] = [
+pub(super) fn is_home_folder(path: &str) -> bool {
+    const KEPT: [&str; 15] = [
+        ".cargo",
+        ".rustup",
+        ".vscode",
+        ".docker",
+        ".pyenv",
+        ".nvm",
         ".config",
         ".local",
         ".mozilla",
@@ -330,7 +342,7 @@ fn has_letters_of_its_own(name: &str) -> bool {
     rest.contains(char::is_alphanumeric)
 }
 
-fn is_system(path: &str) -> bool {
+pub(super) fn is_system(path: &str) -> bool {
     let is_in = |folder: &&str| path.starts_with(*folder) || Some(path) == folder.strip_suffix('/');
     SYSTEM.iter().any(is_in) && !REMADE.iter().any(|folder| path.starts_with(folder))
 }

@@ -50,7 +50,14 @@ impl Protected {
             let creates = makes_secrets(command, &files);
             // Linking to a file is a way to read it.
             let links = command.name() == Some("ln");
-            for file in files.iter().filter(|file| file.effect != Effect::Stat || links) {
+            // What a shell loads is not shown by that.
+            let loads = matches!(command.name(), Some("source" | "."));
+            // Whether a hook may run is up to block-commands.
+            let is_switched = |file: &FileUse<'_>| {
+                command.name() == Some("chmod") && file.path.show().contains(".git/hooks/")
+            };
+            let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links);
+            for file in files_used.filter(|file| !is_switched(file)) {
                 let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
                 if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
@@ -77,6 +84,12 @@ impl Protected {
                     Ruling::Nothing => {}
                     Ruling::Ask(_) if creates && effect == Effect::Write => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                    Ruling::Deny(_) if loads && effect == Effect::Read => {
+                        let shown = file.path.show();
+                        asked = Ruling::Ask(format!(
+                            "`{shown}` is a file for secrets; should the shell load what is in it?"
+                        ));
+                    }
                     ruling => return ruling,
                 }
             }

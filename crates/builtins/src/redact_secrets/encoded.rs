@@ -1,4 +1,4 @@
-//! Texts within a text that are written in base64, or with `%41`, `\x41` and `\u0041`.
+//! Texts within a text that are written in base64, as hexadecimal digits, or with `%41`, `\x41` and `\u0041`.
 
 use std::ops::Range;
 
@@ -116,6 +116,57 @@ fn decode(block: &[u8]) -> Option<String> {
     }
 }
 
+/// Shorter runs of hexadecimal digits cannot contain a real secret.
+const SHORTEST_HEX: usize = 32;
+
+/// The next part after `from` that is readable text in hexadecimal digits.
+pub(super) fn next_hex(text: &str, from: usize) -> Option<Decoded> {
+    let bytes = text.as_bytes();
+    let is_digit = |byte: &u8| byte.is_ascii_hexdigit();
+    let (mut floor, mut probe) = (from, from + SHORTEST_HEX - 1);
+    while probe < bytes.len() {
+        if !is_digit(&bytes[probe]) {
+            floor = probe + 1;
+            probe += SHORTEST_HEX;
+            continue;
+        }
+        let start = probe - bytes[floor..probe].iter().rev().take_while(|byte| is_digit(byte)).count();
+        let mut end = probe + bytes[probe..].iter().take_while(|byte| is_digit(byte)).count();
+        if end - start >= SHORTEST_HEX {
+            // Full lines continue in the next one.
+            let mut line = start;
+            while end - line >= WRAPPED && bytes.get(end) == Some(&b'\n') {
+                let more = bytes[end + 1..].iter().take_while(|byte| is_digit(byte)).count();
+                if more == 0 {
+                    break;
+                }
+                (line, end) = (end + 1, end + 1 + more);
+            }
+            if let Some(text) = of_hex(&bytes[start..end]) {
+                return Some(Decoded { range: start..end, text });
+            }
+        }
+        floor = end;
+        probe = end + SHORTEST_HEX - 1;
+    }
+    None
+}
+
+/// The text of hexadecimal digits, when all of it is readable.
+fn of_hex(block: &[u8]) -> Option<String> {
+    let value = |digit: &u8| char::from(*digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let mut digits = block.iter().filter(|byte| **byte != b'\n').filter_map(value);
+    let mut decoded = Vec::with_capacity(block.len() / 2);
+    while let (Some(high), Some(low)) = (digits.next(), digits.next()) {
+        let byte = high << 4 | low;
+        if !is_readable(byte) {
+            return None;
+        }
+        decoded.push(byte);
+    }
+    String::from_utf8(decoded).ok()
+}
+
 /// A part with escapes in it, decoded, and where each byte of it comes from.
 #[derive(Debug)]
 pub(super) struct Unescaped {
@@ -188,6 +239,18 @@ mod tests {
         let text = format!("data: |\n  {first}\n  {second}\n  next: 1\n");
         let decoded = format!("{}{}", "abc".repeat(19), "def".repeat(4));
         assert_eq!(found(&text), Some((format!("{first}\n  {second}"), decoded)));
+    }
+
+    #[test]
+    fn hexadecimal_text_is_found_and_nothing_else() {
+        let found = |text: &str| next_hex(text, 0).map(|found| (text[found.range].to_owned(), found.text));
+        let hello = "68656c6c6f20776f726c642c20686f772061726520796f753f";
+        assert_eq!(found(&format!("x: {hello}\n")), Some((hello.into(), "hello world, how are you?".into())));
+        assert_eq!(found("commit 3f786850e387550fdab836ed7e6dc881de23001b"), None);
+        assert_eq!(found("68656c6c6f"), None);
+        let (first, second) = ("61".repeat(30), "62".repeat(4));
+        let decoded = format!("{}{}", "a".repeat(30), "b".repeat(4));
+        assert_eq!(found(&format!("{first}\n{second} x")), Some((format!("{first}\n{second}"), decoded)));
     }
 
     #[test]

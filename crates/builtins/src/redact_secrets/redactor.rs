@@ -137,6 +137,7 @@ impl Redactor {
         self.literals.automaton(text.len()).is_match(text)
             || encoded::next_escaped(text, 0).is_some()
             || encoded::next_base64(text, 0).is_some()
+            || encoded::next_hex(text, 0).is_some()
     }
 
     fn find_visible(&self, text: &str, depth: usize) -> Vec<Secret> {
@@ -147,14 +148,16 @@ impl Redactor {
             let next = found[..written].partition_point(|secret| secret.range.end <= range.start);
             found[..written].get(next).is_none_or(|secret| secret.range.start >= range.end)
         };
-        let mut at = 0;
-        while let Some(part) = encoded::next_base64(text, at) {
-            at = part.range.end;
-            if is_new(&found, &part.range)
-                && let Some(secret) = self.find_visible(&part.text, depth).into_iter().next()
-            {
-                // The whole base64 text is masked: its parts cannot be separated.
-                found.push(Secret { range: part.range, rule: secret.rule });
+        for next in [encoded::next_base64, encoded::next_hex] {
+            let mut at = 0;
+            while let Some(part) = next(text, at) {
+                at = part.range.end;
+                if is_new(&found, &part.range)
+                    && let Some(secret) = self.find_visible(&part.text, depth).into_iter().next()
+                {
+                    // The whole encoded text is masked: its parts cannot be separated.
+                    found.push(Secret { range: part.range, rule: secret.rule });
+                }
             }
         }
         let mut at = 0;

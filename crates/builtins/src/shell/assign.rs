@@ -4,7 +4,7 @@
 use super::carrier::Meaning;
 use super::model::{Command, Input};
 use super::parser::Parser;
-use super::printed::{formatted, unescaped};
+use super::printed::{KnownText, formatted, of_shown, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
 use super::word::{Origin, Word, joined};
 
@@ -22,19 +22,36 @@ impl Parser {
             return self.variables.forget(name);
         }
         let value = match (array, old) {
-            (Some(words), None) => Value::List(words),
-            (Some(words), Some(old)) => Value::List(old.all().into_iter().chain(words).collect()),
+            (Some(words), old) => match (Value::array(words), old) {
+                (Some(value), None) => value,
+                (Some(Value::List(words)), Some(old @ (Value::One(_) | Value::List(_)))) => {
+                    Value::List(old.all().into_iter().chain(words).collect())
+                }
+                (Some(Value::Map(more)), Some(Value::Map(mut elements))) => {
+                    elements.retain(|(key, _)| !more.iter().any(|(other, _)| other == key));
+                    elements.extend(more);
+                    Value::Map(elements)
+                }
+                _ => return self.variables.forget(name),
+            },
             (None, None) => as_value(value),
             (None, Some(Value::One(old))) => {
                 let pieces = old.pieces.into_iter().chain(value.pieces).collect();
                 Value::One(Word { pieces: joined(pieces), plain: 0 })
             }
-            (None, Some(Value::List(_))) => return self.variables.forget(name),
+            (None, Some(_)) => return self.variables.forget(name),
         };
         self.variables.set(name, value);
     }
 
     fn assign_element(&mut self, name: &str, index: &str, value: Word) {
+        if let Some(Value::Map(elements)) = self.variables.get(name) {
+            let key = index.trim_matches(['"', '\'']);
+            let mut elements = elements.clone();
+            elements.retain(|(other, _)| other != key);
+            elements.push((key.to_owned(), value));
+            return self.variables.set(name, Value::Map(elements));
+        }
         let old = self.variables.get(name).map(Value::all).unwrap_or_default();
         match index.parse::<usize>() {
             // Array elements are tracked only when they are assigned in order.
@@ -64,8 +81,9 @@ impl Parser {
             "set" => self.set_arguments(at),
             "shift" => self.shift(at),
             "read" => self.read(at),
+            "mapfile" | "readarray" => self.read_lines(at),
             "printf" => self.printf(at),
-            "unset" | "getopts" | "mapfile" | "readarray" | "wait" | "let" => {
+            "unset" | "getopts" | "wait" | "let" => {
                 let names: Vec<String> =
                     command.arguments().iter().map(|word| word.show().into_owned()).collect();
                 for name in names {
@@ -86,11 +104,41 @@ impl Parser {
     /// `declare -i x` changes what later assignments mean.
     fn forget_declared(&mut self, at: usize) {
         let words = self.script.commands[at].arguments();
-        let strange = words
-            .iter()
-            .any(|word| word.head().starts_with('-') && word.head().contains(['n', 'i', 'l', 'u', 'c']));
-        if strange {
+        let has = |letters: &[char]| {
+            words.iter().any(|word| word.head().starts_with('-') && word.head().contains(letters))
+        };
+        if has(&['i', 'l', 'u', 'c']) {
             self.variables = Default::default();
+        } else if has(&['n']) {
+            self.refer(at);
+        } else if has(&['A']) {
+            let is_name = |word: &&Word| word.is_plain() && !word.head().contains(['-', '=', '+']);
+            let names: Vec<String> =
+                words.iter().filter(is_name).map(|word| word.head().to_owned()).collect();
+            for name in names {
+                if self.variables.get(&name).is_none() {
+                    self.variables.set(&name, Value::Map(Vec::new()));
+                }
+            }
+        }
+    }
+
+    /// `declare -n other=name`
+    fn refer(&mut self, at: usize) {
+        let words = self.script.commands[at].arguments();
+        // Not every shell has it.
+        let pairs: Option<Vec<(String, String)>> = words
+            .iter()
+            .filter(|word| !word.head().starts_with('-'))
+            .map(|word| {
+                let (name, target) = word.known()?.split_once('=')?;
+                Some((name.to_owned(), target.to_owned()))
+            })
+            .collect();
+        self.unknown("a name stands for another variable");
+        match pairs {
+            Some(pairs) => pairs.iter().for_each(|(name, target)| self.variables.refer(name, target)),
+            None => self.variables = Default::default(),
         }
     }
 
@@ -150,9 +198,16 @@ impl Parser {
         let here = matches!(command.input, Input::Text(_));
         let text = match &command.input {
             // The text of a here-document has not been read yet.
-            Input::Here(_) => None,
-            Input::Inherited => self.text_of(&self.input, 0).text(),
-            input => self.text_of(input, 0).text(),
+            Input::Here(_) => KnownText::Unknown,
+            Input::Inherited => self.text_of(&self.input, 0),
+            input => self.text_of(input, 0),
+        };
+        let text = match text {
+            KnownText::Perhaps(text) if here => {
+                self.unknown("a part of what it reads cannot be known");
+                Some(text)
+            }
+            text => text.text(),
         };
         let separators = match self.script.commands[at].variables.get("IFS") {
             None => Some(" \t\n".to_owned()),
@@ -178,15 +233,14 @@ impl Parser {
             .collect();
         match (list, names.as_slice()) {
             (true, [name, ..]) => {
-                let words =
-                    lines.first().map(|words| words.iter().map(|word| Word::literal(*word)).collect());
+                let words = lines.first().map(|words| words.iter().map(|word| of_shown(word)).collect());
                 self.variables.set(name, Value::List(words.unwrap_or_default()));
             }
             _ => {
                 for (number, name) in names.iter().enumerate() {
                     let values: Vec<Word> = lines
                         .iter()
-                        .map(|words| Word::literal(words.get(number).copied().unwrap_or_default()))
+                        .map(|words| of_shown(words.get(number).copied().unwrap_or_default()))
                         .collect();
                     let value = match values.as_slice() {
                         [one] => Value::One(one.clone()),
@@ -194,6 +248,38 @@ impl Parser {
                     };
                     self.variables.set(name, value);
                 }
+            }
+        }
+    }
+
+    /// `mapfile -t name < <(…)`: each line is an element.
+    fn read_lines(&mut self, at: usize) {
+        let command = &self.script.commands[at];
+        let words: Vec<String> = command.arguments().iter().map(|word| word.show().into_owned()).collect();
+        let is_plain = words.iter().filter(|word| word.starts_with('-')).all(|word| word == "-t");
+        let name = words.iter().rfind(|word| !word.starts_with('-')).map_or("MAPFILE", String::as_str);
+        let input = match &command.input {
+            Input::Inherited => self.input.clone(),
+            input => input.clone(),
+        };
+        let text = match self.text_of(&input, 0) {
+            _ if !is_plain || matches!(input, Input::Here(_)) => None,
+            KnownText::Text(text) => Some(text),
+            KnownText::Perhaps(text) => {
+                self.unknown("a part of what it reads cannot be known");
+                Some(text)
+            }
+            _ => None,
+        };
+        match text {
+            Some(text) => self.variables.set(name, Value::List(text.lines().map(of_shown).collect())),
+            None => {
+                let origin = match input {
+                    Input::Pipe(range) => Origin::Output(range),
+                    _ => Origin::Other,
+                };
+                let value = Word::unknown().coming_from(&origin);
+                self.variables.set(name, Value::One(value));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::process::{Command as Process, Stdio};
 use super::*;
 use crate::token::{meets, of_text, of_word};
 
-const LINES: usize = 400;
+const LINES: usize = 600;
 const PROGRAMS: [&str; 4] = ["alpha", "beta", "gamma", "delta"];
 
 /// A small random number generator; the same seed makes the same lines.
@@ -48,8 +48,12 @@ fn word(dice: &mut Dice) -> String {
 }
 
 fn program(dice: &mut Dice) -> String {
-    match dice.roll(10) {
+    match dice.roll(14) {
         0 => "$P".to_owned(),
+        10 => "${M[k]}".to_owned(),
+        11 => "$R".to_owned(),
+        12 => "\"${L[@]}\"".to_owned(),
+        13 => "${L[0]}".to_owned(),
         1 => "\"$P\"".to_owned(),
         2 => "$(echo beta)".to_owned(),
         3 => "al''pha".to_owned(),
@@ -68,7 +72,15 @@ fn simple(dice: &mut Dice) -> String {
 }
 
 fn assignment(dice: &mut Dice) -> String {
-    match dice.roll(9) {
+    match dice.roll(17) {
+        9 => "declare -A M=([k]=beta [l]='a b')".to_owned(),
+        10 => "declare -A M; M[k]=gamma".to_owned(),
+        11 => "M[k]=delta".to_owned(),
+        12 => "declare -n R=P".to_owned(),
+        13 => "mapfile -t L <<< alpha".to_owned(),
+        14 => "read -ra L <<< \"beta $X 1\"".to_owned(),
+        15 => "L=([1]=2 [0]=gamma)".to_owned(),
+        16 => "R=beta".to_owned(),
         0 => "P=beta".to_owned(),
         1 => "P=$(echo gamma)".to_owned(),
         2 => "X='a b'".to_owned(),
@@ -87,7 +99,11 @@ fn line(dice: &mut Dice, depth: usize) -> String {
     }
     let mut inner = || line(dice, depth - 1);
     let (a, b) = (inner(), inner());
-    match dice.roll(18) {
+    match dice.roll(22) {
+        17 => format!(". /dev/fd/3 3<<< {}; {b}", quoted(&a)),
+        18 => format!("sh /dev/fd/3 3<<< {}; {b}", quoted(&a)),
+        19 => format!("exec 4<<< {}; sh <&4; {b}", quoted(&a)),
+        20 => format!("{{ echo {}; echo {}; }} | sh", quoted(&a), quoted(&b)),
         0 => format!("{a}; {b}"),
         1 => format!("{a} && {b}"),
         2 => format!("{a} || {b}"),

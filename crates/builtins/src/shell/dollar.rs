@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::list::End;
 use super::parser::Parser;
+use super::printed::{KnownText, of_shown};
 use super::variables::{ARGUMENTS, Value};
 use super::word::{Draft, Origin, Word};
 
@@ -75,7 +76,10 @@ impl Parser {
             }
             _ => match self.known_value(name) {
                 Some(word) => self.insert(draft, &word, bare),
-                None if name.starts_with(|c: char| c.is_ascii_digit()) => draft.unknown(Origin::Other, bare),
+                // `$0` is the shell itself.
+                None if name != "0" && name.starts_with(|c: char| c.is_ascii_digit()) => {
+                    draft.unknown(Origin::Other, bare);
+                }
                 None => draft.unknown(Origin::Variable(name.into()), bare),
             },
         }
@@ -112,8 +116,14 @@ impl Parser {
     /// Puts the output of commands into the word, when it is known.
     fn output(&mut self, draft: &mut Draft, commands: Range<usize>, bare: bool) {
         match self.printed_by(&commands) {
-            Some(text) => self.insert(draft, &Word::literal(text.trim_end_matches('\n')), bare),
-            None => draft.unknown(Origin::Output(commands), bare),
+            KnownText::Text(text) => {
+                self.insert(draft, &Word::literal(text.trim_end_matches('\n')), bare);
+            }
+            KnownText::Perhaps(text) => {
+                self.unknown("a part of what a command prints cannot be known");
+                self.insert(draft, &of_shown(text.trim_end_matches('\n')), bare);
+            }
+            KnownText::None | KnownText::Unknown => draft.unknown(Origin::Output(commands), bare),
         }
     }
 

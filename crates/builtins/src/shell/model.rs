@@ -63,6 +63,8 @@ pub struct Command {
     pub(crate) runs_file_of: Option<usize>,
     /// The text on its standard input, when it is known.
     pub(crate) stdin_text: Option<String>,
+    /// The text that it writes to files, as far as it is known.
+    pub(crate) written: Option<String>,
     /// Code in another language that it runs: `python -c`, `awk`, a script that the line wrote.
     pub(crate) code: Vec<String>,
     /// Whether only the command that it runs matters: it is `time`, `nice` or similar.

@@ -123,11 +123,21 @@ impl Parser {
             return None;
         }
         let rest = self.rest();
-        let end = rest.bytes().take(64).position(|byte| matches!(byte, b']' | b'$' | b'`' | b'}'))?;
-        if rest.as_bytes()[end] != b']' {
-            return None;
-        }
-        let index = rest[1..end].to_owned();
+        let end = rest.bytes().take(64).position(|byte| matches!(byte, b']' | b'`' | b'('))?;
+        let inside = rest.get(1..end).filter(|_| rest.as_bytes()[end] == b']')?;
+        let bare = inside.trim_matches('"');
+        let index = match bare.strip_prefix('$') {
+            // `${map[$key]}`
+            Some(name) => {
+                let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+                if name_length(name) != name.len() {
+                    return None;
+                }
+                self.known_value(name)?.known()?.to_owned()
+            }
+            None if bare.contains(['$', '}']) => return None,
+            None => bare.trim_matches('\'').to_owned(),
+        };
         self.at += end + 1;
         Some(index)
     }
@@ -217,21 +227,22 @@ impl Parser {
         let words = value.all();
         match index {
             "@" | "*" => match operator {
-                Operator::None => self.insert_all(draft, &words, bare),
+                Operator::None => {
+                    if matches!(value, Value::Map(_)) {
+                        self.unknown("the order of the elements of an array cannot be known");
+                    }
+                    self.insert_all(draft, &words, bare);
+                }
                 Operator::Slice => match sliced(&words, operand) {
                     Some(words) => self.insert_all(draft, &words, bare),
                     None => draft.unknown(Origin::Other, true),
                 },
                 _ => draft.unknown(Origin::Other, true),
             },
-            _ if operator == Operator::None => {
-                let number: Option<i64> = index.parse().ok();
-                let place = number.map(|at| if at < 0 { at + words.len() as i64 } else { at });
-                match place.and_then(|at| usize::try_from(at).ok()) {
-                    Some(at) => self.insert(draft, &words.get(at).cloned().unwrap_or_default(), bare),
-                    None => draft.unknown(Origin::Other, bare),
-                }
-            }
+            _ if operator == Operator::None => match value.element(index) {
+                Some(word) => self.insert(draft, &word, bare),
+                None => draft.unknown(Origin::Other, bare),
+            },
             _ => draft.unknown(Origin::Other, bare),
         }
     }
@@ -274,6 +285,10 @@ impl Parser {
         };
         match result {
             Some(word) => self.insert(draft, &word, bare),
+            // A part of a value is still a part of this variable.
+            None if !matches!(name, "HOME" | "USER" | "PWD") && name_length(name) == name.len() => {
+                draft.unknown(Origin::Variable(name.into()), bare);
+            }
             None => draft.unknown(Origin::Other, bare),
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::carrier::{Meaning, WrittenFile};
 use super::model::{Body, DoubtKind, Input, Script};
 use super::variables::Variables;
-use super::word::Draft;
+use super::word::{Draft, Word};
 
 /// Deeper nesting than this is not followed, to protect the stack; real lines do not nest that deep.
 const MOST_DEPTH: usize = 40;
@@ -35,6 +35,10 @@ pub(super) struct Parser {
     pub(super) input: Input,
     /// Files that the line writes.
     pub(super) files: HashMap<String, WrittenFile>,
+    /// Links that the line makes, and what they lead to.
+    pub(super) links: Vec<(String, Word)>,
+    /// Whether the line changes where programs are looked for.
+    pub(super) changes_path: bool,
     depth: usize,
     /// How often functions, aliases and files of the line may still be inspected.
     openings: usize,

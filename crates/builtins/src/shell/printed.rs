@@ -18,6 +18,8 @@ pub(super) enum KnownText {
     /// It is not in the line: it comes from a file or from outside.
     None,
     Text(String),
+    /// Parts of it are made when the line runs: these are shown as variables. Used to forbid, never to allow.
+    Perhaps(String),
     /// It is made when the line runs.
     Unknown,
 }
@@ -26,14 +28,43 @@ impl KnownText {
     pub(super) fn text(self) -> Option<String> {
         if let Self::Text(text) = self { Some(text) } else { None }
     }
+
+    /// The text even when parts of it are unknown.
+    pub(super) fn perhaps(self) -> Option<String> {
+        if let Self::Text(text) | Self::Perhaps(text) = self { Some(text) } else { None }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        if let Self::Text(text) | Self::Perhaps(text) = self { text.len() } else { 0 }
+    }
+
+    /// This text, and another one behind it; none when that one is unknown.
+    pub(super) fn followed_by(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Text(mut text), Self::Text(more)) => {
+                text.push_str(&more);
+                Some(Self::Text(text))
+            }
+            (Self::Text(mut text) | Self::Perhaps(mut text), Self::Text(more) | Self::Perhaps(more)) => {
+                text.push_str(&more);
+                Some(Self::Perhaps(text))
+            }
+            (Self::Text(text) | Self::Perhaps(text), _) => Some(Self::Perhaps(text)),
+            _ => None,
+        }
+    }
 }
 
 impl Parser {
-    /// What these commands print together; none when that cannot be known.
-    pub(super) fn printed_by(&self, commands: &Range<usize>) -> Option<String> {
-        let text = self.text_of(&Input::Pipe(commands.clone()), 0).text()?;
-        // Shells treat a backslash differently.
-        (!text.contains('\\')).then_some(text)
+    /// What these commands print together. A text with variables of the environment in it is only perhaps known.
+    pub(super) fn printed_by(&self, commands: &Range<usize>) -> KnownText {
+        match self.text_of(&Input::Pipe(commands.clone()), 0) {
+            // Shells treat a backslash differently.
+            KnownText::Text(text) if !text.contains('\\') => KnownText::Text(text),
+            // What other commands print has to stay known as that.
+            KnownText::Perhaps(text) if is_of_variables(&text) => KnownText::Perhaps(text),
+            _ => KnownText::Unknown,
+        }
     }
 
     /// What the command reads from its standard input, when it is known.
@@ -47,21 +78,59 @@ impl Parser {
             Input::Inherited | Input::File => KnownText::None,
             Input::Text(word) => match self.spelled(word) {
                 Some(text) => KnownText::Text(text),
-                None => KnownText::Unknown,
+                None => KnownText::Perhaps(self.shown(word)),
             },
             Input::Here(body) => match self.script.bodies.get(*body) {
                 Some(body) if body.literal || !body.text.contains(['$', '`']) => {
                     KnownText::Text(body.text.clone())
                 }
-                Some(body) => body.expanded.clone().map_or(KnownText::Unknown, KnownText::Text),
+                Some(body) => match &body.expanded {
+                    Some(text) => KnownText::Text(text.clone()),
+                    None => KnownText::Perhaps(body.text.clone()),
+                },
                 None => KnownText::Unknown,
             },
             Input::Pipe(range) if depth < MOST_STEPS => match self.last_of(range) {
                 Some(command) => self.printed(command, depth),
-                None => KnownText::Unknown,
+                None => self.printed_together(range, depth),
             },
             Input::Pipe(_) => KnownText::Unknown,
         }
+    }
+
+    /// What several commands print one after the other, as far as it is known.
+    fn printed_together(&self, range: &Range<usize>, depth: usize) -> KnownText {
+        const MOST: usize = 8;
+        let commands = self.script.commands.get(range.clone()).unwrap_or_default();
+        if commands.len() > MOST {
+            return KnownText::Unknown;
+        }
+        let mut all = String::new();
+        for command in commands.iter().filter(|command| command.certain && !command.words.is_empty()) {
+            match self.printed(command, depth + 1) {
+                KnownText::Text(text) | KnownText::Perhaps(text) => all.push_str(&text),
+                KnownText::None | KnownText::Unknown => {}
+            }
+        }
+        if all.is_empty() { KnownText::Unknown } else { KnownText::Perhaps(all) }
+    }
+
+    /// The word with known output in place, and what is unknown as variables.
+    fn shown(&self, word: &Word) -> String {
+        let mut text = String::new();
+        for piece in word.pieces() {
+            let known = match piece {
+                Piece::Unknown(Unknown { from: Origin::Output(range), .. }) => {
+                    self.text_of(&Input::Pipe(range.clone()), MOST_STEPS / 2).text()
+                }
+                _ => None,
+            };
+            match known {
+                Some(known) => text.push_str(known.trim_end_matches('\n')),
+                None => text.push_str(&Word::of_pieces(vec![piece.clone()]).show()),
+            }
+        }
+        text
     }
 
     /// The command that produces the output of several: the only one, or the last one of a pipeline.
@@ -100,8 +169,9 @@ impl Parser {
         if matches!(name, "cat" | "tee") {
             return self.copied(command, depth);
         }
-        let words: Option<Vec<&str>> = command.arguments().iter().map(Word::known).collect();
-        let Some(words) = words else { return KnownText::Unknown };
+        let words: Vec<std::borrow::Cow<'_, str>> = command.arguments().iter().map(Word::show).collect();
+        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+        let mut is_sure = command.arguments().iter().all(|word| word.known().is_some());
         let text = match name {
             "echo" => {
                 let flags = words.iter().take_while(|word| is_echo_flag(word)).count();
@@ -123,11 +193,22 @@ impl Parser {
                 words.get(1).and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name).to_owned()
             }),
             _ => {
-                let input = self.text_of(&command.input, depth + 1).text();
+                let input = match self.text_of(&command.input, depth + 1) {
+                    KnownText::Text(text) => Some(text),
+                    KnownText::Perhaps(text) => {
+                        is_sure = false;
+                        Some(text)
+                    }
+                    KnownText::None | KnownText::Unknown => None,
+                };
                 input.and_then(|text| filtered(name, &words, &text))
             }
         };
-        text.map_or(KnownText::Unknown, KnownText::Text)
+        match text {
+            Some(text) if is_sure => KnownText::Text(text),
+            Some(text) => KnownText::Perhaps(text),
+            None => KnownText::Unknown,
+        }
     }
 
     /// What `cat` and `tee` print: their input, or files that the line wrote.
@@ -147,14 +228,48 @@ impl Parser {
                 }
                 let written = file.known().and_then(|file| self.files.get(file_key(file)));
                 match written {
-                    Some(written) if files.next().is_none() => {
-                        written.text.clone().map_or(KnownText::Unknown, KnownText::Text)
-                    }
+                    Some(written) if files.next().is_none() => written.text.clone(),
                     _ => KnownText::Unknown,
                 }
             }
         }
     }
+}
+
+/// Whether the home folder is all that is unknown in a text, and it is a path.
+fn is_of_variables(text: &str) -> bool {
+    !text.contains("$_")
+        && !text.contains(['\\', '`', '*'])
+        && text.replace("${HOME}", "").find('$').is_none()
+}
+
+/// A word of a text in which unknown parts are shown as variables.
+pub(super) fn of_shown(text: &str) -> Word {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let behind = &rest[at + 1..];
+        let name = behind.strip_prefix('{').and_then(|inside| inside.split_once('}')).map(|(name, _)| name);
+        let is_name = |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let (from, length) = match name.filter(is_name) {
+            Some(name) => (Origin::Variable(name.into()), name.len() + 3),
+            None if behind.starts_with('_') => (Origin::Other, 2),
+            None => {
+                pieces.push(Piece::Text(rest[..=at].to_owned()));
+                rest = behind;
+                continue;
+            }
+        };
+        if at > 0 {
+            pieces.push(Piece::Text(rest[..at].to_owned()));
+        }
+        pieces.push(Piece::Unknown(Unknown { from, splits: false }));
+        rest = &rest[at + length..];
+    }
+    if !rest.is_empty() || pieces.is_empty() {
+        pieces.push(Piece::Text(rest.to_owned()));
+    }
+    Word::of_pieces(super::word::joined(pieces))
 }
 
 fn is_echo_flag(word: &str) -> bool {

@@ -39,7 +39,7 @@ fn substitutions_are_commands() {
     assert_eq!(sure("echo \"$(a \"$(b)\")\""), ["b", "a $_", "echo $_"]);
     assert_eq!(sure("diff <(a) >(b)"), ["a", "b", "diff $_ $_"]);
     assert_eq!(sure("x=$(a) y=`b` c"), ["a", "b", "c"]);
-    assert_eq!(sure("echo ${x:-$(a)} ${y#`b`} $((1 + $(c)))"), ["a", "b", "c", "echo $_ $_ $_"]);
+    assert_eq!(sure("echo ${x:-$(a)} ${y#`b`} $((1 + $(c)))"), ["a", "b", "c", "echo $_ ${y} $_"]);
     assert_eq!(sure("echo `a \\`b\\``"), ["b", "a $_", "echo $_"]);
     assert_eq!(sure("echo ${ a; }"), ["a", "echo $_"]);
 }
@@ -228,6 +228,27 @@ fn what_could_be_run_is_found() {
         ("X=rm; cat <<E | sh\n$X y\nE", "rm y"),
         ("X=rm sh -c '$X y'", "rm y"),
         ("env X=rm sh -c '$X y'", "rm y"),
+        ("declare -A m=([a]=rm [b]=y); ${m[a]} ${m[b]}", "rm y"),
+        ("declare -A m; m[a]=rm; k=a; ${m[$k]} y", "rm y"),
+        ("a=([1]=y [0]=rm); ${a[0]} ${a[1]}", "rm y"),
+        ("declare -n r=X; X=rm; $r y", "rm y"),
+        ("declare -n r=X; r=rm; $X y", "rm y"),
+        ("mapfile -t l < <(printf 'rm\\ny\\n'); \"${l[@]}\"", "rm y"),
+        ("read -ra l <<< \"rm $Y\"; \"${l[@]}\"", "rm ${Y}"),
+        (". /dev/fd/3 3<<< 'rm y'", "rm y"),
+        ("bash /dev/fd/3 3<<< 'rm y'", "rm y"),
+        ("exec 3<<< 'rm y'; sh <&3", "rm y"),
+        ("printf 'rm %s\\n' \"$Y\" > a; sh a", "rm ${Y}"),
+        ("echo \"rm $Y\" | sh", "rm ${Y}"),
+        ("{ echo 'rm y'; echo ls; } | sh", "rm y"),
+        ("ln -s \"$HOME\" a; rm -r a/b", "rm -r ${HOME}/b"),
+        ("ln -s b a; echo x > a", "echo x"),
+        ("cp /bin/rm ./a; ./a y", "rm y"),
+        ("echo 'rm y' > /tmp/b/a; PATH=/tmp/b:$PATH a", "rm y"),
+        ("env 'BASH_FUNC_a%%=() { rm y; }' bash -c a", "rm y"),
+        ("GIT_CONFIG_KEY_0=alias.a GIT_CONFIG_VALUE_0='!rm y' git a", "rm y"),
+        ("make -f - <<< 'a: ; rm y'", "rm y"),
+        ("$0 -c 'rm y'", "rm y"),
     ] {
         assert!(possible(line).iter().any(|command| command == found), "{line}: {:?}", possible(line));
     }

@@ -229,6 +229,11 @@ impl Draft {
 
 /// Where the standard input comes from with these redirections: the last one counts.
 pub(super) fn input_of(redirections: &[Redirection]) -> Input {
+    input_from(redirections, 0)
+}
+
+/// Where a descriptor reads from with these redirections.
+pub(super) fn input_from(redirections: &[Redirection], descriptor: u32) -> Input {
     let input = |redirection: &Redirection| match redirection.direction {
         // Another descriptor is unknown here; descriptor 0 itself changes nothing.
         Direction::Duplicate if redirection.target.known() != Some("0") => Some(Input::File),
@@ -241,6 +246,6 @@ pub(super) fn input_of(redirections: &[Redirection]) -> Input {
         Direction::HereString => Some(Input::Text(redirection.target.clone())),
         Direction::Write | Direction::Duplicate => None,
     };
-    let of_stdin = redirections.iter().rev().filter(|redirection| redirection.descriptor == 0);
-    of_stdin.map(input).next().flatten().unwrap_or_default()
+    let of_it = redirections.iter().rev().filter(|redirection| redirection.descriptor == descriptor);
+    of_it.map(input).next().flatten().unwrap_or_default()
 }

@@ -15,6 +15,8 @@ const MOST_NAMES: usize = 64;
 const LONGEST: usize = 4 << 10;
 const MOST_PIECES: usize = 32;
 const MOST_WORDS: usize = 64;
+/// Longer chains of names for names are not followed.
+const MOST_REFERENCES: usize = 4;
 /// More values of one variable than this are not told apart.
 const MOST_CHOICES: usize = 32;
 
@@ -26,6 +28,10 @@ pub(super) const ARGUMENTS: &str = "@";
 pub(super) enum Value {
     One(Word),
     List(Vec<Word>),
+    /// The elements of an array by their keys: `declare -A`, or `[3]=x`.
+    Map(Vec<(String, Word)>),
+    /// Another name of this variable: `declare -n`.
+    Reference(String),
 }
 
 /// The variables whose values are known. Cheap to copy.
@@ -36,8 +42,34 @@ type Binding = (Arc<str>, Arc<Value>);
 
 impl Variables {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
+        let mut value = self.own(name)?;
+        for _ in 0..MOST_REFERENCES {
+            let Value::Reference(target) = value else { return Some(value) };
+            value = self.own(target)?;
+        }
+        None
+    }
+
+    fn own(&self, name: &str) -> Option<&Value> {
         let known = self.0.as_ref()?;
         known.iter().find(|(other, _)| **other == *name).map(|(_, value)| &**value)
+    }
+
+    /// The variable that a name stands for, when it is another name of one.
+    fn target(&self, name: &str) -> Option<String> {
+        let mut target = None;
+        for _ in 0..MOST_REFERENCES {
+            match self.own(target.as_deref().unwrap_or(name)) {
+                Some(Value::Reference(next)) => target = Some(next.clone()),
+                _ => break,
+            }
+        }
+        target
+    }
+
+    /// Makes `name` another name of `target`.
+    pub(super) fn refer(&mut self, name: &str, target: &str) {
+        self.put(name, Value::Reference(target.to_owned()));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -46,6 +78,13 @@ impl Variables {
 
     /// Stores a value; one that is too large is unknown from now on.
     pub(super) fn set(&mut self, name: &str, value: Value) {
+        match self.target(name) {
+            Some(target) => self.put(&target, value),
+            None => self.put(name, value),
+        }
+    }
+
+    fn put(&mut self, name: &str, value: Value) {
         if !value.is_small() {
             return self.forget(name);
         }
@@ -59,7 +98,9 @@ impl Variables {
     }
 
     pub(super) fn forget(&mut self, name: &str) {
-        if self.get(name).is_some()
+        let target = self.target(name);
+        let name = target.as_deref().unwrap_or(name);
+        if self.own(name).is_some()
             && let Some(known) = &mut self.0
         {
             Arc::make_mut(known).retain(|(other, _)| **other != *name);
@@ -145,7 +186,47 @@ impl Value {
                     && words.iter().all(|word| word.pieces.len() <= MOST_PIECES)
                     && words.iter().map(size).sum::<usize>() <= LONGEST
             }
+            Self::Map(elements) => {
+                let bytes = elements.iter().map(|(key, word)| key.len() + size(word)).sum::<usize>();
+                elements.len() <= MOST_WORDS
+                    && elements.iter().all(|(_, word)| word.pieces.len() <= MOST_PIECES)
+                    && bytes <= LONGEST
+            }
+            Self::Reference(name) => name.len() <= LONGEST,
         }
+    }
+
+    /// An array of these words, some of which may be written `[key]=value`.
+    pub(super) fn array(words: Vec<Word>) -> Option<Self> {
+        let key_length = |word: &Word| {
+            let head = word.head();
+            (word.plain > 0 && head.starts_with('[')).then(|| head.find("]=")).flatten()
+        };
+        if !words.iter().any(|word| key_length(word).is_some()) {
+            return Some(Self::List(words));
+        }
+        let mut elements: Vec<(String, Word)> = Vec::with_capacity(words.len());
+        for word in words {
+            let length = key_length(&word)?;
+            let key = word.head()[1..length].to_owned();
+            let value = word.after(length + 2);
+            elements.retain(|(other, _)| *other != key);
+            elements.push((key, Word { pieces: value.pieces, plain: 0 }));
+        }
+        Some(Self::Map(elements))
+    }
+
+    /// The element of an array under this key; the empty text when there is none.
+    pub(super) fn element(&self, key: &str) -> Option<Word> {
+        if let Self::Map(elements) = self {
+            let found = elements.iter().find(|(other, _)| other == key);
+            return Some(found.map(|(_, word)| word.clone()).unwrap_or_default());
+        }
+        let words = self.all();
+        let number: i64 = key.parse().ok()?;
+        let count = i64::try_from(words.len()).ok()?;
+        let place = if number < 0 { number + count } else { number };
+        Some(words.get(usize::try_from(place).ok()?).cloned().unwrap_or_default())
     }
 
     fn is_number(&self) -> bool {
@@ -182,6 +263,8 @@ impl Value {
         match self {
             Self::One(word) => word.clone(),
             Self::List(words) => words.first().cloned().unwrap_or_default(),
+            Self::Map(_) => self.element("0").unwrap_or_default(),
+            Self::Reference(_) => Word::unknown(),
         }
     }
 
@@ -190,6 +273,8 @@ impl Value {
         match self {
             Self::One(word) => vec![word.clone()],
             Self::List(words) => words.clone(),
+            Self::Map(elements) => elements.iter().map(|(_, word)| word.clone()).collect(),
+            Self::Reference(_) => vec![Word::unknown()],
         }
     }
 }

@@ -5,11 +5,18 @@ use std::borrow::Cow;
 use super::MOST_LEVELS;
 use super::option::{takes_next, values};
 use super::table::{Carrier, SHELLS};
-use crate::shell::model::{Input, base_name};
+use crate::shell::model::{Command, Direction, Input, Redirection, base_name};
 use crate::shell::parser::Parser;
 use crate::shell::printed::KnownText;
+use crate::shell::simple::input_from;
 use crate::shell::variables::{ARGUMENTS, Value};
 use crate::shell::word::{Origin, Word};
+
+/// The budget that reading a byte of code again costs.
+const CODE: usize = 4;
+
+/// So many commands before one are searched for an `exec` that opened a descriptor.
+const MOST_BEFORE: usize = 32;
 
 impl Parser {
     /// Parses the joined words as code that the command at `at` runs.
@@ -50,6 +57,7 @@ impl Parser {
         });
         match process.map(|input| self.text_of(&input, 0)) {
             Some(KnownText::Text(text)) => self.code_text(at, text),
+            Some(KnownText::Perhaps(text)) => self.partial_code(at, text),
             Some(KnownText::None | KnownText::Unknown) => {
                 self.unknown("code that comes through a pipe cannot be known");
             }
@@ -60,6 +68,12 @@ impl Parser {
         }
     }
 
+    /// Code of which parts are known only when the line runs.
+    fn partial_code(&mut self, at: usize, text: String) {
+        self.perhaps_code(at, &Word::literal(text));
+        self.unknown("code that comes through a pipe cannot be known");
+    }
+
     pub(super) fn code_text(&mut self, at: usize, text: String) {
         let carrier = &self.script.commands[at];
         let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
@@ -67,7 +81,7 @@ impl Parser {
         if level > MOST_LEVELS {
             return self.doubt("too many commands run each other");
         }
-        if !self.spend(text.len()) {
+        if !self.spend(text.len() * CODE) {
             return;
         }
         let start = self.script.commands.len();
@@ -125,6 +139,9 @@ impl Parser {
         match rest.first() {
             Some(code) if has_code || unknown => self.code_with(at, code, rest.get(1..).unwrap_or_default()),
             Some(file) if is_stdin(file) || has_flag(options, 's') => self.stdin_code(at),
+            Some(file) if descriptor(file).is_some() => {
+                self.descriptor_code(at, descriptor(file).unwrap_or_default());
+            }
             Some(file) if file.known().is_none() => {
                 self.file_code(at, file);
                 if file.may_split() {
@@ -162,17 +179,57 @@ impl Parser {
     pub(super) fn source(&mut self, at: usize, words: &[Word]) {
         match words.first() {
             Some(file) if is_stdin(file) => self.stdin_code(at),
-            Some(file) => self.file_code(at, file),
+            Some(file) => match descriptor(file) {
+                Some(number) => self.descriptor_code(at, number),
+                None => self.file_code(at, file),
+            },
             None => {}
         }
     }
 
+    /// Where the command at `at` reads this descriptor from: its own redirections, or those of `exec` before it.
+    fn descriptor_input(&self, at: usize, descriptor: u32) -> Input {
+        let own = input_from(&self.script.commands[at].redirections, descriptor);
+        if own != Input::Inherited {
+            return own;
+        }
+        let is_exec = |command: &&Command| command.name() == Some("exec") && command.words.len() == 1;
+        let earlier = self.script.commands[..at].iter().rev().take(MOST_BEFORE).filter(is_exec);
+        let inputs = earlier.map(|command| input_from(&command.redirections, descriptor));
+        inputs.into_iter().find(|input| *input != Input::Inherited).unwrap_or(Input::File)
+    }
+
+    /// The input of a command whose standard input is another descriptor: `sh <&3`.
+    fn duplicated_input(&self, at: usize) -> Option<Input> {
+        let command = &self.script.commands[at];
+        let is_copy = |redirection: &&Redirection| {
+            redirection.direction == Direction::Duplicate && redirection.descriptor == 0
+        };
+        let target = command.redirections.iter().rev().find(is_copy)?.target.known()?;
+        let number = target.trim_end_matches('-').parse().ok()?;
+        (number > 2).then(|| self.descriptor_input(at, number))
+    }
+
+    /// Code that is read from a descriptor.
+    fn descriptor_code(&mut self, at: usize, descriptor: u32) {
+        let input = self.descriptor_input(at, descriptor);
+        self.input_code(at, &input);
+    }
+
     /// The standard input of the command is code.
     pub(super) fn stdin_code(&mut self, at: usize) {
-        let input = self.script.commands[at].input.clone();
-        match self.text_of(&input, 0) {
+        let input = match self.script.commands[at].input.clone() {
+            Input::File => self.duplicated_input(at).unwrap_or(Input::File),
+            input => input,
+        };
+        self.input_code(at, &input);
+    }
+
+    fn input_code(&mut self, at: usize, input: &Input) {
+        match self.text_of(input, 0) {
             KnownText::None => {}
             KnownText::Text(text) => self.code_text(at, text),
+            KnownText::Perhaps(text) => self.partial_code(at, text),
             KnownText::Unknown => self.unknown("code that comes through a pipe cannot be known"),
         }
     }
@@ -207,6 +264,13 @@ fn has_flag(options: &[Word], flag: char) -> bool {
 /// Whether the name of a file means the standard input.
 fn is_stdin(word: &Word) -> bool {
     matches!(word.known(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+}
+
+/// The descriptor that the name of a file means: `/dev/fd/3`.
+fn descriptor(word: &Word) -> Option<u32> {
+    let name = word.known()?;
+    let number = name.strip_prefix("/dev/fd/").or_else(|| name.strip_prefix("/proc/self/fd/"))?;
+    number.parse().ok()
 }
 
 /// Whether a word names a shell, with or without its folder.

@@ -2,6 +2,7 @@
 
 use crate::shell::model::Direction;
 use crate::shell::parser::Parser;
+use crate::shell::printed::KnownText;
 use crate::shell::word::Word;
 
 /// A file that the line writes.
@@ -10,7 +11,7 @@ pub(in crate::shell) struct WrittenFile {
     /// The command that writes it.
     pub(in crate::shell) writer: usize,
     /// Its text, when that is known.
-    pub(in crate::shell) text: Option<String>,
+    pub(in crate::shell) text: KnownText,
 }
 
 /// More files than this are not followed.
@@ -49,11 +50,14 @@ impl Parser {
         let redirected = command.redirections.iter().filter(|redirection| writes(redirection.direction));
         let mut files: Vec<String> =
             redirected.filter_map(|redirection| redirection.target.known()).map(str::to_owned).collect();
-        if files.is_empty() && !command.name().is_some_and(copies) {
+        let redirects = command.redirections.iter().any(|redirection| writes(redirection.direction));
+        if !redirects && !command.name().is_some_and(copies) {
             return;
         }
         files.retain(|file| !file.starts_with("/dev/"));
-        let mut text = if files.is_empty() { None } else { self.printed(command, 0).text() };
+        let is_kept =
+            !files.is_empty() || command.redirections.iter().any(|other| other.target.known().is_none());
+        let mut text = if is_kept { self.printed(command, 0) } else { KnownText::Unknown };
         let (command, mut writer) = (&self.script.commands[at], at);
         let words: Vec<&str> = command.arguments().iter().filter_map(Word::known).collect();
         match (command.name(), words.as_slice()) {
@@ -61,7 +65,7 @@ impl Parser {
                 files.extend(
                     words.iter().filter(|word| !word.starts_with('-')).map(|word| (*word).to_owned()),
                 );
-                text = self.stdin_text(at);
+                text = self.text_of(&self.script.commands[at].input, 0);
             }
             (Some("cp" | "mv" | "install" | "ln"), [.., from, to]) => {
                 let Some(known) = self.files.get(file_key(from)).cloned() else { return };
@@ -82,22 +86,26 @@ impl Parser {
             }
             _ => {}
         }
+        if let KnownText::Text(text) | KnownText::Perhaps(text) = &text
+            && self.has_budget(text.len())
+        {
+            self.script.commands[at].written = Some(text.clone());
+        }
         let certain = self.script.commands[at].certain;
         for file in files {
             if self.files.len() >= MOST_FILES {
                 return;
             }
             let key = file_key(&file).to_owned();
-            let text = match (self.files.get(&key), text.clone()) {
+            let old = self.files.get(&key).map(|file| file.text.clone());
+            let text = match (old, text.clone()) {
                 // `>>` adds to it.
-                (Some(WrittenFile { text: Some(old), .. }), Some(new)) if certain => {
-                    if !self.has_budget(old.len() + new.len()) {
+                (Some(old @ (KnownText::Text(_) | KnownText::Perhaps(_))), new) if certain => {
+                    let Some(both) = old.followed_by(new) else { return };
+                    if !self.has_budget(both.len()) {
                         return;
                     }
-                    Some(format!(
-                        "{}{new}",
-                        self.files.get(&key).and_then(|file| file.text.as_deref()).unwrap_or_default()
-                    ))
+                    both
                 }
                 (_, text) => text,
             };
@@ -109,17 +117,22 @@ impl Parser {
     pub(super) fn run_written(&mut self, at: usize, file: &str, arguments: &[Word]) {
         let Some(written) = self.files.get(file_key(file)).cloned() else { return };
         self.script.commands[at].runs_file_of = Some(written.writer);
+        let words: Vec<Word> = [Word::literal(file)].into_iter().chain(arguments.iter().cloned()).collect();
         match written.text {
-            Some(text) => {
-                if !self.may_open() {
-                    return;
+            KnownText::Text(text) => {
+                if self.may_open() {
+                    self.code_with(at, &Word::literal(text), &words);
                 }
-                let code = Word::literal(text);
-                let words: Vec<Word> =
-                    [Word::literal(file)].into_iter().chain(arguments.iter().cloned()).collect();
-                self.code_with(at, &code, &words);
             }
-            None => self.unknown("the text of a file that it runs cannot be known"),
+            KnownText::Perhaps(text) => {
+                if self.may_open() {
+                    let certain = std::mem::replace(&mut self.script.commands[at].certain, false);
+                    self.code_with(at, &Word::literal(text), &words);
+                    self.script.commands[at].certain = certain;
+                }
+                self.unknown("a part of a file that it runs cannot be known");
+            }
+            _ => self.unknown("the text of a file that it runs cannot be known"),
         }
     }
 }

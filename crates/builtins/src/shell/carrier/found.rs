@@ -23,8 +23,8 @@ pub(super) fn names_of_find(words: &[Word]) -> Vec<Word> {
             && let Some(pattern) = words.get(at + 1).and_then(Word::known)
         {
             let name = pattern.rsplit('/').next().unwrap_or(pattern);
-            // A pattern such as `*.pem` says too little about what is found.
-            if !name.chars().take(2).any(|c| matches!(c, '*' | '?' | '[')) {
+            // A pattern such as `*.rs` says too little about what is found.
+            if !name.chars().take(2).any(|c| matches!(c, '*' | '?' | '[')) || is_secret_ending(name) {
                 names.push(pattern_word(name));
             }
         }
@@ -39,7 +39,18 @@ pub(super) fn names_of_fd(words: &[Word]) -> Vec<Word> {
     let is_plain = |name: &&str| {
         name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
-    name.filter(is_plain).map(Word::literal).into_iter().collect()
+    let place = words.iter().position(|word| matches!(word.known(), Some("-e" | "--extension")));
+    let ending = place.and_then(|place| words.get(place + 1)).and_then(Word::known);
+    let ending = ending.map(|ending| format!("*.{}", ending.trim_start_matches('.')));
+    let ending = ending.filter(|pattern| is_secret_ending(pattern)).map(|pattern| pattern_word(&pattern));
+    name.filter(is_plain).map(Word::literal).into_iter().chain(ending).collect()
+}
+
+/// Whether the files that a pattern such as `*.pem` finds are keys.
+fn is_secret_ending(name: &str) -> bool {
+    const ENDINGS: [&str; 9] =
+        ["*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.kdbx", "*.ppk", "*.env", "*.keystore"];
+    ENDINGS.contains(&name)
 }
 
 /// The names that come out of a pipeline which ends with these commands: of `find`, `fd`, `ls`, `locate`

@@ -109,7 +109,7 @@ impl Parser {
     }
 
     /// `key=value`, where git runs the value of some keys.
-    fn setting(&mut self, at: usize, word: &Word) {
+    pub(super) fn setting(&mut self, at: usize, word: &Word) {
         let head = word.head();
         let Some(equals) = head.find('=') else {
             if word.known().is_none() {

@@ -8,7 +8,7 @@ use crate::shell::parser::Parser;
 use crate::shell::word::Word;
 
 /// Interpreters: their code is stored for hooks that inspect it.
-const INTERPRETERS: [&str; 38] = [
+const INTERPRETERS: [&str; 54] = [
     "awk",
     "bun",
     "deno",
@@ -47,6 +47,22 @@ const INTERPRETERS: [&str; 38] = [
     "gimp",
     "blender",
     "jshell",
+    "rails",
+    "mix",
+    "iex",
+    "erl",
+    "sbcl",
+    "guile",
+    "racket",
+    "clojure",
+    "clj",
+    "bb",
+    "crystal",
+    "jrunscript",
+    "octave",
+    "gnuplot",
+    "sage",
+    "flask",
 ];
 
 /// Programs that take statements or commands on their standard input.
@@ -90,9 +106,9 @@ const READERS: [&str; 36] = [
 ];
 
 /// Programs whose input can contain shell commands after a marker.
-const ESCAPES: [&str; 19] = [
+const ESCAPES: [&str; 22] = [
     "psql", "mysql", "mariadb", "sqlite3", "vi", "vim", "nvim", "view", "ex", "ed", "gdb", "lldb", "less",
-    "more", "man", "expect", "ftp", "sftp", "mail",
+    "more", "man", "expect", "ftp", "sftp", "mail", "tclsh", "wish", "lftp",
 ];
 
 /// Longer texts are not stored.
@@ -145,6 +161,24 @@ pub(crate) fn is_interpreter(name: &str) -> bool {
     traits(name).interprets || is_other_spelling(name)
 }
 
+/// Options of interpreters whose value is code.
+fn is_code_option(word: &str) -> bool {
+    matches!(
+        word,
+        "-c" | "-e"
+            | "-p"
+            | "-r"
+            | "-E"
+            | "-pe"
+            | "-ne"
+            | "--eval"
+            | "--print"
+            | "--execute"
+            | "eval"
+            | "runner"
+    )
+}
+
 /// `Python3.12`
 fn is_other_spelling(name: &str) -> bool {
     let small = match name.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -166,11 +200,14 @@ impl Parser {
         }
         let name = name.to_owned();
         if !matches!(self.script.commands[at].input, Input::Inherited | Input::File) {
-            let text =
-                self.stdin_text(at).filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
+            let text = self.text_of(&self.script.commands[at].input, 0).perhaps();
+            let text = text.filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
             self.script.commands[at].stdin_text = text;
         }
-        if interprets {
+        // Editors run code of other languages behind a name: `vim -c ':py3 …'`.
+        if interprets
+            || matches!(name.as_str(), "vim" | "nvim" | "vi" | "ex" | "gdb" | "lldb" | "psql" | "sqlite3")
+        {
             self.interpreted(at);
         }
         if escapes {
@@ -187,14 +224,16 @@ impl Parser {
     fn interpreted(&mut self, at: usize) {
         let command = &self.script.commands[at];
         let mut code: Vec<String> = Vec::new();
+        let mut is_value = false;
         for word in command.arguments() {
             let shown = word.show();
-            if shown.len() <= LONGEST && shown.contains([' ', '(', '"', '\'', '`', ';']) {
+            let is_code = std::mem::replace(&mut is_value, is_code_option(&shown));
+            if shown.len() <= LONGEST && (is_code || shown.contains([' ', '(', '"', '\'', '`', ';'])) {
                 code.push(shown.into_owned());
             } else if let Some(text) =
                 word.known().and_then(|file| self.files.get(super::file::file_key(file)))
             {
-                code.extend(text.text.clone());
+                code.extend(text.text.clone().perhaps());
             }
         }
         code.extend(command.stdin_text.clone());
@@ -214,15 +253,74 @@ impl Parser {
         command.runs_file_of = command.runs_file_of.or(writer);
     }
 
+    /// Programs that install a file, and may run what is in it: `dpkg -i`, `pip install ./a.whl`.
+    pub(super) fn installs_written(&mut self, at: usize) {
+        if self.files.is_empty() {
+            return;
+        }
+        let command = &self.script.commands[at];
+        let installs = matches!(
+            command.name(),
+            Some(
+                "dpkg"
+                    | "rpm"
+                    | "apt"
+                    | "apt-get"
+                    | "dnf"
+                    | "yum"
+                    | "installer"
+                    | "msiexec"
+                    | "pip"
+                    | "pip3"
+                    | "npm"
+                    | "gem"
+                    | "code"
+                    | "cursor"
+                    | "snap"
+                    | "pacman"
+                    | "apk"
+                    | "kubectl"
+                    | "java"
+                    | "wine"
+                    | "insmod"
+                    | "docker"
+                    | "gdebi"
+                    | "zypper"
+                    | "ansible-playbook"
+                    | "crontab"
+                    | "psql"
+                    | "mysql"
+                    | "codium"
+                    | "sudoedit"
+                    | "open"
+                    | "flatpak"
+                    | "helm"
+                    | "terraform"
+            )
+        );
+        if !installs {
+            return;
+        }
+        let writer = command.arguments().iter().find_map(|word| {
+            let file = word.known().filter(|text| !text.starts_with('-'))?;
+            self.files.get(super::file::file_key(file)).map(|written| written.writer)
+        });
+        let command = &mut self.script.commands[at];
+        command.runs_file_of = command.runs_file_of.or(writer);
+    }
+
     /// `:!cmd`, `\\! cmd`, `shell cmd`, `.shell cmd`, `spawn cmd`
     fn escaped(&mut self, at: usize) {
-        const MARKS: [&str; 7] = ["\\!", "!", ".shell ", ".system ", "shell ", "spawn ", "system "];
+        const MARKS: [&str; 8] = ["\\!", "!", ".shell ", ".system ", "shell ", "spawn ", "system ", "exec "];
         let command = &self.script.commands[at];
         let mut texts: Vec<String> =
             command.arguments().iter().map(|word| word.show().into_owned()).collect();
         texts.extend(command.stdin_text.clone());
         let mut found = Vec::new();
-        for line in texts.iter().flat_map(|text| text.split(['\n', '|'])).take(64) {
+        // A bar parts the commands of an editor, and those of a shell behind its mark.
+        let whole = texts.iter().filter(|text| text.contains('|')).flat_map(|text| text.lines());
+        let parts = texts.iter().flat_map(|text| text.split(['\n', '|']));
+        for line in whole.chain(parts).take(64) {
             let line = line.trim_start_matches([':', '+', ' ', '%', '.']);
             let silenced = line.strip_prefix("silent! ").or_else(|| line.strip_prefix("silent "));
             let line = silenced.map_or(line, str::trim_start);
@@ -259,9 +357,29 @@ impl Parser {
 
     /// The lines of a makefile that a shell runs.
     fn recipes(&mut self, at: usize) {
+        const MOST: usize = 32;
+        // `make CC='sh -c …'`
+        let values = self.script.commands[at].arguments().iter().filter_map(|word| {
+            let (_, value) = word.known()?.split_once('=')?;
+            value.contains(' ').then(|| Word::literal(value))
+        });
+        let values: Vec<Word> = values.take(MOST).collect();
+        values.iter().for_each(|value| self.perhaps_code(at, value));
         let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
-        for line in text.lines().filter_map(|line| line.strip_prefix('\t')).take(32) {
-            self.perhaps_code(at, &Word::literal(line.trim_start_matches(['@', '-'])));
+        let of_line = |line: &'_ str| -> Option<String> {
+            let is_assignment = || line.contains('=') && !line.contains(';');
+            let code = match line.strip_prefix('\t') {
+                Some(code) => code,
+                // `all: ; command`, `x := $(shell command)`
+                None if is_assignment() || line.contains("$(shell ") => {
+                    line.split_once("$(shell ")?.1.rsplit_once(')')?.0
+                }
+                None => line.split_once(':')?.1.split_once(';')?.1,
+            };
+            Some(code.trim_start_matches(['@', '-', ' ']).to_owned())
+        };
+        for code in text.lines().filter_map(of_line).take(MOST) {
+            self.perhaps_code(at, &Word::literal(code));
         }
     }
 }

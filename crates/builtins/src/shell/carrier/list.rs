@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::WORD;
 use super::code::names_shell;
 use super::found;
-use super::option::first_operand;
+use super::option::{first_operand, values};
 use super::table::Carrier;
 use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
@@ -112,7 +112,9 @@ impl Parser {
             let words = last.arguments().to_vec();
             self.delete_found(at, program, &words);
         } else if last.name() == Some("git")
-            && matches!(last.arguments(), [only] if only.known() == Some("ls-files"))
+            && let [first, flags @ ..] = last.arguments()
+            && first.known() == Some("ls-files")
+            && flags.iter().all(|flag| matches!(flag.known(), Some("-z" | "-c" | "--cached" | "--full-name")))
         {
             self.delete_roots(at, program, &[]);
         }
@@ -122,6 +124,13 @@ impl Parser {
     fn delete_searched(&mut self, at: usize, program: Word, words: &[Word]) {
         let operands: Vec<&Word> = words.iter().filter(|word| !word.head().starts_with('-')).collect();
         let place = operands.iter().position(|word| matches!(word.known(), Some("." | "" | ".*" | "*")));
+        let has_condition = words.iter().any(|word| {
+            matches!(word.known(), Some("-e" | "--extension" | "-g" | "--glob" | "-S" | "--changed-within"))
+        });
+        let is_value = |word: &Word| matches!(word.known(), Some("f" | "d" | "l" | "file" | "directory"));
+        if place.is_none() && !has_condition && operands.iter().all(|word| is_value(word)) {
+            return self.delete_roots(at, program, &[]);
+        }
         if let Some(place) = place {
             let roots: Vec<Word> = operands[place + 1..].iter().map(|word| (*word).clone()).collect();
             self.delete_roots(at, program, &roots);
@@ -132,7 +141,10 @@ impl Parser {
     /// forbid, never to allow.
     fn run_on_named(&mut self, at: usize, inner: &[Word], mark: Option<&str>, names: &[Word]) {
         let level = self.script.commands[at].level + 1;
-        for name in names {
+        let shows =
+            inner.first().and_then(Word::known).is_some_and(|program| shows_content(base_name(program)));
+        // What a pattern such as `*.pem` finds matters to programs that show or send it.
+        for name in names.iter().filter(|name| shows || !name.has_wildcard() || !name.head().is_empty()) {
             let fill = |word: &Word| if word.known() == mark { name.clone() } else { word.clone() };
             let mut words: Vec<Word> = match mark {
                 Some(_) => inner.iter().map(fill).collect(),
@@ -174,7 +186,14 @@ impl Parser {
             return;
         }
         self.xargs_of_text(at, &inner, mark.as_deref());
+        // `xargs -a <(…)`
+        let listed = values(words.get(..from).unwrap_or_default(), &["-a", "--arg-file"], row.short);
+        let from_list = listed.iter().flat_map(Word::unknowns).find_map(|unknown| match &unknown.from {
+            Origin::Process(range) => Some(Origin::Output(range.clone())),
+            _ => None,
+        });
         let origin = match &self.script.commands[at].input {
+            _ if from_list.is_some() => from_list.unwrap_or(Origin::Other),
             Input::Pipe(range) => Origin::Output(range.clone()),
             _ => Origin::Other,
         };
@@ -347,6 +366,39 @@ const RUN_OPTIONS: &[&str] = &[
     "--workdir",
 ];
 
+/// Programs that show, copy or send the content of files.
+fn shows_content(program: &str) -> bool {
+    matches!(
+        program,
+        "cat"
+            | "bat"
+            | "less"
+            | "more"
+            | "head"
+            | "tail"
+            | "base64"
+            | "xxd"
+            | "od"
+            | "strings"
+            | "cp"
+            | "mv"
+            | "tar"
+            | "zip"
+            | "scp"
+            | "rsync"
+            | "curl"
+            | "wget"
+            | "nc"
+            | "ncat"
+            | "grep"
+            | "awk"
+            | "sed"
+            | "tee"
+            | "ln"
+            | "gzip"
+    )
+}
+
 fn is_remover(word: &Word) -> bool {
     word.known().is_some_and(|text| matches!(base_name(text), "rm" | "unlink" | "shred" | "srm" | "rmdir"))
 }
@@ -354,7 +406,7 @@ fn is_remover(word: &Word) -> bool {
 /// The placeholder of `xargs -I PLACEHOLDER`.
 fn replaced_mark(options: &[Word]) -> Option<String> {
     for (at, word) in options.iter().enumerate() {
-        let text = word.known()?;
+        let Some(text) = word.known() else { continue };
         if let Some(mark) = text.strip_prefix("--replace") {
             let mark = mark.trim_start_matches('=');
             return Some(if mark.is_empty() { "{}".to_owned() } else { mark.to_owned() });

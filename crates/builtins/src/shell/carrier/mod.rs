@@ -8,10 +8,12 @@ mod file;
 mod found;
 mod git;
 mod language;
+mod link;
 mod list;
 mod option;
 mod rename;
 mod table;
+mod variable;
 
 pub(in crate::shell) use file::{WrittenFile, file_key};
 pub(crate) use found::names_of_output;
@@ -25,62 +27,13 @@ use self::table::{Carrier, Style, Weight};
 use super::model::{Assignment, Command};
 use super::parser::Parser;
 use super::variables::as_value;
-use super::word::{Origin, Piece, Word, assignment};
+use super::word::{Origin, Word, assignment};
 
 /// The budget that copying a word costs, in bytes.
-const WORD: usize = 16;
+const WORD: usize = 64;
 
 /// The most positions at which a command is assumed to begin, for programs with an unknown command line.
 const MOST_PLACES: usize = 16;
-
-/// Variables whose value programs run.
-const CODE_VARIABLES: [&str; 20] = [
-    "BROWSER",
-    "EDITOR",
-    "FCEDIT",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_PROXY_COMMAND",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "RSYNC_RSH",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "VISUAL",
-];
-
-/// Variables that put code into programs or switch checks off: the lists of commands judge their values.
-const LISTED_VARIABLES: [&str; 21] = [
-    "DYLD_INSERT_LIBRARIES",
-    "GIT_SSL_NO_VERIFY",
-    "HUSKY",
-    "HUSKY_SKIP_HOOKS",
-    "JAVA_TOOL_OPTIONS",
-    "LD_AUDIT",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "LEFTHOOK",
-    "NODE_OPTIONS",
-    "NODE_TLS_REJECT_UNAUTHORIZED",
-    "OVERCOMMIT_DISABLE",
-    "PERL5DB",
-    "PERL5OPT",
-    "PRE_COMMIT_ALLOW_NO_CONFIG",
-    "PYTHONSTARTUP",
-    "PYTHONHTTPSVERIFY",
-    "RUBYOPT",
-    "SKIP",
-    "SKIP_HOOKS",
-    "SKIP_SIMPLE_GIT_HOOKS",
-];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
 const MOST_LEVELS: u8 = 24;
@@ -103,6 +56,8 @@ impl Parser {
     fn inspect(&mut self, at: usize) {
         self.inspect_values(at);
         self.note_files(at);
+        self.note_links(at);
+        self.follow_links(at);
         let command = &self.script.commands[at];
         let Some(program) = command.words.first() else { return };
         let Some(text) = program.known() else { return self.inspect_unknown(at) };
@@ -127,55 +82,14 @@ impl Parser {
                 (command.program().unwrap_or_default().to_owned(), command.arguments().to_vec());
             self.run_written(at, &file, &arguments);
         }
+        self.run_from_path(at);
         let command = &self.script.commands[at];
         let name = command.name().unwrap_or_default();
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
         self.languages(at);
-    }
-
-    /// Inspects variables whose value is code, and values that become code when they are expanded again.
-    fn inspect_values(&mut self, at: usize) {
-        let command = &self.script.commands[at];
-        if command.level > MOST_LEVELS {
-            return;
-        }
-        let mut values = command.assignments.clone();
-        if matches!(command.name(), Some("export" | "declare" | "typeset" | "readonly" | "local")) {
-            values.extend(command.arguments().iter().filter_map(|word| {
-                let length = assignment(word.head())?;
-                let name = word.head()[..length].trim_end_matches(['=', '+']).to_owned();
-                Some(Assignment { name, value: word.after(length) })
-            }));
-        }
-        for Assignment { name, value } in values {
-            if !self.spend(value.show().len()) {
-                return;
-            }
-            if value.pieces().iter().any(hides_code) {
-                self.unknown("a text with a substitution in it could be run");
-            }
-            match name.as_str() {
-                // Expanded before every prompt, or before every command that is traced.
-                "PS0" | "PS1" | "PS2" | "PS4" => self.latent(value.show().into_owned()),
-                "BASH_ENV" | "ENV" => self.file_code(at, &value),
-                name if LISTED_VARIABLES.contains(&name) => {
-                    // As a command, so that the lists see it, with the beginning of the one that it is for.
-                    let mut words =
-                        vec![Word::literal("env"), Word::literal(format!("{name}={}", value.show()))];
-                    let command = &self.script.commands[at];
-                    if !command.assignments.is_empty() {
-                        words.extend(command.words.iter().take(2).cloned());
-                    }
-                    let level = self.script.commands[at].level + 1;
-                    let command = Command { words, carrier: Some(at), level, ..Command::default() };
-                    self.script.commands.push(command);
-                }
-                name if CODE_VARIABLES.contains(&name) => self.perhaps_code(at, &value),
-                _ => {}
-            }
-        }
+        self.installs_written(at);
     }
 
     /// An unknown program; it may expand to nothing, and then the next word is the program.
@@ -322,6 +236,11 @@ impl Parser {
                 }
             }
             Style::Git => self.git(at, words),
+            Style::Behind => {
+                if let Some(dashes) = words.iter().position(|word| word.known() == Some("--")) {
+                    self.carry(at, words[dashes + 1..].to_vec(), Vec::new());
+                }
+            }
         }
     }
 
@@ -365,7 +284,10 @@ impl Parser {
         }
         let mut assignments = Vec::new();
         while let Some(word) = words.get(from) {
-            let Some(length) = assignment(word.head()) else { break };
+            // `BASH_FUNC_ls%%=…` is a variable for `env`, though not for a shell.
+            let strange = || word.head().starts_with("BASH_FUNC_").then(|| word.head().find('='))?;
+            let length = assignment(word.head()).or_else(|| strange().map(|at| at + 1));
+            let Some(length) = length else { break };
             let name = word.head()[..length].trim_end_matches(['=', '+']).to_owned();
             assignments.push(Assignment { name, value: word.after(length) });
             from += 1;
@@ -426,18 +348,16 @@ impl Parser {
 /// Whether a program runs other commands.
 pub(crate) fn is_carrier(name: &str) -> bool {
     table::find(name).is_some_and(|row| {
-        !matches!(row.style, Style::Git | Style::Options | Style::Verb | Style::First | Style::Container)
+        !matches!(
+            row.style,
+            Style::Git | Style::Options | Style::Behind | Style::Verb | Style::First | Style::Container
+        )
     })
 }
 
 /// Whether the program is named by a path.
 fn text_is_file(command: &Command) -> bool {
     command.program().is_some_and(|program| program.contains('/'))
-}
-
-/// Whether a part of a word is text that would be a substitution if it were expanded again.
-fn hides_code(piece: &Piece) -> bool {
-    matches!(piece, Piece::Text(text) if text.contains("$(") || text.contains('`'))
 }
 
 fn shown(text: &str) -> String {

@@ -37,6 +37,8 @@ pub(super) enum Style {
     Alias,
     Source,
     Git,
+    /// A command follows `--`.
+    Behind,
 }
 
 /// Whether the program matters by itself.
@@ -79,8 +81,8 @@ impl Carrier {
 }
 
 use Style::{
-    Alias, Assigned, Code, Command, Container, Fd, Find, First, Git, Hash, Options, OptionsOrWords, Parallel,
-    Shell, Somewhere, Source, Stdin, Trap, Verb, Words, Xargs,
+    Alias, Assigned, Behind, Code, Command, Container, Fd, Find, First, Git, Hash, Options, OptionsOrWords,
+    Parallel, Shell, Somewhere, Source, Stdin, Trap, Verb, Words, Xargs,
 };
 use Weight::{Own, Transparent};
 
@@ -218,6 +220,12 @@ pub(super) static TABLE: &[Carrier] = &[
     row(&["alias"], Alias, Own, ""),
     row(&["source", "."], Source, Own, ""),
     row(&["git"], Git, Own, "Cc"),
+    row(
+        &["claude", "codex", "gemini", "qwen", "cursor-agent", "copilot", "amp", "teleport", "tsh"],
+        Behind,
+        Own,
+        "",
+    ),
     row(
         &[
             "docker",
