@@ -419,9 +419,9 @@ impl Engine {
         self.0.resources.processes.shut_down();
     }
 
-    /// How many processes of command hooks run at this moment. After [`shut_down`](Self::shut_down) it falls
-    /// to 0: a host that is about to exit can wait for that, so that no command outlives it. Python workers
-    /// are not counted.
+    /// How many processes run for hooks at this moment: commands, and Python workers that are busy with a
+    /// call. After [`shut_down`](Self::shut_down), which ends idle workers itself, it falls to 0: a host that
+    /// is about to exit can wait for that, so that no hook outlives it.
     #[must_use]
     pub fn running_processes(&self) -> usize {
         self.0.resources.processes.running_processes()
