@@ -90,8 +90,15 @@ fn something() -> Value {
 /// Refuses events and misspelled sections beside `hooks`, which would be ignored.
 fn nothing_misplaced() -> Value {
     let misspelled = ["hook", "hoks", "Hooks", "script", "permission"];
-    let events = all_rows().flat_map(|row| std::iter::once(row.name).chain(row.alias));
-    let names: Vec<&str> = events.chain(misspelled).collect();
+    no_key_of(event_names().chain(misspelled).collect())
+}
+
+/// The names and points of the events.
+fn event_names() -> impl Iterator<Item = &'static str> {
+    all_rows().flat_map(|row| std::iter::once(row.name).chain(row.alias))
+}
+
+fn no_key_of(names: Vec<&str>) -> Value {
     json!({ "propertyNames": {
         "not": { "enum": names },
         "$comment": "events belong below `hooks`, spelled exactly like this",
@@ -303,11 +310,14 @@ fn agents() -> Value {
         { "required": ["hooks"] },
         { "required": ["backend"], "properties": { "backend": { "type": "object", "required": ["hooks"] } } },
     ] });
+    let no_events = || no_key_of(event_names().collect());
     let agent = json!({
+        "allOf": [no_events()],
         "properties": properties([
             ("id", about(json!({ "type": ["string", "number", "boolean", "null"] }), "the agent's id")),
             ("hooks", about(section(), "the hooks of this agent")),
             ("backend", json!({
+                "allOf": [no_events()],
                 "properties": properties([("hooks", about(section(), "the hooks of this agent, as MassGen has it"))]),
             })),
         ]),

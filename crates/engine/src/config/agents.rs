@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::loader::{AgentConfig, LoadContext};
+use super::misplaced;
 use super::section::{Owner, Settings, section};
 use super::tree::{Node, Span, Value};
 use super::value::Reader;
@@ -17,6 +18,7 @@ pub(super) fn agents(
     match &node.value {
         Value::List(items) => {
             for item in items {
+                misplaced::in_agent(reader, context, item);
                 let sections = sections(item);
                 if sections.is_empty() {
                     continue;
@@ -36,6 +38,7 @@ pub(super) fn agents(
         }
         Value::Map(entries) => {
             for entry in entries {
+                misplaced::in_agent(reader, context, &entry.value);
                 let sections = sections(&entry.value);
                 if !sections.is_empty() {
                     found.push(agent(reader, context, &entry.key, &sections, settings));

@@ -4,14 +4,13 @@
 //! Crosier. A misspelled key, an event outside `hooks:` and a file that configures nothing are errors: a
 //! guard must never be left out silently.
 
-use crosier_protocol::nearest::nearest;
-
-use super::agents::{self, agents};
+use super::agents::agents;
 use super::keys;
-use super::loader::{Config, LoadContext};
+use super::loader::{AgentConfig, Config, LoadContext};
+use super::misplaced;
 use super::script::scripts;
 use super::section::{ENFORCEMENT, Owner, Settings, section};
-use super::tree::{MapEntry, Node, Span, Value, shorten};
+use super::tree::{Node, Span, Value};
 use super::value::Reader;
 
 /// Reads the base hooks of a file, then those of its scripts, then those of its agents.
@@ -25,9 +24,9 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
     };
     let errors = reader.problems.errors();
     for entry in entries {
-        misplaced(reader, context, entry);
+        misplaced::in_file(reader, context, entry);
     }
-    let before = (config.hooks.len(), config.agents.len());
+    let before = config.hooks.len();
     let mut settings = Settings::default();
     if let Some(node) = node.get("mode").filter(|node| !node.is_null()) {
         settings.enforcement = reader.word("mode", node, &ENFORCEMENT);
@@ -40,9 +39,9 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
     if let Some(node) = node.get("scripts") {
         config.hooks.extend(scripts(reader, context, node, &settings));
     }
-    if let Some(node) = node.get("agents") {
-        config.agents.extend(agents(reader, context, node, &settings));
-    }
+    let agents = node.get("agents").map(|node| agents(reader, context, node, &settings)).unwrap_or_default();
+    let has_agents = agents.iter().any(AgentConfig::does_something);
+    config.agents.extend(agents);
     let has_items = |key: &str| match node.get(key).map(|node| &node.value) {
         None | Some(Value::Null) => false,
         Some(Value::List(items)) => !items.is_empty(),
@@ -50,7 +49,8 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
         Some(_) => true,
     };
     let has_settings = config.settings.read(reader, node, context.layer);
-    let found = before != (config.hooks.len(), config.agents.len())
+    let found = before != config.hooks.len()
+        || has_agents
         || has_settings
         || has_items("extends")
         || settings.is_set()
@@ -71,38 +71,4 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
 fn nothing_found(reader: &mut Reader<'_>, span: Span, message: &str) {
     let help = "hooks stand below `hooks:`, by event: `hooks: {PreToolUse: [{command: ./guard.sh}]}`";
     reader.error_with_help(span, message, help);
-}
-
-/// Reports a top-level key that was probably meant for Crosier and would be ignored.
-fn misplaced(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry) {
-    let key = entry.key.as_str();
-    if keys::FILE.contains(&key) || keys::is_free(key) {
-        return;
-    }
-    if let Some(help) = keys::json_comment(key) {
-        return reader.error_with_help(entry.key_span, "JSON has no comments", help);
-    }
-    let shown = shorten(key);
-    if let Some(named) = context.catalog.resolve(key) {
-        let message = format!("`{shown}` is an event, but it does not stand in `hooks:`");
-        let help = format!("indent {} below `hooks:`", named.kind.name);
-        return reader.error_with_help(entry.key_span, message, help);
-    }
-    // MassGen configures a single agent under `agent:`. Only hooks in it would be lost.
-    if key == "agent" && agents::sections(&entry.value).is_empty() {
-        return;
-    }
-    if let Some(near) = nearest(key, keys::FILE_SECTIONS) {
-        let message = format!("`{shown}` means nothing here");
-        return reader.error_with_help(entry.key_span, message, format!("did you mean `{near}`?"));
-    }
-    // A list of mappings under a misspelled event name is probably a list of hooks.
-    let looks_like_hooks =
-        entry.value.as_list().is_some_and(|items| items.iter().all(|item| item.as_map().is_some()));
-    let rows: Vec<_> = context.catalog.rows().collect();
-    if looks_like_hooks && let Some(near) = nearest(key, rows.iter().map(|row| row.name)) {
-        let message = format!("`{shown}` means nothing here");
-        let help = format!("did you mean the event `{near}`? Events stand below `hooks:`");
-        reader.error_with_help(entry.key_span, message, help);
-    }
 }

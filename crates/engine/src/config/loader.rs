@@ -77,6 +77,13 @@ pub struct AgentConfig {
     pub overrides: Vec<(crosier_protocol::Kind, Span, Arc<Source>)>,
 }
 
+impl AgentConfig {
+    /// Whether it adds or leaves out a hook.
+    pub(super) fn does_something(&self) -> bool {
+        !self.hooks.is_empty() || !self.overrides.is_empty()
+    }
+}
+
 /// Reads configuration files.
 #[derive(Debug, Default)]
 #[must_use = "nothing is read until `load`"]

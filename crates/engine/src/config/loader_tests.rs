@@ -76,6 +76,23 @@ fn a_file_without_anything_for_crosier_is_an_error() {
             "hooks: {Stop: [{command: x}]}\nagent: {id: a, hooks: {Stop: [{command: x}]}}\n",
             "did you mean `agents`?",
         ),
+        ("agents: {a: {hooks: {}}}\n", "there is nothing for Crosier in this file"),
+        (
+            "hooks: {Stop: [{command: x}]}\nagents: {a: {hoks: {PreToolUse: [{command: x}]}}}\n",
+            "did you mean `hooks`?",
+        ),
+        (
+            "hooks: {Stop: [{command: x}]}\nagents: [{id: a, backend: {hook: {Stop: [{command: x}]}}}]\n",
+            "did you mean `hooks`?",
+        ),
+        (
+            "hooks: {Stop: [{command: x}]}\nagents: {a: {PreToolUse: [{command: x}]}}\n",
+            "`PreToolUse` is an event, but it does not stand in `hooks:`",
+        ),
+        (
+            "hooks: {Stop: [{command: x}]}\nagents: [{id: a, backend: {PreTolUse: [{command: x}]}}]\n",
+            "did you mean the event `PreToolUse`?",
+        ),
         ("{ // guards\n  \"hooks\": {\"Stop\": [{\"command\": \"x\"}]}\n}", "JSON has no comments"),
         ("{ /* guards */\n  \"hooks\": {\"Stop\": [{\"command\": \"x\"}]}\n}", "JSON has no comments"),
     ] {
@@ -92,6 +109,7 @@ fn a_file_with_one_thing_for_crosier_may_have_keys_of_others() {
         "hooks: {Stop: [{command: x, enabled: false}]}",
         "permissions: {shellExec: ask}",
         "agents: {a: {hooks: {Stop: {override: true, hooks: []}}}}",
+        "agents: {a: {tools: {Bash: x}, hook: {a: 1}, stop: 3, hooks: {Stop: [{command: x}]}}}",
         "agent: {id: a}\nmodel: x\nstop: 3\nsetup: [1]\nhooks: {Stop: [{command: x}]}",
     ] {
         assert!(load(text).is_ok(), "{text}: {}", load(text).unwrap_err());

@@ -15,6 +15,7 @@ mod hook_type;
 mod keys;
 mod lint;
 mod loader;
+mod misplaced;
 mod names;
 mod pack;
 mod python;

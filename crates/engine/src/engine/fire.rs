@@ -89,6 +89,11 @@ impl Shared {
         if may_have_hooks { self.find_plan(event) } else { None }
     }
 
+    /// The plan for an event that was not fired. A host's typed payload is not bound to the catalog yet.
+    fn plan_for(&self, event: &Event) -> Option<Arc<Plan>> {
+        self.plan(&event.clone().bound(&self.limits.catalog))
+    }
+
     #[inline(never)]
     fn find_plan(&self, event: &Event) -> Option<Arc<Plan>> {
         self.planner.load().plan(event)
@@ -370,20 +375,24 @@ impl Engine {
     /// Whether a hook on this event was ever registered. If not, firing it runs nothing.
     #[must_use]
     pub fn may_have_hooks(&self, kind: &Kind) -> bool {
-        !self.catalog().contains(kind) || self.0.limits.hooked.may_have_hooks(kind.index())
+        let Limits { catalog, hooked, .. } = &self.0.limits;
+        match catalog.contains(kind) {
+            true => hooked.may_have_hooks(kind.index()),
+            false => catalog.bind(kind).is_none_or(|kind| hooked.may_have_hooks(kind.index())),
+        }
     }
 
     /// Whether any hook would run for this event.
     #[must_use]
     pub fn is_wanted(&self, event: &Event) -> bool {
-        self.0.plan(event).is_some()
+        self.0.plan_for(event).is_some()
     }
 
     /// How long the hooks of this event can take together, if each uses its whole time limit and is asked twice, as
     /// guards are. Callbacks do not count: zero means that no process is started.
     #[must_use]
     pub fn longest_run(&self, event: &Event) -> Duration {
-        let Some(plan) = self.0.plan(event) else { return Duration::ZERO };
+        let Some(plan) = self.0.plan_for(event) else { return Duration::ZERO };
         let hooks = plan.hooks().iter().chain(plan.observers());
         hooks.filter(|hook| !hook.handler.is_callback()).map(|hook| hook.timeout * 2).sum()
     }
@@ -392,10 +401,11 @@ impl Engine {
     #[must_use]
     pub fn explain(&self, event: &Event) -> Explained {
         event.complete(&self.0.defaults);
+        let event = event.clone().bound(self.catalog());
         if !self.catalog().contains(event.kind()) {
             return Explained { plan: Arc::default(), out: Vec::new() };
         }
-        self.0.planner.load().explain(event)
+        self.0.planner.load().explain(&event)
     }
 
     /// Subscribes to messages about running hooks, with a queue for this many unread messages.
@@ -409,9 +419,9 @@ impl Engine {
         self.0.resources.processes.shut_down();
     }
 
-    /// How many processes of command hooks run at this moment. After [`shut_down`](Self::shut_down) it falls
-    /// to 0: a host that is about to exit can wait for that, so that no command outlives it. Python workers
-    /// are not counted.
+    /// How many processes run for hooks at this moment: commands, and Python workers that are busy with a
+    /// call. After [`shut_down`](Self::shut_down), which ends idle workers itself, it falls to 0: a host that
+    /// is about to exit can wait for that, so that no hook outlives it.
     #[must_use]
     pub fn running_processes(&self) -> usize {
         self.0.resources.processes.running_processes()

@@ -87,7 +87,8 @@ impl<'a> Walk<'a> {
     /// A walk that asks guards about an event that the host changed after its fire.
     pub(super) fn recheck(shared: &'a Shared, guards: &'a Plan, event: Event, wait: WaitMode) -> Self {
         let mut walk = Self::new(shared, guards, event, wait);
-        walk.begin_second_pass();
+        walk.run.pass = Pass::Second;
+        walk.fold.begin_recheck();
         walk
     }
 

@@ -55,6 +55,9 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         }
     }
     let interrupt = effects.interrupt && request.allows(Capability::Interrupt);
+    if interrupt && !denies {
+        request.ignore(Capability::Interrupt.word(), "only a denial can interrupt");
+    }
     match (effects.proceed, request.role.why_no_effect()) {
         (Some(false), Some(why)) => request.ignore("halt", why),
         (Some(false), None) => halt(fold, hook, effects.stop_reason),
@@ -66,7 +69,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         let why = "no family of replies has this key";
         request.ignore(&format!("key:{key}"), why);
     }
-    if interrupt {
+    if interrupt && denies {
         // Another hook of the stage may have denied first; its reason is not the reason of this interrupt.
         let is_the_first = fold.outcome().by.as_ref() == Some(&hook.name);
         let reason =

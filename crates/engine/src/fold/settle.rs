@@ -86,6 +86,13 @@ impl Fold {
         self.pass = Pass::Second;
     }
 
+    /// Begins a walk that is a second pass from its start.
+    pub(crate) fn begin_recheck(&mut self) {
+        self.begin_second_pass();
+        let pass = self.pass.number();
+        self.reports.iter_mut().for_each(|report| report.pass = pass);
+    }
+
     /// Whether any hook rewrote the event.
     pub(crate) fn is_rewritten(&self) -> bool {
         self.rewritten

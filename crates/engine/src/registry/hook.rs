@@ -181,6 +181,8 @@ pub struct Entry {
     pub handler: Handler,
     /// The order of declaration; unique in the process.
     pub(crate) sequence: u64,
+    /// The name without the layer, if hooks of other layers had the same name.
+    pub(super) shared_name: Option<Arc<str>>,
 }
 
 impl Entry {

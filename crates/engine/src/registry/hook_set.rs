@@ -28,8 +28,8 @@ pub(crate) struct HookSet {
 #[derive(Debug, Clone, Copy)]
 enum Named {
     Hook(usize, Position),
-    /// Hooks of several layers, which are shown with their layer: `managed:guard`.
-    InSeveralLayers,
+    /// This many hooks, of several layers; they are shown with their layer: `managed:guard`.
+    InSeveralLayers(usize),
 }
 
 /// Something that was added to a set, to remove it later.
@@ -69,7 +69,7 @@ impl HookSet {
     pub(crate) fn find(&self, name: &str) -> Option<&Arc<Entry>> {
         match self.by_name.get(name)? {
             Named::Hook(event, position) => self.event(*event)?.hooks.get(position),
-            Named::InSeveralLayers => None,
+            Named::InSeveralLayers(_) => None,
         }
     }
 
@@ -122,6 +122,7 @@ impl HookSet {
                     hooks.hooks.remove_mut(&position);
                     *hooks.count(entry.layer) -= 1;
                     self.by_name.remove_mut(&entry.name);
+                    self.release(entry.shared_name.as_ref());
                 }
             }
             Registration::Override { event, number } => {
@@ -133,26 +134,56 @@ impl HookSet {
         }
     }
 
-    /// Prefixes hooks of the same name with their layers. Two of the same layer are an error.
-    fn disambiguate(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
-        let with_layer = |entry: &Entry| -> Arc<str> { format!("{}:{}", entry.layer, entry.name).into() };
-        let Some(taken) = self.by_name.get(&entry.name) else { return Ok(()) };
-        let name = with_layer(entry);
-        if let Named::Hook(event, position) = *taken {
-            let other = self.event(event).and_then(|hooks| hooks.hooks.get(&position)).cloned();
-            if let Some(other) = other.filter(|_| position.layer != entry.layer) {
-                let shown = with_layer(&other);
-                self.by_name.insert_mut(Arc::clone(&entry.name), Named::InSeveralLayers);
-                self.by_name.insert_mut(Arc::clone(&shown), Named::Hook(event, position));
-                self.replace(Entry { name: shown, ..Entry::clone(&other) });
-            } else {
-                return Err(RegisterError::DuplicateName { name: entry.name.to_string() });
+    /// Frees a name that hooks of several layers had, when the last one of them is removed. Until then the
+    /// others keep the names under which they are shown.
+    fn release(&mut self, shared_name: Option<&Arc<str>>) {
+        let Some(name) = shared_name else { return };
+        match self.by_name.get(name) {
+            Some(Named::InSeveralLayers(hooks @ 2..)) => {
+                let left = Named::InSeveralLayers(hooks - 1);
+                self.by_name.insert_mut(Arc::clone(name), left);
+            }
+            _ => {
+                self.by_name.remove_mut(name);
             }
         }
-        if self.by_name.contains_key(&name) {
-            return Err(RegisterError::DuplicateName { name: name.to_string() });
+    }
+
+    /// Prefixes hooks of the same name with their layers. Two of the same layer are an error.
+    fn disambiguate(&mut self, entry: &mut Entry) -> Result<(), RegisterError> {
+        let duplicate = |name: &str| RegisterError::DuplicateName { name: name.to_owned() };
+        let with_layer = |entry: &Entry| -> Arc<str> { format!("{}:{}", entry.layer, entry.name).into() };
+        let Some(taken) = self.by_name.get(&entry.name) else { return Ok(()) };
+        let (plain, shown) = (Arc::clone(&entry.name), with_layer(entry));
+        let others = match *taken {
+            Named::InSeveralLayers(hooks) => Some(hooks),
+            Named::Hook(event, position) => {
+                let other = self.event(event).and_then(|hooks| hooks.hooks.get(&position)).cloned();
+                let other =
+                    other.filter(|_| position.layer != entry.layer).ok_or_else(|| duplicate(&plain))?;
+                // A hook that is already shown with its layer keeps that name.
+                if other.shared_name.is_some() {
+                    None
+                } else {
+                    let name = with_layer(&other);
+                    if self.by_name.contains_key(&name) {
+                        return Err(duplicate(&name));
+                    }
+                    self.by_name.insert_mut(Arc::clone(&name), Named::Hook(event, position));
+                    let shared_name = Some(Arc::clone(&plain));
+                    self.replace(Entry { name, shared_name, ..Entry::clone(&other) });
+                    Some(1)
+                }
+            }
+        };
+        if self.by_name.contains_key(&shown) {
+            return Err(duplicate(&shown));
         }
-        entry.name = name;
+        if let Some(others) = others {
+            self.by_name.insert_mut(Arc::clone(&plain), Named::InSeveralLayers(others + 1));
+            entry.shared_name = Some(plain);
+        }
+        entry.name = shown;
         Ok(())
     }
 

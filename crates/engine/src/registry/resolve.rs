@@ -71,5 +71,6 @@ pub(super) fn resolve(
         sources: hook.sources,
         handler: hook.handler,
         sequence: next_number(),
+        shared_name: None,
     })
 }

@@ -204,7 +204,7 @@ pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
 
 fn is_secret(name: &str, value: &OsStr) -> bool {
     const ENDS: [&str; 7] = ["_KEY", "_TOKEN", "_SECRET", "_PWD", "_PASS", "_PAT", "_DSN"];
-    const PARTS: [&str; 3] = ["PASSWORD", "CREDENTIAL", "JWT"];
+    const PARTS: [&str; 4] = ["PASSWORD", "PASSPHRASE", "CREDENTIAL", "JWT"];
     ENDS.iter().any(|end| name.ends_with(end))
         || PARTS.iter().any(|part| name.contains(part))
         || name == "SSH_AUTH_SOCK"
@@ -213,7 +213,7 @@ fn is_secret(name: &str, value: &OsStr) -> bool {
 
 fn is_loader(name: &str) -> bool {
     const STARTS: [&str; 4] = ["LD_", "DYLD_", "GIT_", "LUA_INIT"];
-    const NAMES: [&str; 15] = [
+    const NAMES: [&str; 17] = [
         "BASH_ENV",
         "ENV",
         "SHELLOPTS",
@@ -228,6 +228,8 @@ fn is_loader(name: &str) -> bool {
         "NODE_OPTIONS",
         "NODE_PATH",
         "JAVA_TOOL_OPTIONS",
+        "JDK_JAVA_OPTIONS",
+        "_JAVA_OPTIONS",
         "GCONV_PATH",
     ];
     STARTS.iter().any(|start| name.starts_with(start)) || NAMES.contains(&name)
@@ -270,6 +272,9 @@ mod tests {
             "SHELLOPTS",
             "BASHOPTS",
             "JAVA_TOOL_OPTIONS",
+            "JDK_JAVA_OPTIONS",
+            "_JAVA_OPTIONS",
+            "GPG_PASSPHRASE",
             "PERL5LIB",
             "RUBYLIB",
             "NODE_PATH",

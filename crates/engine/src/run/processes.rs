@@ -124,13 +124,17 @@ impl Processes {
         drop(lock(&self.free_slots));
         self.slot_freed.notify_all();
         #[cfg(feature = "python")]
-        self.workers.clear();
+        self.workers.close();
         self.threads.close();
     }
 
-    /// How many command processes run at this moment. Python workers are not counted.
+    /// How many commands and busy Python workers run at this moment.
     pub(crate) fn running_processes(&self) -> usize {
-        MAX_PROCESSES.saturating_sub(*lock(&self.free_slots))
+        let commands = MAX_PROCESSES.saturating_sub(*lock(&self.free_slots));
+        #[cfg(feature = "python")]
+        return commands + self.workers.busy();
+        #[cfg(not(feature = "python"))]
+        commands
     }
 
     /// Whether the engine was shut down, by a call or through the pipe.

@@ -743,6 +743,9 @@ class Replies(Case):
     def test_the_methods_of_massgen_work(self):
         deny = {"allowed": False, "decision": "deny", "reason": "no"}
         self.assertReply("HookResult.deny('no')", deny)
+        self.assertReply("HookResult(allowed=False, metadata={'reason': 5})", {**deny, "reason": "5"})
+        for nothing in ("None", "0", "''"):
+            self.assertReply(f"HookResult(allowed={nothing}, reason='no')", deny)
         self.assertReply("HookResult.deny()", {"allowed": False, "decision": "deny"})
         self.assertReply("HookResult.ask('sure?')", {"decision": "ask", "reason": "sure?"})
         self.assertReply("HookResult.allow()", {"decision": "allow"})

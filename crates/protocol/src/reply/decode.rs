@@ -201,14 +201,7 @@ impl Decoder<'_> {
     }
 
     fn rewrite_input(&mut self, key: &str, value: JsonRef<'_>) -> Decoded<()> {
-        if let Some(field) = self.row.rewritable(Phase::Pre) {
-            // The input of a tool is always an object.
-            let wants_object = field.name == "tool_input";
-            if wants_object && !value.is_object() || !field.kind.fits(value.text()) {
-                let wanted = if wants_object { "an object" } else { field.kind.wanted() };
-                return Err(bad(format!("`{key}` must be {wanted}, but it is {}", value.kind_word())));
-            }
-        }
+        fit(key, self.row.rewritable(Phase::Pre), value)?;
         self.effects.rewrites.push(Rewrite { target: Target::Input, value: value.to_json() });
         Ok(())
     }
@@ -313,6 +306,10 @@ impl Decoder<'_> {
 /// Rejects a value that the field cannot hold.
 fn fit(key: &str, field: Option<&Field>, value: JsonRef<'_>) -> Decoded<()> {
     match field {
+        // The input of a tool is always an object.
+        Some(field) if field.name == "tool_input" && !value.is_object() => {
+            Err(wrong(key, "an object", value))
+        }
         Some(field) if !field.kind.fits(value.text()) => Err(wrong(key, field.kind.wanted(), value)),
         _ => Ok(()),
     }

@@ -5,15 +5,18 @@ const MAX_LINES: usize = 200;
 /// How long a cause may be, in characters.
 const MAX_CHARS: usize = 300;
 
-/// The line that states the cause: the exception of a traceback, else the last line that is not noise. Cut to
-/// a length limit, without control characters.
+/// The line that states the cause: the exception of a traceback, else the one before the usage, else the last
+/// line that is not noise. Cut to a length limit, without control characters.
 pub(super) fn cause(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let lines = &lines[lines.len().saturating_sub(MAX_LINES)..];
     let at = match lines.iter().rposition(|line| is_exception(line)) {
         Some(exception) => exception,
-        None => lines.iter().rposition(|line| !is_noise(line))?,
+        None => match before_usage(lines) {
+            Some(before) => before,
+            None => lines.iter().rposition(|line| !is_noise(line))?,
+        },
     };
     let mut cause = lines[at].trim().to_owned();
     // A line such as `thread 'main' panicked at src/main.rs:1:5:` belongs to the line that follows it.
@@ -25,6 +28,14 @@ pub(super) fn cause(stderr: &[u8]) -> Option<String> {
         cause = format!("{before} {cause}");
     }
     Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
+}
+
+/// The line before `Usage: …`, which says what is wrong with the arguments. Some programs say it after the
+/// usage instead: `guard.py: error: …`.
+fn before_usage(lines: &[&str]) -> Option<usize> {
+    let usage = lines.iter().position(|line| line.to_ascii_lowercase().starts_with("usage:"))?;
+    let is_after = lines[usage..].iter().any(|line| line.contains(": error: "));
+    usage.checked_sub(1).filter(|before| !is_after && !is_noise(lines[*before]))
 }
 
 /// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. Only
@@ -41,7 +52,8 @@ fn is_exception(line: &str) -> bool {
 
 /// Lines around a cause that do not state it: stack frames, dumped objects, versions, hints.
 fn is_noise(line: &str) -> bool {
-    const STARTS: [&str; 9] = [
+    const STARTS: [&str; 10] = [
+        "Try '",
         "at ",
         "Node.js v",
         "Bun v",
@@ -82,6 +94,18 @@ mod tests {
                 Some("TypeError [ERR_INVALID_ARG]: x"),
             ),
             ("first\nlast\n\n", Some("last")),
+            (
+                "sed: unrecognized option '--x'\nUsage: sed [OPTION]...\n\n  -n\nGNU sed home page: <x>.\n",
+                Some("sed: unrecognized option '--x'"),
+            ),
+            (
+                "usage: guard.py [-h]\nguard.py: error: unrecognized arguments: --x\n",
+                Some("guard.py: error: unrecognized arguments: --x"),
+            ),
+            (
+                "ls: unrecognized option '--x'\nTry 'ls --help' for more information.\n",
+                Some("ls: unrecognized option '--x'"),
+            ),
             ("sh: 1: nope: not found\n", Some("sh: 1: nope: not found")),
             ("a\u{7}b\n  }\n", Some("ab")),
             ("", None),

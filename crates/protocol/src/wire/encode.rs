@@ -58,6 +58,21 @@ pub(super) fn event(event: &Event) -> Result<Wire, Error> {
     object.end()
 }
 
+/// Where the values of large fields are in the JSON of an event.
+pub(super) fn large_values(wire: &str) -> Vec<Range<usize>> {
+    if wire.len() < LARGE {
+        return Vec::new();
+    }
+    let entries = json::readable_entries(wire).unwrap_or_default();
+    let large = entries.into_iter().map(|(_, value)| value.text()).filter(|text| text.len() >= LARGE);
+    // The values are parts of the text.
+    let range = |text: &str| {
+        let start = text.as_ptr().addr() - wire.as_ptr().addr();
+        start..start + text.len()
+    };
+    large.map(range).collect()
+}
+
 /// Writes the fields of a payload after the base.
 struct Writer<'a> {
     object: Object,
@@ -153,7 +168,9 @@ impl Object {
 
     fn text(&mut self, name: &str, text: &str) {
         self.name(name);
+        let start = self.text.len();
         self.quoted(text);
+        self.end_value(start);
     }
 
     fn name(&mut self, name: &str) {
@@ -182,5 +199,24 @@ impl Object {
         self.text.push(b'}');
         let text = String::from_utf8(self.text).map_err(Error::custom)?;
         Ok(Wire { text, large: self.large })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_values_are_found_in_the_text_where_they_were_written() {
+        for (input, count) in [("x".repeat(LARGE), 1), ("x".into(), 0), ("é\\\" ".repeat(LARGE), 1)] {
+            let payload =
+                crate::payload::PostToolUse::new("Bash", Json::from(input), Json::from("x".repeat(LARGE)));
+            let event = Event::from(payload);
+            let wire = event.wire().unwrap();
+            // The response is there twice: as `tool_response` and as the text `tool_output`.
+            assert_eq!(event.large_values().len(), count + 2);
+            assert_eq!(large_values(wire), event.large_values());
+        }
+        assert_eq!(large_values(&"[".repeat(LARGE)), []);
     }
 }

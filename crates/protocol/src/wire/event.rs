@@ -295,6 +295,13 @@ impl Event {
         self.made_wire().map_or(&[], |wire| &wire.large)
     }
 
+    /// Like [`large_values`](Self::large_values), for an event of which only the JSON is known. Empty when it is no
+    /// JSON object.
+    #[must_use]
+    pub fn large_values_of(wire: &str) -> Vec<Range<usize>> {
+        encode::large_values(wire)
+    }
+
     fn made_wire(&self) -> Result<&encode::Wire, &Failure> {
         let made = self.0.wire.get_or_init(|| {
             encode::event(self).map_err(|error| {

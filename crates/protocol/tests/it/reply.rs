@@ -76,15 +76,15 @@ fn a_rewrite_must_fit_the_field_that_it_replaces() {
 
 #[test]
 fn modify_names_the_fields_of_the_wire() {
-    for (event, key, field) in [
-        ("PreToolUse", "args", "tool_input"),
-        ("PreToolUse", "tool", "tool_name"),
-        ("PostToolUse", "result", "tool_response"),
-        ("PostAgentComplete", "result", "result"),
-        ("PreMessage", "prompt", "prompt"),
-        ("PreViewRender", "view", "view"),
+    for (event, key, field, value) in [
+        ("PreToolUse", "args", "tool_input", "{}"),
+        ("PreToolUse", "tool", "tool_name", "\"x\""),
+        ("PostToolUse", "result", "tool_response", "\"x\""),
+        ("PostAgentComplete", "result", "result", "\"x\""),
+        ("PreMessage", "prompt", "prompt", "\"x\""),
+        ("PreViewRender", "view", "view", "\"x\""),
     ] {
-        let reply = decode(event, &format!("{{\"modify\":{{\"{key}\":\"x\"}}}}")).unwrap();
+        let reply = decode(event, &format!("{{\"modify\":{{\"{key}\":{value}}}}}")).unwrap();
         assert_eq!(reply.effects().unwrap().rewrites[0].target, Target::Field(field.to_owned()));
     }
 }

@@ -53,7 +53,7 @@ fn effect(capability: Capability) -> &'static str {
         Capability::Inject => "text at the end of the tool result, or a message after it",
         Capability::Suppress => "the output is hidden",
         Capability::Resume => "the agent loop continues although it was about to stop",
-        Capability::Interrupt => "denied, and the whole loop stops",
+        Capability::Interrupt => "part of a denial: the whole loop stops as well",
         Capability::Permissions => "`updatedPermissions` is handed to the host",
         other => panic!("no case for {other:?}"),
     }

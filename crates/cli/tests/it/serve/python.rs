@@ -88,6 +88,25 @@ def look(event, context):
 }
 
 #[test]
+fn a_large_value_that_no_hook_reads_is_not_parsed_with_a_daemon_either() {
+    let mut home = Home::with_policy();
+    let code = "
+def look(event):
+    unread = list(getattr(event, '_later', ()))
+    return {'decision': 'deny', 'reason': f\"{unread} {len(event.tool_input['text'])}\"}
+";
+    home.lab.write("project/large.py", code);
+    home.lab.write(
+        "project/hooks.yaml",
+        "hooks: {PreToolUse: [{name: large, type: python, handler: large.look}]}\n",
+    );
+    home.start();
+    let fire = |size: usize| home.fire(&format!(r#"{{"text":"{}"}}"#, "x".repeat(size)), &[]).1;
+    assert_eq!(fire(1_000_000), "['tool_input'] 1000000");
+    assert_eq!(fire(10), "[] 10");
+}
+
+#[test]
 fn a_worker_that_dies_is_replaced_and_the_hook_knows_that_it_may_have_begun() {
     let mut home = Home::with_policy();
     home.start();

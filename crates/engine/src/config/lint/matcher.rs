@@ -80,13 +80,20 @@ fn tool(matcher: &Matcher) -> Option<Warning> {
         let message = format!("the matcher `{shown}` can never match: no tool has a comma in its name");
         return Some((message, format!("write `{}`", text.replace([',', ' '], "|").replace("||", "|"))));
     }
-    let parts = text.split('|').map(str::trim);
-    let wrong_case = parts.filter_map(|part| {
-        let tool = TOOLS.iter().find(|tool| tool.eq_ignore_ascii_case(part) && **tool != part)?;
-        Some((part, *tool))
+    let mut parts = text.split('|').map(str::trim);
+    if let Some(part) = parts.clone().find(|part| part.contains(char::is_whitespace)) {
+        let message =
+            format!("the matcher `{}` can never match: no tool has a space in its name", shorten(part));
+        let words: Vec<&str> = part.split_whitespace().collect();
+        return Some((message, format!("write `{}`", shorten(&words.join("|")))));
+    }
+    let wrong_case = parts.find_map(|part| {
+        let name = part.trim_matches('*');
+        let tool = TOOLS.iter().find(|tool| tool.eq_ignore_ascii_case(name) && **tool != name)?;
+        Some((name, *tool))
     });
-    wrong_case.into_iter().next().map(|(part, tool)| {
-        let message = format!("the matcher `{shown}`: the tool `{}` is called `{tool}`", shorten(part));
+    wrong_case.map(|(name, tool)| {
+        let message = format!("the matcher `{shown}`: the tool `{}` is called `{tool}`", shorten(name));
         (message, format!("write `{tool}`; matchers look at the case of letters"))
     })
 }

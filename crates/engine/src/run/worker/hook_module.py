@@ -179,8 +179,9 @@ class HookResult:
         self.metadata = {} if metadata is None else metadata
         if reason is None and isinstance(self.metadata, dict):
             reason = self.metadata.get("reason")
-        self.decision = "deny" if decision == "allow" and allowed is False else decision
-        self.allowed = False if self.decision in ("deny", "block") else allowed
+            reason = reason if reason is None else str(reason)
+        self.decision = "deny" if decision == "allow" and not allowed else decision
+        self.allowed = False if not allowed or self.decision in ("deny", "block") else allowed
         self.reason, self.updated_input, self.inject = reason, updated_input, inject
         self.modified_args, self.explicit, self.more = modified_args, explicit, more
         self.hook_errors = [] if hook_errors is None else hook_errors
@@ -297,7 +298,9 @@ def understand(result: object) -> dict:
         reply["decision"] = getattr(reply["decision"], "value", reply["decision"])  # of an Enum
     metadata, errors = getattr(result, "metadata", None), getattr(result, "hook_errors", None)
     if "reason" not in reply and isinstance(metadata, dict) and metadata.get("reason") is not None:
-        reply["reason"] = metadata["reason"]
+        reply["reason"] = str(metadata["reason"])
+    if "allowed" in reply and not reply["allowed"]:
+        reply["allowed"] = False  # `0` and the like
     vague = not reply.get("reason") and not getattr(result, "explicit", False)
     if reply.get("allowed") is True and (vague or "decision" in reply):
         del reply["allowed"]

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crosier_protocol::Event;
+
 use super::borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use super::call::{CallError, CallStep, Cause};
 use super::interpreter::Setup;
@@ -116,7 +118,8 @@ impl PythonWorkers {
         let limits = call.limits();
         let mut lease = pool.lease(&limits)?;
         lease.connection.set_environment(variables);
-        let called = lease.connection.call(&spec, call.hook, call.event, &[], call.phase(), &limits);
+        let large = Event::large_values_of(call.event);
+        let called = lease.connection.call(&spec, call.hook, call.event, &large, call.phase(), &limits);
         let printed = if limits.progress.is_some() { lease.connection.take_printed() } else { Vec::new() };
         lease.end();
         called.map(|response| PythonResult { response: response.into(), printed })

@@ -138,10 +138,19 @@ impl Pools {
     }
 
     /// Ends every idle worker, and starts no more.
-    pub(in crate::run) fn clear(&self) {
-        let known =
-            std::mem::replace(&mut *lock(&self.map), PoolMap { is_closed: true, ..PoolMap::default() });
-        Pool::close_all(known.pools.values());
+    pub(in crate::run) fn close(&self) {
+        let mut known = lock(&self.map);
+        known.is_closed = true;
+        // Kept, because some of their workers may still be busy.
+        let pools: Vec<_> = known.pools.values().map(Arc::clone).collect();
+        drop(known);
+        Pool::close_all(pools.iter());
+    }
+
+    /// How many workers run a call, start for one, or are being ended after one.
+    pub(in crate::run) fn busy(&self) -> usize {
+        let pools: Vec<_> = lock(&self.map).pools.values().map(Arc::clone).collect();
+        pools.iter().map(|pool| lock(&pool.state).busy).sum()
     }
 
     fn pool(

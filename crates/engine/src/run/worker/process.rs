@@ -73,7 +73,7 @@ impl Process {
             shutdown: limits.stop.shutdown,
         };
         os::wait_ready(poll_set, &self.exit, limits.left())
-            .map_err(|error| Cause::Broken(format!("its worker could not be poll_set for: {error}")))
+            .map_err(|error| Cause::Broken(format!("its worker could not be waited for: {error}")))
     }
 
     /// Whether it has neither exited nor written anything without a request; an error when the call was

@@ -108,6 +108,23 @@ fn one_byte_into_the_kill_switch_stops_the_workers() {
 }
 
 #[test]
+fn a_worker_counts_as_running_from_its_call_until_it_is_gone() {
+    each_way(|lab| {
+        let desk = lab.desk(STUBBORN);
+        desk.pid();
+        assert_eq!(desk.engine.running_processes(), 0, "an idle worker does not count");
+        let fire = lab.start(&desk.engine, tool("stubborn"));
+        lab.wait_for("ready");
+        assert_eq!(desk.engine.running_processes(), 1);
+        desk.engine.shut_down();
+        assert_eq!(desk.engine.running_processes(), 1, "it has not ended yet");
+        assert!(until(|| desk.engine.running_processes() == 0));
+        lab.expect_no_survivor();
+        fire.join().unwrap();
+    });
+}
+
+#[test]
 fn an_engine_that_is_shut_down_ends_its_idle_workers_before_it_returns() {
     each_way(|lab| {
         let desk = lab.desk(

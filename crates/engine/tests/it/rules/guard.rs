@@ -28,6 +28,11 @@ fn guard(name: &str) -> Hook {
     })
 }
 
+/// Lets everything through, with a word.
+fn says_guard(name: &str) -> Hook {
+    Hook::on(PreToolUse).named(name).guard(true).callback(|_: &PreToolUse| Reply::none().context("fine"))
+}
+
 /// The reports as `name/pass`, in order.
 fn passes(outcome: &Outcome) -> Vec<String> {
     outcome.reports.iter().map(|report| format!("{}/{}", report.hook, report.pass)).collect()
@@ -264,6 +269,15 @@ async fn a_host_that_changes_the_input_asks_the_guards_again() {
     }
     assert_eq!(engine.recheck_blocking(tool("Bash")).decision, None);
     assert!(super::kit::engine([quiet("none")]).recheck_blocking(edited).reports.is_empty());
+}
+
+#[test]
+fn every_report_of_a_recheck_is_of_the_second_pass() {
+    let engine = engine([guard("silent"), says_guard("speaks"), guard("silent too")]);
+    let outcome = engine.recheck_blocking(tool("Bash"));
+    assert_eq!(passes(&outcome), ["silent/2", "speaks/2", "silent too/2"]);
+    let denied = engine.recheck_blocking(PreToolUse::new("Bash", json(BAD)));
+    assert_eq!(passes(&denied), ["silent/2", "speaks/2", "silent too/2"], "also of those that are skipped");
 }
 
 #[test]

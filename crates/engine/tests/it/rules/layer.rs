@@ -110,6 +110,41 @@ fn hooks_of_the_same_name_are_shown_with_their_layer() {
 }
 
 #[test]
+fn a_name_is_shown_without_its_layer_again_when_no_hook_has_it_any_more() {
+    let engine = engine([]);
+    let twice = || [quiet("g").in_layer(Layer::User), quiet("g").in_layer(PROJECT)];
+    let scope = || Scope::new("a").hooks(twice());
+    drop(engine.enter(scope()).unwrap());
+    let _handle = engine.enter(Scope::new("a").hook(quiet("g"))).unwrap();
+    assert!(engine.entry("a/g").is_some(), "{:?}", engine.entries());
+
+    for hook in twice() {
+        engine.register(hook).unwrap();
+    }
+    assert!(engine.unregister("user:g"));
+    engine.register(quiet("g").in_layer(Layer::Local)).unwrap();
+    assert!(engine.entry("local:g").is_some(), "another layer still has it");
+    assert!(engine.unregister("local:g") && engine.unregister("project:g"));
+    engine.register(quiet("g").in_layer(PROJECT)).unwrap();
+    assert!(engine.entry("g").is_some());
+}
+
+#[test]
+fn a_hook_that_is_named_like_a_hook_with_its_layer_is_another_hook() {
+    let hooks = [quiet("g").in_layer(Layer::User), quiet("g").in_layer(PROJECT), quiet("project:g")];
+    let engine = engine(hooks);
+    assert_eq!(ran(&engine.fire_blocking(tool("Bash"))), ["host:project:g", "user:g", "project:g"]);
+    assert!(engine.unregister("host:project:g") && engine.unregister("user:g"));
+    assert_eq!(engine.register(quiet("g")).as_deref(), Ok("host:g"));
+    assert!(engine.unregister("host:g") && engine.unregister("project:g"));
+    assert_eq!(engine.register(quiet("g")).as_deref(), Ok("g"));
+
+    let engine = super::kit::engine([quiet("project:g"), quiet("g").in_layer(PROJECT)]);
+    let taken = engine.register(quiet("g")).unwrap_err();
+    assert_eq!(taken, RegisterError::DuplicateName { name: "project:g".into() });
+}
+
+#[test]
 fn a_managed_hook_cannot_be_switched_off_removed_or_made_no_guard() {
     let engine = engine([quiet("m").in_layer(Layer::Managed)]);
     assert_eq!(engine.disable("m").unwrap_err(), SwitchError::Managed { name: "m".into() });

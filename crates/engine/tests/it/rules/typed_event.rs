@@ -1,9 +1,11 @@
 //! A host's own row with a typed payload, and names that are made at run time.
 
+use std::time::Duration;
+
 use crosier::protocol::event::{intern, intern_fields};
 use crosier::{
-    Base, Capability, Engine, Event, EventOf, EventRow, Field, FieldKind, Hook, Json, Payload, RegisterError,
-    Reply,
+    Base, Capability, CommandSpec, Engine, Event, EventOf, EventRow, Field, FieldKind, Hook, Json, Payload,
+    RegisterError, Reply,
 };
 use serde::{Deserialize, Serialize};
 
@@ -72,6 +74,32 @@ fn a_typed_payload_of_a_hosts_row_is_fired_and_hooked_like_a_built_in_one() {
         let silent = PreDeploy { silent: true, ..deploy("production") };
         assert_eq!(engine.fire_blocking(silent).reason.as_deref(), Some("production 7"));
     }
+}
+
+#[test]
+fn what_would_run_for_a_typed_payload_is_what_runs() {
+    for other in [None, Some(EventRow::new("Other", ""))] {
+        let engine = engine(other);
+        for (target, hooks) in [("production", 1), ("staging", 0)] {
+            let event = Event::from(deploy(target));
+            assert_eq!(engine.is_wanted(&event), hooks == 1, "{target}");
+            let explained = engine.explain(&event);
+            assert_eq!((explained.plan.hooks().len(), explained.out.len()), (hooks, 1 - hooks), "{target}");
+        }
+    }
+}
+
+#[test]
+fn the_longest_run_of_a_typed_payload_counts_its_commands() {
+    let mut builder = Engine::builder();
+    builder.event(ROW).unwrap();
+    let command =
+        Hook::on(PRE_DEPLOY).timeout(Duration::from_secs(3)).command(CommandSpec::argv(["true"], "/"));
+    let engine = builder.build().unwrap();
+    assert!(!engine.may_have_hooks(&PRE_DEPLOY.kind()));
+    engine.register(command).unwrap();
+    assert!(engine.may_have_hooks(&PRE_DEPLOY.kind()));
+    assert_eq!(engine.longest_run(&deploy("production").into()), Duration::from_secs(6));
 }
 
 #[test]

@@ -1,0 +1,2 @@
+#!/usr/bin/env no-such-interpreter
+exit 2
