@@ -24,6 +24,9 @@ use crate::{MAX_LINE, PROTOCOL};
 const HELLO_WITHIN: Duration = Duration::from_millis(100);
 /// How long a server may be silent.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long an answer is asked for again and again, before this process sleeps until it comes: a warm worker answers
+/// within this time, and being woken takes longer than its answer.
+const AWAKE: Duration = Duration::from_micros(300);
 
 /// Borrows warm workers from the daemon. Any failure counts as if no daemon ran.
 pub struct Borrower {
@@ -349,6 +352,9 @@ impl Conversation {
         let Asked { id, left } = asked;
         let mut left = left.as_slice();
         let mut heard = Instant::now();
+        if left.is_empty() {
+            self.wait_awake(heard + AWAKE);
+        }
         loop {
             let sent = left.is_empty();
             let lost = |why: String| Trouble::Lost { why, sent };
@@ -388,6 +394,16 @@ impl Conversation {
                     return answer;
                 }
             }
+        }
+    }
+
+    /// Waits without sleeping, until there is something to read. Other processes run meanwhile.
+    fn wait_awake(&self, until: Instant) {
+        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+        while Instant::now() < until
+            && rustix::net::recv(&self.stream, &mut [0; 1], flags) == Err(rustix::io::Errno::AGAIN)
+        {
+            std::thread::yield_now();
         }
     }
 
