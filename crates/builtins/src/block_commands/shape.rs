@@ -102,7 +102,7 @@ impl Scene<'_> {
             Special::AnyFound => self.works_on_any_found(),
             Special::EmptiesMany => self.empties_many(),
             Special::Verb => super::verb::is_destructive(self.command),
-            Special::RemoteCall => words.iter().any(is_remote_address),
+            Special::RemoteCall => words.iter().any(is_remote_address) || self.gets_remote_targets(),
             Special::Endless => self.goes_on_forever(),
             Special::EndlessInput => self.reads_without_end(),
             Special::Huge => self.makes_huge(),
@@ -142,6 +142,13 @@ impl Scene<'_> {
 }
 
 impl Scene<'_> {
+    /// `echo 'GET https://…' | vegeta attack`
+    fn gets_remote_targets(&self) -> bool {
+        let text = self.command.stdin_text.as_deref().filter(|_| self.command.name() == Some("vegeta"));
+        let mut words = text.into_iter().flat_map(|text| text.split_whitespace().take(64));
+        words.any(|word| is_remote_address(&Word::literal(word)))
+    }
+
     /// Whether the program is the output of another command: `$(cat x) a`.
     fn is_made(&self) -> bool {
         let Some(program) = self.command.words.first() else { return false };
