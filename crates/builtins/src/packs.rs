@@ -8,7 +8,7 @@ use crosier::config::Pack;
 pub const PACKS: &[Pack] = &[
     Pack::new(
         "crosier:recommended",
-        "1.0",
+        "1.1",
         "destructive commands are denied, keys and Crosier's own files are protected, secrets are masked",
         include_str!("../packs/recommended.yaml"),
     ),
@@ -26,7 +26,7 @@ pub const PACKS: &[Pack] = &[
     ),
     Pack::new(
         "crosier:strict",
-        "1.0",
+        "1.1",
         "crosier:recommended, a confirmation for everything else, and an audit log of every event",
         include_str!("../packs/strict.yaml"),
     ),

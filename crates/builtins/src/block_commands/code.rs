@@ -7,7 +7,7 @@ use super::code_words::{
     DENSE_SHOWS_ENVIRONMENT, ENCRYPTS, EVALUATES, FETCHES, RUNS, SHELLS, WALKS, WRITES,
 };
 use super::fit::Scene;
-use super::{secret, sql, written};
+use super::{code_machine, secret, sql, written};
 use crate::path::Places;
 use crate::shell::Script;
 
@@ -44,6 +44,13 @@ impl Scene<'_> {
             return true;
         }
         if small.contains("fork while") || (small.contains("fork()") && has(&["while", "for ", "loop"])) {
+            return true;
+        }
+        let is_kept = |path: &str| self.stops(&format!("rm -rf {}", quoted(path)));
+        if code_machine::uses_up(&dense)
+            || code_machine::writes_device(&small)
+            || code_machine::changes_rights(&small, &literals(code), is_kept)
+        {
             return true;
         }
         let (runs, deletes, writes) = (has(RUNS), has(DELETES), has(WRITES));

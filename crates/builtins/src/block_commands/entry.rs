@@ -79,6 +79,8 @@ pub(super) enum Target {
     Elsewhere,
     /// Everything in the folder where it runs.
     Here,
+    /// The folder where it runs is one of the listed places or a home folder.
+    InTop,
     /// A path that is known only at run time.
     Unknown,
     Path(Wildcards),
@@ -90,6 +92,7 @@ impl Target {
             "TOP" => Self::Top(Operand::Any),
             "SYSTEM" => Self::System,
             "HOME_FOLDER" => Self::HomeFolder,
+            "IN_TOP" => Self::InTop,
             "ELSEWHERE" => Self::Elsewhere,
             "TOP_SOURCE" => Self::Top(Operand::NotLast),
             "TOP_LAST" => Self::Top(Operand::Last),
@@ -145,6 +148,28 @@ pub(super) enum Special {
     Verb,
     /// It writes nothing into many files.
     EmptiesMany,
+    /// A loop without an end starts programs, writes files or calls other machines.
+    Endless,
+    /// It gets more than any disk holds from the command before it.
+    EndlessInput,
+    /// It writes a file that is larger than most disks.
+    Huge,
+    /// It runs as root.
+    AsRoot,
+    /// It waits for commands, as root.
+    RootShell,
+    /// The line fetches code, or sends credentials, without the check of certificates that this switches off.
+    Unchecked,
+}
+
+impl Special {
+    /// Whether it is seldom true, and quickly said.
+    pub(super) fn is_quick(self) -> bool {
+        matches!(
+            self,
+            Self::ForkBomb | Self::Endless | Self::EndlessInput | Self::Huge | Self::AsRoot | Self::RootShell
+        )
+    }
 }
 
 /// Globs that ignore case.

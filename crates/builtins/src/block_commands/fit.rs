@@ -7,9 +7,8 @@ use std::rc::Rc;
 
 use crosier::Decision;
 
-use super::entry::{Entry, Special};
+use super::entry::Entry;
 use super::list::{List, Row};
-use super::shape::is_fork_bomb;
 use super::target::PathWord;
 use crate::path::Places;
 use crate::rules::spells;
@@ -53,6 +52,11 @@ impl List {
             for row in self.candidates(command) {
                 let Some(decision) = row.decision else { continue };
                 if best.as_ref().is_some_and(|best| best.decision >= decision) {
+                    continue;
+                }
+                // What is seldom true and quickly said comes first.
+                let first = row.special().filter(|special| special.is_quick());
+                if first.is_some_and(|special| !scene.special(special)) {
                     continue;
                 }
                 let files = row.names_files();
@@ -213,9 +217,6 @@ impl<'a> Scene<'a> {
 
     /// What can be said without looking at folders.
     fn quick(&self, entry: &Entry) -> Fit {
-        if entry.special == Some(Special::ForkBomb) {
-            return when(is_fork_bomb(self.script, self.command));
-        }
         let words = self.command.arguments();
         let good = self.subcommand(entry, words)
             && entry.flags.iter().all(|group| self.has_one(words, group))
@@ -223,7 +224,7 @@ impl<'a> Scene<'a> {
             && self.operands(&entry.operands, words)
             && self.text(entry, words)
             && (entry.except.is_empty() || !self.operands(&entry.except, words))
-            && self.special(entry, words)
+            && entry.special.is_none_or(|special| special.is_quick() || self.special(special))
             && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)));
         match self.command.words.first() {
             _ if !good => Fit::No,

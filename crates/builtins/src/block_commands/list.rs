@@ -57,6 +57,13 @@ impl Row {
         }
     }
 
+    pub(super) fn special(&self) -> Option<Special> {
+        match &self.body {
+            Body::Listed(written, _) => written.special,
+            Body::Read(entry) => entry.special,
+        }
+    }
+
     pub(super) fn names_files(&self) -> FileKeys {
         match &self.body {
             Body::Listed(written, _) => {

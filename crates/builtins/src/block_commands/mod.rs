@@ -14,14 +14,17 @@
 //! On `PreToolUse` and `PermissionRequest`.
 
 mod code;
+mod code_machine;
 mod code_words;
 mod elsewhere;
 mod entry;
 mod environment;
+mod exhaust;
 mod fit;
 mod found;
 mod list;
 mod read;
+mod root;
 mod secret;
 mod shape;
 mod sql;

@@ -16,7 +16,7 @@ const KEYS: [&str; 18] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 19] = [
+const SPECIALS: [(&str, Special); 25] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -36,6 +36,12 @@ const SPECIALS: [(&str, Special); 19] = [
     ("remote-call", Special::RemoteCall),
     ("verb", Special::Verb),
     ("empties-many", Special::EmptiesMany),
+    ("endless", Special::Endless),
+    ("endless-input", Special::EndlessInput),
+    ("huge", Special::Huge),
+    ("as-root", Special::AsRoot),
+    ("root-shell", Special::RootShell),
+    ("unchecked", Special::Unchecked),
 ];
 
 /// What a file adds to the list.

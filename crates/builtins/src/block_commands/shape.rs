@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::entry::{Entry, Special};
+use super::entry::Special;
 use super::fit::Scene;
 use super::sql;
-use crate::shell::{Command, Input, Origin, Script, Word, is_interpreter};
+use crate::shell::{Command, Input, Origin, Word, is_interpreter};
 
 /// Shells, by name.
 pub(super) const SHELLS: [&str; 12] =
@@ -79,35 +79,42 @@ impl Scene<'_> {
         }
     }
 
-    pub(super) fn special(&self, entry: &Entry, words: &[Word]) -> bool {
+    pub(super) fn special(&self, special: Special) -> bool {
+        let words = self.command.arguments();
         let known = |word: &Word| word.known().map(str::to_lowercase).unwrap_or_default();
-        match entry.special {
-            None | Some(Special::ForkBomb) => true,
-            Some(Special::Sql) => {
+        match special {
+            Special::ForkBomb => self.script.is_fork_bomb(self.at),
+            Special::Sql => {
                 words.iter().any(|word| sql::destroys(&word.show()))
                     || self.command.stdin_text.as_deref().is_some_and(sql::destroys)
             }
-            Some(Special::ShownKey) => self.shows_key(),
-            Some(Special::Exfiltration) => self.sends_secrets(),
-            Some(Special::Code) => self.code_is_dangerous(),
-            Some(Special::MadeCode) => self.is_made(),
-            Some(Special::Fetched) => self.command.runs_file_of.is_some(),
-            Some(Special::Cloned) => self.runs_cloned(),
-            Some(Special::RemoteInput) => self.is_fed_from_here(),
-            Some(Special::RemoteEnvironment) => self.shows_environment_elsewhere(),
-            Some(Special::Environment) => self.shows_environment(),
-            Some(Special::WrittenCode) => self.writes_attack(),
-            Some(Special::Found) => self.works_on_found(),
-            Some(Special::AnyFound) => self.works_on_any_found(),
-            Some(Special::EmptiesMany) => self.empties_many(),
-            Some(Special::Verb) => super::verb::is_destructive(self.command),
-            Some(Special::RemoteCall) => words.iter().any(is_remote_address),
-            Some(Special::KillAll) => {
+            Special::ShownKey => self.shows_key(),
+            Special::Exfiltration => self.sends_secrets(),
+            Special::Code => self.code_is_dangerous(),
+            Special::MadeCode => self.is_made(),
+            Special::Fetched => self.command.runs_file_of.is_some(),
+            Special::Cloned => self.runs_cloned(),
+            Special::RemoteInput => self.is_fed_from_here(),
+            Special::RemoteEnvironment => self.shows_environment_elsewhere(),
+            Special::Environment => self.shows_environment(),
+            Special::WrittenCode => self.writes_attack(),
+            Special::Found => self.works_on_found(),
+            Special::AnyFound => self.works_on_any_found(),
+            Special::EmptiesMany => self.empties_many(),
+            Special::Verb => super::verb::is_destructive(self.command),
+            Special::RemoteCall => words.iter().any(is_remote_address) || self.gets_remote_targets(),
+            Special::Endless => self.goes_on_forever(),
+            Special::EndlessInput => self.reads_without_end(),
+            Special::Huge => self.makes_huge(),
+            Special::AsRoot => self.is_root(),
+            Special::RootShell => self.is_root_shell(),
+            Special::Unchecked => self.trusts_unchecked(),
+            Special::KillAll => {
                 // In `kill -1 PID` it is a signal; in `kill -9 -1` and `kill -- -1` it means all processes.
                 let place = words.iter().rposition(|word| known(word) == "-1");
                 place.is_some_and(|at| at > 0)
             }
-            Some(Special::Power) => match self.command.name() {
+            Special::Power => match self.command.name() {
                 Some("systemctl") => {
                     let verbs = [
                         "poweroff",
@@ -135,6 +142,13 @@ impl Scene<'_> {
 }
 
 impl Scene<'_> {
+    /// `echo 'GET https://…' | vegeta attack`
+    fn gets_remote_targets(&self) -> bool {
+        let text = self.command.stdin_text.as_deref().filter(|_| self.command.name() == Some("vegeta"));
+        let mut words = text.into_iter().flat_map(|text| text.split_whitespace().take(64));
+        words.any(|word| is_remote_address(&Word::literal(word)))
+    }
+
     /// Whether the program is the output of another command: `$(cat x) a`.
     fn is_made(&self) -> bool {
         let Some(program) = self.command.words.first() else { return false };
@@ -145,7 +159,7 @@ impl Scene<'_> {
 }
 
 /// `https://host/…` or `host.name/…`, but not this machine.
-fn is_remote_address(word: &Word) -> bool {
+pub(super) fn is_remote_address(word: &Word) -> bool {
     let shown = word.show();
     if shown.contains(char::is_whitespace) || shown.starts_with(['-', '@', '{', '.', '/', '$']) {
         return false;
@@ -233,16 +247,4 @@ pub(super) fn code_place(words: &[Word], shell: bool) -> (usize, bool) {
         None => !has_code,
     };
     (at, from_stdin)
-}
-
-/// `:(){ :|:& };:`: a command that feeds itself.
-pub(super) fn is_fork_bomb(script: &Script, command: &Command) -> bool {
-    let Some(name) = command.program().filter(|_| command.words.len() == 1) else { return false };
-    if !script.functions.iter().any(|function| function == name) {
-        return false;
-    }
-    let Input::Pipe(range) = &command.input else { return false };
-    let producers = script.commands.get(range.clone()).unwrap_or_default();
-    producers.iter().any(|producer| producer.words.len() == 1 && producer.program() == Some(name))
-        && script.commands.iter().filter(|other| other.program() == Some(name)).count() > 2
 }

@@ -68,12 +68,16 @@ impl<'a> Scene<'a> {
         if entry.targets.is_empty() {
             return true;
         }
+        if entry.targets.contains(&Target::InTop) && self.is_place(&folder.to_string_lossy()) {
+            return true;
+        }
         let operands = self.path_words(folder);
         let fits = |at: usize, operand: &PathWord<'_>| {
             let PathWord { word, shown, path, is_unclear } = operand;
             let last = at + 1 == operands.len();
             entry.targets.iter().any(|target| match target {
                 Target::Unknown => *is_unclear && self.is_dangerous_unknown(word),
+                Target::InTop => false,
                 _ if *is_unclear => false,
                 Target::Top(Operand::Last) if !last => false,
                 Target::Top(Operand::NotLast) if last => false,

@@ -149,6 +149,9 @@ pub(super) fn has_attack(text: &str) -> bool {
     if has(&["/dev/tcp/", "/dev/udp/", "nc -e ", "ncat -e ", "--no-preserve-root"]) {
         return true;
     }
+    if text.contains("$0") && text.lines().any(starts_itself) {
+        return true;
+    }
     // Scripts that a package manager runs by itself.
     let has_script = has(&[
         "postinstall",
@@ -165,6 +168,12 @@ pub(super) fn has_attack(text: &str) -> bool {
         return true;
     }
     text.lines().any(pipes_to_shell)
+}
+
+/// `$0 & $0 &`, `$0|$0`
+fn starts_itself(line: &str) -> bool {
+    let dense: String = line.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
+    dense.contains("$0|$0") || dense.contains("$0&$0")
 }
 
 /// `rm -rf ~`, `rm -rf /`, `rm -rf $HOME` in a text.

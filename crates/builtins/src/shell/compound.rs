@@ -11,7 +11,7 @@ impl Parser {
     /// Reads what follows `for` or `select`.
     pub(super) fn for_loop(&mut self) {
         self.blanks();
-        let mut name = String::new();
+        let (mut name, head) = (String::new(), self.at);
         if self.eat("((") {
             let start = self.at;
             self.skip_parens();
@@ -35,7 +35,11 @@ impl Parser {
             match reserved(&draft) {
                 Some(word @ ("do" | "{")) => {
                     let entry = self.variables.clone();
+                    let (goes_on, body) = (self.counts_far(head), self.script.commands.len());
                     self.done(if word == "do" { "done" } else { "}" });
+                    if goes_on {
+                        self.note_endless(body);
+                    }
                     if self.variables.changes(&entry) {
                         self.unknown("a loop changes its own variables");
                     }
@@ -172,10 +176,7 @@ impl Parser {
     /// Reads the body of a function. The line can call it, so its commands count.
     pub(super) fn function_body(&mut self, name: String) {
         self.breaks();
-        if self.script.functions.len() < 64 {
-            self.script.functions.push(name.clone());
-        }
-        let end = self.at;
+        let (end, start) = (self.at, self.script.commands.len());
         let before = self.variables.clone();
         self.variables.forget(ARGUMENTS);
         self.deeper(|parser| {
@@ -184,6 +185,7 @@ impl Parser {
                 parser.doubt("a function does nothing");
             }
         });
+        self.note_own(&name, start);
         let after = std::mem::replace(&mut self.variables, before);
         let body = self.text.get(end..self.at).unwrap_or_default().to_owned();
         if self.has_budget(body.len()) {

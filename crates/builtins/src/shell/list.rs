@@ -49,6 +49,7 @@ impl Parser {
 
     fn list_in(&mut self, ends: &[End], chain: &mut Option<Variables>) -> End {
         let mut joined = false;
+        let mut last = self.script.commands.len();
         loop {
             let needs_success = std::mem::take(&mut joined);
             if matches!(self.peek(), Some(b'\n')) {
@@ -79,6 +80,7 @@ impl Parser {
                         false => {
                             self.at += 1;
                             self.end_chain(chain);
+                            self.put_behind(last);
                         }
                     }
                     continue;
@@ -97,7 +99,7 @@ impl Parser {
                     }
                     continue;
                 }
-                Some(_) => match self.joined_pipeline(needs_success) {
+                Some(_) => match self.noted_pipeline(needs_success, &mut last) {
                     Some(word) => End::Word(word),
                     None if self.at == before => {
                         self.doubt("it is not a command");
@@ -126,8 +128,10 @@ impl Parser {
         }
     }
 
-    fn joined_pipeline(&mut self, needs_success: bool) -> Option<&'static str> {
+    /// Reads a pipeline, and notes in `last` where it begins.
+    fn noted_pipeline(&mut self, needs_success: bool, last: &mut usize) -> Option<&'static str> {
         let start = self.script.commands.len();
+        *last = start;
         let end = self.pipeline();
         if needs_success {
             self.script.commands.iter_mut().skip(start).for_each(|command| command.needs_success = true);
@@ -257,8 +261,11 @@ impl Parser {
             "if" => self.branches(),
             "while" | "until" => {
                 let before = self.variables.clone();
+                let start = self.script.commands.len();
                 self.closed_by("do", "a loop has no `do`");
+                let body = self.script.commands.len();
                 self.closed_by("done", "a loop has no `done`");
+                self.note_loop(word, start, body);
                 self.end_loop(&before);
             }
             "for" | "select" => self.for_loop(),

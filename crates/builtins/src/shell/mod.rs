@@ -27,6 +27,7 @@ mod escape;
 mod folders;
 mod lex;
 mod list;
+mod manner;
 mod model;
 mod parameter;
 mod parser;

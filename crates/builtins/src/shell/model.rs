@@ -17,8 +17,6 @@ pub struct Script {
     pub doubts: Vec<Doubt>,
     /// The texts of here-documents.
     pub bodies: Vec<Body>,
-    /// The names of functions that the line defines.
-    pub(crate) functions: Vec<String>,
 }
 
 /// Why a line, or a part of it, cannot be known.
@@ -71,11 +69,24 @@ pub struct Command {
     pub transparent: bool,
     /// False when only some shells would run it.
     pub certain: bool,
+    /// How often it runs, and whether the line waits for it.
+    pub(crate) manner: Manner,
     /// Whether it runs only when the command before it succeeded: it comes after `&&`.
     pub(super) needs_success: bool,
     pub(super) level: u8,
     /// The variables that it and what it runs can use.
     pub(super) variables: Variables,
+}
+
+/// How often a command runs, and whether the line waits for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// The line does not wait for it: `a &`.
+    pub(crate) is_behind: bool,
+    /// It is in a loop that does not end, or not for a long time, and that neither waits nor stops.
+    pub(crate) is_endless: bool,
+    /// It calls the function that it is a part of.
+    pub(crate) is_own: bool,
 }
 
 /// `NAME=value` in front of a command.

@@ -77,7 +77,7 @@ impl Parser {
     pub(super) fn code_text(&mut self, at: usize, text: String) {
         let carrier = &self.script.commands[at];
         let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
-        let inside = carrier.variables.clone();
+        let (inside, is_endless) = (carrier.variables.clone(), carrier.manner.is_endless);
         if level > MOST_LEVELS {
             return self.doubt("too many commands run each other");
         }
@@ -95,6 +95,7 @@ impl Parser {
         for command in self.script.commands.iter_mut().skip(start) {
             command.carrier.get_or_insert(at);
             command.level = command.level.max(level);
+            command.manner.is_endless |= is_endless;
             if command.input == Input::Inherited {
                 command.input = input.clone();
             }
@@ -121,6 +122,20 @@ impl Parser {
             }
         }
         !found.is_empty()
+    }
+
+    /// `env -S 'rm -r' a`: a text that becomes words, with those behind it.
+    pub(super) fn split_code(&mut self, at: usize, code: &Word, words: &[Word]) {
+        let place = words.iter().position(|word| word == code || word.head().ends_with(code.head()));
+        let behind = place.and_then(|place| words.get(place + 1..)).unwrap_or_default();
+        let is_plain =
+            |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_./~=".contains(&byte));
+        let quoted = |word: &Word| match word.known() {
+            Some(text) if !is_plain(text) => Word::literal(format!("'{}'", text.replace('\'', "'\\''"))),
+            _ => word.clone(),
+        };
+        let all: Vec<Word> = std::iter::once(code.clone()).chain(behind.iter().map(quoted)).collect();
+        self.code(at, &all);
     }
 
     /// `bash -lc CODE`, `bash FILE`, `bash` with code on its standard input.

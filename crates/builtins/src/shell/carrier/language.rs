@@ -66,7 +66,7 @@ const INTERPRETERS: [&str; 54] = [
 ];
 
 /// Programs that take statements or commands on their standard input.
-const READERS: [&str; 36] = [
+const READERS: [&str; 37] = [
     "psql",
     "mysql",
     "mariadb",
@@ -103,6 +103,7 @@ const READERS: [&str; 36] = [
     "bc",
     "fdisk",
     "expect",
+    "vegeta",
 ];
 
 /// Programs whose input can contain shell commands after a marker.

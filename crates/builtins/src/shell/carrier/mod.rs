@@ -24,7 +24,7 @@ pub(in crate::shell) use rename::Meaning;
 
 use self::option::values;
 use self::table::{Carrier, Style, Weight};
-use super::model::{Assignment, Command};
+use super::model::{Assignment, Command, Manner};
 use super::parser::Parser;
 use super::variables::as_value;
 use super::word::{Origin, Word, assignment};
@@ -275,8 +275,8 @@ impl Parser {
 
     /// `sudo` and `env`: assignments may precede the command.
     fn assigned(&mut self, at: usize, row: &Carrier, words: &[Word]) {
-        if !row.code.is_empty() && self.option_code(at, row, words) {
-            return;
+        if let [code, ..] = values(words, row.code, row.short).as_slice() {
+            return self.split_code(at, code, words);
         }
         let mut from = first_operand(words, row.short, row.long);
         if words.get(from).is_some_and(|word| word.known() == Some("-")) {
@@ -326,6 +326,7 @@ impl Parser {
         }
         let carrier = &self.script.commands[at];
         let (input, certain, level) = (carrier.input.clone(), carrier.certain, carrier.level + 1);
+        let manner = Manner { is_own: false, ..carrier.manner };
         let mut all = if carrier.transparent { carrier.assignments.clone() } else { Vec::new() };
         let mut variables = carrier.variables.clone();
         for Assignment { name, value } in &assignments {
@@ -340,6 +341,7 @@ impl Parser {
             carrier: Some(at),
             certain,
             level,
+            manner,
             ..Command::default()
         });
     }
