@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use crosier::payload::PreToolUse;
-use crosier::{Engine, Event, Hook, Mode, Outcome, PythonSpec};
+use crosier::{Engine, Event, Hook, Mode, PythonSpec};
 use serde_json::json;
 
 pub(super) use crate::lab::{Lab, Way, ms, runtime};
