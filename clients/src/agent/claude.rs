@@ -11,57 +11,24 @@ use crate::run::Home;
 
 pub(crate) struct Claude;
 
-/// All events except WorktreeCreate: a hook on it replaces `git worktree`.
-const EVENTS: [&str; 32] = [
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Notification",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-    "PermissionRequest",
-    "Setup",
-    "TeammateIdle",
-    "TaskCompleted",
-    "PostToolBatch",
-    "UserPromptExpansion",
-    "StopFailure",
-    "PostCompact",
-    "PreModelSwitch",
-    "PostModelSwitch",
-    "PermissionDenied",
-    "TaskCreated",
-    "Elicitation",
-    "ElicitationResult",
-    "ConfigChange",
-    "WorktreeRemove",
-    "InstructionsLoaded",
-    "CwdChanged",
-    "FileChanged",
-    "DirectoryAdded",
-    "MessageDisplay",
-];
-
 impl Agent for Claude {
     fn name(&self) -> &'static str {
         "claude"
-    }
-
-    fn version(&self) -> &'static str {
-        "2.1.325"
     }
 
     fn packages(&self) -> &'static [&'static str] {
         &["@anthropic-ai/claude-code@2.1.325"]
     }
 
+    fn events(&self) -> Vec<&'static str> {
+        // A hook on WorktreeCreate replaces `git worktree`.
+        let mut events = super::events_of(self.name());
+        events.retain(|event| *event != "WorktreeCreate");
+        events
+    }
+
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
-        let mut settings = json!({"hooks": super::nested(home, scenario, &EVENTS, 60)});
+        let mut settings = json!({"hooks": super::nested(home, scenario, &self.events(), 60)});
         super::merge(&mut settings, &scenario.settings);
         if settings.get("permissions").is_none() {
             settings["permissions"] =
@@ -72,8 +39,7 @@ impl Agent for Claude {
         let state = json!({"hasCompletedOnboarding": true, "projects": {home.project().display().to_string(): trusted}});
         home.write(".claude/.claude.json", &state.to_string())?;
         if scenario.mcp {
-            let servers = json!({"mcpServers": {"demo": {"command": home.itself(), "args": ["mcp"]}}});
-            home.write("mcp.json", &servers.to_string())?;
+            home.write("mcp.json", &super::servers(home, &json!({})).to_string())?;
         }
         Ok(())
     }

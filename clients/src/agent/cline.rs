@@ -11,23 +11,21 @@ use crate::run::Home;
 
 pub(crate) struct Cline;
 
-const EVENTS: [&str; 4] = ["TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"];
-
 impl Agent for Cline {
     fn name(&self) -> &'static str {
         "cline"
-    }
-
-    fn version(&self) -> &'static str {
-        "3.0.65"
     }
 
     fn packages(&self) -> &'static [&'static str] {
         &["cline@3.0.65"]
     }
 
+    fn events(&self) -> Vec<&'static str> {
+        vec!["TaskStart", "PreToolUse", "PostToolUse", "TaskComplete"]
+    }
+
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
-        for event in scenario.events_or(&EVENTS) {
+        for event in scenario.events_or(&self.events()) {
             // Its hooks are programs, each named after its event.
             home.write(
                 &format!(".cline/hooks/{event}"),
@@ -35,9 +33,8 @@ impl Agent for Cline {
             )?;
         }
         if scenario.mcp {
-            let server = json!({"command": home.itself(), "args": ["mcp"], "autoApprove": ["touch", "fail"]});
-            let servers = json!({"mcpServers": {"demo": server}}).to_string();
-            home.write(".cline/data/settings/cline_mcp_settings.json", &servers)?;
+            let servers = super::servers(home, &json!({"autoApprove": ["touch", "fail"]}));
+            home.write(".cline/data/settings/cline_mcp_settings.json", &servers.to_string())?;
         }
         Ok(())
     }

@@ -32,10 +32,6 @@ impl Agent for Codex {
         "codex"
     }
 
-    fn version(&self) -> &'static str {
-        "0.166.0"
-    }
-
     fn packages(&self) -> &'static [&'static str] {
         &["@openai/codex@0.166.0"]
     }

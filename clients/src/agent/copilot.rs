@@ -11,41 +11,39 @@ use crate::run::Home;
 
 pub(crate) struct Copilot;
 
-const EVENTS: [&str; 9] = [
-    "SessionStart",
-    "SessionEnd",
-    "UserPromptSubmit",
-    "PreToolUse",
-    "PermissionRequest",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "Stop",
-    "SubagentStop",
-];
-
 impl Agent for Copilot {
     fn name(&self) -> &'static str {
         "copilot"
-    }
-
-    fn version(&self) -> &'static str {
-        "1.0.102"
     }
 
     fn packages(&self) -> &'static [&'static str] {
         &["@github/copilot@1.0.102"]
     }
 
+    fn events(&self) -> Vec<&'static str> {
+        vec![
+            "SessionStart",
+            "SessionEnd",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PermissionRequest",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "SubagentStop",
+        ]
+    }
+
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let mut hooks = json!({});
-        for event in scenario.events_or(&EVENTS) {
+        for event in scenario.events_or(&self.events()) {
             // The payload of PermissionRequest does not name the event, so the command line does.
             hooks[*event] = json!([{"type": "command", "bash": home.line(event, true), "timeoutSec": 60}]);
         }
         home.write(".copilot/hooks/crosier.json", &json!({"version": 1, "hooks": hooks}).to_string())?;
         if scenario.mcp {
-            let server = json!({"type": "local", "command": home.itself(), "args": ["mcp"], "tools": ["*"]});
-            home.write(".copilot/mcp-config.json", &json!({"mcpServers": {"demo": server}}).to_string())?;
+            let servers = super::servers(home, &json!({"type": "local", "tools": ["*"]}));
+            home.write(".copilot/mcp-config.json", &servers.to_string())?;
         }
         Ok(())
     }

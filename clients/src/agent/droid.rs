@@ -11,25 +11,9 @@ use crate::run::Home;
 
 pub(crate) struct Droid;
 
-const EVENTS: [&str; 9] = [
-    "PreToolUse",
-    "PostToolUse",
-    "Notification",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStop",
-    "PreCompact",
-];
-
 impl Agent for Droid {
     fn name(&self) -> &'static str {
         "droid"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.215.0"
     }
 
     fn packages(&self) -> &'static [&'static str] {
@@ -42,15 +26,15 @@ impl Agent for Droid {
             "provider": "generic-chat-completion-api", "maxOutputTokens": 4096,
         });
         let mut settings = json!({
-            "hooks": super::nested(home, scenario, &EVENTS, 60),
+            "hooks": super::nested(home, scenario, &self.events(), 60),
             "customModels": [model],
             "cloudSessionSync": false,
         });
         super::merge(&mut settings, &scenario.settings);
         home.write(".factory/settings.json", &settings.to_string())?;
         if scenario.mcp {
-            let server = json!({"type": "stdio", "command": home.itself(), "args": ["mcp"]});
-            home.write(".factory/mcp.json", &json!({"mcpServers": {"demo": server}}).to_string())?;
+            let servers = super::servers(home, &json!({"type": "stdio"}));
+            home.write(".factory/mcp.json", &servers.to_string())?;
         }
         Ok(())
     }

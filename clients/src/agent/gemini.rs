@@ -11,27 +11,9 @@ use crate::run::Home;
 
 pub(crate) struct Gemini;
 
-const EVENTS: [&str; 11] = [
-    "SessionStart",
-    "SessionEnd",
-    "BeforeAgent",
-    "AfterAgent",
-    "BeforeModel",
-    "AfterModel",
-    "BeforeToolSelection",
-    "BeforeTool",
-    "AfterTool",
-    "PreCompress",
-    "Notification",
-];
-
 impl Agent for Gemini {
     fn name(&self) -> &'static str {
         "gemini"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.61.0"
     }
 
     fn packages(&self) -> &'static [&'static str] {
@@ -41,15 +23,14 @@ impl Agent for Gemini {
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let mut settings = json!({
             // Milliseconds.
-            "hooks": super::nested(home, scenario, &EVENTS, 60_000),
+            "hooks": super::nested(home, scenario, &self.events(), 60_000),
             "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
             "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
             "privacy": {"usageStatisticsEnabled": false},
             "telemetry": {"enabled": false},
         });
         if scenario.mcp {
-            let server = json!({"command": home.itself(), "args": ["mcp"], "trust": true});
-            settings["mcpServers"] = json!({"demo": server});
+            super::merge(&mut settings, &super::servers(home, &json!({"trust": true})));
         }
         super::merge(&mut settings, &scenario.settings);
         home.write(".gemini/settings.json", &settings.to_string())

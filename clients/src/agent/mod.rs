@@ -24,12 +24,22 @@ use crate::run::Home;
 pub(crate) trait Agent: Sync {
     /// Its name, as in `crosier hook NAME`.
     fn name(&self) -> &'static str;
-    fn version(&self) -> &'static str;
-    /// The npm packages to install.
+    /// The npm packages to install, the agent's own first, each with its version.
     fn packages(&self) -> &'static [&'static str];
+    /// Its version: that of its package.
+    fn version(&self) -> &'static str {
+        self.packages()
+            .first()
+            .and_then(|package| package.rsplit_once('@'))
+            .map_or("", |(_, version)| version)
+    }
     /// The name of its program.
     fn program(&self) -> &'static str {
         self.name()
+    }
+    /// The events to ask for, by the agent's own names.
+    fn events(&self) -> Vec<&'static str> {
+        events_of(self.name())
     }
     /// Writes its settings: the model, no permission prompts, the hooks.
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()>;
@@ -74,6 +84,22 @@ pub(crate) fn named(name: &str) -> anyhow::Result<&'static dyn Agent> {
     found.with_context(|| format!("no agent is called `{name}`; there are {}, and `all`", known()))
 }
 
+/// Every event of an agent that its dialect knows, by the agent's own names.
+fn events_of(agent: &str) -> Vec<&'static str> {
+    let known = crosier_dialect::find(agent).map(|agent| agent.events).unwrap_or_default();
+    let mut events: Vec<&str> = known.iter().filter_map(|event| event.own.first().copied()).collect();
+    // Several entries may read one event of the agent; they stand together.
+    events.dedup();
+    events
+}
+
+/// The setting that starts this program as the MCP server `demo`, with the keys that only this agent has.
+fn servers(home: &Home, more: &Value) -> Value {
+    let mut server = json!({"command": home.itself(), "args": ["mcp"]});
+    merge(&mut server, more);
+    json!({"mcpServers": {"demo": server}})
+}
+
 /// Hooks in the form that several agents share: `{EVENT: [{"hooks": [HANDLER]}]}`, with a timeout in the agent's unit.
 fn nested(home: &Home, scenario: &Scenario, events: &[&'static str], timeout: u64) -> Value {
     let mut hooks = json!({});
@@ -84,7 +110,7 @@ fn nested(home: &Home, scenario: &Scenario, events: &[&'static str], timeout: u6
     hooks
 }
 
-/// Merges a scenario's settings into those of an agent.
+/// Adds keys to settings.
 fn merge(settings: &mut Value, more: &Value) {
     if let Value::Object(more) = more {
         for (key, value) in more {

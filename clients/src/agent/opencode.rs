@@ -17,10 +17,6 @@ impl Agent for Opencode {
         "opencode"
     }
 
-    fn version(&self) -> &'static str {
-        "1.18.33"
-    }
-
     fn packages(&self) -> &'static [&'static str] {
         &["opencode-ai@1.18.33"]
     }

@@ -11,28 +11,9 @@ use crate::run::Home;
 
 pub(crate) struct Qwen;
 
-const EVENTS: [&str; 12] = [
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "PostToolBatch",
-    "Notification",
-    "UserPromptSubmit",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-];
-
 impl Agent for Qwen {
     fn name(&self) -> &'static str {
         "qwen"
-    }
-
-    fn version(&self) -> &'static str {
-        "0.24.4"
     }
 
     fn packages(&self) -> &'static [&'static str] {
@@ -40,9 +21,26 @@ impl Agent for Qwen {
         &["@qwen-code/qwen-code@0.24.4", "node@22"]
     }
 
+    fn events(&self) -> Vec<&'static str> {
+        vec![
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "PostToolBatch",
+            "Notification",
+            "UserPromptSubmit",
+            "SessionStart",
+            "SessionEnd",
+            "Stop",
+            "SubagentStart",
+            "SubagentStop",
+            "PreCompact",
+        ]
+    }
+
     fn configure(&self, home: &Home, scenario: &Scenario) -> anyhow::Result<()> {
         let mut settings = json!({
-            "hooks": super::nested(home, scenario, &EVENTS, 60),
+            "hooks": super::nested(home, scenario, &self.events(), 60),
             "security": {"auth": {"selectedType": "openai"}},
             "memory": {"enableManagedAutoMemory": false},
             "general": {"enableAutoUpdate": false, "disableAutoUpdate": true},
@@ -50,8 +48,7 @@ impl Agent for Qwen {
             "telemetry": {"enabled": false},
         });
         if scenario.mcp {
-            let server = json!({"command": home.itself(), "args": ["mcp"], "trust": true});
-            settings["mcpServers"] = json!({"demo": server});
+            super::merge(&mut settings, &super::servers(home, &json!({"trust": true})));
         }
         super::merge(&mut settings, &scenario.settings);
         home.write(".qwen/settings.json", &settings.to_string())

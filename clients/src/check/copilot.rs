@@ -5,15 +5,11 @@ use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![
+    let mut scenarios = shared::basics(agent);
+    scenarios.extend([
         shared::decisions(agent),
-        shared::force_push(agent),
-        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent))),
-        shared::files(agent),
-        shared::broken_configuration(agent),
-        shared::no_configuration(agent),
         shared::faulty_hooks(agent),
         shared::beginning(agent)
             .check("context of SessionStart arrives", told("CONTEXT-START"))
@@ -21,8 +17,8 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt(),
         shared::resume_once(agent),
         shared::resume_always(9),
-        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_changed(shared::mcp(agent, "demo-touch")),
-    ]
+    ]);
+    scenarios
 }

@@ -5,22 +5,18 @@ use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn droid(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![
+    let mut scenarios = shared::basics(agent);
+    scenarios.extend([
         shared::decisions(agent),
-        shared::force_push(agent),
-        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs(agent))
             .check("context after a tool arrives", told("CONTEXT-POST")),
-        shared::files(agent),
-        shared::broken_configuration(agent),
-        shared::no_configuration(agent),
         shared::faulty_hooks(agent),
         shared::beginning(agent).check("context of SessionStart arrives", told("CONTEXT-START")),
         shared::resume_once(agent),
         shared::resume_always(9),
-        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_told(shared::mcp(agent, "demo___touch")),
-    ]
+    ]);
+    scenarios
 }

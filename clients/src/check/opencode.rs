@@ -5,20 +5,16 @@ use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn opencode(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![
+    let mut scenarios = shared::basics(agent);
+    scenarios.extend([
         shared::decisions(agent),
-        shared::force_push(agent),
-        shared::first_minute(agent),
         shared::rewritten(shared::rewrites(agent)),
         shared::context_before(shared::outputs_changed(shared::outputs(agent))),
-        shared::files(agent),
-        shared::broken_configuration(agent),
-        shared::no_configuration(agent),
         shared::faulty_hooks(agent),
         shared::beginning(agent).check("context of UserPromptSubmit arrives", told("CONTEXT-PROMPT")),
         shared::blocked_prompt(),
-        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_changed(shared::mcp(agent, "demo_touch")),
-    ]
+    ]);
+    scenarios
 }

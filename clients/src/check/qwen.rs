@@ -5,18 +5,14 @@ use super::{Scenario, shared};
 use crate::agent::Agent;
 
 pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
-    vec![
+    let mut scenarios = shared::basics(agent);
+    scenarios.extend([
         shared::decisions(agent),
-        shared::force_push(agent),
-        shared::first_minute(agent),
         shared::rewrites(agent).check(
             "a rewrite, which Qwen Code ignores, is a denial that names the new input",
             told("new-input"),
         ),
         shared::context_before(shared::outputs_changed(shared::outputs(agent))),
-        shared::files(agent),
-        shared::broken_configuration(agent),
-        shared::no_configuration(agent),
         shared::faulty_hooks(agent),
         shared::beginning(agent)
             .check("context of SessionStart arrives", told("CONTEXT-START"))
@@ -25,8 +21,8 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
         shared::blocked_prompt(),
         shared::resume_once(agent),
         shared::resume_always(8),
-        shared::deadline(agent),
         shared::halt(agent),
         shared::mcp_told(shared::mcp(agent, "mcp__demo__touch")),
-    ]
+    ]);
+    scenarios
 }

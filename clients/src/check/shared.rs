@@ -23,6 +23,18 @@ pub(super) fn by_word(name: &'static str) -> Scenario {
     Scenario::new(name).policy(BY_WORD).policy_file("policy.py", include_str!("../../policy/policy.py"))
 }
 
+/// The scenarios to which hardly any agent adds a check.
+pub(super) fn basics(agent: &dyn Agent) -> Vec<Scenario> {
+    vec![
+        force_push(agent),
+        first_minute(agent),
+        files(agent),
+        broken_configuration(agent),
+        no_configuration(agent),
+        deadline(agent),
+    ]
+}
+
 /// Deny, ask, allow.
 pub(super) fn decisions(agent: &dyn Agent) -> Scenario {
     by_word("decisions")

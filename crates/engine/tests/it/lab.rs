@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use crosier::{Engine, Event, OnError, Outcome};
+use crosier::{Engine, Event, Hook, OnError, Outcome};
 use tempfile::TempDir;
 
 use crate::vitals::{self, Vitals, until};
@@ -92,21 +92,27 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// A folder for hooks, and the state of the process before they ran.
+/// A folder for hooks that are fired one way, and the state of the process before they ran. The tests of each
+/// kind of hook add methods of their own.
 #[derive(Debug)]
-pub(crate) struct HookFolder {
+pub(crate) struct Lab {
+    pub(crate) way: Way,
     folder: TempDir,
     before: Vitals,
 }
 
-impl HookFolder {
-    pub(crate) fn new(prefix: &str) -> Self {
+impl Lab {
+    /// Runs a test in a folder of its own, after which nothing may be left.
+    pub(crate) fn with(prefix: &str, way: Way, test: impl FnOnce(&Self)) {
         let before = Vitals::now();
-        Self { folder: tempfile::Builder::new().prefix(prefix).tempdir().unwrap(), before }
+        let folder = tempfile::Builder::new().prefix(prefix).tempdir().unwrap();
+        let lab = Self { way, folder, before };
+        test(&lab);
+        lab.expect_nothing_left();
     }
 
     /// No process, no zombie, no descriptor, no thread.
-    pub(crate) fn expect_nothing_left(&self) {
+    fn expect_nothing_left(&self) {
         self.expect_no_survivor();
         assert!(until(|| !vitals::has_children()), "a child was not reaped");
         self.before.expect_again();
@@ -143,8 +149,31 @@ impl HookFolder {
         assert!(until(|| self.path(file).exists()), "no hook wrote `{file}`");
     }
 
+    pub(crate) fn engine(&self, hooks: impl IntoIterator<Item = Hook>) -> Engine {
+        Engine::builder().folder(self.folder()).session_id("s-1").hooks(hooks).build().unwrap()
+    }
+
+    pub(crate) fn fire(&self, engine: &Engine, event: impl Into<Event>) -> Outcome {
+        self.way.fire(engine, event)
+    }
+
+    /// Fires on a thread of its own, to do something meanwhile.
+    pub(crate) fn start(&self, engine: &Engine, event: impl Into<Event>) -> thread::JoinHandle<Outcome> {
+        let (way, engine, event) = (self.way, engine.clone(), event.into());
+        thread::spawn(move || way.fire(&engine, event))
+    }
+
     pub(crate) fn expect_no_survivor(&self) {
         let alive = || vitals::survivors(self.folder());
         assert!(until(|| alive().is_empty()), "processes survived: {:?}", alive());
+    }
+}
+
+impl Drop for Lab {
+    /// What a failed test leaves behind is not left to the machine.
+    fn drop(&mut self) {
+        if thread::panicking() {
+            vitals::survivors(self.folder()).into_iter().for_each(vitals::kill);
+        }
     }
 }

@@ -1,18 +1,16 @@
 //! The laboratory: a process and a folder per test, a python hook that is fired both ways, and what is
 //! asserted.
 
-use std::ops::Deref;
 use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::thread;
 use std::time::Instant;
 
 use crosier::payload::PreToolUse;
-use crosier::{Engine, Event, Hook, Mode, Outcome, PythonSpec};
+use crosier::{Engine, Event, Hook, Mode, PythonSpec};
 use serde_json::json;
 
-pub(super) use crate::lab::{HookFolder, Way, ms, runtime};
+pub(super) use crate::lab::{Lab, Way, ms, runtime};
 use crate::lab::{name_of, run_alone, start_alone};
 
 /// Set in the process that a test starts for itself: the interpreter that its hooks run in.
@@ -24,14 +22,14 @@ pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
 
 /// Runs a test once in a process of its own.
 pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
-    in_own_process(name_of::<T>(), "", || Lab::with(way, &test));
+    in_own_process(name_of::<T>(), "", || in_lab(way, &test));
 }
 
 /// The same as [`each_way`], in a process for which python code has changed something beforehand.
 pub(super) fn each_way_after<T: Fn(&Lab) + 'static>(code: &str, test: T) {
     in_own_process(name_of::<T>(), code, || {
         for way in Way::BOTH {
-            Lab::with(way, &test);
+            in_lab(way, &test);
         }
     });
 }
@@ -55,6 +53,10 @@ fn in_own_process(name: &str, before: &str, test: impl FnOnce()) {
     start_alone(name, command);
 }
 
+fn in_lab(way: Way, test: impl Fn(&Lab)) {
+    Lab::with("crosier-python-", way, test);
+}
+
 /// The real interpreter behind `python3`: asked once, as a shim takes long to answer.
 pub(super) fn python() -> &'static str {
     static PYTHON: OnceLock<String> = OnceLock::new();
@@ -75,28 +77,7 @@ pub(super) fn tool(name: &str) -> PreToolUse {
     PreToolUse::new(name, json!({"command": "ls"}))
 }
 
-/// A folder for hooks that are fired one way.
-#[derive(Debug)]
-pub(super) struct Lab {
-    pub(super) way: Way,
-    hooks: HookFolder,
-}
-
-impl Deref for Lab {
-    type Target = HookFolder;
-
-    fn deref(&self) -> &HookFolder {
-        &self.hooks
-    }
-}
-
 impl Lab {
-    fn with(way: Way, test: impl Fn(&Self)) {
-        let lab = Self { way, hooks: HookFolder::new("crosier-python-") };
-        test(&lab);
-        lab.expect_nothing_left();
-    }
-
     /// A function of a module in the laboratory's folder.
     pub(super) fn spec(&self, handler: &str) -> PythonSpec {
         PythonSpec { interpreter: python().to_owned(), ..PythonSpec::new(handler, self.folder()).unwrap() }
@@ -109,20 +90,6 @@ impl Lab {
 
     pub(super) fn parallel(&self, name: &str, spec: PythonSpec) -> Hook {
         Hook::on(PreToolUse).named(name).mode(Mode::Parallel).python(spec)
-    }
-
-    pub(super) fn engine(&self, hooks: impl IntoIterator<Item = Hook>) -> Engine {
-        Engine::builder().folder(self.folder()).session_id("s-1").hooks(hooks).build().unwrap()
-    }
-
-    pub(super) fn fire(&self, engine: &Engine, event: impl Into<Event>) -> Outcome {
-        self.way.fire(engine, event)
-    }
-
-    /// Fires on a thread of its own, to do something meanwhile.
-    pub(super) fn start(&self, engine: &Engine, event: impl Into<Event>) -> thread::JoinHandle<Outcome> {
-        let (way, engine, event) = (self.way, engine.clone(), event.into());
-        thread::spawn(move || way.fire(&engine, event))
     }
 
     /// Fires, and drops the future when this file is there.

@@ -1,10 +1,8 @@
 //! The laboratory: a process and a folder per test, a hook that is fired both ways, and what is asserted of it.
 
 use std::fs;
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use crosier::payload::PreToolUse;
@@ -14,7 +12,7 @@ use crosier::{
 };
 use serde_json::json;
 
-pub(super) use crate::lab::{HookFolder, Way, ms, runtime};
+pub(super) use crate::lab::{Lab, Way, ms, runtime};
 use crate::lab::{name_of, run_alone, start_alone};
 use crate::vitals::{self, until};
 
@@ -39,14 +37,14 @@ pub(super) fn alone_with<T: FnOnce() + 'static>(prefix: &[&str], test: T) {
 pub(super) fn each_way<T: Fn(&Lab) + 'static>(test: T) {
     in_own_process(name_of::<T>(), &[], || {
         for way in Way::BOTH {
-            Lab::with(way, &test);
+            in_lab(way, &test);
         }
     });
 }
 
 /// Runs a test once in a process of its own.
 pub(super) fn one_way<T: Fn(&Lab) + 'static>(way: Way, test: T) {
-    in_own_process(name_of::<T>(), &[], || Lab::with(way, &test));
+    in_own_process(name_of::<T>(), &[], || in_lab(way, &test));
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test tells by a variable that it is in its own process")]
@@ -67,35 +65,20 @@ fn in_own_process(name: &str, prefix: &[&str], test: impl FnOnce()) {
     start_alone(name, command);
 }
 
+fn in_lab(way: Way, test: impl Fn(&Lab)) {
+    Lab::with("crosier-torture-", way, |lab| {
+        lab.write("deny", r#"{"decision":"deny","reason":"no"}"#);
+        lab.write("allow", r#"{"decision":"allow","reason":"yes"}"#);
+        test(lab);
+    });
+}
+
 /// An event that every guard here is asked about.
 pub(super) fn event() -> PreToolUse {
     PreToolUse::new("Bash", json!({"command": "ls"}))
 }
 
-/// A folder for hooks that are fired one way.
-#[derive(Debug)]
-pub(super) struct Lab {
-    pub(super) way: Way,
-    hooks: HookFolder,
-}
-
-impl Deref for Lab {
-    type Target = HookFolder;
-
-    fn deref(&self) -> &HookFolder {
-        &self.hooks
-    }
-}
-
 impl Lab {
-    fn with(way: Way, test: impl Fn(&Self)) {
-        let lab = Self { way, hooks: HookFolder::new("crosier-torture-") };
-        lab.write("deny", r#"{"decision":"deny","reason":"no"}"#);
-        lab.write("allow", r#"{"decision":"allow","reason":"yes"}"#);
-        test(&lab);
-        lab.expect_nothing_left();
-    }
-
     /// A pipe with a name: whoever opens it waits for the other side.
     pub(super) fn fifo(&self, name: &str) -> PathBuf {
         let path = self.path(name);
@@ -145,29 +128,6 @@ impl Lab {
     /// A guard that runs a perl program.
     pub(super) fn perl(&self, program: &str) -> Guard<'_> {
         self.argv(["perl", "-e", program])
-    }
-
-    pub(super) fn engine(&self, hooks: impl IntoIterator<Item = Hook>) -> Engine {
-        Engine::builder().folder(self.folder()).session_id("s-1").hooks(hooks).build().unwrap()
-    }
-
-    pub(super) fn fire(&self, engine: &Engine, event: impl Into<Event>) -> Outcome {
-        self.way.fire(engine, event)
-    }
-
-    /// Fires on a thread of its own, to do something meanwhile.
-    pub(super) fn start(&self, engine: &Engine, event: impl Into<Event>) -> thread::JoinHandle<Outcome> {
-        let (way, engine, event) = (self.way, engine.clone(), event.into());
-        thread::spawn(move || way.fire(&engine, event))
-    }
-}
-
-impl Drop for Lab {
-    /// What a failed test leaves behind is not left to the machine.
-    fn drop(&mut self) {
-        if thread::panicking() {
-            vitals::survivors(self.folder()).into_iter().for_each(vitals::kill);
-        }
     }
 }
 
