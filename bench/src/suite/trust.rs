@@ -28,6 +28,8 @@ pub(super) fn run(lab: &Lab, findings: &mut Findings) -> Result<()> {
 
     let with = |folder: &Path, args: &[&str]| {
         let raw = Raw::new(cli, &[&["hook", "claude"], args].concat(), &lab.path).in_folder(folder);
+        // As Claude Code says which project it is: the folder of a session's first event would be pinned otherwise.
+        let raw = raw.with("CLAUDE_PROJECT_DIR", folder.display().to_string());
         home.variables().into_iter().fold(raw, |raw, (name, value)| raw.with(name, value))
     };
     let file = named.join("crosier.yaml").display().to_string();
