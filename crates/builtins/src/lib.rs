@@ -64,9 +64,36 @@ pub struct Host {
     pub state_folder: Option<PathBuf>,
     /// Further files and folders that belong to the configuration, such as everything that its hooks run: no tool
     /// changes them.
-    pub own_files: Vec<PathBuf>,
+    pub own_files: OwnFiles,
     /// The same for folders. Links in their paths are followed, which takes time: not for hundreds of files.
     pub own_folders: Vec<PathBuf>,
+}
+
+/// A list of files that is made when a tool is about to change a file: there may be hundreds.
+#[derive(Clone, Default)]
+pub struct OwnFiles(Option<Arc<dyn Fn() -> Vec<PathBuf> + Send + Sync>>);
+
+impl OwnFiles {
+    /// The list that `list` returns.
+    pub fn new(list: impl Fn() -> Vec<PathBuf> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(list)))
+    }
+
+    fn list(&self) -> Vec<PathBuf> {
+        self.0.as_ref().map(|list| list()).unwrap_or_default()
+    }
+}
+
+impl std::fmt::Debug for OwnFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OwnFiles")
+    }
+}
+
+impl From<Vec<PathBuf>> for OwnFiles {
+    fn from(files: Vec<PathBuf>) -> Self {
+        if files.is_empty() { Self::default() } else { Self::new(move || files.clone()) }
+    }
 }
 
 impl Host {

@@ -75,7 +75,7 @@ impl SelfGuard {
     /// The hook; these files and folders belong to Crosier too.
     #[must_use]
     pub fn with_own(own: Vec<PathBuf>) -> Self {
-        Self::of_host(Arc::new(OwnPaths { files: own, folders: Vec::new() }))
+        Self::of_host(Arc::new(OwnPaths { files: own.into(), folders: Vec::new() }))
     }
 
     pub(crate) fn of_host(own: Arc<OwnPaths>) -> Self {

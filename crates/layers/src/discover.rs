@@ -31,6 +31,14 @@ pub struct Places {
     pub trusted: Vec<PathBuf>,
     /// Who the hooks run as.
     pub person: Person,
+    resolved: Option<Resolved>,
+}
+
+/// Folders with their links followed, which takes a system call for every part of a path.
+#[derive(Debug, Clone)]
+struct Resolved {
+    project: PathBuf,
+    home: Option<PathBuf>,
 }
 
 impl Places {
@@ -44,8 +52,42 @@ impl Places {
             project: project.into(),
             trusted: Vec::new(),
             person,
+            resolved: None,
         }
     }
+
+    /// Follows the links of the project and the home folder now, once for everything that is looked up with this value
+    /// and its [`of_folder`](Self::of_folder). Fields that are changed later are not looked at again.
+    #[must_use]
+    pub fn resolved(mut self) -> Self {
+        self.resolved = Some(Resolved { project: self.real_project(), home: self.real_home() });
+        self
+    }
+
+    /// The same places for another project folder, whose links were followed already.
+    #[must_use]
+    pub fn of_folder(&self, real: &Path, trusted: Vec<PathBuf>) -> Self {
+        let resolved = Some(Resolved { project: real.to_owned(), home: self.real_home() });
+        Self { project: real.to_owned(), trusted, resolved, ..self.clone() }
+    }
+
+    /// The project folder, its links followed.
+    #[must_use]
+    pub fn real_project(&self) -> PathBuf {
+        self.resolved.as_ref().map_or_else(|| real(&self.project), |resolved| resolved.project.clone())
+    }
+
+    /// The home folder, its links followed.
+    #[must_use]
+    pub fn real_home(&self) -> Option<PathBuf> {
+        let look = || self.home.as_deref().map(real);
+        self.resolved.as_ref().map_or_else(look, |resolved| resolved.home.clone())
+    }
+}
+
+/// A path with its links followed, if it exists.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// A file that is in force.
@@ -184,18 +226,15 @@ impl Layers {
 /// holds the person's own files.
 #[must_use]
 pub fn is_in_project(path: &Path, places: &Places) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let project = real(&places.project);
+    let project = places.real_project();
     let folder = path.parent().map(real);
     // Every call of the program asks this, and following links is slow: a path that is no link is where its folder is.
-    let is_there = match fs::symlink_metadata(path) {
-        Ok(meta) if !meta.is_symlink() => false,
-        _ => real(path).starts_with(&project),
-    };
+    let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+    let is_there = is_link && real(path).starts_with(&project);
     let is_inside = is_there
         || path.starts_with(&project)
         || folder.is_some_and(|folder| folder.starts_with(&project) || is_folder(path, &folder, &project));
-    let holds_home = || places.home.as_deref().is_some_and(|home| real(home).starts_with(&project));
+    let holds_home = || places.real_home().is_some_and(|home| home.starts_with(&project));
     is_inside && !holds_home()
 }
 

@@ -12,8 +12,7 @@ use crate::owner;
 /// a file there would apply to everything.
 #[must_use]
 pub fn project_folders(places: &Places) -> Vec<PathBuf> {
-    let project = std::fs::canonicalize(&places.project).unwrap_or_else(|_| places.project.clone());
-    let home = places.home.as_ref().map(|home| std::fs::canonicalize(home).unwrap_or_else(|_| home.clone()));
+    let (project, home) = (places.real_project(), places.real_home());
     let is_trusted = |folder: &Path| places.trusted.iter().any(|trusted| trusted == folder);
     let all: Vec<&Path> = project.ancestors().collect();
     let repository = all.iter().position(|folder| folder.join(".git").exists()).unwrap_or(0);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crosier::config::{Config, HostSettings, Loader, Problems};
 use crosier::{Builder, Engine, Layer, Sources};
+use crosier_builtins::OwnFiles;
 use crosier_layers::Layers;
 
 use crate::closed::{Closed, Fault};
@@ -119,9 +120,10 @@ impl Loading {
     fn load(&mut self, request: &Request, state: &StateFolder) -> Result<Loaded, Notices> {
         let places = request.places(&request.project, Vec::new());
         let is_named = !request.named.is_empty();
+        let places = if is_named { places } else { places.resolved() };
         let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
         self.or_close(refuse(&layers));
-        let mut project = if is_named { Project::default() } else { trust::project(request, state) };
+        let mut project = if is_named { Project::default() } else { trust::project(request, &places, state) };
         if let Some(closed) = project.closed.take() {
             self.or_close(Err::<(), _>(closed));
         }
@@ -135,13 +137,14 @@ impl Loading {
             self.or_close(checked);
             is_same
         });
-        let own = own_files(request, &layers, &project.trusted);
+        let trusted = Arc::new(project.trusted);
+        let own = own_files(request, &layers, &trusted);
         let make = || loader_with(&request.homes, own.clone());
         let (mut configs, problems) = layers.load_each(make);
         if !problems.is_empty() {
             self.or_close(Err::<(), _>(bad(problems)));
         }
-        if let Err(closed) = project.trusted.check_loaded() {
+        if let Err(closed) = trusted.check_loaded() {
             // It is not known which layer read the file that changed.
             configs.retain(|(layer, _)| !is_of_project(*layer));
             self.or_close(Err::<(), _>(closed));
@@ -179,7 +182,7 @@ impl Loading {
             notices,
             switched_off,
             settings,
-            trusted: Arc::new(project.trusted),
+            trusted,
             project: project_dir(request),
         })
     }
@@ -196,11 +199,10 @@ fn project_dir(request: &Request) -> PathBuf {
 }
 
 /// Crosier's own files, which no tool may change: the configuration, and what it runs.
-fn own_files(request: &Request, layers: &Layers, trusted: &Trusted) -> Vec<PathBuf> {
-    let mut own: Vec<PathBuf> = layers.files.iter().map(|file| file.path.clone()).collect();
-    own.extend(request.named.iter().cloned());
-    own.extend(trusted.paths());
-    own
+fn own_files(request: &Request, layers: &Layers, trusted: &Arc<Trusted>) -> OwnFiles {
+    let files = layers.files.iter().map(|file| &file.path).chain(&request.named);
+    let (files, trusted): (Vec<PathBuf>, _) = (files.cloned().collect(), Arc::clone(trusted));
+    OwnFiles::new(move || files.iter().cloned().chain(trusted.paths()).collect())
 }
 
 /// Fails closed when a file was refused.

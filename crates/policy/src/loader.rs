@@ -2,6 +2,7 @@
 
 use crosier::Catalog;
 use crosier::config::Loader;
+use crosier_builtins::OwnFiles;
 
 use crate::reply::ReplyType;
 use crate::request::Homes;
@@ -14,11 +15,11 @@ pub fn catalog() -> Catalog {
 
 /// A loader that knows every event, built-in hook and pack.
 pub fn loader(homes: &Homes) -> Loader {
-    loader_with(homes, Vec::new())
+    loader_with(homes, OwnFiles::default())
 }
 
 /// Like [`loader`], with files and folders that no tool may change.
-pub(crate) fn loader_with(homes: &Homes, own_files: Vec<std::path::PathBuf>) -> Loader {
+pub(crate) fn loader_with(homes: &Homes, own_files: OwnFiles) -> Loader {
     // Registering is cheap: a built-in reads its data and compiles its patterns only when a hook names it.
     let mut host = crosier_builtins::Host::default();
     host.state_folder.clone_from(&homes.state);

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use crate::OwnFiles;
 use crate::path::{Case, Names, Resolved};
 
 /// What the host says belongs to its configuration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnPaths {
     /// Real paths: there may be hundreds, and links in them are not followed.
-    pub(crate) files: Vec<PathBuf>,
+    pub(crate) files: OwnFiles,
     /// Links in these are followed.
     pub(crate) folders: Vec<PathBuf>,
 }
@@ -78,7 +79,7 @@ impl Own {
         }
         let real: Vec<PathBuf> = paths.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
         paths.extend(real);
-        paths.extend_from_slice(&self.host.files);
+        paths.extend(self.host.files.list());
         paths
     }
 }

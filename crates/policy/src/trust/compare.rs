@@ -1,10 +1,11 @@
 //! Compares a trust record with the files as they are now.
 
-use std::path::Path;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use super::glob;
 use super::record::{Record, RecordedFile};
-use super::stamp::{self, Kind, Stamp};
+use super::stamp::{self, Finder, Kind, Stamp};
 
 /// A difference from a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +25,13 @@ pub(crate) enum Venvs {
     Later,
 }
 
-/// What a comparison found.
+/// What a comparison found: the folder has this content of the record.
 #[derive(Debug)]
 pub(crate) struct Compared {
-    /// The files that match, each with its stamp; virtual environments have none.
-    pub(crate) files: Vec<(RecordedFile, Option<Stamp>)>,
+    /// Which content matches: 0 is the newest.
+    pub(crate) content: usize,
+    /// The stamps of its files, in their order; virtual environments have none.
+    pub(crate) stamps: Vec<Option<Stamp>>,
     /// Whether new digests were computed that should be stored.
     pub(crate) learned: bool,
 }
@@ -38,76 +41,85 @@ pub(crate) struct Compared {
 /// # Errors
 /// The first difference from the newest content.
 pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Difference> {
-    let folder = record.folder.clone();
-    let first = match compare_files(Path::new(&folder), &mut record.files, venvs) {
-        Ok(compared) => match new_file(Path::new(&folder), &record.files, &record.globs) {
-            None => return Ok(compared),
-            Some(difference) => difference,
-        },
+    let folder = PathBuf::from(&record.folder);
+    let first = match compare_content(&folder, &mut record.files, &record.globs, venvs) {
+        Ok(compared) => return Ok(compared),
         Err(difference) => difference,
     };
     for (at, files) in record.also.iter_mut().enumerate() {
         let globs = record.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
-        if let Ok(compared) = compare_files(Path::new(&folder), files, venvs)
-            && new_file(Path::new(&folder), files, globs).is_none()
-        {
-            return Ok(compared);
+        if let Ok(compared) = compare_content(&folder, files, globs, venvs) {
+            return Ok(Compared { content: at + 1, ..compared });
         }
     }
     Err(first)
 }
 
+fn compare_content(
+    folder: &Path,
+    files: &mut [RecordedFile],
+    globs: &[String],
+    venvs: Venvs,
+) -> Result<Compared, Difference> {
+    let mut finder = Finder::new(folder);
+    let mut stamps = Vec::with_capacity(files.len());
+    for file in &*files {
+        let is_later = file.kind == Kind::Venv && venvs == Venvs::Later;
+        stamps.push(if is_later { None } else { compare_file(&mut finder, folder, file)? });
+    }
+    if let Some(difference) = new_file(folder, files, globs) {
+        return Err(difference);
+    }
+    let mut learned = false;
+    for (file, stamp) in files.iter_mut().zip(&stamps) {
+        if *stamp != file.seen && stamp.is_some_and(|stamp| stamp.is_settled()) {
+            file.seen = *stamp;
+            learned = true;
+        }
+    }
+    Ok(Compared { content: 0, stamps, learned })
+}
+
 /// A file that matches a pattern of `trust:` and is not recorded.
 fn new_file(folder: &Path, files: &[RecordedFile], globs: &[String]) -> Option<Difference> {
+    if globs.is_empty() {
+        return None;
+    }
+    let known: HashSet<&Path> = files.iter().map(|file| Path::new(&file.path)).collect();
     for pattern in globs {
-        let found = match glob::files(folder, pattern) {
-            Ok(found) => found,
-            Err(why) => {
-                return Some(Difference {
-                    path: pattern.clone(),
-                    what: format!("is not as you trusted it: {why}"),
-                });
+        let mut new: Option<String> = None;
+        let looked = glob::each_file(folder, pattern, |path| {
+            if new.is_none() && !known.contains(path) {
+                new = Some(path.to_string_lossy().into_owned());
             }
-        };
-        for file in found {
-            let path = file.strip_prefix(folder).unwrap_or(&file).to_string_lossy().into_owned();
-            if !files.iter().any(|known| known.path == path) {
-                return Some(Difference { path, what: "is new since you trusted the project".to_owned() });
-            }
+        });
+        if let Err(why) = looked {
+            let what = format!("is not as you trusted it: {why}");
+            return Some(Difference { path: pattern.clone(), what });
+        }
+        if let Some(path) = new {
+            return Some(Difference { path, what: "is new since you trusted the project".to_owned() });
         }
     }
     None
 }
 
-fn compare_files(folder: &Path, files: &mut [RecordedFile], venvs: Venvs) -> Result<Compared, Difference> {
-    let mut compared = Compared { files: Vec::with_capacity(files.len()), learned: false };
-    for file in files {
-        if file.kind == Kind::Venv && venvs == Venvs::Later {
-            compared.files.push((file.clone(), None));
-            continue;
-        }
-        let stamp = compare_file(folder, file)?;
-        if stamp != file.seen && stamp.is_some_and(|stamp| stamp.is_settled()) {
-            file.seen = stamp;
-            compared.learned = true;
-        }
-        compared.files.push((file.clone(), stamp));
-    }
-    Ok(compared)
-}
-
 /// Compares one file; returns its current stamp when it matches.
-pub(crate) fn compare_file(folder: &Path, file: &RecordedFile) -> Result<Option<Stamp>, Difference> {
-    let path = folder.join(&file.path);
+pub(crate) fn compare_file<'a>(
+    finder: &mut Finder<'a>,
+    folder: &Path,
+    file: &'a RecordedFile,
+) -> Result<Option<Stamp>, Difference> {
+    let path = || folder.join(&file.path);
     let differs = |what: String| Difference { path: file.path.clone(), what };
     if file.kind == Kind::Venv {
-        return match stamp::digest_of_venv(&path) {
+        return match stamp::digest_of_venv(&path()) {
             Ok(digest) if digest == file.sha256 => Ok(None),
             Ok(_) => Err(differs("changed since you trusted it".to_owned())),
             Err(why) => Err(differs(format!("is not as you trusted it: {why}"))),
         };
     }
-    let found = match stamp::find(&path) {
+    let found = match finder.find(&file.path) {
         Ok(found) => found,
         Err(_) if file.kind == Kind::Absent => {
             return Err(differs("is new since you trusted the project".to_owned()));
@@ -127,7 +139,7 @@ pub(crate) fn compare_file(folder: &Path, file: &RecordedFile) -> Result<Option<
             Err(differs(format!("is {now}, unlike when you trusted it")))
         }
         (Some(found), _) if file.seen == Some(found.stamp) => Ok(file.seen),
-        (Some(_), _) => match stamp::read(&path) {
+        (Some(_), _) => match stamp::read(&path()) {
             Ok((stamp, digest, _)) if digest == file.sha256 => Ok(Some(stamp)),
             Ok(_) => Err(differs("changed since you trusted it".to_owned())),
             Err(why) => Err(differs(format!("is not as you trusted it: {why}"))),

@@ -6,79 +6,106 @@ use std::path::{Path, PathBuf};
 /// The most files that are looked at for one pattern.
 const MOST: usize = 100_000;
 
-/// The files below a folder that a pattern matches.
+/// The files below a folder that a pattern matches, in order.
 ///
 /// # Errors
 /// When there are too many to look at.
 pub(crate) fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
-    let plain = pattern.strip_prefix("./").unwrap_or(pattern);
-    // Search only below the folders that the pattern names literally.
-    let fixed = plain.split('/').take_while(|part| !part.contains(['*', '?']));
-    let start = fixed.fold(folder.to_owned(), |path, part| path.join(part));
     let mut found = Vec::new();
-    if start.is_file() {
-        found.push(start);
-        return Ok(found);
-    }
-    let is_deep = plain.contains("**") || !plain.contains(['*', '?']);
-    let depth = if is_deep { usize::MAX } else { plain.split('/').count() };
-    let (mut folders, mut seen) = (vec![start], 0_usize);
-    while let Some(next) = folders.pop() {
-        for entry in fs::read_dir(&next).into_iter().flatten().flatten() {
-            seen += 1;
-            if seen > MOST {
-                return Err(format!("`trust: {pattern}`: there are too many files to look at"));
-            }
-            let path = entry.path();
-            let from_here = path.strip_prefix(folder).unwrap_or(&path);
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                if entry.file_name() != ".git" && from_here.components().count() < depth {
-                    folders.push(path);
-                }
-            } else if fits(pattern, &from_here.to_string_lossy()) {
-                found.push(path);
-            }
-        }
-    }
+    each_file(folder, pattern, |path| found.push(folder.join(path)))?;
     found.sort();
     Ok(found)
 }
 
-/// Whether a path, relative to the folder of the pattern, matches it.
-pub(crate) fn fits(pattern: &str, path: &str) -> bool {
-    let pattern = pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/');
-    let pattern: Vec<&str> = pattern.split('/').collect();
-    let path: Vec<&str> = path.split('/').collect();
-    parts(&pattern, &path)
+/// Calls `found` with every file below a folder that a pattern matches: with its path relative to the folder, in any
+/// order.
+///
+/// # Errors
+/// When there are too many to look at.
+pub(crate) fn each_file(folder: &Path, pattern: &str, mut found: impl FnMut(&Path)) -> Result<(), String> {
+    let plain = pattern.strip_prefix("./").unwrap_or(pattern);
+    // Search only below the folders that the pattern names literally.
+    let fixed = plain.split('/').take_while(|part| !part.contains(['*', '?']));
+    let start = fixed.fold(PathBuf::new(), |path, part| path.join(part));
+    if folder.join(&start).is_file() {
+        found(&start);
+        return Ok(());
+    }
+    let is_deep = plain.contains("**") || !plain.contains(['*', '?']);
+    let depth = if is_deep { usize::MAX } else { plain.split('/').count() };
+    let parts = Parts::of(pattern);
+    let (mut folders, mut seen) = (vec![start], 0_usize);
+    while let Some(mut next) = folders.pop() {
+        let depth_here = next.components().count();
+        for entry in fs::read_dir(folder.join(&next)).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > MOST {
+                return Err(format!("`trust: {pattern}`: there are too many files to look at"));
+            }
+            let name = entry.file_name();
+            next.push(&name);
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if name != ".git" && depth_here + 1 < depth {
+                    folders.push(next.clone());
+                }
+            } else if parts.fit(&next.to_string_lossy()) {
+                found(&next);
+            }
+            next.pop();
+        }
+    }
+    Ok(())
 }
 
-fn parts(pattern: &[&str], path: &[&str]) -> bool {
+/// A pattern, taken apart.
+struct Parts<'a>(Vec<&'a str>);
+
+impl<'a> Parts<'a> {
+    fn of(pattern: &'a str) -> Self {
+        Self(pattern.strip_prefix("./").unwrap_or(pattern).trim_end_matches('/').split('/').collect())
+    }
+
+    /// Whether a path, relative to the folder of the pattern, matches it.
+    fn fit(&self, path: &str) -> bool {
+        fit(&self.0, Some(path))
+    }
+}
+
+/// Whether what is left of a path matches what is left of a pattern; `None` when nothing is left.
+fn fit(pattern: &[&str], path: Option<&str>) -> bool {
     match (pattern, path) {
         // A pattern that matches a folder covers everything in it.
         ([], _) => true,
-        (["**", rest @ ..], _) => {
-            (!rest.is_empty() || !path.is_empty()) && (0..=path.len()).any(|skip| parts(rest, &path[skip..]))
+        (["**", rest @ ..], path) => {
+            let tails = std::iter::successors(Some(path), |path| path.map(tail));
+            (!rest.is_empty() || path.is_some()) && tails.into_iter().any(|path| fit(rest, path))
         }
-        (_, []) => false,
-        ([first, rest @ ..], [name, more @ ..]) => {
-            part(first.as_bytes(), name.as_bytes()) && parts(rest, more)
+        (_, None) => false,
+        ([first, rest @ ..], Some(path)) => {
+            let name = path.split('/').next().unwrap_or_default();
+            fit_name(first.as_bytes(), name.as_bytes()) && fit(rest, tail(path))
         }
     }
 }
 
-fn part(pattern: &[u8], name: &[u8]) -> bool {
+/// A path without its first name.
+fn tail(path: &str) -> Option<&str> {
+    path.split_once('/').map(|(_, tail)| tail)
+}
+
+fn fit_name(pattern: &[u8], name: &[u8]) -> bool {
     match (pattern, name) {
         ([], []) => true,
-        ([b'*', rest @ ..], _) => part(rest, name) || (!name.is_empty() && part(pattern, &name[1..])),
-        ([b'?', rest @ ..], [_, more @ ..]) => part(rest, more),
-        ([a, rest @ ..], [b, more @ ..]) if a == b => part(rest, more),
+        ([b'*', rest @ ..], _) => fit_name(rest, name) || (!name.is_empty() && fit_name(pattern, &name[1..])),
+        ([b'?', rest @ ..], [_, more @ ..]) => fit_name(rest, more),
+        ([a, rest @ ..], [b, more @ ..]) if a == b => fit_name(rest, more),
         _ => false,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::fits;
+    use super::Parts;
 
     #[test]
     fn patterns() {
@@ -89,11 +116,11 @@ mod tests {
             ("lib", "lib/x/y"),
             ("./a?c", "abc"),
         ] {
-            assert!(fits(pattern, path), "{pattern} {path}");
+            assert!(Parts::of(pattern).fit(path), "{pattern} {path}");
         }
         for (pattern, path) in [("lib/*.py", "lib/x/a.py"), ("*.py", "x/a.py"), ("lib", "library"), ("a", "")]
         {
-            assert!(!fits(pattern, path), "{pattern} {path}");
+            assert!(!Parts::of(pattern).fit(path), "{pattern} {path}");
         }
     }
 }

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crosier::{Entry, PythonSources, Sources};
-use crosier_layers::{FILE, LOCAL_FILE, LayerFile, project_folders};
+use crosier_layers::{FILE, LOCAL_FILE, LayerFile, Places, project_folders};
 
 use super::collect::{self, Untrustable};
-use super::compare::{self, Compared, Venvs};
+use super::compare::{self, Venvs};
 use super::ever;
 use super::record::{RecordedFile, Records, Unusable};
 use super::review;
-use super::stamp::{self, Kind, Stamp};
+use super::stamp::{self, Finder, Kind, Stamp};
 use crate::closed::{Closed, Fault};
 use crate::in_force::{Notice, Notices};
 use crate::request::Request;
@@ -48,40 +48,62 @@ impl Project {
 }
 
 /// Files as they were recorded.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub(crate) struct Trusted {
-    files: Vec<TrustedFile>,
-    /// The folders in which only recorded files may be loaded.
-    roots: Vec<PathBuf>,
+    folders: Vec<TrustedFolder>,
+}
+
+/// The files of one folder's record.
+#[derive(Debug)]
+struct TrustedFolder {
+    folder: PathBuf,
+    /// The folder in which only recorded files may be loaded.
+    root: PathBuf,
+    files: Vec<RecordedFile>,
+    /// The stamps that they had when they matched the record, in the same order.
+    stamps: Vec<Option<Stamp>>,
+}
+
+impl TrustedFolder {
+    fn new(folder: &Path, home: Option<&Path>, files: Vec<RecordedFile>, stamps: Vec<Option<Stamp>>) -> Self {
+        Self { folder: folder.to_owned(), root: collect::root_of(folder, home), files, stamps }
+    }
+
+    /// The first of these files whose stamp is not the one that it had. That is enough to refuse it: it may have been
+    /// changed and changed back.
+    fn changed_file(&self, is_wanted: impl Fn(&RecordedFile) -> bool) -> Option<&RecordedFile> {
+        let mut finder = Finder::new(&self.folder);
+        let mut files = self.files.iter().zip(&self.stamps).filter(|(file, _)| is_wanted(file));
+        let changed = files.find(|(file, stamp)| match file.kind {
+            Kind::Venv => compare::compare_file(&mut finder, &self.folder, file).is_err(),
+            _ => finder.find(&file.path).map(|found| found.map(|found| found.stamp)) != Ok(**stamp),
+        });
+        changed.map(|(file, _)| file)
+    }
+
+    fn path_of(&self, file: &RecordedFile) -> PathBuf {
+        collect::clean(&self.folder.join(&file.path))
+    }
 }
 
 impl Sources for Trusted {
     /// Compares all files, because it is not known which of them a script runs.
     fn check(&self, _: &Entry) -> Result<(), String> {
-        for file in &self.files {
-            let (folder, recorded) = (&file.folder, &file.recorded);
-            let differs = match recorded.kind {
-                Kind::Venv => compare::compare_file(folder, recorded).is_err(),
-                _ => match stamp::find(&folder.join(&recorded.path)) {
-                    // A different stamp is enough to refuse: the file may have been changed and changed back.
-                    Ok(found) => found.map(|found| found.stamp) != file.stamp,
-                    Err(_) => true,
-                },
-            };
-            if differs {
-                return Err(changed(folder, &recorded.path, "changed since you trusted it").why);
-            }
-        }
-        Ok(())
+        let found = |folder: &TrustedFolder| {
+            let file = folder.changed_file(|_| true)?;
+            Some(changed(&folder.folder, &file.path, "changed since you trusted it").why)
+        };
+        self.folders.iter().find_map(found).map_or(Ok(()), Err)
     }
 
     fn python(&self) -> PythonSources {
-        let mut sources = PythonSources::new(self.roots.iter().cloned());
-        for file in &self.files {
-            let path = collect::clean(&file.folder.join(&file.recorded.path));
-            match (file.recorded.kind, stamp::from_hex(&file.recorded.sha256)) {
-                (Kind::Venv, _) => sources = sources.unit(path),
-                (Kind::File | Kind::Link, Some(sha256)) => sources = sources.file(path, sha256),
+        let mut sources = PythonSources::new(self.folders.iter().map(|folder| folder.root.clone()));
+        for (folder, file) in self.files() {
+            match (file.kind, stamp::from_hex(&file.sha256)) {
+                (Kind::Venv, _) => sources = sources.unit(folder.path_of(file)),
+                (Kind::File | Kind::Link, Some(sha256)) => {
+                    sources = sources.file(folder.path_of(file), sha256)
+                }
                 _ => {}
             }
         }
@@ -89,35 +111,26 @@ impl Sources for Trusted {
     }
 }
 
-#[derive(Debug, Clone)]
-struct TrustedFile {
-    folder: PathBuf,
-    recorded: RecordedFile,
-    /// The stamp that it had when it matched the record.
-    stamp: Option<Stamp>,
-}
-
 impl Trusted {
-    fn add(&mut self, folder: &Path, home: Option<&Path>, compared: Compared) {
-        self.roots.push(collect::root_of(folder, home));
-        self.files.extend(compared.files.into_iter().map(|(recorded, stamp)| TrustedFile {
-            folder: folder.to_owned(),
-            recorded,
-            stamp,
-        }));
+    fn files(&self) -> impl Iterator<Item = (&TrustedFolder, &RecordedFile)> {
+        self.folders.iter().flat_map(|folder| folder.files.iter().map(move |file| (folder, file)))
     }
 
     /// Every recorded path.
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.files.iter().map(|file| collect::clean(&file.folder.join(&file.recorded.path)))
+        self.files().map(|(folder, file)| folder.path_of(file))
     }
 
     /// Checks that the configuration that was read is the recorded one.
     pub(crate) fn check_bytes(&self, file: &LayerFile) -> Result<(), Closed> {
-        let recorded = self.files.iter().find(|known| known.folder.join(&known.recorded.path) == file.path);
-        match recorded {
-            Some(known) if known.recorded.sha256 == stamp::digest(&file.bytes) => Ok(()),
-            Some(known) => Err(changed(&known.folder, &known.recorded.path, "changed since you trusted it")),
+        let is_it = |(folder, known): &(&TrustedFolder, &RecordedFile)| {
+            file.path.strip_prefix(&folder.folder).is_ok_and(|path| path == Path::new(&known.path))
+        };
+        match self.files().find(is_it) {
+            Some((_, known)) if known.sha256 == stamp::digest(&file.bytes) => Ok(()),
+            Some((folder, known)) => {
+                Err(changed(&folder.folder, &known.path, "changed since you trusted it"))
+            }
             None => {
                 let folder = file.path.parent().unwrap_or(Path::new("/"));
                 Err(changed(folder, &show::path(&file.path), "is new since you trusted the project"))
@@ -127,10 +140,9 @@ impl Trusted {
 
     /// Checks that the files that the loader read have not changed since they were compared.
     pub(crate) fn check_loaded(&self) -> Result<(), Closed> {
-        for file in self.files.iter().filter(|file| file.recorded.loads) {
-            let found = stamp::find(&file.folder.join(&file.recorded.path)).ok().flatten();
-            if found.map(|found| found.stamp) != file.stamp {
-                return Err(changed(&file.folder, &file.recorded.path, "changed while it was loaded"));
+        for folder in &self.folders {
+            if let Some(file) = folder.changed_file(|file| file.loads) {
+                return Err(changed(&folder.folder, &file.path, "changed while it was loaded"));
             }
         }
         Ok(())
@@ -151,7 +163,7 @@ struct Found {
     unusable: Vec<PathBuf>,
 }
 
-fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
+fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Found, Closed> {
     let refused = |why: String| Closed::new(Fault::Trust, why);
     let records = match state {
         StateFolder::Usable(folder) => Some(Records::new(folder)),
@@ -161,7 +173,10 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
     let ever = ever::read(request.homes.config.as_deref(), request.person).map_err(refused)?;
     let mut found = Found { folders: Vec::new(), known: Vec::new(), records, unusable: Vec::new() };
     for folder in std::iter::once(&request.project).chain(&request.also) {
-        let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
+        let real = match *folder == places.project {
+            true => places.real_project(),
+            false => fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()),
+        };
         let is_known = |above: &&Path| {
             ever.iter().any(|path| path == above)
                 || found.records.as_ref().is_some_and(|records| records.has(above))
@@ -169,13 +184,13 @@ fn find(request: &Request, state: &StateFolder) -> Result<Found, Closed> {
         let known: Vec<PathBuf> = real.ancestors().filter(is_known).map(Path::to_owned).collect();
         // A trusted folder that was moved away and replaced by a link must not lose its policy.
         let named = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-        if let Some(link) = named.ancestors().filter(is_known).find(|above| !real.starts_with(above)) {
+        if let Some(link) = named.ancestors().find(|above| !real.starts_with(above) && is_known(above)) {
             let (shown, word) = (show::path(link), show::argument(link));
             return Err(refused(format!(
                 "{shown} was trusted and is now a link to another folder: crosier trust --revoke {word}"
             )));
         }
-        let folders = project_folders(&request.places(&real, known.clone()));
+        let folders = project_folders(&places.of_folder(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
@@ -206,8 +221,8 @@ fn has_configuration(folder: &Path) -> bool {
 }
 
 /// Finds the part of a project that is in force. A folder that was trusted and cannot be relied on is left out.
-pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
-    let found = match find(request, state) {
+pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -> Project {
+    let found = match find(request, places, state) {
         Ok(found) => found,
         Err(closed) => return Project::closed(closed),
     };
@@ -215,9 +230,8 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
         return by_digest(request, &found, digest).unwrap_or_else(Project::closed);
     }
     let mut project = Project::default();
-    let home = request.homes.home.as_ref().and_then(|home| fs::canonicalize(home).ok());
     // A file in the home folder is not meant as a project's configuration.
-    let open = found.unusable.iter().filter(|folder| home.as_ref() != Some(folder));
+    let open = found.unusable.iter().filter(|folder| places.real_home().as_ref() != Some(folder));
     project.notices.extend(open.map(|folder| Notice {
         subject: format!("trust:{}", show::path(folder)),
         text: format!(
@@ -229,8 +243,9 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
     for folder in &found.folders {
         if found.known.contains(folder) {
             match compare_with_record(&found, folder, Venvs::Later) {
-                Ok(compared) => {
-                    project.trusted.add(folder, request.homes.home.as_deref(), compared);
+                Ok((files, stamps)) => {
+                    let home = request.homes.home.as_deref();
+                    project.trusted.folders.push(TrustedFolder::new(folder, home, files, stamps));
                     project.folders.push(folder.clone());
                 }
                 Err(why) => {
@@ -244,8 +259,12 @@ pub(crate) fn project(request: &Request, state: &StateFolder) -> Project {
     project
 }
 
-/// Compares a folder with its record.
-fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Compared, String> {
+/// Compares a folder with its record; returns the files that match, and their stamps.
+fn compare_with_record(
+    found: &Found,
+    folder: &Path,
+    venvs: Venvs,
+) -> Result<(Vec<RecordedFile>, Vec<Option<Stamp>>), String> {
     let (shown, word) = (show::path(folder), show::argument(folder));
     let gone = || format!("{shown} was trusted and its record is gone: crosier trust {word}");
     let records = found.records.as_ref().ok_or_else(gone)?;
@@ -265,7 +284,7 @@ fn compare_with_record(found: &Found, folder: &Path, venvs: Venvs) -> Result<Com
     if compared.learned {
         records.remember(&record);
     }
-    Ok(compared)
+    Ok((record.into_content(compared.content), compared.stamps))
 }
 
 fn never(folder: &Path, state: &StateFolder) -> Notice {
@@ -312,17 +331,14 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
             "the digest of this project is {now}, and not {shown}, which is trusted: crosier trust --digest"
         )));
     }
-    for (folder, mut files) in all {
-        let compared = compare::Compared {
-            files: files.drain(..).map(|file| (file.clone(), file.seen)).collect(),
-            learned: false,
-        };
-        let mut compared = compared;
-        for (file, stamp) in &mut compared.files {
-            *stamp = compare::compare_file(&folder, file)
-                .map_err(|difference| changed(&folder, &difference.path, &difference.what))?;
-        }
-        project.trusted.add(&folder, request.homes.home.as_deref(), compared);
+    for (folder, files) in all {
+        let mut finder = Finder::new(&folder);
+        let compared = files.iter().map(|file| compare::compare_file(&mut finder, &folder, file));
+        let stamps = compared
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|difference| changed(&folder, &difference.path, &difference.what))?;
+        let home = request.homes.home.as_deref();
+        project.trusted.folders.push(TrustedFolder::new(&folder, home, files, stamps));
         project.folders.push(folder);
     }
     Ok(project)
@@ -331,7 +347,8 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
 /// Every file in the trust records of a project, whether it has changed or not.
 #[must_use]
 pub fn recorded(request: &Request) -> Vec<PathBuf> {
-    let Ok(found) = find(request, &state::state_folder(request)) else { return Vec::new() };
+    let places = request.places(&request.project, Vec::new()).resolved();
+    let Ok(found) = find(request, &places, &state::state_folder(request)) else { return Vec::new() };
     let Some(records) = &found.records else { return Vec::new() };
     let all = found.known.iter().filter_map(|folder| Some((folder, records.read(folder).ok()?)));
     all.flat_map(|(folder, record)| {
@@ -346,7 +363,7 @@ pub fn recorded(request: &Request) -> Vec<PathBuf> {
 /// When it cannot be determined for any of them.
 pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> {
     let state = state::state_folder(request);
-    let found = find(request, &state)?;
+    let found = find(request, &request.places(&request.project, Vec::new()).resolved(), &state)?;
     let mut standings = Vec::new();
     for folder in &found.folders {
         if found.known.contains(folder) {

@@ -81,6 +81,14 @@ impl Record {
 }
 
 impl Record {
+    /// The files of one of its contents; 0 is the newest.
+    pub(crate) fn into_content(mut self, content: usize) -> Vec<RecordedFile> {
+        match content {
+            0 => self.files,
+            older => self.also.swap_remove(older - 1),
+        }
+    }
+
     /// Every content that is trusted, the newest first, with its patterns.
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&Vec<RecordedFile>, &[String])> {
         let globs = |at: usize| self.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();

@@ -2,10 +2,12 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -24,6 +26,13 @@ impl Stamp {
     pub(crate) fn of(meta: &Metadata) -> Self {
         let (mtime, ctime) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
         Self(meta.dev(), meta.ino(), meta.size(), mtime.0, mtime.1, ctime.0, ctime.1)
+    }
+
+    fn of_stat(stat: &Stat) -> Self {
+        let (mtime, ctime) =
+            ((stat.st_mtime, stat.st_mtime_nsec as i64), (stat.st_ctime, stat.st_ctime_nsec as i64));
+        // The types of these fields differ between systems.
+        Self(stat.st_dev as u64, stat.st_ino as u64, stat.st_size as u64, mtime.0, mtime.1, ctime.0, ctime.1)
     }
 
     /// Whether the file is older than the resolution of its time stamps, so that other content would have another
@@ -66,19 +75,62 @@ pub(crate) struct Found {
 /// # Errors
 /// When its metadata cannot be read, or it is not a file.
 pub(crate) fn find(path: &Path) -> Result<Option<Found>, String> {
-    let looked = fs::symlink_metadata(path).and_then(|meta| match meta.is_symlink() {
-        true => fs::metadata(path).map(|meta| (Kind::Link, meta)),
-        false => Ok((Kind::File, meta)),
+    look_up(CWD, path)
+}
+
+/// Looks up paths below a folder. Files of one folder follow each other in a record, so the folder of the last one stays
+/// open: looking up a name takes half as long as looking up a path.
+#[derive(Debug)]
+pub(crate) struct Finder<'a> {
+    folder: &'a Path,
+    /// The part of the last path before its name, and the folder there.
+    open: Option<(&'a str, OwnedFd)>,
+}
+
+impl<'a> Finder<'a> {
+    pub(crate) const fn new(folder: &'a Path) -> Self {
+        Self { folder, open: None }
+    }
+
+    /// Like [`find`], for a path relative to the folder.
+    pub(crate) fn find(&mut self, path: &'a str) -> Result<Option<Found>, String> {
+        let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if self.open.as_ref().is_none_or(|(last, _)| *last != above) {
+            let flags = LOOK.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+            self.open = open(self.folder.join(above), flags, Mode::empty()).ok().map(|open| (above, open));
+        }
+        match &self.open {
+            Some((_, open)) if !name.is_empty() => look_up(open.as_fd(), Path::new(name)),
+            _ => find(&self.folder.join(path)),
+        }
+    }
+}
+
+/// Opens a folder only to look up names in it, where the system knows that.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY;
+
+fn look_up(folder: BorrowedFd<'_>, path: &Path) -> Result<Option<Found>, String> {
+    let is_link = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+    let looked = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW).and_then(|stat| match is_link(&stat) {
+        true => statat(folder, path, AtFlags::empty()).map(|stat| (Kind::Link, stat)),
+        false => Ok((Kind::File, stat)),
     });
     match looked {
-        Ok((kind, meta)) if meta.is_file() => {
-            let executable = meta.mode() & 0o111 != 0;
-            Ok(Some(Found { kind, executable, stamp: Stamp::of(&meta) }))
+        Ok((kind, stat)) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+            let executable = stat.st_mode & 0o111 != 0;
+            Ok(Some(Found { kind, executable, stamp: Stamp::of_stat(&stat) }))
         }
         Ok(_) => Err("it is not a file".to_owned()),
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(format!("its metadata cannot be read: {error}")),
+        Err(error) if is_missing(&error.into()) => Ok(None),
+        Err(error) => Err(unreadable(&error.into())),
     }
+}
+
+fn unreadable(error: &io::Error) -> String {
+    format!("its metadata cannot be read: {error}")
 }
 
 pub(crate) fn is_missing(error: &io::Error) -> bool {
@@ -91,10 +143,10 @@ pub(crate) fn is_missing(error: &io::Error) -> bool {
 /// When it cannot be read, is not a file, is too large, or changed while it was read.
 pub(crate) fn read(path: &Path) -> Result<(Stamp, String, Vec<u8>), String> {
     // Without NONBLOCK, opening a named pipe would block until somebody writes to it.
-    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
     let opened = OpenOptions::new().read(true).custom_flags(flags).open(path);
     let mut file: File = opened.map_err(|error| format!("it cannot be read: {error}"))?;
-    let look = |file: &File| file.metadata().map_err(|error| format!("its metadata cannot be read: {error}"));
+    let look = |file: &File| file.metadata().map_err(|error| unreadable(&error));
     let meta = look(&file)?;
     if !meta.is_file() {
         return Err("it is not a file".to_owned());
