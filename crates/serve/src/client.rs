@@ -108,10 +108,10 @@ impl Borrower {
     fn introduced(&self, greeting: Greeting) -> io::Result<Conversation> {
         let Greeting { mut conversation, asked, nonce, peer, until } = greeting;
         // Checked here, while the daemon answers.
-        if Confinement::of(peer.pid).more_than(&Confinement::of_self()).is_some() {
+        if Confinement::is_more_than_mine(peer.pid) {
             return Err(io::Error::other("the other end is more confined than this process"));
         }
-        let key = Key::read(&self.state)?;
+        let expected = Key::read(&self.state)?.expect(&nonce, peer.pid);
         let said = conversation.finish(asked, until, &[]).map_err(Trouble::into_error)?;
         let text = |path: [&str; 2]| Some(said.get(path[0])?.get(path[1])?.as_str()?.into_owned());
         let pid =
@@ -121,7 +121,7 @@ impl Borrower {
             return Err(io::Error::other("it is a different version"));
         }
         // The process id of a relay differs from the one that the proof is for.
-        if pid != Some(peer.pid) || !key.proves(&proof.unwrap_or_default(), &nonce, peer.pid) {
+        if pid != Some(peer.pid) || !expected.is(&proof.unwrap_or_default()) {
             return Err(io::Error::other("it does not prove that it is the daemon"));
         }
         Ok(conversation)

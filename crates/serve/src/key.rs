@@ -59,10 +59,12 @@ impl Key {
     /// Whether the proof is valid, compared in constant time.
     #[must_use]
     pub fn proves(&self, proof: &str, nonce: &str, pid: u32) -> bool {
-        let pairs = proof.as_bytes().as_chunks::<2>().0;
-        let bytes: Option<Vec<u8>> =
-            pairs.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-        proof.len() == 64 && bytes.is_some_and(|bytes| self.mac(nonce, pid).verify_slice(&bytes).is_ok())
+        self.expect(nonce, pid).is(proof)
+    }
+
+    /// The proof that is expected for this nonce and process: its slow part is done before the proof arrives.
+    pub(crate) fn expect(&self, nonce: &str, pid: u32) -> ExpectedProof {
+        ExpectedProof(self.mac(nonce, pid))
     }
 
     fn mac(&self, nonce: &str, pid: u32) -> Hmac<Sha256> {
@@ -73,6 +75,19 @@ impl Key {
             mac.update(part);
         }
         mac
+    }
+}
+
+/// A proof that was not received yet.
+pub(crate) struct ExpectedProof(Hmac<Sha256>);
+
+impl ExpectedProof {
+    /// Whether this is it. Takes the same time for every wrong one.
+    pub(crate) fn is(self, proof: &str) -> bool {
+        let pairs = proof.as_bytes().as_chunks::<2>().0;
+        let bytes: Option<Vec<u8>> =
+            pairs.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+        proof.len() == 64 && bytes.is_some_and(|bytes| self.0.verify_slice(&bytes).is_ok())
     }
 }
 

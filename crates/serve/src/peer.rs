@@ -44,6 +44,7 @@ pub struct Confinement {
     filtered: Option<bool>,
 }
 
+#[cfg(target_os = "linux")]
 const NAMESPACES: [&str; 4] = ["mnt", "user", "pid", "net"];
 
 impl Confinement {
@@ -61,18 +62,14 @@ impl Confinement {
 
     #[cfg(target_os = "linux")]
     fn read(process: &str) -> Self {
-        let namespace = |name: &str| {
-            let link = std::fs::read_link(format!("/proc/{process}/ns/{name}")).ok()?;
-            Some(link.to_string_lossy().into_owned())
-        };
         let status = status(process).unwrap_or_default();
         let flag = |name: &str| {
-            let at = memchr::memmem::find(status.as_bytes(), name.as_bytes())?;
+            let at = status.find(name)?;
             let value = status.get(at + name.len()..)?.trim_start_matches([' ', '\t']);
             Some(!value.starts_with('0'))
         };
         Self {
-            namespaces: NAMESPACES.iter().map(|name| namespace(name)).collect(),
+            namespaces: namespaces(process),
             no_new_privileges: flag("\nNoNewPrivs:"),
             filtered: flag("\nSeccomp:"),
         }
@@ -80,7 +77,18 @@ impl Confinement {
 
     #[cfg(not(target_os = "linux"))]
     fn read(_: &str) -> Self {
-        Self { namespaces: Some(Vec::new()), no_new_privileges: Some(false), filtered: Some(false) }
+        Self { namespaces: namespaces(""), no_new_privileges: Some(false), filtered: Some(false) }
+    }
+
+    /// Whether another process is more confined than this one.
+    pub(crate) fn is_more_than_mine(pid: u32) -> bool {
+        let its = Self::of(pid);
+        // The kernel takes long to list the status of a process, and this process's own matters only beside a flag.
+        let mine = match (its.no_new_privileges, its.filtered) {
+            (Some(false), Some(false)) => Self { namespaces: namespaces("self"), ..its.clone() },
+            _ => Self::of_self(),
+        };
+        its.more_than(&mine).is_some()
     }
 
     /// In which way it is more confined than `other`.
@@ -95,6 +103,21 @@ impl Confinement {
         }
         has(self.filtered, other.filtered).then_some("it has a Seccomp filter")
     }
+}
+
+/// The namespaces that a process is in, by their ids; `None` when that cannot be looked up.
+#[cfg(target_os = "linux")]
+fn namespaces(process: &str) -> Option<Vec<String>> {
+    let namespace = |name: &&str| {
+        let link = std::fs::read_link(format!("/proc/{process}/ns/{name}")).ok()?;
+        Some(link.to_string_lossy().into_owned())
+    };
+    NAMESPACES.iter().map(namespace).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn namespaces(_: &str) -> Option<Vec<String>> {
+    Some(Vec::new())
 }
 
 /// Whether this process is more confined than one of its ancestors, or than the first process of the system: then it

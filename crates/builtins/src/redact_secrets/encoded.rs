@@ -8,6 +8,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 /// Shorter runs of characters cannot contain a real secret.
 const SHORTEST: usize = 16;
+/// Shorter texts are searched byte by byte: before its first search `memchr` asks the processor what it can do, which
+/// takes longer in a virtual machine.
+const QUICK_SEARCH: usize = 4096;
 /// Lines of this length or more may continue in the next one.
 const WRAPPED: usize = 60;
 
@@ -186,8 +189,13 @@ impl Unescaped {
 /// The next part after `from` in which characters are written as escapes.
 pub(super) fn next_escaped(text: &str, from: usize) -> Option<Unescaped> {
     let bytes = text.as_bytes();
-    let mut candidates = memchr::memchr2_iter(b'%', b'\\', bytes.get(from..)?).map(|at| from + at);
-    let first = candidates.find(|at| escape(&bytes[*at..]).is_some())?;
+    let rest = bytes.get(from..)?;
+    let is_escape = |at: &usize| escape(&rest[*at..]).is_some();
+    let first = from
+        + match rest.len() < QUICK_SEARCH {
+            true => (0..rest.len()).find(is_escape),
+            false => memchr::memchr2_iter(b'%', b'\\', rest).find(is_escape),
+        }?;
     let is_part =
         |byte: &&u8| !byte.is_ascii_whitespace() && !matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>');
     let start = first - bytes[from..first].iter().rev().take_while(is_part).count();

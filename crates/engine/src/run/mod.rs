@@ -75,7 +75,8 @@ pub(crate) use stage::Stage;
 pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
-    NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers, WorkerInfo,
+    BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
+    Warm, WorkerInfo,
 };
 
 /// The result of running one hook.

@@ -9,6 +9,7 @@ mod compare;
 mod diff;
 mod ever;
 mod glob;
+mod lines;
 mod project;
 mod record;
 mod review;

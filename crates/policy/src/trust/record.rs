@@ -10,9 +10,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hmac::{Hmac, KeyInit, Mac};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::lines;
 use super::stamp::{Kind, Stamp, hex};
 use crate::state;
 
@@ -21,9 +21,8 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 const KEY: &str = "key";
 
 /// What a person trusts in one folder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Record {
-    version: u32,
     /// The folder, by its real path.
     pub(crate) folder: String,
     /// When it was trusted, in seconds since 1970.
@@ -31,18 +30,15 @@ pub(crate) struct Record {
     /// The newest content.
     pub(crate) files: Vec<RecordedFile>,
     /// The patterns of `trust:`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) globs: Vec<String>,
     /// Older contents that are trusted too.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) also: Vec<Vec<RecordedFile>>,
     /// Their patterns of `trust:`, in the same order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) also_globs: Vec<Vec<String>>,
 }
 
 /// One file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordedFile {
     /// Relative to the folder of the record.
     pub(crate) path: String,
@@ -51,10 +47,8 @@ pub(crate) struct RecordedFile {
     /// In hexadecimal; empty when the file does not exist.
     pub(crate) sha256: String,
     /// Whether the loader reads it: it must not change between the comparison and the loading.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) loads: bool,
     /// The stamp that the file had when this digest was computed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<Stamp>,
 }
 
@@ -68,15 +62,7 @@ impl RecordedFile {
 
 impl Record {
     pub(crate) fn new(folder: &str, at: u64, files: Vec<RecordedFile>, globs: Vec<String>) -> Self {
-        Self {
-            version: 1,
-            folder: folder.to_owned(),
-            at,
-            files,
-            globs,
-            also: Vec::new(),
-            also_globs: Vec::new(),
-        }
+        Self { folder: folder.to_owned(), at, files, globs, also: Vec::new(), also_globs: Vec::new() }
     }
 }
 
@@ -152,7 +138,7 @@ impl Records {
         if hex(&authentic(&key, body)).as_bytes() != mac {
             return Err(bad("it was not written by `crosier trust` on this machine"));
         }
-        serde_json::from_slice(body).map_err(|_| bad("it is damaged"))
+        lines::read(body).ok_or_else(|| bad("it is damaged, or of another version"))
     }
 
     /// Every record that can be read.
@@ -175,7 +161,7 @@ impl Records {
     }
 
     fn write_held(&self, record: &Record) -> io::Result<()> {
-        let body = serde_json::to_vec(record)?;
+        let body = lines::write(record)?;
         let key = self.key().map_err(io::Error::other)?;
         let mut bytes = hex(&authentic(&key, &body)).into_bytes();
         bytes.push(b'\n');

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The largest file that is recorded.
@@ -19,10 +18,24 @@ const TICK: Duration = Duration::from_millis(50);
 const COARSE_TICK: Duration = Duration::from_secs(2);
 
 /// Metadata that changes when a file does. It includes the ctime, which only the system sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp(u64, u64, u64, i64, i64, i64, i64);
 
 impl Stamp {
+    /// How many numbers it is made of.
+    pub(crate) const NUMBERS: usize = 7;
+
+    pub(crate) fn numbers(&self) -> [i64; Self::NUMBERS] {
+        let Self(device, inode, size, mtime, mtime_ns, ctime, ctime_ns) = *self;
+        [device.cast_signed(), inode.cast_signed(), size.cast_signed(), mtime, mtime_ns, ctime, ctime_ns]
+    }
+
+    pub(crate) fn from_numbers(numbers: [i64; Self::NUMBERS]) -> Self {
+        let [device, inode, size, mtime, mtime_ns, ctime, ctime_ns] = numbers;
+        let unsigned = (device.cast_unsigned(), inode.cast_unsigned(), size.cast_unsigned());
+        Self(unsigned.0, unsigned.1, unsigned.2, mtime, mtime_ns, ctime, ctime_ns)
+    }
+
     pub(crate) fn of(meta: &Metadata) -> Self {
         let (mtime, ctime) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
         Self(meta.dev(), meta.ino(), meta.size(), mtime.0, mtime.1, ctime.0, ctime.1)
@@ -49,8 +62,7 @@ impl Stamp {
 }
 
 /// What a recorded path is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A file.
     File,

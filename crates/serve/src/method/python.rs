@@ -6,18 +6,19 @@ use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{
     Cwd, Json, Layer, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonSources, PythonSpec,
+    PythonWorkers, Warm,
 };
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-use crate::connection::{Connection, Request};
+use crate::connection::{Connection, MethodResult, Request};
 use crate::error::{ErrorKind, RpcError, object};
 use crate::message::Id;
 use crate::params::Params;
@@ -44,6 +45,8 @@ const KNOWN: [&str; 20] = [
     "pass",
     "timeout_ms",
 ];
+/// How long a thread that serves connections waits for a worker that is ready.
+const ON_THIS_THREAD: Duration = Duration::from_micros(300);
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
 
 /// A call that owns what it needs, so that it can move to a thread.
@@ -65,32 +68,67 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
         Ok(call) => call,
         Err(error) => return connection.answer(request, Err(error)).await,
     };
-    let Ok((held, watched)) = std::io::pipe() else {
-        let error = RpcError::new(ErrorKind::Internal, "no descriptors are left")
-            .with("begun", Json::from(json!(false)));
-        return connection.answer(request, Err(error)).await;
-    };
-    let cancelled = connection.cancellable(&request.id);
     let under_way = connection.server.begin_fire();
     let workers = connection.server.workers();
     let deadline = request.received.checked_add(call.left);
+    let begun = match call.begin_warm(connection, &workers, deadline) {
+        Warm::Answered(lent) => {
+            drop(under_way);
+            return connection.answer(request, result_of(lent, ErrorKind::Internal)).await;
+        }
+        Warm::Begun(begun) => Some(begun),
+        _ => None,
+    };
+    let Ok((held, watched)) = std::io::pipe() else {
+        let error = RpcError::new(ErrorKind::Internal, "no descriptors are left")
+            .with("begun", Json::from(json!(begun.is_some())));
+        return connection.answer(request, Err(error)).await;
+    };
+    let cancelled = connection.cancellable(&request.id);
     let pending =
         Arc::new(Pending { connection: Arc::clone(connection), id: request.id, state: Mutex::default() });
     let (ended, is_ended) = oneshot::channel();
     tokio::spawn(Arc::clone(&pending).watch(is_ended, cancelled, held));
     run(connection, move || {
         let lent = catch_unwind(AssertUnwindSafe(|| {
-            let mut python = PythonCall::new(&call.spec, &call.hook, call.event.text(), call.timeout);
-            (python.layer, python.record, python.environment) = (call.layer, call.record, &call.env);
-            (python.second, python.pass) = (call.second, call.pass);
-            python.deadline = deadline.unwrap_or(python.deadline);
-            workers.lend(&python.stopped_by(watched.as_fd()).keeping_output())
+            let python = call.python(deadline).stopped_by(watched.as_fd());
+            match begun {
+                Some(begun) => begun.finish(&python),
+                None => workers.lend(&python),
+            }
         }));
-        let failed = |_| Err(NotHere { why: "the server failed".to_owned(), may_have_begun: true });
-        pending.answer(request.permit, lent.unwrap_or_else(failed));
+        pending.answer(request.permit, lent.unwrap_or_else(|_| Err(server_failed())));
         drop((ended, under_way));
     });
     true
+}
+
+impl Call {
+    fn python(&self, deadline: Option<Instant>) -> PythonCall<'_> {
+        let mut python = PythonCall::new(&self.spec, &self.hook, self.event.text(), self.timeout);
+        (python.layer, python.record, python.environment) = (self.layer, self.record.clone(), &self.env);
+        (python.second, python.pass) = (self.second, self.pass);
+        python.deadline = deadline.unwrap_or(python.deadline);
+        python.keeping_output()
+    }
+
+    /// Calls a worker that is ready, on this thread: the caller waits for every switch between threads, and most hooks
+    /// answer in less time than one takes.
+    fn begin_warm(
+        &self,
+        connection: &Connection,
+        workers: &PythonWorkers,
+        deadline: Option<Instant>,
+    ) -> Warm {
+        let Some(_permit) = connection.server.calls_in_place() else { return Warm::Cold };
+        let lent =
+            catch_unwind(AssertUnwindSafe(|| workers.lend_warm(&self.python(deadline), ON_THIS_THREAD)));
+        lent.unwrap_or_else(|_| Warm::Answered(Err(server_failed())))
+    }
+}
+
+fn server_failed() -> NotHere {
+    NotHere { why: "the server failed".to_owned(), may_have_begun: true }
 }
 
 /// Runs a call on this thread, whose other tasks move to another one: the caller waits for every switch between
@@ -161,12 +199,15 @@ impl Pending {
     fn answer(&self, permit: Option<OwnedSemaphorePermit>, lent: Result<PythonResult, NotHere>) {
         let before = std::mem::replace(&mut *self.state(), State::Answered);
         let kind = if before == State::Cancelled { ErrorKind::Cancelled } else { ErrorKind::Internal };
-        let result = lent.map(answer).map_err(|NotHere { why, may_have_begun }| {
-            RpcError::new(kind, why).with("begun", Json::from(json!(may_have_begun)))
-        });
         self.connection.is_over(&self.id);
-        self.connection.respond(&self.id, permit, result);
+        self.connection.respond(&self.id, permit, result_of(lent, kind));
     }
+}
+
+fn result_of(lent: Result<PythonResult, NotHere>, kind: ErrorKind) -> MethodResult {
+    lent.map(answer).map_err(|NotHere { why, may_have_begun }| {
+        RpcError::new(kind, why).with("begun", Json::from(json!(may_have_begun)))
+    })
 }
 
 fn read(request: &Request) -> Result<Call, RpcError> {

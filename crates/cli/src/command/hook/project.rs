@@ -52,7 +52,7 @@ fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     sweep(&folder);
     // The first process writes it; concurrent ones read it.
-    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    let beside = folder.join(format!("{}.new", std::process::id()));
     fs::write(&beside, here.as_os_str().as_bytes())?;
     let linked = fs::hard_link(&beside, &path);
     let _ = fs::remove_file(&beside);

@@ -169,20 +169,47 @@ fn sweep(folder: &Path) {
 
 /// The file of a call's session; `None` when it has no session.
 fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
-    Some(state.join("hook").join(name_of(call)?).with_extension("json"))
+    Some(state.join("hook").join(name_of(call)? + ".json"))
 }
 
 /// The name of a call's session, for files; `None` when it has no session.
 pub(super) fn name_of(call: &Call) -> Option<String> {
-    use std::fmt::Write as _;
     let session = Some(call.session()).filter(|session| !session.is_empty())?;
-    let mut name = format!("{}-", call.agent.name);
+    Some(file_name(call.agent.name, &session))
+}
+
+/// A session by its id, which is a UUID in most agents. Any other text, which may be no file name, or differ from
+/// another one only in its case, by its digest; the dot keeps the two apart.
+fn file_name(agent: &str, session: &str) -> String {
+    use std::fmt::Write as _;
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if session.len() <= 64 && session.bytes().all(is_plain) {
+        return format!("{agent}-{session}");
+    }
+    let mut name = format!("{agent}.");
     for byte in &Sha256::digest(session.as_bytes())[..12] {
         let _ = write!(name, "{byte:02x}");
     }
-    Some(name)
+    name
 }
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn every_session_has_a_file_of_its_own() {
+        let plain = "0b6d2c1e-8f3a-4c51-9d7e-2f1a3b4c5d6e";
+        assert_eq!(file_name("claude", plain), format!("claude-{plain}"));
+        let mut names: Vec<String> =
+            ["../x", "A", "a", "a.b", "a/b", "é", &"a".repeat(65), "a\0"].map(|id| file_name("x", id)).into();
+        assert!(names.iter().all(|name| name.len() < 100 && !name.contains(['/', '\0'])), "{names:?}");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 8);
+    }
 }

@@ -162,7 +162,10 @@ impl ServeArgs {
             if !self.detached {
                 print::note(&format!("crosier: serving at {}", print::shown_path(socket.path())));
             }
-            server.run_socket(bound).await;
+            // As a task: the thread that learns of a connection accepts it and reads from it, and need not wake the
+            // first one.
+            let served = tokio::spawn(async move { server.run_socket(bound).await });
+            served.await.map_err(|_| Failed::new(Exit::Failed, "the server failed"))?;
             Ok(signal.exit())
         })
     }

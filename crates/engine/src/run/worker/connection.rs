@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use super::super::os;
+use super::super::os::{self, Readiness};
 use super::super::process::{Lines, ReadResult, Start, read};
 use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::interpreter::{Hello, Setup};
@@ -149,12 +149,7 @@ impl Connection {
             return Err(CallError { step: CallStep::Waiting, cause: Cause::Late });
         }
         let in_one_piece = input.len() < ONE_PIECE;
-        let mut out = std::mem::take(&mut self.out);
-        out.clear();
-        self.facts.calls.fetch_add(1, Ordering::Relaxed);
-        if std::mem::take(&mut self.variables_changed) {
-            push_environment(&mut out, &self.variables);
-        }
+        let mut out = self.new_request();
         // If the hook is not loaded, or has changed, it is loaded in the same round trip.
         let (load, number) = match self.loaded.fresh(spec, hook) {
             Some(number) => (None, number),
@@ -180,6 +175,77 @@ impl Connection {
         response
     }
 
+    /// Begins to call a hook that is loaded, without waiting for its answer, and returns the number of the call. `None`
+    /// if it is not loaded, or has changed, or the request is too large to be written at once.
+    pub(super) fn begin_call(
+        &mut self,
+        spec: &Arc<PythonSpec>,
+        hook: &Arc<str>,
+        input: &str,
+        phase: u16,
+        limits: &CallLimits<'_>,
+    ) -> Option<u64> {
+        let number = self.loaded.fresh(spec, hook).filter(|_| !limits.left().is_zero())?;
+        let mut out = self.new_request();
+        let id = self.next_id();
+        let (left, event_bytes) = (limits.left(), input.len());
+        push_call(&mut out, id, &CallRequest { number, phase, left, event_bytes, large: &[] });
+        out.extend_from_slice(input.as_bytes());
+        self.forget_printed(limits);
+        let mut parts = [out.as_slice(), &[]];
+        self.process.write(&mut parts);
+        // A worker that has only a part of a request cannot be used for another one.
+        self.process.is_broken |= !parts[0].is_empty();
+        self.out = out;
+        (!self.process.is_broken).then_some(id)
+    }
+
+    /// The answer to a call that was begun, if it comes before the deadline of these limits. Everything else, a worker
+    /// that has ended included, is left to [`finish_call`](Self::finish_call): ending a worker takes time.
+    pub(super) fn answer_within(
+        &mut self,
+        id: u64,
+        limits: &CallLimits<'_>,
+    ) -> Option<Result<Response, CallError>> {
+        let ready = self.process.wait(limits, false).ok()?;
+        if !ready.stdout || ready.exited || self.read_responses() {
+            return None;
+        }
+        let response = self.reader.response(id).ok()??;
+        Some(self.finish(response, &mut Lines::default(), limits).map_err(|cause| {
+            self.process.is_broken = true;
+            CallError { step: CallStep::Calling, cause }
+        }))
+    }
+
+    /// Waits for the answer to a call that was begun.
+    pub(super) fn finish_call(&mut self, id: u64, limits: &CallLimits<'_>) -> Result<Response, CallError> {
+        let mut awaited: &[Awaited] = &[Awaited { id, loads: None }];
+        self.try_exchange([&[], &[]], &mut awaited, limits, true).map_err(|cause| {
+            self.process.is_broken = true;
+            CallError { step: CallStep::Calling, cause }
+        })
+    }
+
+    /// The buffer for a request, with the variables in it that the worker does not have yet.
+    fn new_request(&mut self) -> Vec<u8> {
+        let mut out = std::mem::take(&mut self.out);
+        out.clear();
+        self.facts.calls.fetch_add(1, Ordering::Relaxed);
+        if std::mem::take(&mut self.variables_changed) {
+            push_environment(&mut out, &self.variables);
+        }
+        out
+    }
+
+    /// What was printed between two calls belongs to neither.
+    fn forget_printed(&mut self, limits: &CallLimits<'_>) {
+        if limits.progress.is_some() {
+            self.read_available(&mut Lines::default(), None);
+        }
+        self.printed.clear();
+    }
+
     /// What the last call printed.
     pub(super) fn take_printed(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.printed)
@@ -200,7 +266,8 @@ impl Connection {
         last: CallStep,
     ) -> Result<Response, CallError> {
         let mut awaited = requests;
-        self.try_exchange(parts, &mut awaited, limits).map_err(|cause| {
+        self.forget_printed(limits);
+        self.try_exchange(parts, &mut awaited, limits, false).map_err(|cause| {
             self.process.is_broken = true;
             CallError { step: if awaited.len() > 1 { CallStep::Loading } else { last }, cause }
         })
@@ -211,16 +278,16 @@ impl Connection {
         mut parts: [&[u8]; 2],
         awaited: &mut &[Awaited],
         limits: &CallLimits<'_>,
+        mut may_have_answered: bool,
     ) -> Result<Response, Cause> {
-        if limits.progress.is_some() {
-            // What was printed between two calls belongs to neither.
-            self.read_available(&mut Lines::default(), None);
-        }
-        self.printed.clear();
         let mut lines = Lines::default();
         loop {
             self.process.write(&mut parts);
-            let ready = self.process.wait(limits, parts.iter().any(|part| !part.is_empty()))?;
+            let ready = match std::mem::take(&mut may_have_answered) {
+                // Its answer may have been read already.
+                true => Readiness { stdout: true, ..Readiness::default() },
+                false => self.process.wait(limits, parts.iter().any(|part| !part.is_empty()))?,
+            };
             if ready.stderr {
                 self.read_printed(&mut lines, limits.progress);
             }

@@ -13,14 +13,17 @@ use std::time::{Duration, Instant};
 use crosier_protocol::Event;
 
 use super::borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
-use super::call::{CallError, CallStep, Cause};
+use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::interpreter::Setup;
-use super::pool::Pool;
+use super::pool::{Lease, Pool};
 use super::request::record_json;
+use super::response::Response;
 use crate::registry::{Layer, PythonSpec};
 
 /// The maximum number of pools; beyond it, the least recently used one is closed.
 const MAX_POOLS: usize = 16;
+/// The longest event of a call that is begun without waiting: it is written at once.
+const MAX_WARM_EVENT: usize = 16 * 1024;
 /// The maximum number of functions that are remembered.
 const MAX_SPECS: usize = 1024;
 
@@ -70,14 +73,25 @@ impl PythonWorkers {
     /// When no worker could be started, or it ended before it answered. The caller can then run the hook
     /// itself.
     pub fn lend(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
-        self.try_call(call).or_else(|error| match error.cause {
-            Cause::Late => Ok(failed(error, call)),
-            _ => {
-                let may_have_begun = matches!(error.step, CallStep::Loading | CallStep::Calling);
-                let why = error.into_failure(call.spec, call.timeout).detail;
-                Err(NotHere { why, may_have_begun })
-            }
-        })
+        answered(self.try_call(call), call)
+    }
+
+    /// Like [`lend`](Self::lend), for a thread that must not wait longer than `within`: only if a worker is idle and
+    /// has the function loaded.
+    pub fn lend_warm(&self, call: &PythonCall<'_>, within: Duration) -> Warm {
+        let Some((mut lease, spec)) = self.warm_lease(call) else { return Warm::Cold };
+        let limits = call.limits();
+        let Some(id) = lease.connection.begin_call(&spec, call.hook, call.event, call.phase(), &limits)
+        else {
+            lease.end();
+            return Warm::Cold;
+        };
+        let soon = Instant::now() + within;
+        let short = CallLimits { deadline: limits.deadline.min(soon), ..limits };
+        match lease.connection.answer_within(id, &short) {
+            Some(called) => Warm::Answered(answered(returned(lease, called, &limits), call)),
+            None => Warm::Begun(BegunCall { lease, id }),
+        }
     }
 
     /// All workers, idle and busy.
@@ -120,9 +134,24 @@ impl PythonWorkers {
         lease.connection.set_environment(variables);
         let large = Event::large_values_of(call.event);
         let called = lease.connection.call(&spec, call.hook, call.event, &large, call.phase(), &limits);
-        let printed = if limits.progress.is_some() { lease.connection.take_printed() } else { Vec::new() };
-        lease.end();
-        called.map(|response| PythonResult { response: response.into(), printed })
+        returned(lease, called, &limits)
+    }
+
+    /// An idle worker for this call, with its variables set.
+    fn warm_lease(&self, call: &PythonCall<'_>) -> Option<(Lease, Arc<PythonSpec>)> {
+        if call.event.len() > MAX_WARM_EVENT {
+            return None;
+        }
+        let (key, variables) = key_of(call);
+        let mut state = self.lock();
+        let kept = state.pools.get_mut(&key)?;
+        kept.used = Instant::now();
+        let pool = Arc::clone(&kept.pool);
+        let spec = state.spec(call.spec);
+        drop(state);
+        let mut lease = pool.lease_idle(&call.limits())?;
+        lease.connection.set_environment(variables);
+        Some((lease, spec))
     }
 
     /// The function, the pool for it, and the variables for this call only.
@@ -131,15 +160,7 @@ impl PythonWorkers {
         &self,
         call: &PythonCall<'_>,
     ) -> Result<(Arc<PythonSpec>, Arc<Pool>, Vec<(OsString, OsString)>), CallError> {
-        let record = call.record.as_ref().map(record_json).map(Arc::from);
-        let (env, variables) = call.environment.iter().cloned().partition(|(name, _)| is_read_at_start(name));
-        let key = PoolKey {
-            layer: call.layer,
-            record: record.clone(),
-            interpreter: call.spec.interpreter.clone(),
-            folder: call.spec.project_dir.clone(),
-            env,
-        };
+        let (key, variables) = key_of(call);
         // Dropped after the lock is released: it takes time to end a worker.
         let mut ended = Vec::new();
         let mut state = self.lock();
@@ -153,7 +174,7 @@ impl PythonWorkers {
                 Arc::clone(&kept.pool)
             }
             None => {
-                let setup = Setup { env: key.env.clone(), record, guard: None };
+                let setup = Setup { env: key.env.clone(), record: key.record.clone(), guard: None };
                 let pool = Arc::new(Pool::new(&key.interpreter, &key.folder, setup)?);
                 while state.pools.len() >= MAX_POOLS
                     && let Some(oldest) = state.oldest()
@@ -172,6 +193,73 @@ impl PythonWorkers {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The result of [`PythonWorkers::lend_warm`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Warm {
+    /// It was answered in time, or cannot be.
+    Answered(Result<PythonResult, NotHere>),
+    /// It was begun, and is not answered yet.
+    Begun(BegunCall),
+    /// No worker is ready for it; nothing was done.
+    Cold,
+}
+
+/// A call that a worker is running.
+#[derive(Debug)]
+pub struct BegunCall {
+    lease: Lease,
+    id: u64,
+}
+
+impl BegunCall {
+    /// Waits for the answer. `call` is the one that was begun; it can have other descriptors that stop it.
+    ///
+    /// # Errors
+    /// When the worker ended before it answered.
+    pub fn finish(mut self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+        let limits = call.limits();
+        let called = self.lease.connection.finish_call(self.id, &limits);
+        answered(returned(self.lease, called, &limits), call)
+    }
+}
+
+/// Returns a worker after a call.
+fn returned(
+    mut lease: Lease,
+    called: Result<Response, CallError>,
+    limits: &CallLimits<'_>,
+) -> Result<PythonResult, CallError> {
+    let printed = if limits.progress.is_some() { lease.connection.take_printed() } else { Vec::new() };
+    lease.end();
+    called.map(|response| PythonResult { response: response.into(), printed })
+}
+
+/// The result for a caller that can run the hook itself.
+fn answered(called: Result<PythonResult, CallError>, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+    called.or_else(|error| match error.cause {
+        Cause::Late => Ok(failed(error, call)),
+        _ => {
+            let may_have_begun = matches!(error.step, CallStep::Loading | CallStep::Calling);
+            let why = error.into_failure(call.spec, call.timeout).detail;
+            Err(NotHere { why, may_have_begun })
+        }
+    })
+}
+
+/// The pool for a call, and the variables for this call only.
+fn key_of(call: &PythonCall<'_>) -> (PoolKey, Vec<(OsString, OsString)>) {
+    let (env, variables) = call.environment.iter().cloned().partition(|(name, _)| is_read_at_start(name));
+    let key = PoolKey {
+        layer: call.layer,
+        record: call.record.as_ref().map(record_json).map(Arc::from),
+        interpreter: call.spec.interpreter.clone(),
+        folder: call.spec.project_dir.clone(),
+        env,
+    };
+    (key, variables)
 }
 
 impl State {

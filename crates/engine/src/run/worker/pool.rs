@@ -247,6 +247,24 @@ impl Pool {
             .collect()
     }
 
+    /// Leases an idle worker, if there is one and no call waits for it. Does not wait.
+    pub(super) fn lease_idle(self: &Arc<Self>, limits: &CallLimits<'_>) -> Option<Lease> {
+        let mut state = lock(&self.state);
+        if state.is_closed || !state.queue.is_empty() {
+            return None;
+        }
+        let mut connection = state.idle.pop()?;
+        if !connection.is_healthy(limits).unwrap_or(false) {
+            // Whoever may wait ends it.
+            state.idle.push(connection);
+            return None;
+        }
+        state.busy += 1;
+        state.lent.push(Arc::clone(&connection.facts));
+        drop(state);
+        Some(Lease { connection, slot: BusySlot(Arc::clone(self)) })
+    }
+
     pub(super) fn lease(self: &Arc<Self>, limits: &CallLimits<'_>) -> Result<Lease, CallError> {
         // Dropped after the lock is released: it takes time to end a worker.
         let mut stale = Vec::new();
