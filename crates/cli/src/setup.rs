@@ -1,11 +1,13 @@
 //! From the command line to an engine.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crosier::config::{Config, Loader, Problems};
 use crosier::{Builder, Catalog, Engine, Handler};
 use crosier_agent::agent::AgentHooks;
 use crosier_policy::{Closed, Fault, Loaded, Notices, Policy, Request};
+use crosier_serve::Borrower;
 
 use crate::agent::scopes;
 use crate::command::serve;
@@ -82,13 +84,10 @@ impl Hooks {
 
     /// Builds the engine of the policy in force.
     pub(crate) fn of(
-        mut loaded: Loaded,
+        loaded: Loaded,
         request: &Request,
         more: impl FnOnce(Builder) -> Builder,
     ) -> Result<Self, Failed> {
-        let switched_off = std::mem::take(&mut loaded.switched_off);
-        let files = std::mem::take(&mut loaded.files);
-        let is_logged = loaded.settings.log != Some(false);
         let borrower = serve::borrower(&request.homes, &loaded.settings);
         let mut hooks = loaded.layers.iter().flat_map(|(_, config)| &config.hooks);
         if let Some(borrower) = &borrower
@@ -97,6 +96,19 @@ impl Hooks {
             // The daemon answers while the engine is built.
             borrower.greet();
         }
+        Self::borrowing(loaded, request, borrower, more)
+    }
+
+    /// Like [`of`](Self::of), with the runner for Python hooks.
+    pub(crate) fn borrowing(
+        mut loaded: Loaded,
+        request: &Request,
+        borrower: Option<Arc<Borrower>>,
+        more: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Self, Failed> {
+        let switched_off = std::mem::take(&mut loaded.switched_off);
+        let files = std::mem::take(&mut loaded.files);
+        let is_logged = loaded.settings.log != Some(false);
         let builder = more(at_home(loaded.builder(), &request.project));
         let builder = borrower.into_iter().fold(builder, |builder, borrower| builder.python_runner(borrower));
         let engine = build(builder)?;

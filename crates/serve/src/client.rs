@@ -107,10 +107,6 @@ impl Borrower {
     /// Checks that the other end is this person's daemon, of this version.
     fn introduced(&self, greeting: Greeting) -> io::Result<Conversation> {
         let Greeting { mut conversation, asked, nonce, peer, until } = greeting;
-        // Checked here, while the daemon answers.
-        if Confinement::is_more_than_mine(peer.pid) {
-            return Err(io::Error::other("the other end is more confined than this process"));
-        }
         let expected = Key::read(&self.state)?.expect(&nonce, peer.pid);
         let said = conversation.finish(asked, until, &[]).map_err(Trouble::into_error)?;
         let text = |path: [&str; 2]| Some(said.get(path[0])?.get(path[1])?.as_str()?.into_owned());
@@ -124,6 +120,7 @@ impl Borrower {
         if pid != Some(peer.pid) || !expected.is(&proof.unwrap_or_default()) {
             return Err(io::Error::other("it does not prove that it is the daemon"));
         }
+        conversation.unchecked = Some(peer.pid);
         Ok(conversation)
     }
 }
@@ -154,7 +151,12 @@ impl PythonRunner for Borrower {
         let params = request(call).ok_or_else(|| NotHere::before("a path or a variable is not UTF-8"))?;
         let mut conversation = self.connect()?;
         let stops: Vec<BorrowedFd<'_>> = call.stops().collect();
-        match conversation.ask("python.call", &params, call.deadline, &stops) {
+        let asked = conversation.begin("python.call", &params);
+        // Looked up while the daemon works: an answer is believed only after it.
+        if conversation.unchecked.take().is_some_and(Confinement::is_more_than_mine) {
+            return Err(NotHere::midway("the other end is more confined than this process"));
+        }
+        match conversation.finish(asked, call.deadline, &stops) {
             Ok(result) => {
                 self.free.lock().unwrap_or_else(PoisonError::into_inner).push(conversation);
                 result_of(&result)
@@ -295,12 +297,14 @@ pub struct Conversation {
     stream: UnixStream,
     read: Vec<u8>,
     last: u64,
+    /// The process at the other end, if it is not known yet whether it is confined.
+    unchecked: Option<u32>,
 }
 
 impl Conversation {
     fn over(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, read: Vec::new(), last: 0 })
+        Ok(Self { stream, read: Vec::new(), last: 0, unchecked: None })
     }
 
     /// Connects to a server without checking who runs it, and sends `hello`.
@@ -375,7 +379,7 @@ impl Conversation {
             // Once the last byte is sent, the server may have acted on the line, even if it is gone by now.
             let sent = left.is_empty();
             let lost = |why: String| Trouble::Lost { why, sent };
-            let mut piece = [0; 16 * 1024];
+            let mut piece = [0; 4 * 1024];
             match self.stream.read(&mut piece) {
                 Ok(0) => return Err(lost("the daemon closed the connection".to_owned())),
                 Ok(count) => {

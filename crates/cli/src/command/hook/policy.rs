@@ -1,8 +1,12 @@
 //! The policy in force for an event.
 
+use std::cell::OnceCell;
+
+use crosier::config::HostSettings;
 use crosier_policy::{Notices, Policy as Found, Request, StateFolder};
 
 use crate::command::fire::background;
+use crate::command::serve;
 use crate::print;
 use crate::setup::Hooks;
 
@@ -24,11 +28,19 @@ pub(super) fn reason(why: &str) -> String {
 
 /// Loads the policy.
 pub(super) fn in_force(request: &Request, state: &StateFolder) -> Policy {
-    match crosier_policy::in_force_with(request, state) {
+    let borrower = OnceCell::new();
+    // The daemon answers the greeting while the rest is loaded and the engine is built.
+    let greet = |settings: &HostSettings| {
+        if let Some(new) = serve::borrower(&request.homes, settings) {
+            new.greet();
+            let _ = borrower.set(new);
+        }
+    };
+    match crosier_policy::in_force_with(request, state, &greet) {
         Found::Loaded(mut loaded) => {
             let notices = std::mem::take(&mut loaded.notices);
-            let launch = background::launcher(request);
-            match Hooks::of(*loaded, request, |builder| builder.launcher(launch)) {
+            let (launch, borrower) = (background::launcher(request), borrower.into_inner());
+            match Hooks::borrowing(*loaded, request, borrower, |builder| builder.launcher(launch)) {
                 Ok(hooks) => Policy::Loaded(Box::new(hooks), notices),
                 Err(failed) => Policy::Closed(print::one_line(&failed.message), None),
             }
