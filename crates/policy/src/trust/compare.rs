@@ -16,6 +16,9 @@ pub(crate) struct Difference {
     pub(crate) what: String,
 }
 
+/// The most folders whose stamps are kept.
+const MOST_LISTED: usize = 1000;
+
 /// When to compare virtual environments, which can have thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Venvs {
@@ -42,13 +45,13 @@ pub(crate) struct Compared {
 /// The first difference from the newest content.
 pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Difference> {
     let folder = PathBuf::from(&record.folder);
-    let first = match compare_content(&folder, &mut record.files, &record.globs, venvs) {
+    let first = match compare_content(&folder, &mut record.files, &record.globs, &mut record.listed, venvs) {
         Ok(compared) => return Ok(compared),
         Err(difference) => difference,
     };
     for (at, files) in record.also.iter_mut().enumerate() {
         let globs = record.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
-        if let Ok(compared) = compare_content(&folder, files, globs, venvs) {
+        if let Ok(compared) = compare_content(&folder, files, globs, &mut Vec::new(), venvs) {
             return Ok(Compared { content: at + 1, ..compared });
         }
     }
@@ -59,6 +62,7 @@ fn compare_content(
     folder: &Path,
     files: &mut [RecordedFile],
     globs: &[String],
+    listed: &mut Vec<(String, Stamp)>,
     venvs: Venvs,
 ) -> Result<Compared, Difference> {
     let mut finder = Finder::new(folder);
@@ -67,10 +71,12 @@ fn compare_content(
         let is_later = file.kind == Kind::Venv && venvs == Venvs::Later;
         stamps.push(if is_later { None } else { compare_file(&mut finder, folder, file)? });
     }
-    if let Some(difference) = new_file(folder, files, globs) {
-        return Err(difference);
-    }
     let mut learned = false;
+    if !globs.is_empty() && !is_as_listed(folder, listed) {
+        let now = list(folder, files, globs)?;
+        learned = now != *listed;
+        *listed = now;
+    }
     for (file, stamp) in files.iter_mut().zip(&stamps) {
         if *stamp != file.seen && stamp.is_some_and(|stamp| stamp.is_settled()) {
             file.seen = *stamp;
@@ -80,28 +86,45 @@ fn compare_content(
     Ok(Compared { content: 0, stamps, learned })
 }
 
-/// A file that matches a pattern of `trust:` and is not recorded.
-fn new_file(folder: &Path, files: &[RecordedFile], globs: &[String]) -> Option<Difference> {
-    if globs.is_empty() {
-        return None;
-    }
+/// Whether the folders that were listed are unchanged since then.
+fn is_as_listed(folder: &Path, listed: &[(String, Stamp)]) -> bool {
+    let is_same =
+        |(path, stamp): &(String, Stamp)| stamp::of_folder(&folder.join(path)).as_ref() == Some(stamp);
+    !listed.is_empty() && listed.iter().all(is_same)
+}
+
+/// Looks for files that match a pattern of `trust:` and are not recorded. Returns the folders that were listed, with
+/// their stamps; none, if they must be listed again the next time.
+fn list(folder: &Path, files: &[RecordedFile], globs: &[String]) -> Result<Vec<(String, Stamp)>, Difference> {
     let known: HashSet<&Path> = files.iter().map(|file| Path::new(&file.path)).collect();
+    let mut listed: Option<Vec<(String, Stamp)>> = Some(Vec::new());
     for pattern in globs {
         let mut new: Option<String> = None;
-        let looked = glob::each_file(folder, pattern, |path| {
+        // The stamp is from before the folder is listed: what is added meanwhile changes it.
+        let enter = |path: &Path| {
+            let stamp = stamp::of_folder(&folder.join(path)).filter(Stamp::is_settled);
+            let entry = path.to_str().map(str::to_owned).zip(stamp);
+            listed = listed.take().filter(|listed| listed.len() < MOST_LISTED).zip(entry).map(
+                |(mut listed, entry)| {
+                    listed.push(entry);
+                    listed
+                },
+            );
+        };
+        let found = |path: &Path| {
             if new.is_none() && !known.contains(path) {
                 new = Some(path.to_string_lossy().into_owned());
             }
-        });
-        if let Err(why) = looked {
+        };
+        if let Err(why) = glob::each_file(folder, pattern, enter, found) {
             let what = format!("is not as you trusted it: {why}");
-            return Some(Difference { path: pattern.clone(), what });
+            return Err(Difference { path: pattern.clone(), what });
         }
         if let Some(path) = new {
-            return Some(Difference { path, what: "is new since you trusted the project".to_owned() });
+            return Err(Difference { path, what: "is new since you trusted the project".to_owned() });
         }
     }
-    None
+    Ok(listed.unwrap_or_default())
 }
 
 /// Compares one file; returns its current stamp when it matches.

@@ -12,17 +12,22 @@ const MOST: usize = 100_000;
 /// When there are too many to look at.
 pub(crate) fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
-    each_file(folder, pattern, |path| found.push(folder.join(path)))?;
+    each_file(folder, pattern, |_| {}, |path| found.push(folder.join(path)))?;
     found.sort();
     Ok(found)
 }
 
 /// Calls `found` with every file below a folder that a pattern matches: with its path relative to the folder, in any
-/// order.
+/// order. Before a folder is listed, `enter` is called with its path.
 ///
 /// # Errors
 /// When there are too many to look at.
-pub(crate) fn each_file(folder: &Path, pattern: &str, mut found: impl FnMut(&Path)) -> Result<(), String> {
+pub(crate) fn each_file(
+    folder: &Path,
+    pattern: &str,
+    mut enter: impl FnMut(&Path),
+    mut found: impl FnMut(&Path),
+) -> Result<(), String> {
     let plain = pattern.strip_prefix("./").unwrap_or(pattern);
     // Search only below the folders that the pattern names literally.
     let fixed = plain.split('/').take_while(|part| !part.contains(['*', '?']));
@@ -37,6 +42,7 @@ pub(crate) fn each_file(folder: &Path, pattern: &str, mut found: impl FnMut(&Pat
     let (mut folders, mut seen) = (vec![start], 0_usize);
     while let Some(mut next) = folders.pop() {
         let depth_here = next.components().count();
+        enter(&next);
         for entry in fs::read_dir(folder.join(&next)).into_iter().flatten().flatten() {
             seen += 1;
             if seen > MOST {

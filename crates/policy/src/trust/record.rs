@@ -31,6 +31,8 @@ pub(crate) struct Record {
     pub(crate) files: Vec<RecordedFile>,
     /// The patterns of `trust:`.
     pub(crate) globs: Vec<String>,
+    /// The folders that were listed for them, with their stamps: while they have these, there is no new file.
+    pub(crate) listed: Vec<(String, Stamp)>,
     /// Older contents that are trusted too.
     pub(crate) also: Vec<Vec<RecordedFile>>,
     /// Their patterns of `trust:`, in the same order.
@@ -62,7 +64,8 @@ impl RecordedFile {
 
 impl Record {
     pub(crate) fn new(folder: &str, at: u64, files: Vec<RecordedFile>, globs: Vec<String>) -> Self {
-        Self { folder: folder.to_owned(), at, files, globs, also: Vec::new(), also_globs: Vec::new() }
+        let (listed, also, also_globs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { folder: folder.to_owned(), at, files, globs, listed, also, also_globs }
     }
 }
 
@@ -173,7 +176,7 @@ impl Records {
     pub(crate) fn remember(&self, record: &Record) {
         let Ok(_held) = state::lock(&self.folder) else { return };
         let without = |record: &Record| {
-            let mut record = record.clone();
+            let mut record = Record { listed: Vec::new(), ..record.clone() };
             record.files.iter_mut().chain(record.also.iter_mut().flatten()).for_each(|file| file.seen = None);
             record
         };

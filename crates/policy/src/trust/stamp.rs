@@ -141,6 +141,11 @@ fn look_up(folder: BorrowedFd<'_>, path: &Path) -> Result<Option<Found>, String>
     }
 }
 
+/// The stamp of a folder, which changes when a file is added to it, removed or renamed.
+pub(crate) fn of_folder(path: &Path) -> Option<Stamp> {
+    fs::metadata(path).ok().filter(Metadata::is_dir).map(|meta| Stamp::of(&meta))
+}
+
 fn unreadable(error: &io::Error) -> String {
     format!("its metadata cannot be read: {error}")
 }

@@ -151,6 +151,33 @@ fn files_that_globs_name_are_recorded_and_new_ones_close() {
 }
 
 #[test]
+fn a_new_file_closes_also_when_its_folder_was_listed_before() {
+    let machine = Machine::new();
+    machine.write("project/crosier.yaml", &format!("trust: ['rules/**']\n{}", super::CONFIG));
+    machine.write("project/rules/deep/a.txt", "a");
+    machine.trust("project");
+    // The listing is remembered as soon as the folders are older than the clock's resolution.
+    let is_remembered = || {
+        machine.is_guarded("project");
+        let record = super::record::records(&machine).remove(0);
+        fs::read_to_string(record).unwrap().contains("\"listed\":2")
+    };
+    assert!((0..1000).any(|_| is_remembered()));
+    machine.is_guarded("project");
+    machine.write("project/rules/deep/b.txt", "b");
+    machine.is_closed("project", "rules/deep/b.txt is new");
+    fs::remove_file(machine.path("project/rules/deep/b.txt")).unwrap();
+    machine.is_guarded("project");
+    machine.write("project/rules/other/c.txt", "c");
+    machine.is_closed("project", "rules/other/c.txt is new");
+    fs::remove_dir_all(machine.path("project/rules/other")).unwrap();
+    fs::rename(machine.path("project/rules"), machine.path("project/before")).unwrap();
+    machine.write("project/rules/deep/a.txt", "a");
+    machine.write("project/rules/new.txt", "n");
+    machine.is_closed("project", "rules/new.txt is new");
+}
+
+#[test]
 fn scripts_packs_and_rules_are_recorded() {
     let machine = Machine::new();
     machine.write(

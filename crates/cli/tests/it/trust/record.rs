@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::{Machine, copy_folder, event, feed};
 
-fn records(machine: &Machine) -> Vec<PathBuf> {
+pub(super) fn records(machine: &Machine) -> Vec<PathBuf> {
     let folder = machine.path("home/.local/state/crosier/trust");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.extension().is_some_and(|end| end == "json")).collect()
