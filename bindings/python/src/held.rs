@@ -48,6 +48,8 @@ pub struct State {
     pub thrown: Option<PyErr>,
     /// Tasks of parallel hooks.
     pub tasks: Vec<Py<PyAny>>,
+    /// The loop for coroutines, if the fire waits on the thread of a running loop.
+    pub other_loop: Option<Arc<Py<PyAny>>>,
     /// What the last hook got.
     pub handed: Option<Handed>,
     /// Rewritten values, as Python objects and as JSON.
