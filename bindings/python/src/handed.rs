@@ -1,7 +1,7 @@
 //! The arguments of hooks that want no context: one event, which the hooks of a fire get one after the other.
 //!
-//! An event is a hook's own, to change or to keep. Most hooks do neither: then the next one gets the same object, which
-//! costs much less than making another one.
+//! An event is a hook's own, to change or to keep. Most hooks do neither: then the next one gets the same object,
+//! which costs much less than making another one.
 
 use std::slice;
 
@@ -17,9 +17,9 @@ use crate::python::python;
 pub struct Handed {
     /// A tuple with the event as its only item.
     arguments: Py<PyTuple>,
-    /// Everything in the event, in order: the addresses of keys and values, marked if it is a container, which is then
-    /// followed by its length and its content. Texts and numbers are kept alive by the fire, so the same address is the
-    /// same value.
+    /// Everything in the event, in order: the addresses of keys and values. That of a container is marked, and followed
+    /// by its length and its content. Texts and numbers are kept alive by the fire, so the same address is the same
+    /// value.
     parts: Vec<usize>,
 }
 
@@ -29,8 +29,8 @@ pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, Py
         return PyTuple::new(py, [hook_event(py, call)?]);
     };
     let mut state = fired.state();
-    // The only hook of a fire gets the same object when it is asked again. The check runs no code of Python, so it may
-    // hold the lock.
+    // The only hook of a fire gets the same object when it is asked again. The check runs no code of Python, so it
+    // may hold the lock.
     if let Some(handed) = &state.handed
         && (call.only || handed.is_as_it_was(py))
     {
@@ -114,8 +114,8 @@ fn is_same_container(value: *mut PyObject, part: usize, parts: &mut slice::Iter<
         && (0..list_length(value)).all(|at| is_same(list_item(value, at), parts))
 }
 
-// PyO3's own iterators count references of every item, which costs more than the comparison. All of these are called with
-// objects that the event holds, by a thread that is attached to the interpreter, and run no code of Python.
+// PyO3's own iterators count references of every item, which costs more than the comparison. All of these are called
+// with objects that the event holds, by a thread that is attached to the interpreter, and run no code of Python.
 
 #[expect(unsafe_code, reason = "see above")]
 fn references(object: *mut PyObject) -> isize {
