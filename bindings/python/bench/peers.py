@@ -119,6 +119,9 @@ def pluggys():
             for _ in range(count):
                 manager.register(plugin())
             sync(who, f"{count} inline", lambda manager=manager: manager.hook.pre_tool_use(event=PAYLOAD))
+            if plugin is Plugin:  # the caller's dict is safe, and yet a hook can change what the next one sees
+                who = "pluggy (the hooks share one copy)"
+                sync(who, f"{count} inline", lambda manager=manager: manager.hook.pre_tool_use(event=copy.deepcopy(PAYLOAD)))
 
 
 def massgens():

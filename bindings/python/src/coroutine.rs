@@ -4,12 +4,12 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyTypeError};
+use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -28,9 +28,10 @@ const DRAIN: Duration = Duration::from_secs(5);
 type Walk = Pin<Box<dyn Future<Output = (crosier::Outcome, bool)> + Send>>;
 
 /// One `fire` or `recheck` that is awaited.
-#[pyclass(module = "crosier._native", weakref)]
+#[pyclass(frozen, module = "crosier._native", weakref)]
 pub struct FireCoroutine {
-    state: Phase,
+    /// Locked while it runs.
+    phase: Mutex<Phase>,
 }
 
 enum Phase {
@@ -122,12 +123,23 @@ impl AtDeadline {
 
 impl FireCoroutine {
     pub fn new(arguments: Arguments) -> Self {
-        Self { state: Phase::New(Box::new(arguments)) }
+        Self { phase: Mutex::new(Phase::New(Box::new(arguments))) }
     }
 
+    /// What it is about to do; an error when it is running, as for any coroutine.
+    fn idle(&self) -> PyResult<MutexGuard<'_, Phase>> {
+        match self.phase.try_lock() {
+            Ok(phase) => Ok(phase),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(PyValueError::new_err("coroutine already executing")),
+        }
+    }
+}
+
+impl Phase {
     fn advance(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         loop {
-            match &mut self.state {
+            match self {
                 Phase::New(_) => {
                     if let Some(outcome) = self.begin(py)? {
                         return Err(PyStopIteration::new_err((outcome,)));
@@ -160,7 +172,7 @@ impl FireCoroutine {
                 Phase::Draining { fired, thrown, until } => {
                     if is_drained(py, fired) || Instant::now() > *until {
                         let thrown = thrown.clone_ref(py);
-                        self.state = Phase::Done;
+                        *self = Phase::Done;
                         return Err(thrown);
                     }
                     return pause(py);
@@ -174,7 +186,7 @@ impl FireCoroutine {
 
     /// Starts the walk; returns the outcome if no hook has to run.
     fn begin(&mut self, py: Python<'_>) -> PyResult<Option<Py<Outcome>>> {
-        let Phase::New(arguments) = std::mem::replace(&mut self.state, Phase::Done) else {
+        let Phase::New(arguments) = std::mem::replace(self, Phase::Done) else {
             return Err(PyRuntimeError::new_err("the fire has begun already"));
         };
         let Some(running) = running_loop(py)? else {
@@ -207,7 +219,7 @@ impl FireCoroutine {
         let asked = arguments.asked;
         let walk: Walk = Box::pin(async move { asked.until(&engine, event, stop).await });
         let deadline = arguments.deadline;
-        self.state = Phase::Running(Box::new(Running {
+        *self = Phase::Running(Box::new(Running {
             walk: Mutex::new(walk),
             fired,
             waker,
@@ -221,7 +233,7 @@ impl FireCoroutine {
 
     /// Ends with the outcome, or with a hook's exception that must reach the caller.
     fn end(&mut self, py: Python<'_>, outcome: crosier::Outcome) -> PyErr {
-        let Phase::Running(running) = std::mem::replace(&mut self.state, Phase::Done) else {
+        let Phase::Running(running) = std::mem::replace(self, Phase::Done) else {
             return PyRuntimeError::new_err("the fire has ended already");
         };
         let Running { fired, timer, .. } = *running;
@@ -239,11 +251,11 @@ impl FireCoroutine {
 
     /// Ends with what was decided so far, when everything that still runs has ended.
     fn stop_at_deadline(&mut self, py: Python<'_>, outcome: crosier::Outcome) {
-        let Phase::Running(running) = std::mem::replace(&mut self.state, Phase::Done) else { return };
+        let Phase::Running(running) = std::mem::replace(self, Phase::Done) else { return };
         let Running { walk, fired, deadline, .. } = *running;
         drop(walk);
         let thrown = deadline_error(py, outcome, &fired, deadline);
-        self.state = Phase::Draining { fired, thrown, until: Instant::now() + DRAIN };
+        *self = Phase::Draining { fired, thrown, until: Instant::now() + DRAIN };
     }
 }
 
@@ -278,20 +290,21 @@ impl FireCoroutine {
         slf
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.advance(py)
+    fn __next__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.idle()?.advance(py)
     }
 
-    fn send(&mut self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        if !value.is_none() && matches!(self.state, Phase::New(_)) {
+    fn send(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let mut phase = self.idle()?;
+        if !value.is_none() && matches!(*phase, Phase::New(_)) {
             return Err(PyTypeError::new_err("can't send non-None value to a just-started coroutine"));
         }
-        self.advance(py)
+        phase.advance(py)
     }
 
     #[pyo3(signature = (exception, value=None, _traceback=None))]
     fn throw(
-        &mut self,
+        &self,
         py: Python<'_>,
         exception: &Bound<'_, PyAny>,
         value: Option<Bound<'_, PyAny>>,
@@ -303,11 +316,12 @@ impl FireCoroutine {
             (None, false) => exception.clone(),
         };
         let thrown = PyErr::from_value(thrown);
-        match std::mem::replace(&mut self.state, Phase::Done) {
+        let mut phase = self.idle()?;
+        match std::mem::replace(&mut *phase, Phase::Done) {
             Phase::Running(running) if running.fired.state().delegates => {
                 running.fired.state().thrown = Some(thrown);
-                self.state = Phase::Running(running);
-                self.advance(py)
+                *phase = Phase::Running(running);
+                phase.advance(py)
             }
             Phase::Running(running) => {
                 let Running { walk, fired, timer, .. } = *running;
@@ -316,19 +330,22 @@ impl FireCoroutine {
                 }
                 // Dropping the walk kills running hooks.
                 drop(walk);
-                self.state = Phase::Draining { fired, thrown, until: Instant::now() + DRAIN };
-                self.advance(py)
+                *phase = Phase::Draining { fired, thrown, until: Instant::now() + DRAIN };
+                phase.advance(py)
             }
             Phase::Draining { fired, thrown, until } => {
-                self.state = Phase::Draining { fired, thrown, until };
-                self.advance(py)
+                *phase = Phase::Draining { fired, thrown, until };
+                phase.advance(py)
             }
             Phase::New(_) | Phase::Done => Err(thrown),
         }
     }
 
-    fn close(&mut self) {
-        self.state = Phase::Done;
+    fn close(&self) -> PyResult<()> {
+        let before = std::mem::replace(&mut *self.idle()?, Phase::Done);
+        // Not under the lock: hooks are cancelled, and may look at the task.
+        drop(before);
+        Ok(())
     }
 
     #[getter]
@@ -343,7 +360,7 @@ impl FireCoroutine {
 
     #[getter]
     fn cr_running(&self) -> bool {
-        false
+        self.idle().is_err()
     }
 
     #[getter]
@@ -372,7 +389,7 @@ impl FireCoroutine {
 
 impl Drop for FireCoroutine {
     fn drop(&mut self) {
-        match std::mem::replace(&mut self.state, Phase::Done) {
+        match std::mem::replace(self.phase.get_mut().unwrap_or_else(PoisonError::into_inner), Phase::Done) {
             Phase::New(_) => {
                 Python::try_attach(|py| {
                     let category = py.get_type::<PyRuntimeWarning>();

@@ -63,21 +63,27 @@ pub fn ask_here(
     check_deadline(py, deadline)?;
     let engine = this.engine(py)?;
     let kind = this.kind(&engine, event)?;
-    if kind.needs_a_loop() {
+    let is_inside_a_loop = kind.needs_a_loop() && running_loop(py)?.is_some();
+    if kind.needs_a_loop() && !is_inside_a_loop {
         let (payload, fields) =
             (payload.map(|given| given.clone().unbind()), fields.map(|given| given.clone().unbind()));
         let fire = ask(slf, asked, event.clone().unbind(), payload, agent_id, deadline, fields)?;
-        let is_inside = running_loop(py)?.is_some();
         let bridge = python(py)?.bridge.bind(py);
-        return Ok(bridge.call_method1("run_on_private_loop", (fire, is_inside))?.unbind());
+        return Ok(bridge.call_method1("run_on_private_loop", (fire,))?.unbind());
     }
     let (engine, event, fired) = match this.prepare(py, engine, kind, payload, fields, agent_id)? {
         Ok(ready) => ready,
         Err(outcome) => return Ok(Py::new(py, outcome)?.into_any()),
     };
+    let other_loop = if is_inside_a_loop { Some(OtherLoop::new(py, &fired)?) } else { None };
     let stop = Stop::default();
     let limit = deadline.map(|seconds| (Duration::from_secs_f64(seconds), &stop));
-    let (outcome, is_whole) = match wait(py, pin!(asked.until(&engine, event, stop.clone())), limit) {
+    // Ends with this statement: an abandoned walk is dropped, which kills what it runs.
+    let waited = wait(py, pin!(asked.until(&engine, event, stop.clone())), limit);
+    if let Some(other_loop) = other_loop {
+        other_loop.close(py)?;
+    }
+    let (outcome, is_whole) = match waited {
         Ok(waited) => waited,
         Err(interrupted) => {
             drain(py, &fired);
@@ -92,6 +98,28 @@ pub fn ask_here(
     }
     drain(py, &fired);
     Err(deadline_error(py, outcome, &fired, deadline))
+}
+
+/// A loop on another thread, for the coroutines of a fire that waits on the thread of a running loop. Everything else
+/// runs as in any fire: inline hooks on the calling thread.
+struct OtherLoop<'a> {
+    other: Arc<Py<PyAny>>,
+    fired: &'a Fired,
+}
+
+impl<'a> OtherLoop<'a> {
+    fn new(py: Python<'_>, fired: &'a Fired) -> PyResult<Self> {
+        let other = Arc::new(python(py)?.bridge.bind(py).call_method0("OtherLoop")?.unbind());
+        fired.state().other_loop = Some(Arc::clone(&other));
+        Ok(Self { other, fired })
+    }
+
+    /// Waits for what was cancelled.
+    fn close(self, py: Python<'_>) -> PyResult<()> {
+        let known = self.fired.state().other_loop.take();
+        drop(known);
+        self.other.bind(py).call_method0("close").map(drop)
+    }
 }
 
 /// `crosier.DeadlineExceeded`, with what was decided so far.

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
+use crate::handed::Handed;
 use crate::json;
 use crate::kinds::PyKind;
 use crate::python::{error, python};
@@ -47,8 +48,10 @@ pub struct State {
     pub thrown: Option<PyErr>,
     /// Tasks of parallel hooks.
     pub tasks: Vec<Py<PyAny>>,
-    /// The event that the only hook of the fire got: if it is called twice, it gets the same object again.
-    handed: Option<Py<PyAny>>,
+    /// The loop for coroutines, if the fire waits on the thread of a running loop.
+    pub other_loop: Option<Arc<Py<PyAny>>>,
+    /// What the last hook got.
+    pub handed: Option<Handed>,
     /// Rewritten values, as Python objects and as JSON.
     pub rewritten: Vec<Rewritten>,
 }
@@ -181,7 +184,7 @@ impl Fired {
     /// set.
     fn fill(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<Vec<Py<PyAny>>> {
         let payload = self.payload.fields.bind(py);
-        self.fill_base(py, event, whole)?;
+        self.kind.base.fill(event, whole)?;
         whole.update(payload.as_mapping())?;
         if let Some((derived, source)) = self.kind.kind.derived
             && let Some(value) = payload.get_item(source)?
@@ -207,35 +210,6 @@ impl Fired {
         }
         Ok(more)
     }
-
-    /// Sets the base fields.
-    fn fill_base(&self, py: Python<'_>, event: &Event, whole: &Bound<'_, PyDict>) -> PyResult<()> {
-        if self.base.permission_mode.is_some() {
-            return base_fields(event, whole);
-        }
-        let Base { session_id, transcript_path, cwd, agent_id, orchestrator_id, .. } = &self.base;
-        let given = [session_id, transcript_path, cwd, agent_id, orchestrator_id];
-        if given.iter().all(|given| given.is_none()) && self.kind.base.get(py).is_none() {
-            let usual = PyDict::new(py);
-            base_fields(event, &usual)?;
-            let _ = self.kind.base.set(py, usual.unbind());
-        }
-        let Some(usual) = self.kind.base.get(py) else { return base_fields(event, whole) };
-        whole.update(usual.bind(py).as_mapping())?;
-        let names = [
-            pyo3::intern!(py, "session_id"),
-            pyo3::intern!(py, "transcript_path"),
-            pyo3::intern!(py, "cwd"),
-            pyo3::intern!(py, "agent_id"),
-            pyo3::intern!(py, "orchestrator_id"),
-        ];
-        for (name, given) in names.into_iter().zip(given) {
-            if let Some(given) = given {
-                whole.set_item(name, given)?;
-            }
-        }
-        whole.set_item(pyo3::intern!(py, "timestamp"), event.timestamp())
-    }
 }
 
 /// The event for one hook: its own copy.
@@ -244,13 +218,7 @@ pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, P
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
     match Fired::of(event) {
-        Some(fired) if call.only && event.is_wholly_held() => {
-            if let Some(handed) = &fired.state().handed {
-                return Ok(handed.bind(py).clone());
-            }
-            fired.fill(py, event, target)?;
-            fired.state().handed = Some(made.clone().unbind());
-        }
+        Some(fired) if call.only && event.is_wholly_held() => drop(fired.fill(py, event, target)?),
         Some(fired) if event.is_wholly_held() => {
             let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);
@@ -271,22 +239,6 @@ pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, P
         }
     }
     Ok(made)
-}
-
-fn base_fields<'py>(event: &Event, base: &Bound<'py, PyDict>) -> PyResult<()> {
-    let py = base.py();
-    let set = |name: &Bound<'py, PyString>, text: &str| base.set_item(name, text);
-    set(pyo3::intern!(py, "session_id"), event.session_id())?;
-    set(pyo3::intern!(py, "transcript_path"), event.transcript_path())?;
-    set(pyo3::intern!(py, "cwd"), event.cwd())?;
-    if let Some(mode) = event.permission_mode() {
-        set(pyo3::intern!(py, "permission_mode"), mode)?;
-    }
-    set(pyo3::intern!(py, "hook_event_name"), event.name())?;
-    set(pyo3::intern!(py, "hook_type"), event.name())?;
-    base.set_item(pyo3::intern!(py, "agent_id"), event.agent_id())?;
-    set(pyo3::intern!(py, "orchestrator_id"), event.orchestrator_id())?;
-    set(pyo3::intern!(py, "timestamp"), event.timestamp())
 }
 
 /// Copies fields; the base fields separately.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crosier::{Engine, Kind};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::PyString;
 
+use crate::base::LastBase;
 use crate::held::event_error;
 
 /// A kind, with data that is the same for all events of this kind that an engine fires.
@@ -16,8 +16,7 @@ pub struct PyKind {
     /// The names of the row's fields, in its order.
     pub names: Vec<Py<PyString>>,
     pub matcher: Option<Py<PyString>>,
-    /// The base fields when the host sets none of them.
-    pub base: PyOnceLock<Py<PyDict>>,
+    pub base: LastBase,
     needs_a_loop: AtomicBool,
 }
 
@@ -28,7 +27,7 @@ impl PyKind {
             kind: kind.clone(),
             names: kind.fields.iter().map(|field| text(field.name)).collect(),
             matcher: kind.matcher.map(text),
-            base: PyOnceLock::new(),
+            base: LastBase::default(),
             needs_a_loop: AtomicBool::new(false),
         }
     }

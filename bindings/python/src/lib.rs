@@ -6,11 +6,13 @@
 //! involved. `held.rs` is the event in Python's form: it is converted to JSON only when a hook outside this process
 //! needs it.
 
+mod base;
 mod coroutine;
 mod engine;
 mod explain;
 mod fire;
 mod fork;
+mod handed;
 mod held;
 mod hook;
 mod json;

@@ -152,6 +152,12 @@ impl NativeMessages {
             // It belongs to the parent, and so does the other end of the pipe.
             return std::mem::forget(listener);
         }
+        // What is not read any more counts too.
+        while let Some(received) = listener.as_ref().and_then(|listener| listener.try_next()) {
+            if let Received::Missed(count) = received {
+                self.missed.fetch_add(count, Ordering::Relaxed);
+            }
+        }
         if let Some((_, bell)) = lock(&self.pipe).as_ref() {
             Arc::clone(bell).wake();
         }

@@ -605,3 +605,125 @@ def test_quick_ways_give_what_the_grammar_gives(reply):
     if not isinstance(reply, dict):
         slow.__class__ = Slow
     assert outcome(reply) == outcome(slow)
+
+
+# --- Loops, tasks and messages ---
+
+
+@pytest.mark.parametrize("inline", [True, False], ids=["inline", "async"])
+def test_a_hook_may_look_at_the_task_that_fires(engine, inline):
+    seen = []
+
+    def look(event):
+        task = asyncio.current_task()
+        seen.append((repr(task), task.get_coro().cr_running))
+
+    async def look_twice(event):
+        look(event)
+        await asyncio.sleep(0)
+        look(event)
+
+    engine.hook("PreToolUse", inline=inline)(look if inline else look_twice)
+
+    async def main():
+        return await asyncio.create_task(engine.fire("PreToolUse", LS))
+
+    outcome = asyncio.run(main(), debug=True)
+    assert outcome.reports[0].failure is None
+    assert [is_running for _, is_running in seen] == [True] * (1 if inline else 2)
+
+
+def test_a_fire_that_runs_is_not_awaited_a_second_time(engine):
+    fires, raised = [], []
+
+    def again(event):
+        with pytest.raises(ValueError, match="already executing") as caught:
+            fires[0].send(None)
+        raised.append(caught.value)
+
+    engine.hook("PreToolUse", inline=True)(again)
+
+    async def main():
+        fires.append(engine.fire("PreToolUse", LS))
+        await fires[0]
+
+    asyncio.run(main())
+    assert len(raised) == 1
+
+
+def test_inside_a_loop_only_coroutines_leave_the_calling_thread(engine):
+    local, threads = threading.local(), {}
+    local.word = "mine"
+
+    def here(event):
+        threads["inline"] = (threading.get_ident(), getattr(local, "word", None))
+
+    async def elsewhere(event):
+        await asyncio.sleep(0)
+        threads["async"] = (threading.get_ident(), asyncio.get_running_loop())
+        return deny("by a coroutine")
+
+    engine.hook("PreToolUse", priority=1, inline=True)(here)
+    engine.hook("PreToolUse", priority=2)(elsewhere)
+
+    async def main():
+        assert engine.fire_sync("PreToolUse", LS).reason == "by a coroutine"
+        assert threads["inline"] == (threading.get_ident(), "mine")
+        assert threads["async"][0] != threading.get_ident() and threads["async"][1] is not asyncio.get_running_loop()
+        assert threads["async"][1].is_closed()
+
+    asyncio.run(main())
+
+
+def test_inside_a_loop_parallel_coroutines_share_one_and_late_ones_are_cancelled(engine):
+    loops, ended = [], []
+
+    async def meet(event):
+        loops.append(asyncio.get_running_loop())
+        while len(loops) < 2:
+            await asyncio.sleep(0)
+
+    async def late(event):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(0)
+            ended.append(threading.get_ident())
+
+    engine.hook("PreToolUse", name="a", parallel=True)(meet)
+    engine.hook("PreToolUse", name="b", parallel=True)(meet)
+    engine.hook("PostToolUse", timeout=0.05)(late)
+    engine.hook("PostToolUseFailure", name="late too")(late)
+
+    async def main():
+        engine.fire_sync("PreToolUse", LS)
+        assert loops[0] is loops[1]
+        assert engine.fire_sync("PostToolUse", LS, tool_response="").reports[0].failure.kind == "timeout"
+        assert len(ended) == 1
+        with pytest.raises(crosier.DeadlineExceeded):
+            engine.fire_sync("PostToolUseFailure", LS, error="x", deadline=0.05)
+        assert len(ended) == 2 and threading.get_ident() not in ended
+
+    asyncio.run(main())
+
+
+def test_two_tasks_may_wait_for_messages(engine):
+    engine.hook("PreToolUse", inline=True)(lambda event: None)
+
+    async def main():
+        with engine.messages() as messages:
+            tasks = [asyncio.ensure_future(messages.__anext__()) for _ in range(2)]
+            await asyncio.sleep(0)
+            await engine.fire("PreToolUse", LS)
+            told = await asyncio.wait_for(asyncio.gather(*tasks), 10)
+            assert {message["subtype"] for message in told} == {"hook_started", "hook_response"}
+
+    asyncio.run(main())
+
+
+def test_messages_that_nobody_read_count_as_missed_at_the_end(engine):
+    engine.hook("PreToolUse", inline=True)(lambda event: None)
+    with engine.messages(maxsize=1) as messages:
+        for _ in range(5):
+            engine.fire_sync("PreToolUse", LS)
+    assert messages.missed == 9

@@ -6,8 +6,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Generator
-from contextvars import copy_context
+from collections.abc import Callable, Generator
 from queue import Empty, SimpleQueue
 from types import coroutine
 from typing import Any
@@ -142,37 +141,60 @@ def resolve(future: Any) -> None:
         future.set_result(None)
 
 
-def run_on_private_loop(fire: Any, is_inside: bool) -> Any:
-    """A fire with `async def` hooks, waited for on this thread; on another one when a loop runs on this one."""
-    if not is_inside:
-        return run_here(fire, private_loop())
-    result: list[Any] = []
-    variables, loop = copy_context(), asyncio.new_event_loop()
+def run_on_private_loop(fire: Any) -> Any:
+    """A fire with `async def` hooks, waited for on this thread, where no loop runs."""
+    return run_here(fire, private_loop())
 
-    def work() -> None:
+
+class OtherLoop:
+    """A loop on a thread of its own, for the `async def` hooks of one fire that waits on the thread of a running loop."""
+
+    thread: threading.Thread | None = None
+    loop: Any = None
+
+    def start(self, job: Any) -> Callable[[], Any]:
+        """Starts a hook's coroutine. What is returned cancels it."""
+        if self.thread is None:
+            self.loop = asyncio.new_event_loop()
+            self.thread = threading.Thread(target=self.work, name="crosier-fire", daemon=True)
+            self.thread.start()
+        tasks: list[Any] = []
+        loop = self.loop
+
+        def begin() -> None:
+            tasks.append(loop.create_task(complete(job)))
+
+        def cancel() -> None:
+            for task in tasks:
+                task.cancel()
+
+        loop.call_soon_threadsafe(begin, context=job.variables)
+        return lambda: loop.call_soon_threadsafe(cancel)
+
+    def work(self) -> None:
         try:
-            result.append((True, variables.run(run_here, fire, loop)))
-        except BaseException as exception:
-            result.append((False, exception))
+            self.loop.run_forever()
         finally:
-            loop.close()
+            end_tasks(self.loop)
+            self.loop.close()
 
-    thread = threading.Thread(target=work, name="crosier-fire", daemon=True)
-    thread.start()
+    def close(self) -> None:
+        """Cancels what still runs, and waits for it."""
+        if self.thread is not None:
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self.thread.join(STOP_SECONDS)
+
+
+async def complete(job: Any) -> None:
+    """One call of a hook, on a loop."""
     try:
-        while thread.is_alive():
-            thread.join(0.05)
-    except BaseException:  # a signal
-        try:
-            loop.call_soon_threadsafe(cancel_all, loop)
-        except RuntimeError:  # it has just ended
-            pass
-        thread.join(STOP_SECONDS)
-        raise
-    ok, value = result[0]
-    if ok:
-        return value
-    raise value
+        result = job.function(*job.arguments)
+        if hasattr(type(result), "__await__"):
+            result = await result
+    except BaseException as exception:
+        job.failed(exception)
+    else:
+        job.done(result)
 
 
 class PrivateLoop:
@@ -193,19 +215,20 @@ def private_loop() -> Any:
     return own.loop
 
 
-def cancel_all(loop: Any) -> set[Any]:
+def end_tasks(loop: Any) -> None:
+    """Cancels what is left on a loop, and waits for it."""
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
-    return left
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
 
 
 def run_here(fire: Any, loop: Any) -> Any:
     try:
         return loop.run_until_complete(fire)
     finally:
-        if left := cancel_all(loop):
-            loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        end_tasks(loop)
 
 
 def cancel(steps: Any, waiting: Any) -> None:

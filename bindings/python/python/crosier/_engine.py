@@ -270,10 +270,11 @@ class Messages:
 
     def __init__(self, native: _native.NativeMessages) -> None:
         self._native = native
+        self._asleep: set[asyncio.Future[None]] = set()
 
     @property
     def missed(self) -> int:
-        """How many messages did not fit."""
+        """How many messages did not fit, of those before the last one read; when it is closed, of all."""
         return self._native.missed
 
     def poll(self) -> dict[str, Any] | None:
@@ -304,16 +305,24 @@ class Messages:
             if self._native.closed:
                 break
             rung, bell = loop.create_future(), self._native.fileno()
-            loop.add_reader(bell, _bridge.resolve, rung)
+            self._asleep.add(rung)
+            loop.add_reader(bell, self._wake)
             try:
                 await rung
             finally:
-                loop.remove_reader(bell)
+                self._asleep.discard(rung)
+                if not self._asleep:
+                    loop.remove_reader(bell)
             try:
                 os.read(bell, 4096)
             except BlockingIOError:
                 pass
         raise StopAsyncIteration
+
+    def _wake(self) -> None:
+        """Something has arrived: each task that waits looks whether it is the one to get it."""
+        for rung in self._asleep:
+            _bridge.resolve(rung)
 
     def __enter__(self) -> Messages:
         return self

@@ -14,7 +14,8 @@ use pyo3::types::PyTuple;
 use self::answer::{interpreter_is_ending, raised, undelivered, understood};
 pub use self::task::running_loop;
 pub use self::thread::Job;
-use crate::held::{Fired, hook_event};
+use crate::handed;
+use crate::held::Fired;
 use crate::python::python;
 
 /// A hook's function, and what is known about it.
@@ -30,10 +31,11 @@ pub struct Function {
 impl Function {
     /// Its arguments.
     fn arguments<'py>(&self, py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
-        let event = hook_event(py, call)?;
+        let arguments = handed::arguments(py, call)?;
         if !self.takes_context {
-            return PyTuple::new(py, [event]);
+            return Ok(arguments);
         }
+        let event = arguments.get_item(0)?;
         let phase = u32::from(call.second) + 1 + 256 * u32::from(call.pass.number() - 1);
         let context = python(py)?.hook_context.bind(py).call1((&**call.hook, phase, self.timeout))?;
         PyTuple::new(py, [event, context])

@@ -18,6 +18,10 @@ use crate::python::python;
 impl Function {
     /// Starts its coroutine, which runs on the loop that awaits the fire.
     pub fn call_as_coroutine(&self, call: Call<'_>) -> BoxFuture {
+        let other = Fired::of(call.event).and_then(|fired| fired.state().other_loop.clone());
+        if let Some(other) = other {
+            return self.call_on_other_loop(call, &other);
+        }
         let started = Python::try_attach(|py| {
             let fired = Fired::of(call.event);
             let arguments = self.arguments(py, call).map_err(|error| undelivered(py, &error))?;

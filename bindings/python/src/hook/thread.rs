@@ -18,9 +18,26 @@ use crate::python::python;
 impl Function {
     /// Runs it on a thread.
     pub fn call_on_thread(&self, call: Call<'_>) -> BoxFuture {
+        self.submit(call, |py, job| {
+            python(py)?.submit.bind(py).call1((job,))?;
+            Ok(None)
+        })
+    }
+
+    /// Runs its coroutine on a loop of another thread (`OtherLoop` of `crosier._bridge`).
+    pub fn call_on_other_loop(&self, call: Call<'_>, other: &Py<PyAny>) -> BoxFuture {
+        self.submit(call, |py, job| Ok(Some(other.bind(py).call_method1("start", (job,))?.unbind())))
+    }
+
+    /// Has the call run elsewhere. `start` may return a function that cancels it.
+    fn submit(
+        &self,
+        call: Call<'_>,
+        start: impl Fn(Python<'_>, Job) -> PyResult<Option<Py<PyAny>>>,
+    ) -> BoxFuture {
         let slot = Arc::new(Mutex::new(Slot::default()));
         let started = Python::try_attach(|py| {
-            let start = || -> PyResult<Option<Py<PyAny>>> {
+            let submit = || -> PyResult<OnThread> {
                 let arguments = self.arguments(py, call)?;
                 let context = arguments.get_item(1).ok().map(Bound::unbind);
                 let job = Job {
@@ -31,13 +48,13 @@ impl Function {
                     fired: weak(call.event),
                     slot: Arc::clone(&slot),
                 };
-                python(py)?.submit.bind(py).call1((job,))?;
-                Ok(context)
+                let cancel = start(py, job)?;
+                Ok(OnThread { slot: Arc::clone(&slot), context, cancel })
             };
-            start().map_err(|error| undelivered(py, &error))
+            submit().map_err(|error| undelivered(py, &error))
         });
         match started {
-            Some(Ok(context)) => Box::pin(OnThread { slot, context }),
+            Some(Ok(running)) => Box::pin(running),
             Some(Err(answer)) => Box::pin(std::future::ready(answer)),
             None => Box::pin(std::future::ready(interpreter_is_ending())),
         }
@@ -97,30 +114,42 @@ impl Job {
 struct OnThread {
     slot: Arc<Mutex<Slot>>,
     context: Option<Py<PyAny>>,
+    /// Cancels it, if it can be; until it has answered.
+    cancel: Option<Py<PyAny>>,
 }
 
 impl Future for OnThread {
     type Output = Answer;
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
-        let mut slot = lock(&self.slot);
-        match slot.answer.take() {
-            Some(answer) => Poll::Ready(answer),
-            None => {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let answer = {
+            let mut slot = lock(&self.slot);
+            let answer = slot.answer.take();
+            if answer.is_none() {
                 slot.waker = Some(context.waker().clone());
-                Poll::Pending
             }
-        }
+            answer
+        };
+        let Some(answer) = answer else { return Poll::Pending };
+        self.cancel = None;
+        Poll::Ready(answer)
     }
 }
 
 impl Drop for OnThread {
-    /// The caller does not wait any more: a hook with a context is told.
+    /// The caller does not wait any more: a hook with a context is told, and a coroutine is cancelled.
     fn drop(&mut self) {
-        if let Some(context) = self.context.take() {
-            Python::try_attach(|py| {
-                let _ = context.bind(py).setattr("stopped", true);
-            });
+        let (context, cancel) = (self.context.take(), self.cancel.take());
+        if context.is_none() && cancel.is_none() {
+            return;
         }
+        Python::try_attach(|py| {
+            if let Some(context) = context {
+                let _ = context.bind(py).setattr("stopped", true);
+            }
+            if let Some(cancel) = cancel {
+                let _ = cancel.bind(py).call0();
+            }
+        });
     }
 }
