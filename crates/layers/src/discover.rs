@@ -1,4 +1,4 @@
-//! Looking for the files of every layer.
+//! Finds the files of every layer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,7 @@ pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let project = real(&places.project);
     let folder = path.parent().map(real);
-    // Every call of the program asks this, and following links is slow: a path that is no link is where its folder is.
+    // Checked in every run of the program, and following links is slow: a path that is not a link is in its folder.
     let is_there = match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_symlink() => false,
         _ => real(path).starts_with(&project),

@@ -27,7 +27,7 @@ pub(crate) fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, String
         for entry in fs::read_dir(&next).into_iter().flatten().flatten() {
             seen += 1;
             if seen > MOST {
-                return Err(format!("`trust: {pattern}`: there are too many files to look at"));
+                return Err(format!("`trust: {pattern}`: there are too many files to check"));
             }
             let path = entry.path();
             let from_here = path.strip_prefix(folder).unwrap_or(&path);

@@ -124,7 +124,7 @@ fn a_head_without_its_reply_and_an_end_lose_the_worker() {
 fn an_unknown_status_or_kind_loses_the_worker() {
     each_way(|lab| {
         for (wrong, part) in [
-            ("write(number, 6)", "the status 6, which nobody knows"),
+            ("write(number, 6)", "the status 6, which is not known"),
             ("write(number, FAILED, {'kind': 'whim'})", "did not say why"),
             ("write(number, FAILED)", "did not say why"),
             ("write(2**64 - 1, NONE)", "else than an answer"),
