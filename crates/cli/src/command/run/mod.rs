@@ -34,8 +34,8 @@ const SYSTEM: &str = "You are an agent that works in a folder of files with the 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The model's last answer goes to stdout, progress goes to stderr. Without a terminal, a call that no
-rule or hook allows is denied. Ctrl-C stops the agent cleanly; a second one exits at once.
+    after_help = "The model's last answer goes to stdout, progress to stderr. Without a terminal, a call that
+no rule or hook allows is denied. Ctrl-C stops the agent cleanly; a second one exits at once.
 
 Environment variables: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL.
 
