@@ -166,7 +166,9 @@ mod tests {
         let mut catalog = Catalog::default();
         let kind = catalog.add(EventRow::new("PostCompact", "after compaction")).unwrap();
         assert_eq!(kind.index(), TABLE.len());
-        assert!(catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("exists already"));
+        assert!(
+            catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("there is already an event")
+        );
         assert!(catalog.add(EventRow::new("X", "").matches_on("gone")).unwrap_err().contains("`gone`"));
     }
 
@@ -180,7 +182,7 @@ mod tests {
         let gone = EventRow::new("X", "").fields(&[TEXT]).derives("text", "gone");
         assert!(add(gone).unwrap_err().contains("`gone`"));
         let clash = EventRow::new("X", "").fields(&[TEXT, CWD]);
-        assert!(add(clash).unwrap_err().contains("`cwd`, which every event has"));
+        assert!(add(clash).unwrap_err().contains("`cwd`, which every event already has"));
         assert_eq!(add(EventRow::new("X", "").fields(&[AGENT])), Ok(TABLE.len()));
     }
 

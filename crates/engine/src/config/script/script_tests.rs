@@ -152,7 +152,7 @@ fn a_problem_shows_its_line_with_carets() {
 fn a_name_that_is_taken_is_shown_with_both_places() {
     let yaml = "hooks: {PreToolUse: [{name: guard, command: 'true'}]}";
     let text = load("hook Stop --name guard /log info x\n", yaml).unwrap_err();
-    assert!(text.contains("hooks.arma:1:18: error: a hook named `guard` exists already"), "{text}");
+    assert!(text.contains("hooks.arma:1:18: error: there is already a hook named `guard`"), "{text}");
     assert!(text.contains("the first one is here: hooks.yaml:2:29"), "{text}");
 }
 
