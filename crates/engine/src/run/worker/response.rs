@@ -119,8 +119,8 @@ mod tests {
     fn a_foreign_id_noise_and_a_huge_length_break_the_protocol() {
         for (bytes, part) in [
             (answer(8, 0, 3, b""), "answered request 8 instead of 7"),
-            (b"hello, I am a print(), and I have more to say than that".to_vec(), "else than an answer"),
-            (b"[]\n                     ".to_vec(), "else than an answer"),
+            (b"hello, I am a print(), and I have more to say than that".to_vec(), "other than an answer"),
+            (b"[]\n                     ".to_vec(), "other than an answer"),
             (answer(8, u64::MAX, 0, b""), "announced"),
             (answer(7, 9_999_999_999, 0, b""), "announced"),
             (answer(7, u64::MAX, 0, b""), "announced"),
