@@ -101,7 +101,7 @@ impl Raw {
     }
 }
 
-/// A running `cat`: the least that any worker behind pipes costs.
+/// A running `cat`: the minimum cost of any worker that is reached over pipes.
 #[derive(Debug)]
 pub(crate) struct Echo {
     child: Child,

@@ -15,7 +15,7 @@ use crate::measure::Budget;
 use crate::report::Curve;
 use crate::row::Row;
 
-/// The equipment of all suites.
+/// The scratch folder and the tools that all suites use.
 pub(crate) struct Lab {
     pub(crate) budget: Budget,
     folder: TempDir,

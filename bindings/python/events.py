@@ -15,10 +15,10 @@ HERE = Path(__file__).resolve().parent
 MODULE = HERE / "python/crosier/events.py"
 SCHEMA = HERE.parents[1] / "schema/event.json"
 KINDS = {"string": "str", "boolean": "bool", "null": "None"}
-HEAD = '''"""A type for each event, so that editors know its fields and type checkers read hooks.
+HEAD = '''"""A type for each event, so that editors and type checkers know its fields.
 
-Hooks get a `HookEvent` whatever they say; these types look at its name, so `isinstance` and `match` tell events apart.
-A field whose name is a word of Python's, and what a host adds, is in the dict alone: `event["from"]`.
+At run time hooks get a `HookEvent`; these types check its name, so `isinstance` and `match` tell events apart.
+A field whose name is a Python keyword, and fields that a host adds, are only in the dict: `event["from"]`.
 
 Written by bindings/python/events.py from schema/event.json.
 """

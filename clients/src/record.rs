@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-/// The most bytes that are read.
+/// The maximum number of bytes that are read.
 const LARGEST: u64 = 16 << 20;
 
 /// Writes stdin to `DIR/AGENT/EVENT.TOOL.json`, with placeholders for what differs from run to run.

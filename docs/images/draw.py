@@ -52,7 +52,7 @@ class Drawing:
 
 
 def event():
-    d = Drawing(860, 310, "The way of one event")
+    d = Drawing(860, 310, "The path of one event")
     d.box(20, 40, 120, 70, "agent", small=["fires an event"])
     d.box(190, 40, 110, 70, "ingest", small=["freeze it"])
     d.box(350, 40, 110, 70, "plan", small=["which hooks,", "in which order"])
@@ -63,7 +63,7 @@ def event():
     d.arrow((745, 110), (745, 140), (565, 140), (565, 112), dashed=True, label="the next stage sees the rewritten event", at=(545, 158))
     d.box(335, 165, 140, 50, "configuration", small=["layers, trust"])
     d.arrow((405, 165), (405, 112))
-    d.box(620, 200, 200, 70, "guards once more", small=["when a later hook changed", "what they let through"], fill=NOTE)
+    d.box(620, 200, 200, 70, "guards, again", small=["when a later hook changed", "what they let through"], fill=NOTE)
     d.arrow((800, 110), (800, 198))
     d.box(20, 200, 230, 70, "outcome", small=["decision, reason, input, context"], fill=GOOD)
     d.arrow((620, 245), (252, 245))
@@ -75,7 +75,7 @@ def event():
 def layers():
     d = Drawing(860, 360, "Layers and trust")
     rows = [
-        ("managed", "/etc/crosier", "root's files; nobody below can weaken them", GOOD),
+        ("managed", "/etc/crosier", "root's files; no other layer can weaken them", GOOD),
         ("user", "~/.config/crosier", "yours, in every project", GOOD),
         ("project", "crosier.yaml, repository root to project folder", "only after `crosier trust`", NOTE),
         ("local", "crosier.local.yaml", "part of the same trust", NOTE),
@@ -87,7 +87,7 @@ def layers():
         d.text(160, y + 39, what)
         if at:
             d.arrow((80, y - 14), (80, y - 2))
-    d.text(20, 282, "Each layer runs after the one above it and can only tighten.", 13, 600)
+    d.text(20, 282, "Each layer runs after the one above it and can only make the policy stricter.", 13, 600)
     d.box(520, 20, 140, 48, "never trusted")
     d.text(675, 40, "its hooks do not run;")
     d.text(675, 57, "you are told")
@@ -96,12 +96,12 @@ def layers():
     d.text(675, 147, "was recorded")
     d.box(520, 200, 140, 48, "closed", fill=BAD)
     d.text(675, 212, "a file changed or is gone:")
-    d.text(675, 229, "what acts is denied")
+    d.text(675, 229, "actions are denied")
     d.arrow((590, 68), (590, 108), label="crosier trust", at=(598, 92))
     d.arrow((570, 158), (570, 198), label="a change", at=(500, 182))
     d.arrow((610, 198), (610, 160), label="crosier trust", at=(618, 182))
-    d.text(20, 322, "A record holds the SHA-256 of the configuration and of every file that it runs. It lies in the state folder,")
-    d.text(20, 340, "outside of the project: an agent that edits or removes its guard locks itself out.")
+    d.text(20, 322, "A record holds the SHA-256 of the configuration and of every file that it runs. It is in the state folder,")
+    d.text(20, 340, "outside of the project: if an agent edits or removes its guard, actions are denied.")
     d.save("layers.svg")
 
 

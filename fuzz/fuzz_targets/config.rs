@@ -1,4 +1,4 @@
-//! A configuration file, YAML or JSON, with every built-in hook: loaded, or refused with problems that have a text.
+//! A configuration file, YAML or JSON, with every built-in hook: loaded, or refused with problems that have a message.
 #![no_main]
 
 use crosier::config::Loader;

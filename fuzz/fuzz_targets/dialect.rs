@@ -1,5 +1,5 @@
 //! What an agent sends to `crosier hook`: read and answered, or refused in the agent's own way. Every agent's reader gets
-//! every text: who sends what is not for us to choose.
+//! every text: any agent may send anything.
 #![no_main]
 
 use crosier_dialect::{ALL, Read, Verdict, catalog, closed, read};

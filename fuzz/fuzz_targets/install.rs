@@ -1,5 +1,5 @@
-//! Any settings file, JSON or TOML: Crosier's entries are put in and taken out again, or it is refused; what is left
-//! means the same.
+//! Any settings file, JSON or TOML: Crosier's entries are added and removed again, or the file is refused; the result has
+//! the same meaning as the original.
 #![no_main]
 
 use crosier_install::json::{self, Document, Nesting, Wanted};
@@ -34,7 +34,7 @@ fn toml_file(text: &str) {
     let command = "/bin/crosier hook kimi --deadline 5".to_owned();
     let wanted = [toml::Hook { event: "PreToolUse".to_owned(), command, timeout: 6 }];
     let Ok(mut document) = toml::parse(text) else { return };
-    // An entry of ours that is not whole is mended, so the file is not the same afterwards.
+    // An incomplete entry of Crosier's is repaired, so the file is not the same afterwards.
     if text.contains("crosier") || toml::put(&mut document, "kimi", &wanted).is_err() {
         return;
     }

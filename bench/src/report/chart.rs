@@ -32,7 +32,7 @@ const GOAL: f64 = 330.0;
 const LINE: f64 = 26.0;
 const WIDTH: f64 = 900.0;
 /// A bar longer than this many goals is cut.
-const MOST: f64 = 1.25;
+const MAX: f64 = 1.25;
 
 pub(crate) fn chart(json: &str) -> Result<String> {
     let report: Value = serde_json::from_str(json).context("that is not the JSON of a run")?;
@@ -99,7 +99,7 @@ fn bar(row: &Value, label: &str, top: f64) -> Option<String> {
         (None, Some(goal)) => (false, goal),
         (None, None) => return None,
     };
-    let used = |value: f64| (if at_most { value / goal } else { goal / value }).clamp(0.0, MOST) * GOAL;
+    let used = |value: f64| (if at_most { value / goal } else { goal / value }).clamp(0.0, MAX) * GOAL;
     let number = |name: &str| row["value"][name].as_f64();
     let (mid, low, high) = (number("mid")?, number("low")?, number("high")?);
     let class = if row["verdict"] == "missed" { "missed" } else { "bar" };

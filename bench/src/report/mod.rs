@@ -28,7 +28,7 @@ pub(crate) struct Report {
     pub(crate) skipped: Vec<String>,
 }
 
-/// How something grows.
+/// A series of measurements for growing sizes.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Curve {
     pub(crate) id: String,

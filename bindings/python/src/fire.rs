@@ -129,7 +129,7 @@ pub fn deadline_error(
     fired: &Fired,
     deadline: Option<f64>,
 ) -> PyErr {
-    let message = format!("the fire was not done after {} s", deadline.unwrap_or_default());
+    let message = format!("the fire did not finish within {} s", deadline.unwrap_or_default());
     match Py::new(py, Outcome::new(outcome, fired.take_rewritten())) {
         Ok(outcome) => error(py, "DeadlineExceeded", (message, outcome)),
         Err(error) => error,

@@ -88,7 +88,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<&'static dyn Agent> {
 fn events_of(agent: &str) -> Vec<&'static str> {
     let known = crosier_dialect::find(agent).map(|agent| agent.events).unwrap_or_default();
     let mut events: Vec<&str> = known.iter().filter_map(|event| event.own.first().copied()).collect();
-    // Several entries may read one event of the agent; they stand together.
+    // Several entries may read one event of the agent; they are adjacent.
     events.dedup();
     events
 }

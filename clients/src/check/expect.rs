@@ -3,7 +3,7 @@
 use super::Check;
 use crate::run::{Ended, Seen};
 
-/// The most characters of a text that are quoted.
+/// The maximum number of characters of a text that are quoted.
 const QUOTED: usize = 300;
 
 fn quote(text: &str) -> String {

@@ -29,7 +29,7 @@ pub(crate) struct Server {
 struct State {
     script: Script,
     requests: Vec<Request>,
-    /// The most requests that are answered.
+    /// The maximum number of requests that are answered.
     limit: usize,
     /// Requests that are not part of a conversation: `METHOD path`.
     others: Vec<String>,

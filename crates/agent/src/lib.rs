@@ -1,6 +1,6 @@
-//! The reference agent of Crosier: a compact loop in which every event really fires.
+//! The reference agent of Crosier: a compact agent loop that fires every event.
 //!
-//! It uses only the public API of the engine, and so proves that the API is sufficient.
+//! It uses only the public API of the engine, which shows that the API is sufficient.
 #![forbid(unsafe_code)]
 
 pub mod agent;

@@ -1,6 +1,6 @@
 //! Ready-made hooks for Crosier, and its permission rules.
 //!
-//! A first guard-rail is three lines of configuration:
+//! A first guard is three lines of configuration:
 //!
 //! ```yaml
 //! hooks:
@@ -12,8 +12,8 @@
 //!
 //! - [`permissions`]: rules like `Bash(git *)` that allow, ask or deny ([`rules`] is their syntax and engine).
 //! - [`block_commands`]: destructive shell commands are denied, with the reason and the safer way.
-//! - [`protect_paths`]: `.env`, keys, `.git` and the hook configuration are left alone.
-//! - [`self_guard`]: Crosier itself is left alone.
+//! - [`protect_paths`]: `.env`, keys, `.git` and the hook configuration are protected.
+//! - [`self_guard`]: Crosier itself is protected.
 //! - [`redact_secrets`]: secrets in results and answers are masked; [`redact_secrets::Redactor`] does logs too.
 //! - [`limit_prompt`]: a prompt that is too large is denied, with the numbers.
 //! - [`audit`]: a log of every event that cannot be changed unnoticed.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A table by names. Its keys come with the program or its configuration, so nobody can choose them to collide, and
-/// a hash that is quick for a few letters will do.
+/// A table by names. Its keys come with the program or its configuration, so an attacker cannot choose colliding ones,
+/// and a hash that is fast for short names is enough.
 pub(crate) type NameMap<K, V> = HashMap<K, V, BuildHasherDefault<NameHasher>>;
 
 /// FNV-1a.
@@ -48,7 +48,7 @@ pub(crate) const fn hash(name: &str) -> u64 {
     hash
 }
 
-/// Slots in the order that [`rows`] needs. A table that is made so at compile time costs a new process nothing.
+/// Slots in the order that [`rows`] needs. A table that is sorted at compile time costs no time at startup.
 pub(crate) const fn sorted<const N: usize>(mut slots: [Slot; N]) -> [Slot; N] {
     let mut end = 1;
     while end < N {

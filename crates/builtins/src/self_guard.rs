@@ -1,4 +1,4 @@
-//! `self-guard`: agents leave Crosier itself alone.
+//! `self-guard`: agents cannot change or weaken Crosier itself.
 //!
 //! It denies writing to Crosier's own files and to the files of agents that call it (see
 //! [`protect_paths`](mod@crate::protect_paths)), the commands that weaken it (`crosier trust`, `disable`, `uninstall`,

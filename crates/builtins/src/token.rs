@@ -64,8 +64,8 @@ pub(crate) fn covers(pattern: &[Token], text: &[Token]) -> bool {
     covers_all(pattern, text.iter().copied())
 }
 
-/// A `Many` of the pattern takes as little as it can, and only the last one is asked to take more: what the earlier
-/// ones took can stay, whatever follows.
+/// A `Many` of the pattern matches as little as possible, and only the last one is extended: the matches of earlier
+/// ones can stay, whatever follows.
 fn covers_all(pattern: &[Token], text: impl Iterator<Item = Token> + Clone) -> bool {
     let (mut at, mut rest) = (0, text);
     let mut retry = None;
@@ -81,7 +81,7 @@ fn covers_all(pattern: &[Token], text: impl Iterator<Item = Token> + Clone) -> b
         }
         let good = match (wanted, rest.next()) {
             (None, None) => return true,
-            // Nothing is left that a `Many` could take.
+            // No text is left that a `Many` could match.
             (Some(_), None) => return false,
             (Some(Token::One), Some(token)) => token != Token::Many,
             (Some(wanted), Some(token)) => wanted == token,
@@ -128,7 +128,7 @@ impl Wildcards {
         self.tokens.get_or_init(|| of_wildcards(&self.pattern).into())
     }
 
-    /// The only text that it matches, when there is but one.
+    /// The only text that it matches, if there is only one.
     pub(crate) fn plain(&self) -> Option<&str> {
         (self.start == self.pattern.len()).then_some(&*self.pattern)
     }
@@ -156,12 +156,12 @@ impl Wildcards {
     }
 }
 
-/// Patterns, of which a text is to match one.
+/// A set of patterns; a text matches the set if it matches one of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WildcardSet {
     /// Patterns by the first two bytes of the texts that they match.
     headed: Vec<([u8; 2], Vec<Wildcards>)>,
-    /// Patterns that do not say that much.
+    /// Patterns with a shorter literal prefix.
     open: Vec<Wildcards>,
 }
 
@@ -206,7 +206,7 @@ impl From<Vec<Wildcards>> for WildcardSet {
     }
 }
 
-/// The text in small letters.
+/// The text in lowercase.
 pub(crate) fn lowered(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_small = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
     if is_small { text } else { Cow::Owned(text.to_lowercase()) }

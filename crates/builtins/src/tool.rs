@@ -200,7 +200,7 @@ pub(crate) fn subject(tool: &str, input: &Json) -> Subject {
     }
 }
 
-const TOO_DEEP: &str = "its input is nested too deeply to be looked into";
+const TOO_DEEP: &str = "its input is nested too deeply to be checked";
 
 /// What a call of any tool is about, by the names of its fields.
 pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
@@ -280,7 +280,7 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
     for (name, value) in fields {
         let name = small(name);
         if name == "url" {
-            // What a cloud tells its machines, keys among it.
+            // The metadata service of a cloud, which also returns keys.
             let is_metadata =
                 |url: &str| url.contains("169.254.169.254") || url.contains("metadata.google.internal");
             let url = value.as_str().filter(|url| is_metadata(url));

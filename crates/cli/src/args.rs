@@ -1,7 +1,7 @@
-//! From the words of the command line to the command and its arguments. Built from the table of commands.
+//! Parses the command line into a command and its arguments, from the table of commands.
 //!
-//! A command's own arguments are built only when that command is called: `fire` is started for every event and must not
-//! pay for the help of the others.
+//! The parser of a command's own arguments is built only when that command is called: `fire` is started for every event,
+//! and must not spend time on the other commands.
 
 use std::path::PathBuf;
 
@@ -49,15 +49,15 @@ impl ConfigArgs {
 
 /// The commands by purpose, in the order of the help. A command in no group comes last.
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Start", &["init", "install", "uninstall", "status", "doctor", "trust", "try", "demo"]),
+    ("Get started", &["init", "install", "uninstall", "status", "doctor", "trust", "try", "demo"]),
     (
-        "Write",
+        "Write hooks",
         &["check", "explain", "list", "events", "packs", "config", "import", "enable", "disable", "schema"],
     ),
     ("Test", &["test"]),
-    ("Watch", &["log", "audit"]),
+    ("See what happened", &["log", "audit"]),
     ("Run", &["run", "history", "hook", "fire", "serve"]),
-    ("This program", &["completions", "man"]),
+    ("Shell integration", &["completions", "man"]),
 ];
 
 /// The commands with their descriptions, grouped under headings.

@@ -1,4 +1,4 @@
-//! Describes hooks to people, with the same words in `list`, `explain` and `fire --trace`.
+//! Describes hooks for people, in the same way in `list`, `explain` and `fire --trace`.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit statuses and failures of commands.
 
 /// The exit status, by its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,7 @@ pub(crate) struct Journal {
     state: Option<PathBuf>,
     files: Vec<PathBuf>,
     project: PathBuf,
-    /// Another witness, which is told the same.
+    /// Another witness, which gets the same calls.
     next: Option<Arc<dyn Witness>>,
 }
 

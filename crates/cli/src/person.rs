@@ -65,7 +65,7 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
 ];
 
 /// How many ancestors are checked.
-const MOST_ANCESTORS: usize = 64;
+const MAX_ANCESTORS: usize = 64;
 
 /// Refuses a command that runs inside an agent.
 ///
@@ -86,7 +86,7 @@ pub(crate) fn agent_above() -> Option<String> {
         return Some(format!("{agent} ({name} is set)"));
     }
     let mut process = parent_of("self");
-    for _ in 0..MOST_ANCESTORS {
+    for _ in 0..MAX_ANCESTORS {
         let id = process.filter(|id| id != "0" && id != "1")?;
         if let Some(agent) = agent_of(&id) {
             return Some(format!("{agent} (process {id})"));

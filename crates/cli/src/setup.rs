@@ -1,4 +1,4 @@
-//! From the command line to an engine.
+//! Builds an engine from the command line.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -101,20 +101,20 @@ pub(crate) fn unknown_agent(name: &str) -> Failed {
 /// While this exists, signals do not end the process, so that files are written completely; one that comes meanwhile
 /// ends it afterwards.
 #[derive(Debug)]
-pub(crate) struct Undisturbed(&'static Held);
+pub(crate) struct SignalHold(&'static SignalState);
 
 #[derive(Debug, Default)]
-struct Held {
+struct SignalState {
     /// Whether a signal ends the process at once.
     is_free: Arc<AtomicBool>,
     seen: Arc<AtomicUsize>,
 }
 
 /// Keeps signals from ending the process.
-pub(crate) fn undisturbed() -> Undisturbed {
-    static HELD: OnceLock<Held> = OnceLock::new();
+pub(crate) fn undisturbed() -> SignalHold {
+    static HELD: OnceLock<SignalState> = OnceLock::new();
     let held = HELD.get_or_init(|| {
-        let held = Held::default();
+        let held = SignalState::default();
         for signal in [SIGHUP, SIGINT, SIGTERM] {
             let number = usize::try_from(signal).unwrap_or_default();
             let _ = signal_hook::flag::register_usize(signal, Arc::clone(&held.seen), number);
@@ -123,10 +123,10 @@ pub(crate) fn undisturbed() -> Undisturbed {
         held
     });
     held.is_free.store(false, Ordering::SeqCst);
-    Undisturbed(held)
+    SignalHold(held)
 }
 
-impl Drop for Undisturbed {
+impl Drop for SignalHold {
     fn drop(&mut self) {
         self.0.is_free.store(true, Ordering::SeqCst);
         let seen = i32::try_from(self.0.seen.load(Ordering::SeqCst)).unwrap_or_default();

@@ -9,7 +9,7 @@ use crosier_protocol::Json;
 
 use crate::json;
 use crate::rows::all_rows;
-use crate::table::{Agent, AgentEvent, Unit};
+use crate::table::{Agent, AgentEvent, TimeUnit};
 
 /// A Crosier configuration, and what is missing from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -185,7 +185,7 @@ fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<St
     let is_name = |c: char| NAMES.contains(c) || (is_claude && matches!(c, ',' | '-'));
     let is_own = |part: &str| agent.tools.iter().any(|tool| tool.own == part);
     let parts: Vec<&str> = text.split(['|', ',']).map(str::trim).filter(|part| !part.is_empty()).collect();
-    let searches = agent.timeout.unit == Unit::Milliseconds && !parts.iter().all(|part| is_own(part));
+    let searches = agent.timeout.unit == TimeUnit::Milliseconds && !parts.iter().all(|part| is_own(part));
     if text.chars().all(is_name) && (!searches || entry.event == "SessionStart") {
         return Ok(Some(parts.join("|")));
     }
@@ -201,8 +201,8 @@ fn time(agent: &Agent, value: Option<&Json>) -> String {
     let number = value.and_then(|value| value.text().parse::<f64>().ok()).filter(|number| *number > 0.0);
     match (number, agent.timeout.unit) {
         (None, _) => format!("{}s", agent.timeout.default_s),
-        (Some(number), Unit::Milliseconds) => format!("{}ms", number.ceil()),
-        (Some(number), Unit::Seconds | Unit::Fixed) => format!("{}ms", (number * 1000.0).ceil()),
+        (Some(number), TimeUnit::Milliseconds) => format!("{}ms", number.ceil()),
+        (Some(number), TimeUnit::Seconds | TimeUnit::Fixed) => format!("{}ms", (number * 1000.0).ceil()),
     }
 }
 

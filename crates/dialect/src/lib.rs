@@ -1,4 +1,4 @@
-//! What AI agents send to their hooks, and what they take back.
+//! What AI agents send to their hooks, and the replies that they accept.
 //!
 //! An event of an agent goes through here twice:
 //!
@@ -8,8 +8,7 @@
 //!   that the agent takes for them.
 //!
 //! The differences between agents are data: one file each in [`agent`], one table each ([`table::Agent`]). The code
-//! that reads and answers is the same for all agents. Nothing here does input or output, and no input makes a function
-//! panic.
+//! that reads and answers is the same for all agents. Nothing here does I/O, and no input makes a function panic.
 #![forbid(unsafe_code)]
 
 pub mod agent;
@@ -27,4 +26,4 @@ pub use agent::{ALL, find};
 pub use compose::compose;
 pub use read::{Call, Read, Unreadable, read};
 pub use rows::catalog;
-pub use say::{Answer, Told, Verdict, acts, closed};
+pub use say::{Answer, PersonMessage, Verdict, acts, closed};

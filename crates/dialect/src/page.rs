@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crosier_protocol::{Capability, EventRow, Phase};
 
 use crate::rows::all_rows;
-use crate::table::{Agent, AgentEvent, Effect, Mcp, Parts, Place, Proof, Unit, Way};
+use crate::table::{Agent, AgentEvent, Effect, FolderSource, Mcp, Parts, Proof, TimeUnit, Way};
 
 /// How one effect works at one event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +57,11 @@ fn has(row: &EventRow, effect: Effect) -> bool {
 
 fn words(way: Way) -> String {
     match way {
-        Way::Says(_) | Way::Alone(_) => "yes".to_owned(),
-        Way::Silence(why) => format!("no reply: {why}"),
-        Way::Becomes(effect, why) => format!("becomes {}: {why}", effect.word()),
+        Way::Send(_) | Way::Alone(_) => "yes".to_owned(),
+        Way::Silence(why) => format!("no reply ({why})"),
+        Way::Becomes(effect, why) => format!("becomes {} ({why})", effect.word()),
         Way::Waits => "delivered at the session's next event that accepts it".to_owned(),
-        Way::Lost(why) => format!("only logged: {why}"),
+        Way::Lost(why) => format!("only logged ({why})"),
         Way::Nowhere => "only logged".to_owned(),
     }
 }
@@ -104,9 +104,9 @@ fn proof(proof: Proof) -> String {
 
 fn time(agent: &Agent) -> String {
     let unit = match agent.timeout.unit {
-        Unit::Seconds => "Its timeouts are in seconds",
-        Unit::Milliseconds => "Its timeouts are in **milliseconds**",
-        Unit::Fixed => "Its timeout for hooks cannot be changed",
+        TimeUnit::Seconds => "Its timeouts are in seconds",
+        TimeUnit::Milliseconds => "Its timeouts are in **milliseconds**",
+        TimeUnit::Fixed => "Its timeout for hooks cannot be changed",
     };
     let default = agent.timeout.default_s;
     format!(
@@ -117,8 +117,8 @@ fn time(agent: &Agent) -> String {
 
 fn project(agent: &Agent) -> String {
     let places = agent.project.iter().map(|place| match place {
-        Place::Variable(name) => format!("the environment variable `{name}`"),
-        Place::Field(path) => format!("the field `{path}` of its JSON"),
+        FolderSource::Variable(name) => format!("the environment variable `{name}`"),
+        FolderSource::Field(path) => format!("the field `{path}` of its JSON"),
     });
     let places: Vec<String> = places.chain(["the working directory of the event".to_owned()]).collect();
     format!("Crosier looks for `crosier.yaml` in the project folder: {}.", places.join(", else "))

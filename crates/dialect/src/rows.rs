@@ -19,8 +19,8 @@ const SERVER: Field = Field::required("mcp_server_name", Text, "the MCP server t
 const LLM_REQUEST: Field = Field::required("llm_request", Any, "what goes to the model");
 const TASK: &[Field] = &[
     Field::required("task_id", Text, "the task"),
-    Field::required("task_subject", Text, "what it is about"),
-    Field::optional("task_description", Text, "the task in full"),
+    Field::required("task_subject", Text, "its subject"),
+    Field::optional("task_description", Text, "its description"),
 ];
 
 /// Every event that only some agents have.
@@ -45,7 +45,7 @@ pub static ROWS: &[EventRow] = &[
         ])
         .matches_on("error"),
     EventRow::new("PostCompact", "the conversation was shortened")
-        .fields(&[TRIGGER, Field::optional("compact_summary", Text, "what is left of it")])
+        .fields(&[TRIGGER, Field::optional("compact_summary", Text, "its summary")])
         .matches_on("trigger"),
     EventRow::new("PreModelSwitch", "another model is about to be used")
         .fields(&[FROM_MODEL, TO_MODEL, SOURCE])
@@ -96,9 +96,9 @@ pub static ROWS: &[EventRow] = &[
         .matches_on("file_path"),
     EventRow::new("DirectoryAdded", "a folder was added to the workspace")
         .fields(&[Field::required("directory", Text, "the folder"), SOURCE]),
-    EventRow::new("MessageDisplay", "text of the model is shown").fields(&[
+    EventRow::new("MessageDisplay", "the model's text is shown").fields(&[
         Field::optional("delta", Text, "the words"),
-        Field::optional("final", Bool, "whether these are the last words"),
+        Field::optional("final", Bool, "whether this is the last part"),
     ]),
     EventRow::new("Interrupt", "a person stopped the turn"),
     EventRow::new("BeforeToolSelection", "the tools for the next model call are chosen")
@@ -110,7 +110,7 @@ pub static ROWS: &[EventRow] = &[
         Field::required("prompt", Text, "what the person wrote"),
         Field::optional("transformedPrompt", Text, "what the model gets"),
     ]),
-    EventRow::new("ErrorOccurred", "the agent met an error").fields(&[Field::required(
+    EventRow::new("ErrorOccurred", "an error occurred in the agent").fields(&[Field::required(
         "error",
         Any,
         "what went wrong",

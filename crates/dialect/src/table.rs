@@ -28,7 +28,7 @@ pub struct Agent {
     /// Where its version is; empty when it does not send one.
     pub version_at: &'static str,
     /// Where it names the project folder; the first that exists counts.
-    pub project: &'static [Place],
+    pub project: &'static [FolderSource],
     /// Where the text for the model is in the response of a tool; the first that exists counts.
     pub text_at: &'static [&'static str],
     /// How a new output takes the shape of the old one.
@@ -73,7 +73,7 @@ pub struct AgentEvent {
     /// How to send back a rewrite of anything other than a tool's input or output.
     pub restore: Option<Restore>,
     /// Which effects it supports, and how.
-    pub says: Says,
+    pub says: EffectSupport,
     /// Whether an installer should ask for it.
     pub install: bool,
 }
@@ -81,7 +81,7 @@ pub struct AgentEvent {
 impl AgentEvent {
     /// An event with these names in the agent, and this name in Crosier.
     #[must_use]
-    pub const fn new(own: &'static [&'static str], event: &'static str, says: Says) -> Self {
+    pub const fn new(own: &'static [&'static str], event: &'static str, says: EffectSupport) -> Self {
         Self {
             own,
             event,
@@ -256,7 +256,7 @@ pub enum Mcp {
 /// A place that names a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Place {
+pub enum FolderSource {
     /// An environment variable.
     Variable(&'static str),
     /// A field of the payload; the first value, if it is a list.
@@ -278,7 +278,7 @@ pub enum OutputShape {
 #[non_exhaustive]
 pub struct Timeout {
     /// The unit in its configuration.
-    pub unit: Unit,
+    pub unit: TimeUnit,
     /// The default, in seconds.
     pub default_s: u32,
 }
@@ -286,7 +286,7 @@ pub struct Timeout {
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Unit {
+pub enum TimeUnit {
     /// Seconds.
     Seconds,
     /// Milliseconds.
@@ -376,7 +376,7 @@ impl Effect {
 #[derive(Debug, Clone, Copy)]
 #[expect(missing_docs, reason = "the fields are the effects")]
 #[non_exhaustive]
-pub struct Says {
+pub struct EffectSupport {
     pub deny: Way,
     pub ask: Way,
     pub allow: Way,
@@ -392,7 +392,7 @@ pub struct Says {
     pub tell: Way,
 }
 
-impl Says {
+impl EffectSupport {
     /// No effect can be expressed.
     pub const NOTHING: Self = Self {
         deny: Way::Nowhere,
@@ -435,9 +435,9 @@ pub enum Way {
     /// Hooks of this event cannot have the effect.
     Nowhere,
     /// With these pieces.
-    Says(&'static [Put]),
+    Send(&'static [AnswerPart]),
     /// With these pieces, which must be alone in the answer: context is added to their text.
-    Alone(&'static [Put]),
+    Alone(&'static [AnswerPart]),
     /// By printing nothing; with the reason.
     Silence(&'static str),
     /// Another effect takes its place; with the reason.
@@ -451,13 +451,13 @@ pub enum Way {
 /// One piece of an answer.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Put {
+pub enum AnswerPart {
     /// A member of the JSON object on stdout, with dots between names.
-    Key(&'static str, Val),
+    Key(&'static str, AnswerValue),
     /// Plain text on stdout instead of JSON.
-    Stdout(Val),
+    Stdout(AnswerValue),
     /// Text on stderr.
-    Stderr(Val),
+    Stderr(AnswerValue),
     /// The exit status.
     Status(u8),
 }
@@ -465,7 +465,7 @@ pub enum Put {
 /// A value in an answer.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Val {
+pub enum AnswerValue {
     /// This word.
     Word(&'static str),
     /// True or false.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 /// The largest file that is edited.
-const MOST: u64 = 16 * 1024 * 1024;
+const MAX: u64 = 16 * 1024 * 1024;
 
 /// The current content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,11 +30,11 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Content>> {
     if !meta.is_file() {
         return Err(io::Error::other("it is not a file"));
     }
-    if meta.len() > MOST {
+    if meta.len() > MAX {
         return Err(io::Error::other("it is too large for a configuration"));
     }
     let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
+    file.take(MAX).read_to_end(&mut bytes)?;
     Ok(Some(Content { bytes, mode: meta.permissions().mode() & 0o7777 }))
 }
 

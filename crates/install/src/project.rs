@@ -78,26 +78,26 @@ pub fn first_config(pack: &str, mode: Mode, kind: Option<&Kind>) -> String {
     let check = kind.map_or("make test", |kind| kind.check);
     let about = kind.map_or(String::new(), |kind| format!(" (a {} project)", kind.name));
     format!(
-        "# Crosier{about}: what AI agents may do here. `crosier try 'git push --force'` shows what it decides,
-# `crosier check` whether this file is right, `crosier log` what was decided.
+        "# Crosier{about}: what AI agents may do here. `crosier try 'git push --force'` shows what would be decided,
+# `crosier check` checks this file, `crosier log` shows what was decided.
 
-# Ready hooks: `crosier packs` lists them, `crosier packs {short}` shows what is in this one.
+# Ready-made hooks: `crosier packs` lists the packs, `crosier packs {short}` prints this one.
 extends: {pack}
 
-# enforce: what is denied does not run. warn: everything runs, and you are told what would have been denied.
+# enforce: denied actions do not run. warn: everything runs, and you are told what would have been denied.
 mode: {mode}
 
-# Your own hooks come here: take the first `#` of each line away to use these.
+# Add your own hooks here. To use these examples, remove the first `#` of each line.
 #hooks:
 #  PreToolUse:
-#    # Files that a tool writes, and nobody by hand.
+#    # Generated files: agents must not edit them.
 #    - name: generated-files
 #      type: builtin
 #      handler: protect-paths
 #      options:
 #        no_write: [{generated}]
 #  Stop:
-#    # The agent goes on until this passes.
+#    # Keeps the agent going until this passes.
 #    - name: tests-pass
 #      command: {check} >&2 || exit 2
 #      timeout: 5m

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier_dialect::table::{Agent, AgentEvent, Proof, Unit};
+use crosier_dialect::table::{Agent, AgentEvent, Proof, TimeUnit};
 use serde_json::{Value, json};
 
 use crate::json::{Member, Nesting};
@@ -482,8 +482,9 @@ impl Row {
     #[must_use]
     pub fn timeout(&self, event: &Event) -> (u32, u64) {
         let seconds = if event.is_end { self.end_timeout_s.min(self.timeout_s) } else { self.timeout_s };
-        let unit = self.dialect().map_or(Unit::Seconds, |agent| agent.timeout.unit);
-        let given = if unit == Unit::Milliseconds { u64::from(seconds) * 1000 } else { u64::from(seconds) };
+        let unit = self.dialect().map_or(TimeUnit::Seconds, |agent| agent.timeout.unit);
+        let given =
+            if unit == TimeUnit::Milliseconds { u64::from(seconds) * 1000 } else { u64::from(seconds) };
         (seconds - (seconds / 10).clamp(1, 5), given)
     }
 }

@@ -1,4 +1,4 @@
-//! Looking for the files of every layer.
+//! Finds the files of every layer.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -228,7 +228,7 @@ impl Layers {
 pub fn is_in_project(path: &Path, places: &Places) -> bool {
     let project = places.real_project();
     let folder = path.parent().map(real);
-    // Every call of the program asks this, and following links is slow: a path that is no link is where its folder is.
+    // Checked in every run of the program, and following links is slow: a path that is not a link is in its folder.
     let is_link = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
     let is_there = is_link && real(path).starts_with(&project);
     let is_inside = is_there

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// The most that is read of `/etc/passwd` and `/etc/group`: on machines with more, no group is private.
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Whether a group is the private group of a user: it has the user's id or name, and nobody else is in it. Users and
 /// groups that are not in `/etc/passwd` and `/etc/group` are judged by their ids alone.
@@ -41,7 +41,7 @@ fn is_private_in(group: u32, user: u32, users: &str, groups: &str) -> bool {
 /// A file of the system; empty when there is none.
 fn read(path: &str) -> Option<String> {
     match fs::metadata(path) {
-        Ok(meta) if meta.len() > MOST_BYTES => None,
+        Ok(meta) if meta.len() > MAX_BYTES => None,
         Ok(_) => fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         Err(_) => Some(String::new()),
     }

@@ -1,4 +1,4 @@
-//! From files to one configuration per layer.
+//! Loads the files into one configuration per layer.
 
 use std::path::{Path, PathBuf};
 

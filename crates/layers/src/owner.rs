@@ -78,7 +78,7 @@ fn read_in(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             // A dangling link is a mistake, unlike a missing file.
             let is_link = !matches!(writers, Writers::Anybody) && fs::symlink_metadata(path).is_ok();
-            return if is_link { Err("it is a link to nothing".to_owned()) } else { Ok(None) };
+            return if is_link { Err("it is a dangling symlink".to_owned()) } else { Ok(None) };
         }
         Err(error) => return Err(format!("it cannot be read: {error}")),
     };

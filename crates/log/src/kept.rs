@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::needed::needs_rules;
 use crate::record::Record;
 
-/// The most bytes of an event that is stored.
-const MOST_EVENT: usize = 64 * 1024;
+/// The maximum number of bytes of an event that is stored.
+const MAX_EVENT: usize = 64 * 1024;
 
 /// A whole event that was fired.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ impl Kept {
     /// The event to store; `None` when it is too large or cannot be written.
     #[must_use]
     pub fn of(record: &Record, event: &Event, files: &[String]) -> Option<Self> {
-        let wire = event.wire().ok().filter(|wire| wire.len() <= MOST_EVENT)?;
+        let wire = event.wire().ok().filter(|wire| wire.len() <= MAX_EVENT)?;
         let mut input = Json::parse(wire).ok()?;
         if needs_rules(wire) {
             // Without the rules that mask secrets, nothing is stored.

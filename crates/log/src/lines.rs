@@ -24,7 +24,7 @@ pub(crate) struct Lines {
 
 const LOCK: &str = "lock";
 /// How long to wait for the lock: any process that can read the file can hold it.
-const MOST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 
 fn lock_within(lock: impl Fn() -> Result<(), TryLockError>, most: Duration) -> io::Result<()> {
     let began = Instant::now();
@@ -64,7 +64,7 @@ impl Lines {
     /// Renames the files, unless another process just did.
     fn rotate(&self, folder: &File) -> io::Result<()> {
         let lock = own(open_at(folder, LOCK, OFlags::RDWR | OFlags::CREATE | OFlags::NONBLOCK)?)?;
-        lock_within(|| lock.try_lock(), MOST_WAIT)?;
+        lock_within(|| lock.try_lock(), MAX_WAIT)?;
         if self.open(folder)?.metadata()?.len() < self.most_bytes / 2 {
             return Ok(());
         }
@@ -90,7 +90,7 @@ impl Lines {
         };
         // Under the lock, because a file could be renamed while they are opened. If the lock fails, read without it.
         let lock = open_at(&folder, LOCK, OFlags::RDWR | OFlags::NONBLOCK).and_then(own);
-        let _locked = lock.is_ok_and(|lock| lock_within(|| lock.try_lock_shared(), MOST_WAIT).is_ok());
+        let _locked = lock.is_ok_and(|lock| lock_within(|| lock.try_lock_shared(), MAX_WAIT).is_ok());
         let mut files = Vec::new();
         for number in (0..self.files).rev() {
             files.extend(self.open_to_read(&folder, number)?);

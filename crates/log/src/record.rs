@@ -11,16 +11,16 @@ use crate::short::{bounded, short_input};
 
 /// The version of the record format; a reader skips newer records.
 pub(crate) const VERSION: u8 = 1;
-/// The most characters of names: agent, session, event, tool, hook.
-const MOST_NAME: usize = 120;
-/// The most characters of a reason, a failure's cause, a note.
-const MOST_TEXT: usize = 600;
-/// The most failures and notes of one event.
-const MOST_NOTES: usize = 8;
-/// The most hooks whose times are stored.
-const MOST_HOOKS: usize = 32;
-/// The most bytes of a line.
-pub(crate) const MOST_LINE: usize = 16 * 1024;
+/// The maximum number of characters of names: agent, session, event, tool, hook.
+const MAX_NAME: usize = 120;
+/// The maximum number of characters of a reason, a failure's cause, a note.
+const MAX_TEXT: usize = 600;
+/// The maximum number of failures and notes of one event.
+const MAX_NOTES: usize = 8;
+/// The maximum number of hooks whose times are stored.
+const MAX_HOOKS: usize = 32;
+/// The maximum number of bytes of a line.
+pub(crate) const MAX_LINE: usize = 16 * 1024;
 
 /// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -140,7 +140,7 @@ impl Record {
         Self {
             kind: Kind::Command,
             event: name(command),
-            reason: Some(bounded(did, MOST_TEXT)),
+            reason: Some(bounded(did, MAX_TEXT)),
             ..Self::new("crosier")
         }
     }
@@ -162,7 +162,7 @@ impl Record {
     /// Records that no decision can be made, for this reason.
     pub fn set_closed(&mut self, why: &str) {
         self.kind = Kind::Closed;
-        self.reason = Some(bounded(why, MOST_TEXT));
+        self.reason = Some(bounded(why, MAX_TEXT));
     }
 
     /// Adds the outcome of a fire. When a call has several parts, the strictest counts.
@@ -177,7 +177,7 @@ impl Record {
         if strictness(decision) > strictness(self.decision.as_deref()) {
             self.decision = decision.map(str::to_owned);
             self.by = outcome.by.as_deref().map(name);
-            self.reason = outcome.reason.as_deref().map(|reason| bounded(reason, MOST_TEXT));
+            self.reason = outcome.reason.as_deref().map(|reason| bounded(reason, MAX_TEXT));
         }
         let would = outcome.would.map(crosier::Decision::word);
         if strictness(would) > strictness(self.would.as_deref()) {
@@ -189,14 +189,14 @@ impl Record {
         }
         self.add_effects(outcome);
         for report in &outcome.reports {
-            if let Some(failure) = report.failure.as_ref().filter(|_| self.failures.len() < MOST_NOTES) {
+            if let Some(failure) = report.failure.as_ref().filter(|_| self.failures.len() < MAX_NOTES) {
                 self.failures.push(FailureNote {
                     hook: name(&report.hook),
                     kind: failure.kind.word().to_owned(),
-                    detail: bounded(&failure.detail, MOST_TEXT),
+                    detail: bounded(&failure.detail, MAX_TEXT),
                 });
             }
-            if let Some(time) = report.duration.filter(|_| self.hooks.len() < MOST_HOOKS) {
+            if let Some(time) = report.duration.filter(|_| self.hooks.len() < MAX_HOOKS) {
                 self.hooks.push(HookTime { hook: name(&report.hook), ms: milliseconds(time) });
             }
         }
@@ -219,15 +219,15 @@ impl Record {
         }
         let directive = outcome.halt.as_ref().or(outcome.resume.as_ref());
         if let Some(directive) = directive.filter(|_| self.reason.is_none()) {
-            self.reason = Some(bounded(&directive.reason, MOST_TEXT));
+            self.reason = Some(bounded(&directive.reason, MAX_TEXT));
             self.by = self.by.take().or_else(|| Some(name(&directive.by)));
         }
     }
 
     /// Adds a note.
     pub fn note(&mut self, text: &str) {
-        let text = bounded(text, MOST_TEXT);
-        if self.notes.len() < MOST_NOTES && self.reason.as_deref() != Some(&text) {
+        let text = bounded(text, MAX_TEXT);
+        if self.notes.len() < MAX_NOTES && self.reason.as_deref() != Some(&text) {
             self.notes.push(text);
         }
     }
@@ -247,7 +247,7 @@ impl Record {
     /// The record as a line, with a line break at its end.
     pub(crate) fn line(&self) -> String {
         let mut line = serde_json::to_string(self).unwrap_or_default();
-        if line.len() > MOST_LINE {
+        if line.len() > MAX_LINE {
             // Each name and reason is short; only many of them together can be too long.
             let short = Self {
                 hooks: Vec::new(),
@@ -271,7 +271,7 @@ impl Record {
 }
 
 fn name(text: &str) -> String {
-    bounded(text, MOST_NAME)
+    bounded(text, MAX_NAME)
 }
 
 fn milliseconds(time: Duration) -> f64 {

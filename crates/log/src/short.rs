@@ -7,8 +7,8 @@ use crosier_builtins::redact_secrets::{Redactor, redact};
 
 use crate::needed::needs_rules;
 
-/// The most characters of a short form.
-const MOST: usize = 200;
+/// The maximum number of characters of a short form.
+const MAX: usize = 200;
 /// How many bytes of a text are searched for secrets, so that one that begins in the short form is found whole.
 const WINDOW: usize = 4096;
 
@@ -47,7 +47,7 @@ fn of_tool(input: &Json) -> Json {
 
 fn masked(value: &Json) -> String {
     if let Some(text) = value.as_str() {
-        return bounded(&text, MOST);
+        return bounded(&text, MAX);
     }
     let whole = value.text();
     if whole.len() <= WINDOW
@@ -55,9 +55,9 @@ fn masked(value: &Json) -> String {
         && let Ok(redactor) = Redactor::standard()
         && let Some(masked) = redactor.json(value, &mut |_| {})
     {
-        return cut(masked.text(), MOST).into_owned();
+        return cut(masked.text(), MAX).into_owned();
     }
-    bounded(whole, MOST)
+    bounded(whole, MAX)
 }
 
 /// A text without its secrets, at most this many characters of it.

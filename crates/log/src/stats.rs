@@ -72,8 +72,8 @@ pub struct FailureCount {
     pub count: usize,
 }
 
-/// The most rows of each table.
-const MOST_ROWS: usize = 10;
+/// The maximum number of rows of each table.
+const MAX_ROWS: usize = 10;
 
 /// Counts records as they are read.
 #[derive(Debug, Default)]
@@ -139,9 +139,9 @@ impl Counter {
             .map(|((hook, kind), (count, detail))| FailureCount { hook, kind, detail, count })
             .collect();
         stats.failures.sort_by_key(|row| std::cmp::Reverse(row.count));
-        stats.denials.truncate(MOST_ROWS);
-        stats.slowest.truncate(MOST_ROWS);
-        stats.failures.truncate(MOST_ROWS);
+        stats.denials.truncate(MAX_ROWS);
+        stats.slowest.truncate(MAX_ROWS);
+        stats.failures.truncate(MAX_ROWS);
         stats
     }
 }

@@ -1,4 +1,4 @@
-//! From a request to the policy in force.
+//! Loads the policy in force for a request.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The policy in force for one project, as a value: layers, trust, the self-guard, and what a person switched off.
 //!
-//! Every command that decides about events begins with [`in_force`]. It reads no environment: the host says where the
-//! homes are ([`Homes`]) and which folder is the project ([`Request`]).
+//! Every command that decides about events begins with [`in_force`]. It reads no environment variables: the host passes
+//! Crosier's folders ([`Homes`]) and the project folder ([`Request`]).
 #![forbid(unsafe_code)]
 
 mod closed;

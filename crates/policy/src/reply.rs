@@ -45,7 +45,7 @@ impl HookType for ReplyType {
                 let words = FailureKind::ALL.map(|kind| (kind.word(), kind));
                 match request.word("fail", &words)? {
                     FailureKind::Panic => Act::Panic,
-                    kind => Act::Answer(Failure::new(kind, "it was told to fail").into()),
+                    kind => Act::Answer(Failure::new(kind, "it is configured to fail").into()),
                 }
             }
         };
@@ -104,6 +104,6 @@ fn act(act: &Act) -> Answer {
     match act {
         Act::Answer(answer) => answer.clone(),
         // Unwinds like a callback that panics, but without the panic hook, which would print.
-        Act::Panic => std::panic::resume_unwind(Box::new("it was told to panic")),
+        Act::Panic => std::panic::resume_unwind(Box::new("it is configured to panic")),
     }
 }

@@ -77,7 +77,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The most that is read of a file in the state folder.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Reads a file of the state folder. Does not block if it is a named pipe.
 ///
@@ -86,16 +86,16 @@ const MOST_BYTES: u64 = 16 * 1024 * 1024;
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(NO_WAIT).open(path)?;
     let meta = file.metadata()?;
-    if !meta.is_file() || meta.len() > MOST_BYTES {
+    if !meta.is_file() || meta.len() > MAX_BYTES {
         return Err(io::Error::other("it is not a file, or too large"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
-    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// How long to wait for a lock.
-const MOST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 /// How often to try meanwhile.
 const TRY_EVERY: Duration = Duration::from_millis(2);
 
@@ -112,7 +112,7 @@ pub fn lock_file(path: &Path) -> io::Result<fs::File> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MOST_WAIT => std::thread::sleep(TRY_EVERY),
+            Err(fs::TryLockError::WouldBlock) if began.elapsed() < MAX_WAIT => std::thread::sleep(TRY_EVERY),
             Err(error) => return Err(error.into()),
         }
     }

@@ -1,4 +1,4 @@
-//! The contract between a host that fires events, the engine, and the hooks.
+//! The types that a host, the engine and hooks share: events, replies and outcomes.
 //!
 //! The modules, in the order in which an event passes through them:
 //!
@@ -11,7 +11,7 @@
 //! - [`outcome`]: [`Outcome`], the combined answer that a host gets.
 //! - [`failure`]: the ways in which a hook can fail. A failure is data.
 //!
-//! Nothing here does input or output, reads a clock or starts anything; the only dependencies are
+//! Nothing here does I/O, reads a clock or starts anything; the only dependencies are
 //! `serde` and `serde_json`.
 #![forbid(unsafe_code)]
 

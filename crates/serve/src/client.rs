@@ -24,8 +24,8 @@ use crate::{MAX_LINE, PROTOCOL};
 const HELLO_WITHIN: Duration = Duration::from_millis(100);
 /// How long a server may be silent.
 const SILENCE: Duration = Duration::from_secs(2);
-/// How long an answer is asked for again and again, before this process sleeps until it comes: a warm worker answers
-/// within this time, and being woken takes longer than its answer.
+/// How long to poll for an answer before this process sleeps until it comes: a warm worker answers within this time, and
+/// being woken takes longer than its answer.
 const AWAKE: Duration = Duration::from_micros(300);
 
 /// Borrows warm workers from the daemon. Any failure counts as if no daemon ran.
@@ -81,7 +81,7 @@ impl Borrower {
         if let Some(conversation) = free {
             return Ok(conversation);
         }
-        let untrusted = |error: io::Error| NotHere::before(format!("no daemon to trust: {error}"));
+        let untrusted = |error: io::Error| NotHere::before(format!("no daemon that can be trusted: {error}"));
         let greeted = self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(greeting) = greeted {
             return self.introduced(greeting).map_err(untrusted);
@@ -163,7 +163,8 @@ impl PythonRunner for Borrower {
             }
             Err(Trouble::Refused { message, begun }) => Err(NotHere { why: message, may_have_begun: begun }),
             Err(Trouble::Late) => {
-                let detail = format!("it was not done after {:?}, and its worker was killed", call.timeout);
+                let detail =
+                    format!("it did not finish within {:?}, and its worker was killed", call.timeout);
                 let response = PythonResponse::Failed { kind: FailureKind::Timeout, detail, deny: None };
                 Ok(PythonResult { response, printed: Vec::new() })
             }
@@ -366,7 +367,7 @@ impl Conversation {
             match self.wait(!sent, until.min(silent), stops).map_err(|error| lost(error.to_string()))? {
                 Waited::Stopped => return Err(lost("the fire was cancelled".to_owned())),
                 Waited::TimeOver if Instant::now() >= until && sent => return Err(Trouble::Late),
-                Waited::TimeOver => return Err(lost("the daemon is silent".to_owned())),
+                Waited::TimeOver => return Err(lost("the daemon does not answer".to_owned())),
                 Waited::Ready => {}
             }
             if !sent {

@@ -25,9 +25,9 @@ use crate::{MAX_IN_FLIGHT, params::Params};
 const HELLO_WITHIN: Duration = Duration::from_secs(5);
 /// How long pending requests may still take after the client has closed its sending half, while it still reads.
 const AFTER_END: Duration = Duration::from_secs(2);
-/// The most requests that are read ahead while too many are pending. Answers to calls may come after them.
+/// The maximum number of requests that are read ahead while too many are pending. Answers to calls may come after them.
 const MAX_AHEAD: usize = 256;
-/// The most bytes that are read ahead; the last request may exceed it.
+/// The maximum number of bytes that are read ahead; the last request may exceed it.
 const MAX_AHEAD_BYTES: usize = 16 << 20;
 /// How many more bytes are read, and refused, from a client whose connection is about to be closed.
 const MAX_REFUSED: usize = 1 << 20;

@@ -27,14 +27,14 @@ use crate::host::{HookRequest, Place, Where};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
-use crate::server::{Server, UnderWay};
+use crate::server::{PendingFire, Server};
 use crate::view::{Site, View};
 
 /// How long a whole request may take to arrive.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
-/// The most requests at once.
+/// The maximum number of requests at once.
 const MAX_CONNECTIONS: usize = 64;
-/// The most connections at once, including those that are only told that there are too many.
+/// The maximum number of connections at once, including those that are only told that there are too many.
 const MAX_HEARD: usize = 1024;
 /// The longest head of a request.
 const MAX_HEAD: usize = 32 * 1024;
@@ -180,7 +180,7 @@ impl Service {
         request: Request<Body>,
         too_many: bool,
         until: Instant,
-        under_way: &OnceLock<UnderWay>,
+        under_way: &OnceLock<PendingFire>,
     ) -> Reply {
         self.server.touch();
         let path = request.uri().path().to_owned();
@@ -262,7 +262,7 @@ impl Service {
     }
 
     /// Handles one JSON-RPC request.
-    async fn rpc(&self, body: &[u8], project: Option<PathBuf>, under_way: &OnceLock<UnderWay>) -> String {
+    async fn rpc(&self, body: &[u8], project: Option<PathBuf>, under_way: &OnceLock<PendingFire>) -> String {
         let (id, result) = match message::read(body) {
             Ok(Incoming::Request { id, method, params }) => {
                 (Some(id), self.method(&method, params.as_ref(), project, under_way).await)
@@ -285,7 +285,7 @@ impl Service {
         method: &str,
         params: Option<&Json>,
         project: Option<PathBuf>,
-        under_way: &OnceLock<UnderWay>,
+        under_way: &OnceLock<PendingFire>,
     ) -> MethodResult {
         let server = &self.server;
         if server.is_stopping() {

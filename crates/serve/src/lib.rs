@@ -9,7 +9,7 @@
 //!                          └── view: the hooks, scopes and switches of one connection, and its engines
 //! ```
 //!
-//! - `line`, `message`, `params`, `error`: bytes to requests or errors, without input or output.
+//! - `line`, `message`, `params`, `error`: bytes to requests or errors, without I/O.
 //! - `connection`: one client. It reads, hands each request to its method, and ends with the client.
 //! - `view`: a connection is a host; its engines have the configuration of a project and the connection's own hooks.
 //! - `callback`: hooks whose handler is the client.
@@ -51,7 +51,7 @@ pub use socket::{Bound, NoSocket, SocketPath};
 pub const PROTOCOL: u32 = 1;
 /// The longest line, in bytes.
 pub const MAX_LINE: usize = 64 << 20;
-/// The most requests of a connection that can be pending.
+/// The maximum number of requests of a connection that can be pending.
 pub const MAX_IN_FLIGHT: usize = 64;
 /// The largest reply of a hook whose handler is a client, in bytes.
 pub const MAX_REPLY: usize = 1 << 20;

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-/// The most news items that can wait.
+/// The maximum number of news items that can wait.
 const MAX_NEWS: usize = 1024;
-/// The most bytes of news that can wait.
+/// The maximum number of bytes of news that can wait.
 const MAX_NEWS_BYTES: usize = 8 << 20;
 
 /// How many lines other than news can wait before a client that sends invalid lines is no longer read.

@@ -14,9 +14,9 @@ use crate::key::Key;
 use crate::socket::Bound;
 use crate::{peer, stdio};
 
-/// The most connections at once; more wait until one is closed.
+/// The maximum number of connections at once; more wait until one is closed.
 const MAX_CONNECTIONS: usize = 1024;
-/// The most Python calls that run on threads which serve connections. Each needs a thread that takes over its tasks.
+/// The maximum number of Python calls on threads that serve connections. Each needs a thread that takes over its tasks.
 const MAX_CALLS_IN_PLACE: usize = 16;
 /// How long workers may be idle before all but one of each kind are ended.
 const IDLE_WORKERS: Duration = Duration::from_secs(30);
@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The key that proves its identity; without a key, it cannot.
+    /// The key with which it proves its identity, if it has one.
     pub key: Option<Key>,
     /// The environment of hooks for a client on stdio that sends none.
     pub environment: Vec<(String, String)>,
@@ -85,9 +85,9 @@ impl Stopper {
 
 /// A pending fire; dropped when it is answered.
 #[derive(Debug)]
-pub(crate) struct UnderWay(Arc<Server>);
+pub(crate) struct PendingFire(Arc<Server>);
 
-impl Drop for UnderWay {
+impl Drop for PendingFire {
     fn drop(&mut self) {
         self.0.under_way.send_modify(|count| *count = count.saturating_sub(1));
     }
@@ -248,10 +248,10 @@ impl Server {
         Arc::clone(&self.calls_in_place).try_acquire_owned().ok()
     }
 
-    pub(crate) fn begin_fire(self: &Arc<Self>) -> UnderWay {
+    pub(crate) fn begin_fire(self: &Arc<Self>) -> PendingFire {
         self.counters.fires.fetch_add(1, Ordering::Relaxed);
         self.under_way.send_modify(|count| *count += 1);
-        UnderWay(Arc::clone(self))
+        PendingFire(Arc::clone(self))
     }
 
     /// Refuses new requests; with `now`, also cancels pending ones.

@@ -15,7 +15,7 @@ use crate::host::{Loaded, Place, Refused};
 use crate::news::Relay;
 use crate::server::Server;
 
-/// The most engines that a connection keeps: one for each place and environment that it fires at.
+/// The maximum number of engines that a connection keeps: one for each place and environment that it fires at.
 const MAX_ENGINES: usize = 8;
 /// The longest time that a background hook may run after its connection was closed.
 const MAX_LINGER: Duration = Duration::from_secs(600);
@@ -37,7 +37,7 @@ pub(crate) struct View {
     scopes: Vec<(String, Scope)>,
     switched: Vec<Switched>,
     /// The most recently used engine comes first.
-    engines: Vec<Kept>,
+    engines: Vec<KeptEngine>,
 }
 
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ struct Switched {
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptEngine {
     site: Site,
     engine: Engine,
     stamps: Vec<(PathBuf, Stamp)>,
@@ -72,7 +72,7 @@ type Stamp = Option<(i64, i64, u64, u64)>;
 
 /// An engine to fire with.
 #[derive(Debug, Clone)]
-pub(crate) struct Ready {
+pub(crate) struct ReadyEngine {
     pub(crate) engine: Engine,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) problems: Json,
@@ -87,9 +87,9 @@ impl View {
         server: &Arc<Server>,
         owner: &Weak<Connection>,
         listens: bool,
-    ) -> Result<Ready, RpcError> {
+    ) -> Result<ReadyEngine, RpcError> {
         let found = self.engines.iter().position(|kept| kept.site == *site);
-        let fresh = found.filter(|&at| self.engines.get(at).is_some_and(Kept::is_current));
+        let fresh = found.filter(|&at| self.engines.get(at).is_some_and(KeptEngine::is_current));
         match fresh {
             Some(0) => {}
             Some(at) => {
@@ -116,8 +116,8 @@ impl View {
         } else if !listens {
             kept.relay = None;
         }
-        let Kept { engine, files, problems, relay, .. } = kept;
-        Ok(Ready {
+        let KeptEngine { engine, files, problems, relay, .. } = kept;
+        Ok(ReadyEngine {
             engine: engine.clone(),
             files: files.clone(),
             problems: problems.clone(),
@@ -125,7 +125,7 @@ impl View {
         })
     }
 
-    fn build(&self, site: &Site, server: &Arc<Server>) -> Result<Kept, RpcError> {
+    fn build(&self, site: &Site, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
         let before = SystemTime::now();
         let Loaded { builder, files, watched, switched_off, problems } =
             server.host().load(&site.place).map_err(refused)?;
@@ -139,8 +139,15 @@ impl View {
             // A hook that the engine refuses to switch off stays on.
             let _ = engine.disable(&name);
         }
-        let mut kept =
-            Kept { site: site.clone(), engine, stamps, files, problems, scopes: Vec::new(), relay: None };
+        let mut kept = KeptEngine {
+            site: site.clone(),
+            engine,
+            stamps,
+            files,
+            problems,
+            scopes: Vec::new(),
+            relay: None,
+        };
         // Before the connection's own hooks are registered: one of them may have the same name.
         let mut later: Vec<&Switched> = self.switched.iter().collect();
         later.retain(|one| one.is_own || kept.switch(&one.name, one.on).is_err());
@@ -236,7 +243,7 @@ impl View {
 
     /// Changes the engine that was used last, which decides whether the change is possible, and then the others. One
     /// that fails is rebuilt when it is needed.
-    fn change(&mut self, change: impl Fn(&mut Kept) -> Result<(), RpcError>) -> Result<(), RpcError> {
+    fn change(&mut self, change: impl Fn(&mut KeptEngine) -> Result<(), RpcError>) -> Result<(), RpcError> {
         if let Some(first) = self.engines.first_mut() {
             change(first)?;
         }
@@ -262,7 +269,7 @@ impl Registered {
     }
 }
 
-impl Kept {
+impl KeptEngine {
     /// The display name of one of the connection's own hooks: with its layer, if a configured hook has the same name.
     fn name_of(&self, shown: &str) -> String {
         match self.engine.entry(shown) {

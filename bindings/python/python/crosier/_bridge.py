@@ -1,4 +1,4 @@
-"""What the native part calls in Python: threads for hooks, private loops, and values for people."""
+"""Python functions that the native part calls: threads for hooks, private event loops, and values for users."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_IDLE, IDLE_SECONDS, STOP_SECONDS = 16, 10.0, 10.0
 
 
 class Record(dict):  # type: ignore[type-arg]
-    """A dict whose keys are attributes too."""
+    """A dict whose keys are also attributes."""
 
     __slots__ = ()
 
@@ -30,21 +30,21 @@ class Record(dict):  # type: ignore[type-arg]
 
 
 def record(value: Any) -> Any:
-    """Dicts, at any depth, as records."""
+    """Converts dicts, at any depth, to records."""
     if isinstance(value, dict):
         return Record((key, record(item)) for key, item in value.items())
     return [record(item) for item in value] if isinstance(value, list) else value
 
 
 def plain(value: Any) -> Any:
-    """Records, at any depth, as dicts."""
+    """Converts records, at any depth, to dicts."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def gate(outcome: Any) -> Gate:
-    """The outcome as one value. What is denied or halted is never read as "go on"."""
+    """The outcome as one value. A denial or halt never becomes permission to continue."""
     if (halt := outcome.halt) is not None:
         return Halt(halt.get("reason") or "", halt.get("by") or "")
     if outcome.denied:
@@ -67,17 +67,17 @@ def restore_outcome(fields: dict[str, Any]) -> Any:
 
 
 def log_failure(exception: BaseException) -> None:
-    """The traceback of a hook that failed; the outcome has one line of it."""
+    """Logs the traceback of a hook that failed; the outcome has only one line of it."""
     if LOG.isEnabledFor(logging.INFO):
         LOG.info("a hook raised %s", type(exception).__name__, exc_info=exception)
 
 
 # --- Threads ---------------------------------------------------------------------------------------------------------
-# They are Python's own and daemons: an interpreter that ends does not wait for a hook that is late.
+# Daemon threads of Python: an interpreter that exits does not wait for a hook that is late.
 
 
 class Worker:
-    """A thread that runs one hook after the other, for as long as it is used."""
+    """A thread that runs one hook after the other, and ends when it is idle."""
 
     def __init__(self, job: Any) -> None:
         self.jobs: SimpleQueue[Any] = SimpleQueue()
@@ -121,7 +121,7 @@ IDLE: list[Worker] = []
 
 
 def submit(job: Any) -> None:
-    """Hands a call to an idle thread, or to a new one: no hook waits for another one that is late."""
+    """Passes a call to an idle thread or a new one, so that no hook waits for a late one."""
     try:
         worker = IDLE.pop()
     except IndexError:
@@ -136,13 +136,13 @@ LOOPS = threading.local()
 
 
 def resolve(future: Any) -> None:
-    """Lets the task go on that waits for this future."""
+    """Resumes the task that waits for this future."""
     if not future.done():
         future.set_result(None)
 
 
 def run_on_private_loop(fire: Any) -> Any:
-    """A fire with `async def` hooks, waited for on this thread, where no loop runs."""
+    """Waits for a fire with `async def` hooks on this thread, where no loop runs."""
     return run_here(fire, private_loop())
 
 
@@ -198,7 +198,7 @@ async def complete(job: Any) -> None:
 
 
 class PrivateLoop:
-    """The loop of one thread for fires outside of any other. It is closed when the thread ends."""
+    """The event loop of a thread, for fires outside of any other loop. It is closed when the thread ends."""
 
     def __init__(self) -> None:
         self.loop, self.process = asyncio.new_event_loop(), os.getpid()
@@ -232,7 +232,7 @@ def run_here(fire: Any, loop: Any) -> Any:
 
 
 def cancel(steps: Any, waiting: Any) -> None:
-    """Cancels a hook's coroutine that nobody waits for any more. What it awaits in a `finally` runs on as a task."""
+    """Cancels a hook's coroutine that nobody waits for any more. What it awaits in a `finally` continues as a task."""
     try:
         loop = asyncio.get_running_loop()
     except RuntimeError:
@@ -256,7 +256,7 @@ LEFT: set[Any] = set()
 
 @coroutine
 def go_on(steps: Any, yielded: Any) -> Generator[Any, Any, None]:
-    """The rest of a coroutine that has yielded this."""
+    """Runs the rest of a coroutine that has yielded this."""
     while True:
         thrown, value = None, None
         try:
@@ -270,11 +270,11 @@ def go_on(steps: Any, yielded: Any) -> Generator[Any, Any, None]:
 
 
 def end() -> None:
-    """The interpreter ends; this is its main thread."""
+    """Called on the main thread when the interpreter exits."""
     LOOPS.__dict__.clear()
 
 
 def forked() -> None:
-    """In the child of a fork there is none of the threads."""
+    """Called in the child of a fork, where the threads do not exist."""
     IDLE.clear()
     LOOPS.__dict__.clear()

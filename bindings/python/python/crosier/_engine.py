@@ -35,7 +35,7 @@ def _is_async(function: Any) -> bool:
 
 
 def _options(event: Any, function: Any, *, timeout: Any = _DEFAULT, inline: bool = False, **given: Any) -> dict[str, Any]:
-    """What the native part is told about a hook."""
+    """The options of a hook, for the native part."""
     target = function
     if isinstance(target, (staticmethod, classmethod)):
         target = target.__func__
@@ -79,7 +79,7 @@ def _options(event: Any, function: Any, *, timeout: Any = _DEFAULT, inline: bool
 
 
 class _Hooks:
-    """The decorator `hook`, of engines and scopes."""
+    """The decorator `hook` of engines and scopes."""
 
     def _add(self, options: dict[str, Any]) -> None:
         raise NotImplementedError
@@ -117,7 +117,7 @@ class Engine(_Hooks, NativeEngine):
         config: str | None = None,
         files: Sequence[str | os.PathLike[str]] | None = None,
     ) -> None:
-        """Makes it usable: with a configuration, with files (none of them: the layers in force), or without hooks."""
+        """Opens it with a configuration, with files (if the list is empty: the layers in force), or without hooks."""
         environment = os.environ if env is None else env
         self._folder = os.path.abspath(os.fspath(folder))
         self._messages_open = weakref.WeakSet()
@@ -137,7 +137,7 @@ class Engine(_Hooks, NativeEngine):
         env: Mapping[str, str] | None = None,
         timing: bool = False,
     ) -> Engine:
-        """An engine with the hooks of these files. Without one: of the layers that are in force in this folder."""
+        """An engine with the hooks of these files; without files, of the layers that are in force in this folder."""
         engine = cls.__new__(cls)
         engine._begin(folder, env, timing, files=paths)
         return engine
@@ -160,7 +160,7 @@ class Engine(_Hooks, NativeEngine):
         agent_id: str | None = None,
         inline: bool = False,
     ) -> Callable[[Function], Function]:
-        """A decorator that registers a function as a hook, and gives it back as it was."""
+        """A decorator that registers a function as a hook, and returns it unchanged."""
         options = {
             "matcher": matcher, "name": name, "priority": priority, "timeout": timeout, "on_error": on_error,
             "parallel": parallel, "observe": observe, "guard": guard, "agent_id": agent_id, "inline": inline,
@@ -168,11 +168,11 @@ class Engine(_Hooks, NativeEngine):
         return self._hook(event, options)
 
     def scope(self, agent_id: str, hooks: Mapping[str, Any] | None = None) -> Scope:
-        """The hooks of one agent, until the scope is left."""
+        """The hooks of one agent, until the scope is closed."""
         return Scope(self, agent_id, hooks)
 
     def messages(self, *, maxsize: int = 1024) -> Messages:
-        """What hooks do from now on."""
+        """An iterator over messages about running hooks, from now on."""
         if maxsize < 1:
             raise ValueError(f"maxsize is {maxsize}; it must be 1 or more")
         messages = Messages(self._messages(maxsize))
@@ -180,7 +180,7 @@ class Engine(_Hooks, NativeEngine):
         return messages
 
     def close(self) -> None:
-        """Stops what runs. The engine cannot be used any more."""
+        """Stops running hooks. The engine cannot be used any more."""
         for messages in list(self._messages_open):
             messages.close()
         self._close()
@@ -199,7 +199,7 @@ class Engine(_Hooks, NativeEngine):
 
 
 class Scope(_Hooks):
-    """The hooks of one agent. They are there from the start, until `close` or the end of a `with`."""
+    """The hooks of one agent. They are registered until `close`, or until the end of a `with` block."""
 
     def __init__(self, engine: Engine, agent_id: str, hooks: Mapping[str, Any] | None = None) -> None:
         if not isinstance(agent_id, str) or not agent_id:
@@ -249,7 +249,7 @@ class Scope(_Hooks):
         return self.engine.recheck_sync(event, payload, agent_id=self.agent_id, **fields)
 
     def close(self) -> None:
-        """Takes the hooks out."""
+        """Removes the hooks."""
         self._native.close()
 
     def __enter__(self) -> Scope:
@@ -266,7 +266,7 @@ class Scope(_Hooks):
 
 
 class Messages:
-    """What hooks do, as dicts, in order. It ends when it or the engine is closed."""
+    """Messages about running hooks, as dicts, in order. It ends when it or the engine is closed."""
 
     def __init__(self, native: _native.NativeMessages) -> None:
         self._native = native
@@ -274,15 +274,15 @@ class Messages:
 
     @property
     def missed(self) -> int:
-        """How many messages did not fit, of those before the last one read; when it is closed, of all."""
+        """How many messages were dropped because the queue was full: up to the last one read; once closed, in all."""
         return self._native.missed
 
     def poll(self) -> dict[str, Any] | None:
-        """What has arrived, without waiting."""
+        """The next message if one has arrived, else None."""
         return self._native.poll()
 
     def close(self) -> None:
-        """Ends it: nothing more arrives."""
+        """Closes it: no more messages arrive."""
         self._native.close()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -338,7 +338,7 @@ class Messages:
 
 
 def _config_text(config: Mapping[str, Any]) -> str:
-    """A configuration as the native part reads it."""
+    """A configuration in the form that the native part reads."""
     if not isinstance(config, Mapping):
         raise ConfigError(f"the configuration must be a dict, and this is a {type(config).__name__}")
     try:
@@ -348,7 +348,7 @@ def _config_text(config: Mapping[str, Any]) -> str:
 
 
 def _homes(environment: Mapping[str, str]) -> tuple[str | None, str | None, str | None]:
-    """The home folder, and Crosier's own for configuration and state; only absolute ones count."""
+    """The home folder, and Crosier's folders for configuration and state. Relative paths are ignored."""
 
     def folder(name: str) -> str | None:
         value = environment.get(name, "")
@@ -363,7 +363,7 @@ def _homes(environment: Mapping[str, str]) -> tuple[str | None, str | None, str 
 
 
 def _as_dataclass() -> None:
-    """Outcomes are dataclasses to whoever asks: `fields`, `asdict`, `replace`."""
+    """Makes outcomes behave like dataclasses: `fields`, `asdict`, `replace`."""
     names = ("event decision reason by by_failure updated_input updated_output suppress_output context inject resume "
              "halt notices updated_permissions reports would").split()  # fmt: skip
     stand_in = dataclasses.make_dataclass("Outcome", names, frozen=True)
@@ -379,7 +379,7 @@ def _forked() -> None:
 
 
 def _end() -> None:
-    """The interpreter ends: nothing that an engine started outlives it."""
+    """Called when the interpreter exits: stops everything that an engine started."""
     for engine in list(_ENGINES):
         engine.close()
     _native.end_all()

@@ -1,4 +1,4 @@
-"""What goes wrong, as exceptions."""
+"""Exceptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """Whatever Crosier raises."""
+    """The base class of all exceptions of Crosier."""
 
 
 class ConfigError(Error, ValueError):
@@ -24,15 +24,15 @@ class ConfigError(Error, ValueError):
 
 
 class Untrusted(ConfigError):
-    """A project's hooks may not run: nobody has said yet that they may, or they changed since. The message says how."""
+    """A project's hooks may not run: they were never trusted, or changed since. The message says what to do."""
 
 
 class RegisterError(Error, ValueError):
-    """A hook cannot be registered, or there is none of that name."""
+    """A hook cannot be registered, or there is no hook of that name."""
 
 
 class EventError(Error, ValueError):
-    """What was fired is not that event. `field` names the field that is wrong, if it is one."""
+    """The payload does not fit the event. `field` is the name of the wrong field, if there is one."""
 
     def __init__(self, message: str = "", field: str | None = None) -> None:
         super().__init__(message)

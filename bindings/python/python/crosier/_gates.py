@@ -1,4 +1,4 @@
-"""What to do with an event, as values to `match` on."""
+"""What a host does with an event, as values to `match` on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Deny:
 
 @dataclass(frozen=True)
 class Ask:
-    """Have a person decide; if they agree, do it with this input (none: the one it had)."""
+    """Have a person decide; if they agree, do it with this input (None: the original one)."""
 
     reason: str | None = None
     input: Any = None
@@ -24,14 +24,14 @@ class Ask:
 
 @dataclass(frozen=True)
 class Allow:
-    """Do it without asking a person, with this input (none: the one it had)."""
+    """Do it without asking a person, with this input (None: the original one)."""
 
     input: Any = None
 
 
 @dataclass(frozen=True)
 class Proceed:
-    """No hook minds: go on as the host would, with this input or output (none: the one it had)."""
+    """No hook decided: continue as the host would, with this input or output (None: the original one)."""
 
     input: Any = None
 
@@ -46,7 +46,7 @@ class Halt:
 
 @dataclass(frozen=True)
 class Resume:
-    """The loop wants to stop: go on; the reason is for the model."""
+    """The loop wants to stop: continue; the reason is for the model."""
 
     reason: str
     by: str = ""

@@ -13,7 +13,7 @@ class Failure(Exception):
     deny: str | None
 
 class BaseEvent(dict[str, Any]):
-    """What every event has. For type checkers alone: `HookEvent` and the types in `crosier.events` are made of it."""
+    """The fields of every event. Only for type checkers: the base of `HookEvent` and of the types in `crosier.events`."""
 
     session_id: str
     transcript_path: str
@@ -22,7 +22,7 @@ class BaseEvent(dict[str, Any]):
     hook_type: str
     orchestrator_id: str
     outcome: dict[str, Any]
-    """Of observers."""
+    """The outcome, for observers."""
     @property
     def timestamp(self) -> datetime | None: ...
     def __init__(self, *values: Any, **fields: Any) -> None: ...
@@ -79,7 +79,7 @@ class HookEvent(BaseEvent):
     def __getattr__(self, name: str) -> Any: ...
 
 class HookResult:
-    """What a hook answers. One with nothing but defaults is no opinion."""
+    """A hook's answer. With only default values it is no opinion."""
 
     allowed: bool
     metadata: dict[str, Any]
@@ -120,7 +120,7 @@ class HookResult:
     def has_errors(self) -> bool: ...
 
 class HookContext:
-    """What a hook that takes a second argument learns about its call."""
+    """Information about the call, for a hook that takes a second argument."""
 
     hook: str
     phase: int
@@ -135,10 +135,10 @@ class HookContext:
         """Whether nobody waits for the reply any more."""
 
 def allow(reason: str | None = None, **more: Any) -> HookResult:
-    """Allow outright: the user is not asked."""
+    """Allow: the user is not asked."""
 
 def deny(reason: str | None = None, **more: Any) -> HookResult:
-    """Refuse."""
+    """Deny."""
 
 def ask(reason: str | None = None, **more: Any) -> HookResult:
     """Have the user decide."""

@@ -1,7 +1,7 @@
-"""A type for each event, so that editors know its fields and type checkers read hooks.
+"""A type for each event, so that editors and type checkers know its fields.
 
-Hooks get a `HookEvent` whatever they say; these types look at its name, so `isinstance` and `match` tell events apart.
-A field whose name is a word of Python's, and what a host adds, is in the dict alone: `event["from"]`.
+At run time hooks get a `HookEvent`; these types check its name, so `isinstance` and `match` tell events apart.
+A field whose name is a Python keyword, and fields that a host adds, are only in the dict: `event["from"]`.
 
 Written by bindings/python/events.py from schema/event.json.
 """
@@ -30,7 +30,7 @@ else:
 
 
 class Setup(BaseEvent):
-    """When the host prepares a session, or maintains itself."""
+    """When the host prepares a session, or does maintenance."""
 
     hook_event_name: Literal["Setup"]
     agent_id: str | None
@@ -38,7 +38,7 @@ class Setup(BaseEvent):
 
 
 class SessionStart(BaseEvent):
-    """When a session begins, goes on, was cleared or was compacted."""
+    """When a session begins, is resumed, was cleared or was compacted."""
 
     hook_event_name: Literal["SessionStart"]
     agent_id: str | None
@@ -421,7 +421,7 @@ class DirectoryAdded(BaseEvent):
 
 
 class MessageDisplay(BaseEvent):
-    """When text of the model is shown."""
+    """When the model's text is shown."""
 
     hook_event_name: Literal["MessageDisplay"]
     agent_id: str | None
@@ -462,7 +462,7 @@ class UserPromptTransformed(BaseEvent):
 
 
 class ErrorOccurred(BaseEvent):
-    """When the agent met an error."""
+    """When an error occurred in the agent."""
 
     hook_event_name: Literal["ErrorOccurred"]
     agent_id: str | None

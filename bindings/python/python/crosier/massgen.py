@@ -43,7 +43,7 @@ _NOT_OFFERED = frozenset(
 def __getattr__(name: str) -> Any:
     if name in _NOT_OFFERED:
         raise AttributeError(
-            f"crosier.massgen does not offer {name}: it is a part of MassGen's own orchestration, and works with these "
+            f"crosier.massgen does not have {name}: it is part of MassGen's own orchestration, and works with these "
             f"hooks as it is; import it from massgen.mcp_tools.hooks"
         )
     raise AttributeError(f"module 'crosier.massgen' has no attribute {name!r}: no hook or helper of MassGen 0.1.97 has that name")
@@ -60,7 +60,7 @@ class HookType(Enum):
 
 @dataclass
 class HookEvent:
-    """What a hook is told about a tool call."""
+    """A tool call, as a hook gets it."""
 
     hook_type: str
     session_id: str
@@ -80,7 +80,7 @@ class HookEvent:
 
 @dataclass
 class HookResult:
-    """What a hook says about a tool call."""
+    """A hook's answer to a tool call."""
 
     allowed: bool = True
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class HookResult:
         injection_preview: str | None = None,
         injection_content: str | None = None,
     ) -> None:
-        """Notes a hook that ran, for a screen to show."""
+        """Records a hook that ran, for display."""
         self.executed_hooks.append({
             "hook_name": hook_name, "hook_type": hook_type, "decision": decision, "reason": reason,
             "execution_time_ms": execution_time_ms, "injection_preview": injection_preview,
@@ -151,7 +151,7 @@ class FunctionHook(ABC):
     async def execute(
         self, function_name: str, arguments: str, context: dict[str, Any] | None = None, **kwargs: Any
     ) -> HookResult:
-        """Looks at a call; `arguments` is its input as JSON."""
+        """Checks a call; `arguments` is its input as JSON."""
 
 
 class FunctionHookManager:
@@ -168,7 +168,7 @@ class FunctionHookManager:
         self._global_hooks[hook_type].append(hook)
 
     def get_hooks_for_function(self, function_name: str) -> dict[HookType, list[FunctionHook]]:
-        """Those for all functions first."""
+        """The hooks for all functions come first."""
         own = self._hooks.get(function_name, {})
         return {kind: [*self._global_hooks[kind], *own.get(kind, [])] for kind in HookType}
 
@@ -273,7 +273,7 @@ class PythonCallableHook(PatternHook):
 
 
 class _Call:
-    """One `execute_hooks`: what hooks are told, and what they said."""
+    """One call of `execute_hooks`: the event, and the answers of hooks."""
 
     def __init__(self, function_name: str, arguments: str, context: dict[str, Any], kind: str) -> None:
         self.function_name, self.arguments, self.context, self.kind = function_name, arguments, context, kind
@@ -282,7 +282,7 @@ class _Call:
         self.injections: list[dict[str, Any]] = []
 
     async def ask(self, hook: PatternHook) -> dict[str, Any] | None:
-        """Asks one hook, and gives its answer as a reply to the engine."""
+        """Calls one hook, and converts its answer to a reply for the engine."""
         started = time.perf_counter()
         try:
             result = await hook.execute(self.function_name, self.arguments, dict(self.context))
@@ -376,7 +376,7 @@ class GeneralHookManager:
             limit = {"settings": {}, "max_hooks_per_point": max(50, len(hooks))} if len(hooks) > 50 else None
             engine = self._engines[key] = Engine(limit)
             for index, hook in enumerate(hooks):
-                # A hook keeps its own time; this is for one that does not.
+                # A hook enforces its own timeout; this is for one that does not.
                 options = {"name": f"{index}:{hook.name}", "timeout": float(getattr(hook, "timeout", 30) or 30) + 1}
                 engine.hook(hook_type.value, **options)(self._handler(hook))  # type: ignore[arg-type]
         return engine
@@ -396,7 +396,7 @@ class GeneralHookManager:
         context: dict[str, Any],
         tool_output: str | None = None,
     ) -> HookResult:
-        """Asks every hook that matches, and folds their answers into one."""
+        """Calls every hook that matches, and combines their answers."""
         if tool_output is not None:
             context["tool_output"] = tool_output
         hooks = self.get_hooks_for_agent(context.get("agent_id"), hook_type)
@@ -467,7 +467,7 @@ class GeneralHookManager:
 
 
 class MidStreamInjectionHook(PatternHook):
-    """Adds what other agents have to say to a tool's result."""
+    """Adds messages of other agents to a tool's result."""
 
     def __init__(
         self, name: str = "mid_stream_injection", injection_callback: Callable[[], Any] | None = None
@@ -476,7 +476,7 @@ class MidStreamInjectionHook(PatternHook):
         self._injection_callback = injection_callback
 
     def set_callback(self, callback: Callable[[], Any]) -> None:
-        """What gives the text, or none; it may be async."""
+        """The callback that returns the text, or None; it may be async."""
         self._injection_callback = callback
 
     async def execute(
@@ -498,7 +498,7 @@ class MidStreamInjectionHook(PatternHook):
 
 
 class HighPriorityTaskReminderHook(PatternHook):
-    """Asks to write down what was learnt when an important task is done."""
+    """Reminds the agent to write down what it learned when an important task is completed."""
 
     def __init__(self, name: str = "high_priority_task_reminder") -> None:
         super().__init__(name, matcher="*update_task_status", timeout=5)

@@ -55,7 +55,7 @@ class CaseFile(pytest.File):
             yield Case.from_parent(self, name=shown, case=name, line=line)
 
     def result(self, case: str, line: int) -> dict[str, Any]:
-        """What came of a case. The first one that asks has all of them run."""
+        """The result of a case. The first call runs all cases of the file."""
         if self.results is None:
             program = find_program()
             done = subprocess.run(
@@ -70,7 +70,7 @@ class CaseFile(pytest.File):
 
 
 class CaseFailed(Exception):
-    """A case is not as expected; its text says where."""
+    """A case failed; the message says where."""
 
 
 class Case(pytest.Item):
@@ -88,7 +88,7 @@ class Case(pytest.Item):
             raise CaseFailed(self._told(result))
 
     def _told(self, result: dict[str, Any]) -> str:
-        """As pytest tells of an assertion; its summary takes the first line."""
+        """Formatted like pytest's assertion failures; its summary shows the first line."""
         lines = []
         for difference in result["differences"]:
             at, expected, got = difference.get("at"), _shown(difference.get("expected")), _shown(difference.get("got"))
@@ -127,7 +127,7 @@ class Tester:
         return self._engine
 
     def load(self, *paths: str | os.PathLike[str], **options: Any) -> Engine:
-        """Takes the hooks of these files instead of those before."""
+        """Loads the hooks of these files, and drops the previous ones."""
         from ._engine import Engine
 
         self.close()
@@ -138,7 +138,7 @@ class Tester:
         return self.engine.hook(event, **options)
 
     def fire(self, event: str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
-        """Fires an event; a tool needs no input to be named."""
+        """Fires an event. For events about tools, `tool_input` may be left out."""
         fields = {**(payload or {}), **fields}
         if "tool_name" in fields:
             fields.setdefault("tool_input", {})
@@ -154,7 +154,7 @@ class Tester:
         reason: str | None = None,
         **fields: Any,
     ) -> Outcome:
-        """The event is denied; by this hook, for a reason that has this text."""
+        """Asserts that the event is denied: by this hook, with a reason that contains this text."""
         __tracebackhide__ = True
         outcome = self.fire(event, payload, **fields)
         if not outcome.denied:
@@ -166,7 +166,7 @@ class Tester:
         return outcome
 
     def assert_allowed(self, event: str, payload: Mapping[str, Any] | None = None, /, **fields: Any) -> Outcome:
-        """No hook denies the event or wants a person to decide."""
+        """Asserts that no hook denies the event or asks a person."""
         __tracebackhide__ = True
         outcome = self.fire(event, payload, **fields)
         if outcome.denied or outcome.halt is not None or outcome.decision == "ask":

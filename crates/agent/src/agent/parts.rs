@@ -25,9 +25,9 @@ pub struct Settings {
     pub system_prompt: String,
     /// The folder that tools work in.
     pub workspace: PathBuf,
-    /// The most turns of one agent.
+    /// The maximum number of turns of one agent.
     pub max_turns: usize,
-    /// The most tokens of one answer.
+    /// The maximum number of tokens of one answer.
     pub max_tokens: u32,
     /// The size of the conversation, in characters, over which it is compacted.
     pub compact_over: usize,

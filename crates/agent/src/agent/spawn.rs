@@ -129,14 +129,14 @@ impl Subagent {
         end
     }
 
-    pub(super) fn last_words(&self) -> String {
+    pub(super) fn last_text(&self) -> String {
         let last = self.actor.messages.iter().rfind(|message| message.role == Role::Assistant);
         last.map(Message::words).unwrap_or_default()
     }
 
     /// Fires its last events.
     pub(super) async fn leave(mut self, end: End) -> FinishedSubagent {
-        let result = self.last_words();
+        let result = self.last_text();
         if !self.has_stopped && self.actor.fire_stop().await.resume.is_some() {
             let why = format!("it ended ({}) and cannot be resumed", end.word());
             self.actor.note("not resumed", &why).await;

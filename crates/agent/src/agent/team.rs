@@ -189,7 +189,7 @@ async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Sha
             teammate.actor.note("task closed", &text).await;
         }
     }
-    let result = teammate.last_words();
+    let result = teammate.last_text();
     let message = format!("{subject}: {}", end.word());
     let task_end = TaskEnd { id: id.clone(), by, end, result, reopened: open.feedback.len() };
     {

@@ -32,7 +32,7 @@ impl Call {
 
     /// The result of a call that was not run: a model's service requires a result for every call.
     fn not_run(self) -> Block {
-        let content = "not run: the loop was stopped before it".to_owned();
+        let content = "not run: the loop stopped first".to_owned();
         Block::ToolResult { tool_use_id: self.id, content, is_error: true }
     }
 }
@@ -286,7 +286,7 @@ async fn run_tool(parts: &super::Parts, ready: &Ready) -> Ran {
         biased;
         () = parts.interrupt.wait() => Err(ToolError::new("a person interrupted it")),
         ran = tokio::time::timeout(context.timeout, ready.tool.run(&ready.input, &context)) => {
-            ran.unwrap_or_else(|_| Err(ToolError::new(format!("it was not done after {:?}", context.timeout))))
+            ran.unwrap_or_else(|_| Err(ToolError::new(format!("it did not finish within {:?}", context.timeout))))
         }
     }
 }

@@ -61,7 +61,7 @@ pub enum HistoryError {
         why: String,
     },
     /// `git` took too long and was killed.
-    #[error("git {command} was not done after {after:?}")]
+    #[error("git {command} did not finish within {after:?}")]
     Late {
         /// The command.
         command: &'static str,

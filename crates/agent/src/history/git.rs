@@ -30,7 +30,7 @@ pub(super) struct Git {
 
 /// The result of a call.
 #[derive(Debug)]
-pub(super) struct Ran {
+pub(super) struct GitOutput {
     pub(super) success: bool,
     pub(super) stdout: Vec<u8>,
     pub(super) stderr: String,
@@ -38,32 +38,32 @@ pub(super) struct Ran {
 
 /// A call of git.
 #[derive(Debug, Default)]
-pub(super) struct Order<'a> {
+pub(super) struct GitCall<'a> {
     /// Which command it is.
     pub(super) command: &'static str,
     /// Options of git itself, before the command.
     pub(super) settings: &'a [&'a str],
     pub(super) args: &'a [&'a OsStr],
     pub(super) input: &'a [u8],
-    /// The most bytes of output that are read.
+    /// The maximum number of bytes of output that are read.
     pub(super) limit: u64,
 }
 
 impl Git {
     /// Calls git. A failure of git is not an error here.
-    pub(super) async fn run(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
+    pub(super) async fn run(&self, order: GitCall<'_>) -> Result<GitOutput, HistoryError> {
         let late = HistoryError::Late { command: order.command, after: TIME_LIMIT };
-        tokio::time::timeout(TIME_LIMIT, self.talk(order)).await.unwrap_or(Err(late))
+        tokio::time::timeout(TIME_LIMIT, self.run_process(order)).await.unwrap_or(Err(late))
     }
 
     /// Calls git; a failure of git is an error.
-    pub(super) async fn succeed(&self, order: Order<'_>) -> Result<Vec<u8>, HistoryError> {
+    pub(super) async fn succeed(&self, order: GitCall<'_>) -> Result<Vec<u8>, HistoryError> {
         let command = order.command;
         let ran = self.run(order).await?;
         if ran.success { Ok(ran.stdout) } else { Err(HistoryError::Git { command, why: ran.stderr }) }
     }
 
-    fn command(&self, order: &Order<'_>) -> Command {
+    fn command(&self, order: &GitCall<'_>) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -95,7 +95,7 @@ impl Git {
         command
     }
 
-    async fn talk(&self, order: Order<'_>) -> Result<Ran, HistoryError> {
+    async fn run_process(&self, order: GitCall<'_>) -> Result<GitOutput, HistoryError> {
         let failed = |why: std::io::Error| HistoryError::Git { command: order.command, why: why.to_string() };
         let mut group = Group::start(&mut self.command(&order))
             .map_err(|why| HistoryError::NoGit { program: self.program.clone(), why: why.to_string() })?;
@@ -110,7 +110,7 @@ impl Git {
         let ((), stdout, stderr) = tokio::join!(feed, read(stdout, order.limit), read(stderr, STDERR_LIMIT));
         let (stdout, stderr) = (stdout.map_err(failed)?, stderr.map_err(failed)?);
         let status = group.wait().await.map_err(failed)?;
-        Ok(Ran {
+        Ok(GitOutput {
             success: status.success(),
             stdout,
             stderr: String::from_utf8_lossy(&stderr).trim().to_owned(),

@@ -9,14 +9,14 @@ use std::time::{Duration, SystemTime};
 
 use super::entry::{self, CommitId, Entry};
 use super::error::HistoryError;
-use super::git::{Git, Order};
+use super::git::{Git, GitCall};
 use super::import::{BRANCH, Commit, Parent};
 
 /// The file that marks a repository as made by Crosier.
 const MARKER: &str = "crosier-history";
 /// How often a commit is attempted while others write too.
 const TRIES: u32 = 60;
-/// The most bytes of commits and differences that are read.
+/// The maximum number of bytes of commits and differences that are read.
 const TEXT_LIMIT: u64 = 8 * 1024 * 1024;
 const DIFF_LIMIT: u64 = 1024 * 1024;
 
@@ -32,7 +32,7 @@ pub(super) async fn open(git: &Git, workspace: &Path) -> Result<(), HistoryError
     let repository = &git.repository;
     let unusable = |why: String| HistoryError::Unusable { repository: repository.clone(), why };
     // Also checks that git exists.
-    git.succeed(Order { command: "version", limit: 256, ..Order::default() }).await?;
+    git.succeed(GitCall { command: "version", limit: 256, ..GitCall::default() }).await?;
     if repository.starts_with(workspace) || workspace.starts_with(repository) {
         return Err(unusable(format!("it must be outside the workspace {}", workspace.display())));
     }
@@ -73,7 +73,7 @@ async fn make(git: &Git, folder: &Path) -> Result<(), HistoryError> {
         "--initial-branch=main".as_ref(),
         folder.as_os_str(),
     ];
-    git.succeed(Order { command: "init", args: &args, limit: 4096, ..Order::default() }).await?;
+    git.succeed(GitCall { command: "init", args: &args, limit: 4096, ..GitCall::default() }).await?;
     fs::write(folder.join(MARKER), "versions of files, kept by crosier\n").map_err(|error| {
         HistoryError::Unusable { repository: git.repository.clone(), why: error.to_string() }
     })
@@ -102,13 +102,18 @@ impl Git {
             let now = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
             let input = commit.stream(parent, now);
             let args: [&OsStr; 2] = ["--quiet".as_ref(), "--done".as_ref()];
-            let order =
-                Order { command: "fast-import", args: &args, input: &input, limit: 4096, ..Order::default() };
+            let order = GitCall {
+                command: "fast-import",
+                args: &args,
+                input: &input,
+                limit: 4096,
+                ..GitCall::default()
+            };
             let ran = self.run(order).await?;
             if ran.success {
                 self.begun.store(true, Ordering::Relaxed);
                 let id = CommitId::read(&String::from_utf8_lossy(&ran.stdout));
-                let why = || "it does not say which commit it made".to_owned();
+                let why = || "it did not print the commit that it made".to_owned();
                 return id.ok_or_else(|| HistoryError::Git { command: "fast-import", why: why() });
             }
             if !was_overtaken(&ran.stderr) {
@@ -122,7 +127,7 @@ impl Git {
         }
         Err(HistoryError::Git {
             command: "fast-import",
-            why: format!("other writers were always faster: {refused}"),
+            why: format!("other processes kept committing first: {refused}"),
         })
     }
 
@@ -131,7 +136,7 @@ impl Git {
             return Ok(Parent::Head);
         }
         let args: [&OsStr; 3] = ["--verify".as_ref(), "--quiet".as_ref(), BRANCH.as_ref()];
-        let order = Order { command: "rev-parse", args: &args, limit: 256, ..Order::default() };
+        let order = GitCall { command: "rev-parse", args: &args, limit: 256, ..GitCall::default() };
         let begun = self.run(order).await?.success;
         self.begun.store(begun, Ordering::Relaxed);
         Ok(if begun { Parent::Head } else { Parent::None })
@@ -146,7 +151,7 @@ impl Git {
         let revision = format!("{commit}^{{commit}}");
         let args: [&OsStr; 3] = ["--verify".as_ref(), "--quiet".as_ref(), revision.as_ref()];
         let ran =
-            self.run(Order { command: "rev-parse", args: &args, limit: 256, ..Order::default() }).await?;
+            self.run(GitCall { command: "rev-parse", args: &args, limit: 256, ..GitCall::default() }).await?;
         CommitId::read(&String::from_utf8_lossy(&ran.stdout)).filter(|_| ran.success).ok_or_else(no_commit)
     }
 
@@ -154,7 +159,7 @@ impl Git {
     pub(super) async fn find(&self, revision: &str, path: &str) -> Result<Option<Stored>, HistoryError> {
         let args: [&OsStr; 4] = ["-z".as_ref(), revision.as_ref(), "--".as_ref(), path.as_ref()];
         let ran =
-            self.run(Order { command: "ls-tree", args: &args, limit: 8192, ..Order::default() }).await?;
+            self.run(GitCall { command: "ls-tree", args: &args, limit: 8192, ..GitCall::default() }).await?;
         if !ran.success {
             // The branch has no commit yet.
             return if revision == BRANCH {
@@ -175,7 +180,7 @@ impl Git {
 
     pub(super) async fn content(&self, stored: &Stored, limit: u64) -> Result<Vec<u8>, HistoryError> {
         let args: [&OsStr; 2] = ["blob".as_ref(), stored.blob.as_ref()];
-        self.succeed(Order { command: "cat-file", args: &args, limit, ..Order::default() }).await
+        self.succeed(GitCall { command: "cat-file", args: &args, limit, ..GitCall::default() }).await
     }
 
     pub(super) async fn log(&self, path: Option<&str>, limit: usize) -> Result<Vec<Entry>, HistoryError> {
@@ -183,8 +188,9 @@ impl Git {
         let mut args: Vec<&OsStr> =
             vec!["-z".as_ref(), entry::FORMAT.as_ref(), count.as_ref(), BRANCH.as_ref(), "--".as_ref()];
         args.extend(path.map(OsStr::new));
-        let ran =
-            self.run(Order { command: "log", args: &args, limit: TEXT_LIMIT, ..Order::default() }).await?;
+        let ran = self
+            .run(GitCall { command: "log", args: &args, limit: TEXT_LIMIT, ..GitCall::default() })
+            .await?;
         if !ran.success {
             // The branch has no commit yet.
             return match self.parent().await? {
@@ -200,7 +206,7 @@ impl Git {
         let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
         args.push(commit.as_str().as_ref());
         let diff = self
-            .succeed(Order { command: "diff-tree", args: &args, limit: DIFF_LIMIT, ..Order::default() })
+            .succeed(GitCall { command: "diff-tree", args: &args, limit: DIFF_LIMIT, ..GitCall::default() })
             .await?;
         let cut = diff.len() as u64 == DIFF_LIMIT;
         let mut diff = String::from_utf8_lossy(&diff).into_owned();

@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::entry::{CommitId, Entry, EntryKind};
 use super::error::HistoryError;
-use super::git::{Git, Order};
+use super::git::{Git, GitCall};
 use super::import::{BRANCH, Change, Commit};
 use super::{History, HistoryFuture, Restored, repository};
 use crate::tool::workspace::{Content, FILE_LIMIT, Refusal};
@@ -94,7 +94,7 @@ impl ShadowGit {
         let settings = ["-c", "gc.auto=2000", "-c", "gc.autoDetach=false"];
         let args = ["--auto".as_ref(), "--quiet".as_ref()];
         let order =
-            Order { command: "gc", settings: &settings, args: &args, limit: 4096, ..Order::default() };
+            GitCall { command: "gc", settings: &settings, args: &args, limit: 4096, ..GitCall::default() };
         self.git.succeed(order).await.map(drop)
     }
 

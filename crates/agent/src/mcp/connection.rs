@@ -21,7 +21,7 @@ pub enum McpError {
         detail: String,
     },
     /// It ended, or the connection to it broke.
-    #[error("it ended or broke off: {detail}")]
+    #[error("it ended, or the connection was lost: {detail}")]
     Lost {
         /// What went wrong.
         detail: String,

@@ -18,7 +18,7 @@ use crate::http;
 /// How long to wait for the connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long closing the session may take.
-const GOODBYE: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Connects to one server.
 pub(super) struct HttpConnector {
@@ -83,7 +83,7 @@ impl Connection for HttpConnection {
                     tokio::time::sleep(Duration::from_millis(5)).await;
                 }
             };
-            let _ = tokio::time::timeout(GOODBYE, closed).await;
+            let _ = tokio::time::timeout(CLOSE_TIMEOUT, closed).await;
         })
     }
 }

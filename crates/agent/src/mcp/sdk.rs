@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use super::config::Handshake;
 use super::connection::{McpError, RemoteTool, Reply};
 
-/// The most pages of a list of tools.
-const MOST_PAGES: usize = 100;
+/// The maximum number of pages of a list of tools.
+const MAX_PAGES: usize = 100;
 
 /// A message of a server is cut after this many characters.
 const MESSAGE_LIMIT: usize = 1000;
@@ -105,7 +105,7 @@ where
 pub(super) async fn tools(session: &Session) -> Result<Vec<RemoteTool>, McpError> {
     let mut tools = Vec::new();
     let mut cursor = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor);
         let page = session.list_tools(Some(params)).await.map_err(failed)?;
         tools.extend(page.tools.into_iter().map(remote));
@@ -114,7 +114,7 @@ pub(super) async fn tools(session: &Session) -> Result<Vec<RemoteTool>, McpError
             return Ok(tools);
         }
     }
-    Err(McpError::Garbled { detail: format!("its list of tools has more than {MOST_PAGES} pages") })
+    Err(McpError::Garbled { detail: format!("its list of tools has more than {MAX_PAGES} pages") })
 }
 
 fn remote(tool: Tool) -> RemoteTool {

@@ -14,8 +14,8 @@ use super::stdio::StdioConnector;
 use super::tool::{McpTool, tool_name};
 use crate::tool::Tool;
 
-/// The most tools of one server.
-const MOST_TOOLS: usize = 1000;
+/// The maximum number of tools of one server.
+const MAX_TOOLS: usize = 1000;
 
 /// What the host provides.
 #[derive(Debug, Clone)]
@@ -65,9 +65,9 @@ impl McpServers {
                     continue;
                 }
             };
-            if tools.len() > MOST_TOOLS {
-                started.fail(config, format!("it has {} tools; only {MOST_TOOLS} are used", tools.len()));
-                tools.truncate(MOST_TOOLS);
+            if tools.len() > MAX_TOOLS {
+                started.fail(config, format!("it has {} tools; only {MAX_TOOLS} are used", tools.len()));
+                tools.truncate(MAX_TOOLS);
             }
             for tool in tools {
                 let name = tool_name(&config.name, &tool.name);

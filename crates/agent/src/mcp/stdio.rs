@@ -68,7 +68,7 @@ impl StdioConnector {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(unreachable("its pipes are missing".to_owned()));
         };
-        let complaints = Complaints::listen(stderr);
+        let complaints = StderrTail::listen(stderr);
         match sdk::open(AsyncRwTransport::new(stdout, stdin), opening).await {
             Ok(session) => Ok(StdioConnection { session, group: Mutex::new(Some(group)), complaints }),
             Err(error) => Err(explain(error, &group, &complaints).await),
@@ -89,7 +89,7 @@ struct StdioConnection {
     session: Session,
     /// `None` when it was closed.
     group: Mutex<Option<Group>>,
-    complaints: Complaints,
+    complaints: StderrTail,
 }
 
 impl StdioConnection {
@@ -142,12 +142,12 @@ impl Connection for StdioConnection {
 }
 
 /// The end of a server's stderr.
-struct Complaints {
+struct StderrTail {
     kept: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Complaints {
+impl StderrTail {
     fn listen(mut stderr: ChildStderr) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let reader = tokio::spawn({
@@ -181,14 +181,14 @@ impl Complaints {
     }
 }
 
-impl Drop for Complaints {
+impl Drop for StderrTail {
     fn drop(&mut self) {
         self.reader.abort();
     }
 }
 
 /// Adds details to the error of a server whose handshake failed.
-async fn explain(error: McpError, group: &Group, complaints: &Complaints) -> McpError {
+async fn explain(error: McpError, group: &Group, complaints: &StderrTail) -> McpError {
     let McpError::Unreachable { detail } = error else { return error };
     let ended = if group.exits_within(NOTICE).await { " (the process has ended)" } else { "" };
     McpError::Unreachable { detail: complaints.after(format!("{detail}{ended}")).await }

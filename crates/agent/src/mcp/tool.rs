@@ -13,7 +13,7 @@ use crate::tool::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// Model services accept names up to this length.
 const NAME_LIMIT: usize = 64;
-/// The most bytes of text that are returned.
+/// The maximum number of bytes of text that are returned.
 const TEXT_LIMIT: usize = 256 * 1024;
 /// A server's description of a tool is cut after this many bytes.
 const DESCRIPTION_LIMIT: usize = 4096;

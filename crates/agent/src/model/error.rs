@@ -61,19 +61,19 @@ pub enum ModelError {
         tries: u32,
     },
     /// The service was silent for too long.
-    #[error("the model's service said nothing for {after:?}")]
+    #[error("the model's service sent nothing for {after:?}")]
     Stalled {
         /// The time limit.
         after: Duration,
     },
     /// The answer ended before it was complete. It is not retried: part of it may have been shown.
-    #[error("the model's answer broke off in the middle: {why}")]
+    #[error("the model's answer was cut off: {why}")]
     BrokenOff {
         /// What went wrong.
         why: String,
     },
     /// The service reported an error in the middle of an answer.
-    #[error("the model's service gave up while answering ({kind}): {message}")]
+    #[error("the model's service reported an error while answering ({kind}): {message}")]
     GaveUp {
         /// The service's word for it.
         kind: String,

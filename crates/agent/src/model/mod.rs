@@ -35,7 +35,7 @@ pub struct ModelRequest<'a> {
     pub messages: &'a [Message],
     /// The tools that it may call.
     pub tools: &'a [ToolSpec],
-    /// The most tokens that it may answer with.
+    /// The maximum number of tokens that it may answer with.
     pub max_tokens: u32,
 }
 

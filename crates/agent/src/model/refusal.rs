@@ -11,12 +11,12 @@ const MESSAGE_LIMIT: usize = 500;
 
 /// The content of an error response.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ErrorBody {
     pub(super) message: String,
     pub(super) is_about_the_model: bool,
 }
 
-impl Said {
+impl ErrorBody {
     /// Reads the form that both wire formats share (`{"error": {"message": …}}`), or takes the text as it is.
     pub(super) fn read(body: &str) -> Self {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
@@ -58,14 +58,14 @@ mod tests {
 
     #[test]
     fn every_shape_of_a_refusal_has_its_message() {
-        let message = |body: &str| Said::read(body).message;
+        let message = |body: &str| ErrorBody::read(body).message;
         assert_eq!(message(r#"{"type":"error","error":{"type":"x","message":"no"}}"#), "no");
         assert_eq!(message(r#"{"error":"no"}"#), "no");
         assert_eq!(message(r#"{"message":"no"}"#), "no");
         assert_eq!(message("<html>\u{1b}[31m</html>"), "<html> [31m</html>");
         assert_eq!(message(" "), "no reason given");
         assert_eq!(message(&"\u{e4}".repeat(9999)).chars().count(), MESSAGE_LIMIT);
-        assert!(Said::read(r#"{"error":{"code":"model_not_found"}}"#).is_about_the_model);
+        assert!(ErrorBody::read(r#"{"error":{"code":"model_not_found"}}"#).is_about_the_model);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::wire::{Answer, Home, Step};
 use super::{Model, ModelError, ModelFuture, ModelRequest, OnText, Turn};
 use crate::http;
 
-/// The most bytes that are read of an error response.
+/// The maximum number of bytes that are read of an error response.
 const REFUSAL_LIMIT: usize = 64 * 1024;
 
 /// A model at a service.
@@ -176,7 +176,7 @@ impl Service {
             }
         }
         said.truncate(REFUSAL_LIMIT);
-        let said = refusal::Said::read(&String::from_utf8_lossy(&said));
+        let said = refusal::ErrorBody::read(&String::from_utf8_lossy(&said));
         let error = match status {
             401 | 403 => ModelError::BadKey {
                 status,

@@ -24,7 +24,7 @@ use super::group::Group;
 use super::output::{Decoder, Kept};
 use super::{Progress, Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// The most bytes of output that are returned.
+/// The maximum number of bytes of output that are returned.
 const OUTPUT_LIMIT: usize = 256 * 1024;
 /// How long a command may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(100);

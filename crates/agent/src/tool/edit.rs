@@ -22,8 +22,8 @@ impl Edit {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "the file, relative to the workspace"},
-                "old": {"type": "string", "description": "what is there now"},
-                "new": {"type": "string", "description": "what takes its place"},
+                "old": {"type": "string", "description": "the text to replace"},
+                "new": {"type": "string", "description": "the new text"},
                 "all": {"type": "boolean", "description": "replace every place"},
             },
             "required": ["path", "old", "new"],

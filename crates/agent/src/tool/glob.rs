@@ -10,8 +10,8 @@ use super::walk::{Next, Walked, below, walk};
 use super::workspace::Workspace;
 use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
-/// The most files that are listed.
-const MOST_FILES: usize = 1000;
+/// The maximum number of files that are listed.
+const MAX_FILES: usize = 1000;
 
 /// Finds files of the workspace by their names.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Glob {
             "type": "object",
             "properties": {
                 "pattern": {"type": "string", "description": "for example `src/**/*.rs` or `*.md`"},
-                "path": {"type": "string", "description": "the folder to look in; the workspace by default"},
+                "path": {"type": "string", "description": "the folder to search; the workspace by default"},
             },
             "required": ["pattern"],
             "additionalProperties": false,
@@ -76,16 +76,16 @@ fn find(workspace: &Workspace, path: &str, pattern: &PathPattern, stop: &Stop) -
         if below(path, &start).is_some_and(|inside| pattern.matches(inside)) {
             found.push(path.to_owned());
         }
-        if found.len() > MOST_FILES { Next::Enough } else { Next::GoOn }
+        if found.len() > MAX_FILES { Next::Enough } else { Next::GoOn }
     })?;
     if found.is_empty() && walked == Walked::All {
         return Ok("[no files match]".to_owned());
     }
-    if found.len() > MOST_FILES {
-        found.truncate(MOST_FILES);
-        found.push(format!("[only the first {MOST_FILES} files; narrow the pattern]"));
+    if found.len() > MAX_FILES {
+        found.truncate(MAX_FILES);
+        found.push(format!("[only the first {MAX_FILES} files; narrow the pattern]"));
     } else if walked == Walked::Partly {
-        found.push("[there are too many files; not all were looked at]".to_owned());
+        found.push("[there are too many files; not all were searched]".to_owned());
     }
     Ok(found.join("\n"))
 }

@@ -15,10 +15,10 @@ use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// The default number of lines.
 const LINES: usize = 200;
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 /// A line is cut after this many characters.
 const LINE_WIDTH: usize = 400;
-/// The most bytes of text that are returned.
+/// The maximum number of bytes of text that are returned.
 const TEXT_LIMIT: usize = 128 * 1024;
 /// The maximum size of a compiled regular expression.
 const COMPILED_LIMIT: usize = 4 * 1024 * 1024;
@@ -41,7 +41,7 @@ impl Grep {
                 "path": {"type": "string", "description": "a file or folder; the workspace by default"},
                 "glob": {"type": "string", "description": "only files like this, for example `*.rs`"},
                 "ignore_case": {"type": "boolean"},
-                "limit": {"type": "integer", "minimum": 1, "description": "the most lines, 200 by default"},
+                "limit": {"type": "integer", "minimum": 1, "description": "the maximum number of lines, 200 by default"},
             },
             "required": ["pattern"],
             "additionalProperties": false,
@@ -101,7 +101,7 @@ impl Search {
             expression,
             path: arguments.optional_text("path")?.unwrap_or(".".into()).into_owned(),
             files: files.map_err(ToolError::new)?,
-            limit: arguments.count("limit")?.unwrap_or(LINES).min(MOST_LINES),
+            limit: arguments.count("limit")?.unwrap_or(LINES).min(MAX_LINES),
         })
     }
 
@@ -176,7 +176,7 @@ impl Found {
         if self.over {
             self.text.push_str("[there are more; narrow the pattern or raise the limit]");
         } else if walked == Walked::Partly {
-            self.text.push_str("[there are too many files; not all were looked at]");
+            self.text.push_str("[there are too many files; not all were searched]");
         } else if self.text.is_empty() {
             self.text.push_str("[no lines match]");
         }

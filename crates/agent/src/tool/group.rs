@@ -15,7 +15,7 @@ use super::descendants::Descendants;
 /// How often to check whether a leader that was asked to end has exited.
 const TICK: Duration = Duration::from_millis(5);
 /// How long to wait for a killed leader; after that it hangs in the kernel and is abandoned.
-const PATIENCE: Duration = Duration::from_millis(500);
+const KILL_WAIT: Duration = Duration::from_millis(500);
 
 /// The leader of a group.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Group {
         }
         self.kill();
         descendants.kill();
-        let _ = tokio::time::timeout(PATIENCE, self.child.wait()).await;
+        let _ = tokio::time::timeout(KILL_WAIT, self.child.wait()).await;
     }
 
     /// Waits until the leader exits by itself, at most this long. It is not reaped.

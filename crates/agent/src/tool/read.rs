@@ -14,7 +14,7 @@ use super::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 const LINES: usize = 2000;
 /// A line is cut after this many characters.
 const LINE_WIDTH: usize = 2000;
-/// The most bytes of text that are returned.
+/// The maximum number of bytes of text that are returned.
 const TEXT_LIMIT: usize = 256 * 1024;
 
 /// Reads a text file of the workspace.

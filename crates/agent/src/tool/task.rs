@@ -23,8 +23,8 @@ impl Task {
         let schema = json!({
             "type": "object",
             "properties": {
-                "prompt": {"type": "string", "description": "what it is to do; it sees nothing else of this conversation"},
-                "agent_type": {"type": "string", "description": "what kind of agent it is, in a word; `general` when left out"},
+                "prompt": {"type": "string", "description": "its task; it sees nothing else of this conversation"},
+                "agent_type": {"type": "string", "description": "what kind of agent it is, in one word; the default is `general`"},
             },
             "required": ["prompt"],
             "additionalProperties": false,

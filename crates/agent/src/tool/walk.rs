@@ -10,8 +10,8 @@ use super::blocking::Stop;
 use super::pattern::{Ignores, Verdict};
 use super::workspace::{EntryKind, Workspace};
 
-/// The most files and folders that are visited.
-const MOST_ENTRIES: usize = 200_000;
+/// The maximum number of files and folders that are visited.
+const MAX_ENTRIES: usize = 200_000;
 
 /// The `.gitignore` files that apply to a folder: its own and those above it.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(super) fn walk(
         let mut folders = Vec::new();
         for entry in entries {
             seen += 1;
-            if seen > MOST_ENTRIES {
+            if seen > MAX_ENTRIES {
                 return Ok(Walked::Partly);
             }
             let path = join(&folder, &entry.name);

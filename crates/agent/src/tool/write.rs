@@ -22,7 +22,7 @@ impl Write {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "the file, relative to the workspace"},
-                "content": {"type": "string", "description": "all that will be in it"},
+                "content": {"type": "string", "description": "its whole content"},
             },
             "required": ["path", "content"],
             "additionalProperties": false,

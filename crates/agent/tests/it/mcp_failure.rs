@@ -24,7 +24,7 @@ async fn a_server_that_dies_is_an_error_and_is_started_again_for_the_next_call()
     let (echo, die) = (tool(&servers, "mcp__e__echo"), tool(&servers, "mcp__e__die"));
     for round in 0..3 {
         let error = call(&die, json!({})).await.unwrap_err();
-        assert!(error.message.contains("it ended or broke off"), "{round}: {error}");
+        assert!(error.message.contains("it ended, or the connection was lost"), "{round}: {error}");
         assert_eq!(text(&echo, json!({"text": "again"})).await, "again");
     }
     // Killed between calls: the next call does not even notice.

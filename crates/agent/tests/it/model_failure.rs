@@ -115,7 +115,7 @@ async fn a_stream_that_stalls_is_given_up() {
         let mut config = config(wire, &server.url());
         config.idle_timeout = Duration::from_millis(50);
         let error = ask(config).await.0.unwrap_err();
-        assert_eq!(error.to_string(), "the model's service said nothing for 50ms");
+        assert_eq!(error.to_string(), "the model's service sent nothing for 50ms");
     }
 }
 
@@ -124,7 +124,10 @@ async fn an_error_in_the_stream_is_told() {
     let error = json!({"type": "invalid_request_error", "message": "no, sk-secret"});
     let events = begun(Wire::Anthropic) + &event(&json!({"type": "error", "error": error}));
     let said = once(Wire::Anthropic, Reply::stream(events)).await.to_string();
-    assert_eq!(said, "the model's service gave up while answering (invalid_request_error): no, [key]");
+    assert_eq!(
+        said,
+        "the model's service reported an error while answering (invalid_request_error): no, [key]"
+    );
     // Also one that would be worth another try, when words have come.
     let error = json!({"type": "overloaded_error", "message": "busy"});
     let events = begun(Wire::Anthropic) + &event(&json!({"type": "error", "error": error}));

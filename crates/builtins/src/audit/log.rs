@@ -14,7 +14,7 @@ use super::chain::{END, MARK, Seal};
 use super::tail::{self, Last};
 
 /// How long a record waits for other processes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// When a record must be on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -301,7 +301,7 @@ fn hold(lock: &File) -> io::Result<()> {
         match lock.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
+            Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => {
                 return Err(io::Error::new(io::ErrorKind::TimedOut, "another process holds it"));
             }
             Err(TryLockError::WouldBlock) => {

@@ -1,4 +1,4 @@
-//! What a log says in numbers.
+//! Statistics of a log.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -36,7 +36,7 @@ impl Count {
     }
 }
 
-/// What a log says in numbers.
+/// Statistics of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Records.

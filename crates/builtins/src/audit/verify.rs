@@ -171,7 +171,7 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
         (Some(_), None) => Protection::Key,
         (Some(_), Some(_)) => Protection::KeyAndHead,
     };
-    let mut walk = Walk {
+    let mut walk = Verifier {
         verified: Verified {
             files: files.clone(),
             records: 0,
@@ -194,7 +194,7 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
         torn: None,
     };
     for (index, file) in files.iter().enumerate() {
-        let place = if index + 1 == files.len() { Place::Last } else { Place::Before };
+        let place = if index + 1 == files.len() { FilePosition::Last } else { FilePosition::Before };
         walk.file(file, place)?;
         if walk.verified.problem.is_some() {
             break;
@@ -211,12 +211,12 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
 
 /// Which file of a log it is: only the last one can end in the middle of a record.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FilePosition {
     Before,
     Last,
 }
 
-struct Walk<'a> {
+struct Verifier<'a> {
     verified: Verified,
     seal: Seal,
     is_keyed: bool,
@@ -233,8 +233,8 @@ struct Walk<'a> {
     torn: Option<(u64, u64, u64)>,
 }
 
-impl Walk<'_> {
-    fn file(&mut self, path: &Path, place: Place) -> io::Result<()> {
+impl Verifier<'_> {
+    fn file(&mut self, path: &Path, place: FilePosition) -> io::Result<()> {
         let mut reader = BufReader::with_capacity(1 << 18, File::open(path)?);
         let (mut number, mut offset) = (0, 0);
         let mut line = Vec::new();
@@ -252,7 +252,7 @@ impl Walk<'_> {
             let flaw = match line.strip_suffix(b"\n") {
                 Some(line) => self.line(line, number, at),
                 // A partial line. More than one record without a line break was not written by Crosier.
-                None if place == Place::Before || holds_more_than_a_record(&line, &self.seal) => {
+                None if place == FilePosition::Before || holds_more_than_a_record(&line, &self.seal) => {
                     Some(Flaw::NotARecord)
                 }
                 None => {

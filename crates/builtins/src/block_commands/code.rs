@@ -6,12 +6,12 @@ use super::code_words::{
     DECODES, DELETES, DENSE_CONNECTS, DENSE_ENVIRONMENT, DENSE_HOMES, DENSE_RECORDS, DENSE_SENDS,
     DENSE_SHOWS_ENVIRONMENT, ENCRYPTS, EVALUATES, FETCHES, RUNS, SHELLS, WALKS, WRITES,
 };
-use super::fit::Scene;
+use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
 use crate::path::Places;
 use crate::shell::Script;
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether code that this command runs does what an entry stops.
     pub(super) fn code_is_dangerous(&self) -> bool {
         self.command.code.iter().any(|code| self.is_dangerous(code))
@@ -38,7 +38,7 @@ impl Scene<'_> {
             return true;
         }
         let chars = small.matches("chr(").count() > 2;
-        // A command that was written so that nobody can read it.
+        // An obfuscated command.
         let is_hidden = has(&DECODES[1..]) || chars || (small.contains("buffer.from(") && runs_text(&small));
         if is_hidden && has(&["system(", "popen(", "subprocess.", "execsync(", "shell_exec(", "getattr("]) {
             return true;
@@ -96,7 +96,7 @@ impl Scene<'_> {
         if line.len() > LONGEST || !line.contains([' ', ':']) {
             return false;
         }
-        // A text that ends in a blank is the beginning of one: `"rm -rf " + name`.
+        // A text that ends with a space is the beginning of a command: `"rm -rf " + name`.
         let whole = if line.ends_with(' ') { format!("{line}$_") } else { line.to_owned() };
         let script = Script::parse(&whole);
         // Code inside code is not followed any deeper.
@@ -108,7 +108,7 @@ impl Scene<'_> {
     }
 }
 
-/// Whether code makes text of bytes: `Buffer.from(x, 'hex').toString()`.
+/// Whether code decodes bytes to text: `Buffer.from(x, 'hex').toString()`.
 fn runs_text(small: &str) -> bool {
     small.contains("hex") || small.contains("base64")
 }
@@ -130,13 +130,13 @@ fn fetches_code(small: &str) -> bool {
     FETCHES.iter().any(|word| small.contains(word))
 }
 
-/// Whether the paths in code lead into a home folder, to something that programs make again.
+/// Whether the paths in code are files in a home folder that programs can recreate.
 fn names_inside(texts: &[String]) -> bool {
     const REMADE: [&str; 5] = [".cache", "tmp", "node_modules", "build", "dist"];
     texts.iter().any(|text| REMADE.iter().any(|name| text.contains(name)))
 }
 
-/// Whether code sends a well-known key to somebody else than the one who gave it.
+/// Whether code sends a well-known key to a host other than its issuer.
 fn sends_key(code: &str) -> bool {
     let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let hosts: Vec<&str> = code
@@ -166,14 +166,14 @@ fn shows_key(code: &str) -> bool {
 
 /// The texts in quotes, and lists of them as one: `["rm", "-rf", "/"]`.
 fn literals(code: &str) -> Vec<String> {
-    const MOST: usize = 64;
+    const MAX: usize = 64;
     let bytes = code.as_bytes();
     let mut all: Vec<String> = Vec::new();
     let mut list: Vec<String> = Vec::new();
     // Texts that code puts together: `"r" + "m"`.
     let (mut sum, mut parts) = (String::new(), 0);
     let (mut at, mut end_of_last) = (0, 0);
-    while at < bytes.len() && all.len() < MOST {
+    while at < bytes.len() && all.len() < MAX {
         let quote = bytes[at];
         if !matches!(quote, b'"' | b'\'' | b'`') {
             at += 1;
@@ -214,13 +214,13 @@ fn literals(code: &str) -> Vec<String> {
     all
 }
 
-/// The text that several were put together to.
+/// The text that results from joining several.
 fn finished(sum: &mut String, parts: &mut usize) -> Option<String> {
     let text = std::mem::take(sum);
     (std::mem::take(parts) > 1).then_some(text)
 }
 
-/// What stands between the texts of one command: `run('git', ['push'])`.
+/// A character between the texts of one command: `run('git', ['push'])`.
 fn is_between(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | '[' | '(')
 }

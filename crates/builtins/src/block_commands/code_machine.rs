@@ -48,7 +48,7 @@ const OPENS: [&str; 17] = [
     "truncate(",
 ];
 
-/// Loops without an end, in code without blanks.
+/// Loops without an end, in code without whitespace.
 const LOOPS: [&str; 22] = [
     "while(true)",
     "while(1)",
@@ -92,7 +92,7 @@ const ENDS: [&str; 14] = [
     "accept",
 ];
 
-/// Words that start another program or thread, in code without blanks.
+/// Words that start another program or thread, in code without whitespace.
 const STARTS: [&str; 14] = [
     "fork",
     "spawn(",
@@ -110,7 +110,7 @@ const STARTS: [&str; 14] = [
     "proc_open(",
 ];
 
-/// Words that make something longer each time, in code without blanks.
+/// Words that make something longer each time, in code without whitespace.
 const GROWS: [&str; 13] = [
     ".append(",
     ".push(",
@@ -127,7 +127,7 @@ const GROWS: [&str; 13] = [
     "writefilesync(",
 ];
 
-/// Calls that make as much of something as a number says, in code without blanks and quotes.
+/// Calls that make as much of something as a number says, in code without whitespace and quotes.
 const SIZED: [&str; 12] = [
     "*",
     "bytearray(",
@@ -158,7 +158,7 @@ pub(super) fn writes_device(small: &str) -> bool {
     DEVICES.iter().any(|device| small.contains(device)) && OPENS.iter().any(|word| small.contains(word))
 }
 
-/// Whether code starts programs, or takes memory or disk, without end. `dense` is code without blanks and quotes.
+/// Whether code starts programs, or takes memory or disk, without end. `dense` is code without whitespace and quotes.
 pub(super) fn uses_up(dense: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| dense.contains(word));
     let goes_on = has(&LOOPS) || dense.contains("forkwhile") || dense.contains("forkuntil");
@@ -167,11 +167,11 @@ pub(super) fn uses_up(dense: &str) -> bool {
 
 /// `'a' * 10**12`, `Buffer.alloc(1e12)`, `bytearray(100*1024**3)`
 fn takes_much(dense: &str) -> bool {
-    /// So many bytes at once: 16 GiB.
+    /// An allocation of this many bytes is too much: 16 GiB.
     const MUCH: f64 = (16_u64 << 30) as f64;
-    const MOST: usize = 32;
+    const MAX: usize = 32;
     SIZED.iter().any(|mark| {
-        let places = dense.match_indices(mark).take(MOST).map(|(at, _)| &dense[at + mark.len()..]);
+        let places = dense.match_indices(mark).take(MAX).map(|(at, _)| &dense[at + mark.len()..]);
         places.into_iter().any(|rest| amount(rest).is_some_and(|amount| amount >= MUCH))
     })
 }

@@ -1,6 +1,6 @@
-//! Words by which code in other languages is recognised. All are in small letters.
+//! Words that identify what code in other languages does. All are in lowercase.
 //!
-//! Those under `DENSE` are looked for in code without blanks and quotes.
+//! Those under `DENSE` are looked for in code without whitespace and quotes.
 
 /// Words that run a command.
 pub(super) const RUNS: &[&str] = &[
@@ -85,7 +85,7 @@ pub(super) const DELETES: &[&str] = &[
     "unlink(",
     "remove-tree",
 ];
-/// Words that open a connection, without blanks and quotes.
+/// Words that open a connection, without whitespace and quotes.
 pub(super) const DENSE_CONNECTS: &[&str] = &[
     "socket",
     "fsockopen",
@@ -227,7 +227,7 @@ pub(super) const WRITES: &[&str] = &[
     "\"r+",
     "symlink",
 ];
-/// Words that make a text readable.
+/// Words that decode a text.
 pub(super) const DECODES: &[&str] = &[
     "base64",
     "pack(\"h",
@@ -264,7 +264,7 @@ pub(super) const DECODES: &[&str] = &[
     "__builtins__",
     "globals()[",
 ];
-/// Words that send something, without blanks and quotes.
+/// Words that send something, without whitespace and quotes.
 pub(super) const DENSE_SENDS: &[&str] = &[
     "requests.post",
     "requests.put",
@@ -310,7 +310,7 @@ pub(super) const DENSE_SENDS: &[&str] = &[
     "sendmail",
     "mail(",
 ];
-/// Code that prints the whole environment, without blanks and quotes.
+/// Code that prints the whole environment, without whitespace and quotes.
 pub(super) const DENSE_SHOWS_ENVIRONMENT: &[&str] = &[
     "print(os.environ)",
     "print(dict(os.environ",
@@ -349,7 +349,7 @@ pub(super) const DENSE_SHOWS_ENVIRONMENT: &[&str] = &[
     "json.dumps({**os.environ",
     "system.get_env()",
 ];
-/// The whole environment as a value, without blanks and quotes.
+/// The whole environment as a value, without whitespace and quotes.
 pub(super) const DENSE_ENVIRONMENT: &[&str] = &[
     "os.environ",
     "process.env",
@@ -362,7 +362,7 @@ pub(super) const DENSE_ENVIRONMENT: &[&str] = &[
     "$_server",
     "getenvironmentvariables",
 ];
-/// Home folders, without blanks and quotes.
+/// Home folders, without whitespace and quotes.
 pub(super) const DENSE_HOMES: &[&str] = &[
     "expanduser",
     "homedir(",
@@ -404,10 +404,10 @@ pub(super) const WALKS: &[&str] = &[
     "dir[",
     "recursivedirectoryiterator",
 ];
-/// Words that make files unreadable.
+/// Words that encrypt files.
 pub(super) const ENCRYPTS: &[&str] =
     &["encrypt", "fernet", "cipher", "aes", "chacha", "os.rename", "os.truncate"];
-/// Calls that delete all records of a table, or whole tables, without blanks and quotes.
+/// Calls that delete all records of a table, or whole tables, without whitespace and quotes.
 pub(super) const DENSE_RECORDS: &[&str] = &[
     ".objects.all().delete()",
     ".delete_all",

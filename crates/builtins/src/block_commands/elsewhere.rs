@@ -1,11 +1,11 @@
 //! Code from a repository or an archive that the line itself fetches, and shells on other machines.
 
-use super::fit::Scene;
+use super::fit::CommandContext;
 use super::shape::{SHELLS, code_place};
 use crate::shell::{Command, Input, Word, base_name, is_interpreter};
 
-/// So many commands before one are searched for the one that fetched it.
-const MOST_BEFORE: usize = 32;
+/// How many commands before one are searched for the one that fetched it.
+const MAX_BEFORE: usize = 32;
 
 /// Programs of a repository that only build it, as `make` and `npm` do.
 const BUILDERS: [&str; 10] = [
@@ -21,11 +21,11 @@ const BUILDERS: [&str; 10] = [
     "pants",
 ];
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command runs a program out of what the line has just cloned or unpacked.
     pub(super) fn runs_cloned(&self) -> bool {
-        let earlier = &self.script.commands[self.at.saturating_sub(MOST_BEFORE)..self.at];
-        // What builds a repository runs its code too: of a host that nobody knows, that is asked.
+        let earlier = &self.script.commands[self.at.saturating_sub(MAX_BEFORE)..self.at];
+        // Building a repository runs its code too: if its host is unknown, ask.
         if builds(self.command) && earlier.iter().any(|other| clones(other) && is_foreign(other)) {
             return true;
         }
@@ -124,7 +124,7 @@ fn runs_own_file(command: &Command) -> bool {
     }
 }
 
-/// Hosts of repositories that everybody uses.
+/// Well-known hosts of repositories.
 const FORGES: [&str; 13] = [
     "github",
     "gitlab",
@@ -141,7 +141,7 @@ const FORGES: [&str; 13] = [
     "apache.org",
 ];
 
-/// Whether a repository comes from an address that is none of those.
+/// Whether a repository comes from another host.
 fn is_foreign(command: &Command) -> bool {
     let is_address = |text: &&str| text.contains("://") && !text.contains("localhost") && !text.contains('$');
     let address = command.arguments().iter().filter_map(Word::known).find(is_address);

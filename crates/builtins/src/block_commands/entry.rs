@@ -4,7 +4,7 @@ use crosier::Decision;
 
 use crate::token::{WildcardSet, Wildcards};
 
-/// An entry as it is written; the head of `commands.yaml` says what its keys mean.
+/// An entry as it is written; the first lines of `commands.yaml` explain its keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written<'a> {
     pub(crate) id: &'a str,
@@ -27,7 +27,7 @@ pub(crate) struct Written<'a> {
     pub(super) special: Option<Special>,
 }
 
-/// An entry, ready to be compared with commands.
+/// An entry in the form that is compared with commands.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) programs: Vec<Wildcards>,
@@ -120,7 +120,7 @@ pub(super) enum Special {
     Sql,
     /// A file with secrets, or the environment, goes to another machine.
     Exfiltration,
-    /// A well-known key in a variable is shown, or sent to somebody else than the one who gave it.
+    /// A well-known key in a variable is shown, or sent to a host other than its issuer.
     ShownKey,
     /// Code of another language that would be stopped as a command.
     Code,
@@ -163,7 +163,7 @@ pub(super) enum Special {
 }
 
 impl Special {
-    /// Whether it is seldom true, and quickly said.
+    /// Whether it is cheap to check and rarely true.
     pub(super) fn is_quick(self) -> bool {
         matches!(
             self,

@@ -1,19 +1,19 @@
 //! The whole environment, shown or written to a file.
 
-use super::fit::Scene;
+use super::fit::CommandContext;
 use crate::shell::{Command, Direction, Input, Origin, Word};
 
-/// Programs that pass all of what they read on, in one form or another.
+/// Programs that write all of what they read to their output, in some form.
 const PASSES_ON: [&str; 27] = [
     "sort", "cat", "less", "more", "head", "tail", "tee", "nl", "column", "base64", "base32", "xxd", "od",
     "hexdump", "gzip", "openssl", "uniq", "bat", "xclip", "pbcopy", "xsel", "rev", "tac", "xz", "zstd",
     "bzip2", "wl-copy",
 ];
 
-/// So many commands behind one are searched for those that read its output.
-const MOST_BEHIND: usize = 128;
+/// How many commands after one are searched for those that read its output.
+const MAX_BEHIND: usize = 128;
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command shows all variables of the environment, or writes them to a file.
     pub(super) fn shows_environment(&self) -> bool {
         let is_own = self.command.certain && self.carrier_elsewhere().is_none();
@@ -22,7 +22,7 @@ impl Scene<'_> {
 
     /// Whether what a command prints reaches the screen or a file.
     fn is_passed_on(&self, at: usize, depth: usize) -> bool {
-        const MOST_STEPS: usize = 6;
+        const MAX_STEPS: usize = 6;
         let is_nothing = |command: &Command| {
             let writes = command.redirections.iter().filter(|redirection| {
                 redirection.direction == Direction::Write && redirection.descriptor != 2
@@ -33,12 +33,12 @@ impl Scene<'_> {
             return false;
         }
         let reads = |command: &Command| matches!(&command.input, Input::Pipe(range) if range.contains(&at));
-        let commands = self.script.commands.iter().enumerate().skip(at + 1).take(MOST_BEHIND);
+        let commands = self.script.commands.iter().enumerate().skip(at + 1).take(MAX_BEHIND);
         let mut readers = commands.filter(|(_, command)| reads(command)).peekable();
         if readers.peek().is_none() {
             return true;
         }
-        depth < MOST_STEPS
+        depth < MAX_STEPS
             && readers.any(|(place, reader)| {
                 reader.name().is_some_and(|name| PASSES_ON.contains(&name))
                     && self.is_passed_on(place, depth + 1)
@@ -52,7 +52,7 @@ impl Scene<'_> {
                 matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))
             })
         };
-        self.script.commands.iter().skip(at + 1).take(MOST_BEHIND).any(|command| {
+        self.script.commands.iter().skip(at + 1).take(MAX_BEHIND).any(|command| {
             command.words.iter().any(holds)
                 || command.assignments.iter().any(|assignment| holds(&assignment.value))
                 || command.redirections.iter().any(|redirection| holds(&redirection.target))

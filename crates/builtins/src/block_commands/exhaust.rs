@@ -1,19 +1,19 @@
 //! Lines that use up a machine: loops without an end, files without an end, and sizes that no disk has.
 
-use super::fit::{Scene, is_change};
+use super::fit::{CommandContext, is_change};
 use super::shape::is_remote_address;
 use crate::shell::{Direction, Input, Redirection, Word};
 
 /// A file of this size is made by mistake, or to fill a disk: 64 GiB.
 const HUGE: f64 = (64_u64 << 30) as f64;
 
-/// So many lines of numbers fill a disk.
+/// This many lines of numbers fill a disk.
 const MANY_LINES: f64 = 1e9;
 
-/// Files that never end.
+/// Files of unlimited size.
 const ENDLESS_FILES: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
 
-/// Programs that make a new file or folder each time.
+/// Programs that create a new file or folder each time.
 const MAKERS: [&str; 12] = [
     "touch",
     "mkdir",
@@ -29,7 +29,7 @@ const MAKERS: [&str; 12] = [
     "split",
 ];
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command is in a loop without an end, and uses something up there.
     pub(super) fn goes_on_forever(&self) -> bool {
         let command = self.command;
@@ -45,7 +45,7 @@ impl Scene<'_> {
             || command.arguments().iter().any(is_remote_address)
     }
 
-    /// Whether nothing but values changes in the loop: `while :; do a=$a$a; done`.
+    /// Whether the loop only assigns variables: `while :; do a=$a$a; done`.
     fn only_assigns(&self) -> bool {
         let mut others = self.script.commands.iter().filter(|other| other.manner.is_endless);
         let changes = !self.command.assignments.is_empty();

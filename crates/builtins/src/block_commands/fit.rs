@@ -33,7 +33,7 @@ impl List {
             if only_tells(command) {
                 continue;
             }
-            let scene = Scene {
+            let scene = CommandContext {
                 list: self,
                 script,
                 at,
@@ -54,7 +54,7 @@ impl List {
                 if best.as_ref().is_some_and(|best| best.decision >= decision) {
                     continue;
                 }
-                // What is seldom true and quickly said comes first.
+                // Cheap checks that are rarely true come first.
                 let first = row.special().filter(|special| special.is_quick());
                 if first.is_some_and(|special| !scene.special(special)) {
                     continue;
@@ -96,7 +96,7 @@ impl List {
     }
 }
 
-/// Whether the command only says what it would do.
+/// Whether the command only prints what it would do (a dry run).
 fn only_tells(command: &Command) -> bool {
     if command.words.len() == 2 && command.words[1].known() == Some("--version") {
         return true;
@@ -170,7 +170,7 @@ pub(super) fn is_read(effect: Effect) -> bool {
 type FileSpellings = (usize, PathBuf, Rc<[String]>);
 
 /// One command in its line.
-pub(super) struct Scene<'a> {
+pub(super) struct CommandContext<'a> {
     pub(super) list: &'a List,
     pub(super) script: &'a Script,
     /// The place of the command in the script.
@@ -182,15 +182,15 @@ pub(super) struct Scene<'a> {
     pub(super) spellings: RefCell<Vec<FileSpellings>>,
     /// Its words that can be paths, for each folder that it may run in.
     pub(super) operands: RefCell<Vec<(PathBuf, Rc<[PathWord<'a>]>)>>,
-    /// Its words in small letters.
+    /// Its words in lowercase.
     small: OnceCell<Vec<Cow<'a, str>>>,
     /// The options among its words, as they begin.
     options: OnceCell<Vec<&'a str>>,
-    /// Its files: whether each is a plain path from its folder, and the path in small letters.
+    /// Its files: whether each is a plain path from its folder, and the path in lowercase.
     pub(super) plain_files: OnceCell<Vec<(bool, String)>>,
     /// Its words, what it reads and all words together, squeezed.
     texts: OnceCell<Vec<String>>,
-    /// Its first operands in small letters: all of them and, where these are others, those that are no value of an
+    /// Its first operands in lowercase: all of them and, if that differs, those that are not the value of an
     /// option.
     subcommands: OnceCell<(Operands<'a>, Option<Operands<'a>>)>,
 }
@@ -198,10 +198,10 @@ pub(super) struct Scene<'a> {
 /// Operands that are known.
 type Operands<'a> = Vec<Option<Cow<'a, str>>>;
 
-/// A subcommand stands among so many operands.
-const MOST_WORDS: usize = 8;
+/// A subcommand is one of this many operands.
+const MAX_WORDS: usize = 8;
 
-impl<'a> Scene<'a> {
+impl<'a> CommandContext<'a> {
     /// The files that the command names.
     pub(super) fn files(&self) -> &[FileUse<'a>] {
         self.files.get_or_init(|| self.command.files())
@@ -215,7 +215,7 @@ impl<'a> Scene<'a> {
         self.files().iter().any(|file| is_read(file.effect))
     }
 
-    /// What can be said without looking at folders.
+    /// The checks that do not depend on the folder.
     fn quick(&self, entry: &Entry) -> Fit {
         let words = self.command.arguments();
         let good = self.subcommand(entry, words)
@@ -237,7 +237,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What depends on the folder where the command runs.
+    /// The checks that depend on the folder in which the command runs.
     fn in_folder(&self, entry: &Entry, folder: &Path) -> Fit {
         let good = self.targets(entry, folder)
             && (entry.writes.is_empty() || self.writes(entry, folder))
@@ -253,18 +253,18 @@ impl<'a> Scene<'a> {
             let from = if self.command.name() == Some("git") { git_subcommand(words) } else { 0 };
             let words = words.get(from..).unwrap_or_default();
             let is_option = |word: &Word| word.head().len() > 1 && word.head().starts_with('-');
-            // A word behind an option may be its value: `kubectl -n prod delete`.
+            // A word after an option may be its value: `kubectl -n prod delete`.
             let may_be_value =
                 |at: usize| at > 0 && is_option(&words[at - 1]) && !words[at - 1].head().contains('=');
             let small = |word: &'a Word| word.known().map(|word| lowered(Cow::Borrowed(word)));
             let operands = || words.iter().enumerate().filter(|(_, word)| !is_option(word));
-            let all: Operands<'a> = operands().take(MOST_WORDS).map(|(_, word)| small(word)).collect();
-            let is_sure = operands().take(MOST_WORDS).all(|(at, _)| !may_be_value(at));
+            let all: Operands<'a> = operands().take(MAX_WORDS).map(|(_, word)| small(word)).collect();
+            let is_sure = operands().take(MAX_WORDS).all(|(at, _)| !may_be_value(at));
             if is_sure {
                 return (all, None);
             }
             let sure = operands().filter(|(at, _)| !may_be_value(*at));
-            (all, Some(sure.take(MOST_WORDS).map(|(_, word)| small(word)).collect()))
+            (all, Some(sure.take(MAX_WORDS).map(|(_, word)| small(word)).collect()))
         });
         std::iter::once(&lists.0).chain(&lists.1).any(|operands| {
             let fits = |(choices, word): (&Vec<Wildcards>, &Option<Cow<'_, str>>)| {
@@ -309,7 +309,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Small letters, one blank between words.
+/// In lowercase, with one space between words.
 pub(super) fn squeezed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

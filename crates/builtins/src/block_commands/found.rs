@@ -1,13 +1,13 @@
 //! Commands that change or send whatever a search finds: `find ~ | xargs rm`, `for f in $(find /etc); do rm "$f"; done`.
 
-use super::fit::Scene;
+use super::fit::CommandContext;
 use super::target::{is_home_folder, is_system};
 use crate::shell::{Command, Direction, Input, Origin, Redirection, Unknown, Word, normal};
 
-/// The most steps back from a command to the search.
-const MOST_STEPS: usize = 6;
+/// The maximum number of steps back from a command to the search.
+const MAX_STEPS: usize = 6;
 
-impl<'a> Scene<'a> {
+impl<'a> CommandContext<'a> {
     /// Whether the command gets files that were searched for all over a system or home folder.
     pub(super) fn works_on_found(&self) -> bool {
         self.searches().iter().any(|search| {
@@ -61,7 +61,7 @@ impl<'a> Scene<'a> {
     fn searches(&self) -> Vec<&'a Command> {
         let mut found = Vec::new();
         let mut carrier = self.command.carrier;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { break };
             if is_search(command) {
                 found.push(command);
@@ -84,7 +84,7 @@ impl<'a> Scene<'a> {
         for command in self.script.commands.get(range.clone()).unwrap_or_default().iter().take(4) {
             if is_search(command) {
                 found.push(command);
-            } else if depth < MOST_STEPS {
+            } else if depth < MAX_STEPS {
                 self.follow_search(&command.input, found, depth + 1);
             }
         }

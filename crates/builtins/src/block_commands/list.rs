@@ -20,7 +20,7 @@ include!(concat!(env!("OUT_DIR"), "/commands.rs"));
 pub(crate) struct List {
     pub(super) places: Vec<Cow<'static, str>>,
     pub(super) rows: Vec<Row>,
-    /// Programs of the rows behind those that come with Crosier.
+    /// Programs of the rows after those that come with Crosier.
     more: Index,
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn written() -> &'static [Written<'static>] {
 }
 
 impl List {
-    /// Adds a row behind the others.
+    /// Adds a row after the others.
     pub(super) fn push(&mut self, row: Row) {
         self.more.add(self.rows.len(), row.entry());
         self.rows.push(row);
@@ -134,7 +134,7 @@ impl List {
     }
 }
 
-/// Both in order: numbers of rows behind the listed ones are larger.
+/// Both in order: rows after the listed ones have larger numbers.
 fn joined(listed: &'static [usize], more: &[usize]) -> Cow<'static, [usize]> {
     if more.is_empty() { Cow::Borrowed(listed) } else { Cow::Owned([listed, more].concat()) }
 }
@@ -167,7 +167,7 @@ impl Index {
         if entry.programs.is_empty() {
             self.others.push(number);
         }
-        // Any program can be an unknown one; that is worth a word only when the rest speaks for it.
+        // An unknown program could be any program; an entry applies to it only if its other conditions match.
         if entry.programs.is_empty() || (!entry.flags.is_empty() && !entry.targets.is_empty()) {
             self.unknown.push(number);
         }

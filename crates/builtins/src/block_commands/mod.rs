@@ -1,6 +1,6 @@
 //! `block-commands`: destructive shell commands do not run; the model is told why, and what to do instead.
 //!
-//! The list is one data file, `commands.yaml`, whose head says how entries are written. Lines are taken apart
+//! The list is one data file, `commands.yaml`, whose first lines explain how entries are written. Lines are taken apart
 //! before they are compared ([`crate::shell`]), so that quoting, other spellings of flags, `sudo`, `xargs` or
 //! `sh -c` do not get around it. A line that is malformed or obfuscated is `ask`; one with parts that are
 //! known only at run time is not, unless the rest of it matches an entry.

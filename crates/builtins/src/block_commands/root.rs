@@ -1,19 +1,19 @@
 //! What runs as root, and what is fetched without a check of who sends it.
 
-use super::fit::Scene;
+use super::fit::CommandContext;
 use crate::shell::{Command, Input, Word};
 
-/// Programs that give another person's rights.
+/// Programs that run a command as another user.
 const GIVERS: [&str; 6] = ["sudo", "doas", "run0", "pkexec", "gosu", "su-exec"];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
-const MOST_STEPS: usize = 8;
+const MAX_STEPS: usize = 8;
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command runs as root, on this machine.
     pub(super) fn is_root(&self) -> bool {
         let mut carrier = self.command.carrier;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { return false };
             match command.name() {
                 Some(name) if GIVERS.contains(&name) => return gives_root(command),
@@ -36,8 +36,8 @@ impl Scene<'_> {
 
     /// Whether the line fetches code, or logs in somewhere.
     pub(super) fn trusts_unchecked(&self) -> bool {
-        const MOST: usize = 64;
-        self.script.commands.iter().take(MOST).any(fetches_code)
+        const MAX: usize = 64;
+        self.script.commands.iter().take(MAX).any(fetches_code)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::code::nowhere;
 use super::environment::prints_all;
-use super::fit::Scene;
+use super::fit::CommandContext;
 use super::target::names_one;
 use crate::shell::{Command, Effect, FileUse, Input, Origin, Word};
 use crate::token::{WildcardSet, Wildcards};
@@ -56,7 +56,7 @@ static SECRET_NAMES: LazyLock<WildcardSet> =
 /// Endings of sample files, which contain no real secrets.
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command sends a file with secrets, or the environment, somewhere.
     pub(super) fn sends_secrets(&self) -> bool {
         let here = self.places.cwd;
@@ -102,7 +102,7 @@ impl Scene<'_> {
         inputs.into_iter().any(|input| self.holds_secrets(input, &is_secret, 0))
     }
 
-    /// Whether a variable with a well-known key is printed, or goes to somebody else than the one who gave it.
+    /// Whether a variable with a well-known key is printed, or is sent to a host other than its issuer.
     pub(super) fn shows_key(&self) -> bool {
         let words = self.command.arguments();
         match self.command.name() {
@@ -144,7 +144,7 @@ impl Scene<'_> {
 
     /// Whether the line itself packed this file out of secrets.
     fn is_packed_here(&self, path: &Word, is_secret: &dyn Fn(&Word) -> bool) -> bool {
-        const MOST_BEFORE: usize = 16;
+        const MAX_BEFORE: usize = 16;
         let Some(path) = path.known() else { return false };
         let packs = |command: &Command| {
             let packer = matches!(
@@ -162,11 +162,11 @@ impl Scene<'_> {
             command.arguments().iter().any(is_it)
                 || command.redirections.iter().any(|redirection| redirection.target.known() == Some(path))
         };
-        let start = self.at.saturating_sub(MOST_BEFORE);
+        let start = self.at.saturating_sub(MAX_BEFORE);
         self.script.commands[start..self.at].iter().any(|command| packs(command) && names(command))
     }
 
-    /// Whether a command prints a well-known key, and this one sends it to somebody else than the one who gave it.
+    /// Whether a command prints a well-known key, and this one sends it to a host other than its issuer.
     fn prints_foreign_key(&self, command: &Command) -> bool {
         let address = || self.command.arguments().iter().map(|word| word.show().to_lowercase());
         let is_theirs =

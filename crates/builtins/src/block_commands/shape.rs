@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::entry::Special;
-use super::fit::Scene;
+use super::fit::CommandContext;
 use super::sql;
 use crate::shell::{Command, Input, Origin, Word, is_interpreter};
 
@@ -11,7 +11,7 @@ use crate::shell::{Command, Input, Origin, Word, is_interpreter};
 pub(super) const SHELLS: [&str; 12] =
     ["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "csh", "tcsh", "rbash", "mksh", "busybox"];
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// The programs whose output this command runs as code.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
         let words = self.command.arguments();
@@ -141,7 +141,7 @@ impl Scene<'_> {
     }
 }
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// `echo 'GET https://…' | vegeta attack`
     fn gets_remote_targets(&self) -> bool {
         let text = self.command.stdin_text.as_deref().filter(|_| self.command.name() == Some("vegeta"));
@@ -185,11 +185,11 @@ pub(super) fn is_remote_address(word: &Word) -> bool {
 
 /// The programs in the substitutions of a here-document.
 fn substituted(text: &str) -> impl Iterator<Item = &str> {
-    const MOST: usize = 16;
+    const MAX: usize = 16;
     let starts = text.match_indices("$(").map(|(at, mark)| at + mark.len());
     let starts = starts.chain(text.match_indices('`').map(|(at, mark)| at + mark.len()));
     let ends = |c: char| c.is_whitespace() || matches!(c, ')' | '`' | ';' | '|');
-    starts.take(MOST).filter_map(move |at| text.get(at..)?.trim_start().split(ends).next())
+    starts.take(MAX).filter_map(move |at| text.get(at..)?.trim_start().split(ends).next())
 }
 
 /// Programs that list processes or containers: with a filter, only those that are meant.
@@ -197,7 +197,7 @@ fn lists_things(command: &Command) -> bool {
     matches!(command.name(), Some("ps" | "pgrep" | "docker" | "podman" | "nerdctl"))
 }
 
-/// Whether a command picks some of many by a name that says enough: `grep vite`, `pgrep -f vite`, `--filter name=x`.
+/// Whether a command selects by a specific name: `grep vite`, `pgrep -f vite`, `--filter name=x`.
 fn selects(command: &Command) -> bool {
     let words = command.arguments();
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.head()));

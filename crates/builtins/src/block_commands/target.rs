@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::entry::{Entry, Operand, Target};
-use super::fit::{Scene, is_change, is_read};
+use super::fit::{CommandContext, is_change, is_read};
 use crate::shell::{Effect, FileUse, Origin, Unknown, Word, normal};
 use crate::token::{WildcardSet, lowered, meets, of_text, of_wildcards};
 
@@ -32,7 +32,7 @@ const SYSTEM: [&str; 20] = [
     "/System/",
     "/Library/",
 ];
-/// Folders below those that can be recreated: caches, and what projects and packages put there.
+/// Folders below system folders that can be recreated: caches, and files of projects and packages.
 const REMADE: [&str; 8] = [
     "/var/lib/apt/lists",
     "/usr/local/src/",
@@ -48,7 +48,7 @@ const REMADE: [&str; 8] = [
 pub(super) struct PathWord<'a> {
     word: &'a Word,
     shown: Cow<'a, str>,
-    /// Where it leads, when that can be said.
+    /// The path that it leads to, if that is known.
     path: String,
     is_unclear: bool,
 }
@@ -62,7 +62,7 @@ impl<'a> PathWord<'a> {
     }
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CommandContext<'a> {
     /// Whether a word of the command is one of the places that the entry is about.
     pub(super) fn targets(&self, entry: &Entry, folder: &Path) -> bool {
         if entry.targets.is_empty() {
@@ -205,7 +205,7 @@ impl<'a> Scene<'a> {
     }
 
     fn names_file(&self, wanted: &WildcardSet, folder: &Path, counts: impl Fn(Effect) -> bool) -> bool {
-        // Most folders have nothing below them that is looked for: then a plain name is only what it is.
+        // In most folders no wanted file can exist: then a plain name needs no further spellings.
         let is_near = can_be_below(wanted, folder);
         let plain = self.plain_files.get_or_init(|| {
             let one = |file: &FileUse<'_>| (is_plain(&file.path), lowered(file.path.show()).into_owned());
@@ -227,7 +227,7 @@ impl<'a> Scene<'a> {
             return Rc::clone(texts);
         }
         let texts: Rc<[String]> = spellings(&file.path, folder).into();
-        if known.len() < MOST_SPELLINGS {
+        if known.len() < MAX_SPELLINGS {
             known.push((at, folder.to_owned(), Rc::clone(&texts)));
         }
         texts
@@ -235,9 +235,9 @@ impl<'a> Scene<'a> {
 }
 
 /// The ways to write more files than this are not remembered.
-const MOST_SPELLINGS: usize = 16;
+const MAX_SPELLINGS: usize = 16;
 
-/// Whether something that is looked for can be in this folder, or below it.
+/// Whether a wanted file can be in this folder, or below it.
 fn can_be_below(wanted: &WildcardSet, folder: &Path) -> bool {
     let Some(folder) = folder.to_str() else { return true };
     let is_home = ["/root", "/home", "/Users", "~"].iter().any(|home| folder.starts_with(home));
@@ -266,7 +266,7 @@ fn spellings(path: &Word, folder: &Path) -> Vec<String> {
     }
     texts.push(path);
     texts.extend(in_home);
-    // The patterns are in small letters.
+    // The patterns are in lowercase.
     texts.iter_mut().filter(|text| text.bytes().any(|byte| byte.is_ascii_uppercase())).for_each(|text| {
         *text = text.to_lowercase();
     });
@@ -275,7 +275,7 @@ fn spellings(path: &Word, folder: &Path) -> Vec<String> {
 
 /// `~/x` for `/home/somebody/x`.
 fn in_home(path: &str) -> Option<String> {
-    // `/~` is a home folder of which nobody knows where it is.
+    // `/~` is a home folder whose path is unknown.
     if let Some(rest) = path.strip_prefix("/root/").or_else(|| path.strip_prefix("/~/")) {
         return Some(format!("~/{rest}"));
     }

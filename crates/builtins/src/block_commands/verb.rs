@@ -5,8 +5,8 @@
 
 use crate::shell::{Command, Word};
 
-/// The verb stands among so many operands.
-const MOST_OPERANDS: usize = 3;
+/// The verb is one of this many operands.
+const MAX_OPERANDS: usize = 3;
 
 /// Verbs, or parts of them, that delete for good.
 const VERBS: [&str; 25] = [
@@ -194,7 +194,7 @@ pub(super) fn is_destructive(command: &Command) -> bool {
     }
     let options = words.iter().map(Word::head).filter(|head| head.starts_with("--"));
     let has_option = |head: &str| OPTIONS.iter().any(|option| head.starts_with(option));
-    let operands = words.iter().filter(|word| !word.head().starts_with('-')).take(MOST_OPERANDS);
+    let operands = words.iter().filter(|word| !word.head().starts_with('-')).take(MAX_OPERANDS);
     let found = operands.map_while(|word| word.known().filter(|text| is_name(text))).any(has_verb)
         || options.into_iter().any(has_option);
     found && !OTHERS.contains(&name) && !name.contains('.') && name.len() > 1
@@ -211,7 +211,7 @@ fn is_name(text: &str) -> bool {
 }
 
 fn has_verb(text: &str) -> bool {
-    // Most words have none of these letters in front.
+    // Most words do not begin with one of these letters.
     let parts = text.split(['-', ':', '_']);
     parts
         .into_iter()

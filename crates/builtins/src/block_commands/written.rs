@@ -1,6 +1,6 @@
 //! What a command writes into a file: code that runs later, and words for agents.
 
-use super::fit::{Scene, is_change};
+use super::fit::{CommandContext, is_change};
 use crate::shell::{Word, base_name};
 
 /// Programs that download.
@@ -83,7 +83,7 @@ const INSTRUCTION_FOLDERS: [&str; 12] = [
     "/.codex/prompts/",
 ];
 
-/// Settings that take away what protects the person.
+/// Settings that switch off protections.
 const OPEN_SETTINGS: [&str; 22] = [
     "autoapprove",
     "auto_approve",
@@ -109,7 +109,7 @@ const OPEN_SETTINGS: [&str; 22] = [
     "disableallhooks",
 ];
 
-impl Scene<'_> {
+impl CommandContext<'_> {
     /// Whether the command writes something that downloads and runs code later, or that misleads an agent.
     pub(super) fn writes_attack(&self) -> bool {
         let text = match &self.command.written {
@@ -143,7 +143,7 @@ impl Scene<'_> {
     }
 }
 
-/// Whether a text has a download that is piped to a shell, or a shell for strangers. It is in small letters.
+/// Whether a text contains a download that is piped to a shell, or a reverse shell. It is in lowercase.
 pub(super) fn has_attack(text: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&["/dev/tcp/", "/dev/udp/", "nc -e ", "ncat -e ", "--no-preserve-root"]) {
@@ -218,7 +218,7 @@ fn hides_shell(line: &str) -> bool {
     })
 }
 
-/// Whether a shell stands behind a bar.
+/// Whether a shell follows a pipe.
 fn runs(behind: &str) -> bool {
     let ends = |c: char| {
         c.is_whitespace() || matches!(c, '"' | '\'' | ';' | ')' | '`' | '\\' | '&' | '<' | ']' | '#' | ',')
@@ -233,7 +233,7 @@ fn is_instruction(path: &str) -> bool {
         || INSTRUCTION_FOLDERS.iter().any(|folder| path.contains(folder) || path.starts_with(&folder[1..]))
 }
 
-/// Whether a text tells an agent to hide something, to send secrets away or to leave its rules.
+/// Whether a text tells an agent to hide something, to send secrets elsewhere or to ignore its rules.
 fn misleads(text: &str) -> bool {
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let hides = has(&[
@@ -348,7 +348,7 @@ fn is_package_source(path: &str) -> bool {
     NAMES.contains(&base_name(path)) || path.contains(".cargo/config")
 }
 
-/// Whether a text names a source of packages that not everybody uses.
+/// Whether a text names an uncommon source of packages.
 fn names_other_source(text: &str) -> bool {
     const KNOWN: [&str; 12] = [
         "pypi.org",

@@ -15,11 +15,11 @@ use super::Reader;
 use super::message::Message;
 
 /// Larger messages are refused.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 /// An invalid file younger than this may still be being written.
-const PATIENCE: Duration = Duration::from_secs(2);
+const WRITE_GRACE: Duration = Duration::from_secs(2);
 /// When there are more marks than this, old ones are removed.
-const MOST_MARKS: usize = 4_096;
+const MAX_MARKS: usize = 4_096;
 
 /// A folder of messages.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl Folder {
                 }
                 Err(Unread::Gone) => {}
                 Err(Unread::Bad { why, written }) => {
-                    let fresh = reader.now.duration_since(written).is_ok_and(|age| age < PATIENCE);
+                    let fresh = reader.now.duration_since(written).is_ok_and(|age| age < WRITE_GRACE);
                     if !fresh {
                         let moved = self.reject(&path, &name);
                         let where_to = if moved { ", and was moved to .crosier/rejected" } else { "" };
@@ -147,7 +147,7 @@ impl Folder {
     fn sweep(&self, folder: &Path, now: SystemTime) {
         let Ok(entries) = fs::read_dir(folder) else { return };
         let entries: Vec<_> = entries.flatten().collect();
-        if entries.len() < MOST_MARKS {
+        if entries.len() < MAX_MARKS {
             return;
         }
         for entry in entries {
@@ -195,11 +195,11 @@ fn read(path: &Path, is_json: bool) -> Result<(Message, SystemTime), Unread> {
     if !metadata.is_file() {
         return Err(bad("it is not a regular file".to_owned(), written));
     }
-    if metadata.len() > MOST_BYTES {
-        return Err(bad(format!("it has {} bytes, and the limit is {MOST_BYTES}", metadata.len()), written));
+    if metadata.len() > MAX_BYTES {
+        return Err(bad(format!("it has {} bytes, and the limit is {MAX_BYTES}", metadata.len()), written));
     }
     let mut bytes = Vec::new();
-    let opened = fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let opened = fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
     match opened {
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Unread::Gone),

@@ -9,8 +9,8 @@ use super::Reader;
 use super::message::Message;
 
 /// The most waiting messages, and the most keys that are remembered.
-const MOST_WAITING: usize = 1_000;
-const MOST_REMEMBERED: usize = 10_000;
+const MAX_WAITING: usize = 1_000;
+const MAX_REMEMBERED: usize = 10_000;
 
 /// An inbox that the host pushes into. Cheap to clone: clones are the same inbox.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ pub struct Full;
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the inbox is full: {MOST_WAITING} messages wait, and nobody takes them")
+        write!(f, "the inbox is full: {MAX_WAITING} messages wait, and nobody takes them")
     }
 }
 
@@ -54,9 +54,9 @@ impl Inbox {
         if key.as_ref().is_some_and(|key| state.known.contains(key)) {
             return Ok(());
         }
-        if state.waiting.len() >= MOST_WAITING {
+        if state.waiting.len() >= MAX_WAITING {
             state.drop_expired(SystemTime::now());
-            if state.waiting.len() >= MOST_WAITING {
+            if state.waiting.len() >= MAX_WAITING {
                 return Err(Full);
             }
         }
@@ -104,7 +104,7 @@ impl State {
     }
 
     fn remember(&mut self, key: String) {
-        if self.order.len() >= MOST_REMEMBERED
+        if self.order.len() >= MAX_REMEMBERED
             && let Some(oldest) = self.order.pop_front()
         {
             self.known.remove(&oldest);

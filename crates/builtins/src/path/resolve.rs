@@ -7,12 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use super::glob::{Case, Names};
 
-/// So many links are followed in one path: as many as any system does.
-const MOST_LINKS: usize = 64;
+/// How many links are followed in one path: as many as any system follows.
+const MAX_LINKS: usize = 64;
 /// Longer paths are not looked up on disk.
 const LONGEST: usize = 8 << 10;
 /// The most directory entries that a wildcard is compared with.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// The folders that paths are relative to.
 #[derive(Debug, Clone, Copy)]
@@ -52,11 +52,11 @@ impl Resolved {
 /// Looks up paths for one call: a folder that many of them are in is walked once.
 #[derive(Debug, Default)]
 pub(crate) struct Resolver {
-    folders: RefCell<Vec<(PathBuf, Spot)>>,
+    folders: RefCell<Vec<(PathBuf, PathPosition)>>,
 }
 
 /// More folders than this are not remembered.
-const MOST_FOLDERS: usize = 16;
+const MAX_FOLDERS: usize = 16;
 
 impl Resolver {
     /// Where this path leads.
@@ -79,30 +79,30 @@ impl Resolver {
         Resolved::new(lexical(&absolute), spot.real)
     }
 
-    /// Where the walk along a path in this folder begins.
-    fn spot(&self, folder: &Path, rest: &str) -> Spot {
+    /// Where following a path in this folder begins.
+    fn spot(&self, folder: &Path, rest: &str) -> PathPosition {
         if Path::new(rest).has_root() {
-            return Spot::default();
+            return PathPosition::default();
         }
         let mut known = self.folders.borrow_mut();
         if let Some((_, spot)) = known.iter().find(|(other, _)| other == folder) {
             return spot.clone();
         }
-        let mut spot = Spot::default();
+        let mut spot = PathPosition::default();
         if folder.is_relative() {
             spot.real = fs::canonicalize(".").unwrap_or_default();
         }
         spot.follow(folder);
-        if known.len() < MOST_FOLDERS {
+        if known.len() < MAX_FOLDERS {
             known.push((folder.to_owned(), spot.clone()));
         }
         spot
     }
 }
 
-/// A place on the way along a path.
+/// A position reached while following a path.
 #[derive(Debug, Clone, Default)]
-struct Spot {
+struct PathPosition {
     /// Where it is, without links, `.` and `..`.
     real: PathBuf,
     /// How many names at its end do not exist: nothing below them does.
@@ -111,8 +111,8 @@ struct Spot {
     links: usize,
 }
 
-impl Spot {
-    /// Goes on along a path, name by name: the end of it need not exist.
+impl PathPosition {
+    /// Follows a path, name by name. The end of it need not exist.
     fn follow(&mut self, path: &Path) {
         for component in path.components() {
             match component {
@@ -124,7 +124,7 @@ impl Spot {
                 Component::Normal(name) if self.missing == 0 => {
                     self.real.push(name);
                     match fs::read_link(&self.real) {
-                        Ok(target) if self.links < MOST_LINKS => {
+                        Ok(target) if self.links < MAX_LINKS => {
                             self.links += 1;
                             self.real.pop();
                             self.follow(&target);
@@ -220,7 +220,7 @@ pub(crate) fn expand_glob(path: &Path) -> Option<Vec<PathBuf>> {
             let Ok(entries) = fs::read_dir(folder) else { continue };
             for entry in entries.flatten() {
                 seen += 1;
-                if seen > MOST_ENTRIES {
+                if seen > MAX_ENTRIES {
                     return None;
                 }
                 let file = entry.file_name();

@@ -47,11 +47,11 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
 /// Every short text without a line break between any two quotes: it could be a file name.
 fn collect(code: &str, texts: &mut Vec<String>) {
     const LONGEST: usize = 200;
-    const MOST: usize = 500;
+    const MAX: usize = 500;
     for quote in ['"', '\'', '`'] {
         let parts: Vec<&str> = code.split(quote).collect();
         for part in parts.iter().skip(1).take(parts.len().saturating_sub(2)) {
-            if texts.len() < MOST && !part.is_empty() && part.len() <= LONGEST && !part.contains('\n') {
+            if texts.len() < MAX && !part.is_empty() && part.len() <= LONGEST && !part.contains('\n') {
                 texts.push((*part).to_owned());
             }
         }

@@ -22,7 +22,7 @@
 //! folder covers everything in it.
 //!
 //! On `PreToolUse`, `PermissionRequest` and `PreGitWrite`. What a command reads without naming it (`grep -r x .`,
-//! a program of its own) is not seen: this is a guard-rail, not a sandbox.
+//! a program of its own) is not seen: this is a guardrail, not a sandbox.
 
 mod code;
 mod defaults;

@@ -17,7 +17,7 @@ pub(crate) struct Protected {
     pub(crate) base: Names,
     /// Files, and all in a folder that fits.
     pub(crate) no_read: Patterns,
-    /// Files only: a folder of this name is free. To write them is asked.
+    /// Files only: a folder of this name is not protected. Writing them asks a person.
     pub(crate) no_read_files: Patterns,
     /// Files that are read only after asking.
     pub(crate) ask_read: Patterns,
@@ -33,7 +33,7 @@ pub(crate) struct Protected {
     pub(crate) asks_about_form: bool,
 }
 
-/// Why a file must be left alone.
+/// Why a file must not be touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Objection {
     /// It must not even be read.
@@ -60,7 +60,7 @@ impl Objection {
 }
 
 impl Protected {
-    /// Why this file must be left alone, if it must.
+    /// Why this file must not be touched, if so.
     pub(crate) fn objection(&self, shown: &str, access: Access, file: &Resolved) -> Option<Objection> {
         let names = file.folded();
         if access == Access::Write && self.own.contains(file) {
@@ -128,7 +128,7 @@ impl Protected {
         let patterns = self.no_read_files.texts().chain(self.no_read.texts());
         let found = patterns.filter(is_plain).find(|pattern| meets(&wanted, &of_text(pattern)))?;
         Some(Objection::Question(format!(
-            "`{shown}` can stand for `{found}`, which is protected; should it be read?"
+            "`{shown}` can match `{found}`, which is protected; should it be read?"
         )))
     }
 
@@ -143,7 +143,7 @@ impl Protected {
         })
     }
 
-    /// Why a file of this name must be left alone, wherever it is.
+    /// Why a file of this name must not be touched, wherever it is.
     pub(super) fn objection_to_name(&self, shown: &str, name: &str, access: Access) -> Option<Objection> {
         if self.except.find_name(name).is_some() {
             return None;
@@ -180,7 +180,7 @@ impl Protected {
         })
     }
 
-    /// Why a search among files of this pattern (`*.pem`, `.env*`) must not be, if it must not. One that is for all
+    /// Why a search in files of this pattern (`*.pem`, `.env*`) is not allowed, if so. A pattern that matches all
     /// files is like one without a pattern.
     pub(super) fn objection_to_search(&self, glob: &str) -> Option<Objection> {
         for glob in alternatives(glob) {

@@ -11,11 +11,11 @@ use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, ba
 use crate::tool::Access;
 
 /// More words than this are not looked up.
-const MOST_WORDS: usize = 5_000;
+const MAX_WORDS: usize = 5_000;
 
 /// A word of a command and how the command uses it.
 #[derive(Clone, Copy)]
-struct Standing<'a> {
+struct WordUse<'a> {
     effect: Effect,
     folders: &'a [&'a Path],
     /// Whether one of the folders that it can be relative to is unknown.
@@ -62,10 +62,10 @@ impl Protected {
                 if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
                 }
-                if seen.len() > MOST_WORDS {
+                if seen.len() > MAX_WORDS {
                     return Ruling::Ask("it names too many files to look at".to_owned());
                 }
-                let standing = Standing {
+                let standing = WordUse {
                     effect,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -76,7 +76,7 @@ impl Protected {
                 // A moved file can be read at its new place.
                 let moved = effect == Effect::Delete && !deletes;
                 let moved =
-                    moved.then(|| self.judge_word(&file.path, Standing { effect: Effect::Read, ..standing }));
+                    moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..standing }));
                 match moved
                     .filter(|ruling| *ruling != Ruling::Nothing)
                     .unwrap_or_else(|| self.judge_word(&file.path, standing))
@@ -94,7 +94,7 @@ impl Protected {
                 }
             }
             for name in found_names(script, &files) {
-                let standing = Standing {
+                let standing = WordUse {
                     effect: Effect::Read,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -116,7 +116,7 @@ impl Protected {
             }
             for text in texts {
                 let word = Word::literal(text.as_str());
-                let standing = Standing {
+                let standing = WordUse {
                     effect: Effect::Unknown,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -187,7 +187,7 @@ impl Protected {
         found
     }
 
-    fn judge_word(&self, word: &Word, standing: Standing<'_>) -> Ruling {
+    fn judge_word(&self, word: &Word, standing: WordUse<'_>) -> Ruling {
         let shown = word.show();
         let text: &str = &shown;
         let access = if standing.effect == Effect::Read { Access::Read } else { Access::Write };
@@ -239,7 +239,7 @@ impl Protected {
                 continue;
             }
             let Some(found) = expand_glob(&file.lexical) else {
-                return Ruling::Ask(format!("`{text}` stands for too many files to look at"));
+                return Ruling::Ask(format!("`{text}` matches too many files to check"));
             };
             if found.is_empty()
                 && let Some(objection) = self.question_about_pattern(text, access)
@@ -287,7 +287,7 @@ fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
         .collect()
 }
 
-/// Whether the command makes a new key, or copies a sample: what it writes is no secret of somebody yet.
+/// Whether the command creates a new key, or copies a sample: then it does not write an existing secret.
 fn makes_secrets(command: &Command, files: &[FileUse<'_>]) -> bool {
     const SAMPLES: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".tpl"];
     let is_sample = |file: &FileUse<'_>| {

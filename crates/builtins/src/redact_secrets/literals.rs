@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-/// After so many bytes of text the quicker automaton has earned what it costs to build.
+/// After this many bytes of text, the faster automaton is worth its construction.
 const MUCH: usize = 1 << 20;
 
 /// Two automata for the same literals: a program that looks at one short text builds only the one that is built quickly.
@@ -24,7 +24,7 @@ impl Literals {
         Ok(Self { texts, for_little, for_much: OnceLock::new(), searched: AtomicUsize::new(0) })
     }
 
-    /// The automaton to search so many bytes with.
+    /// The automaton for searching this many bytes.
     pub(super) fn automaton(&self, bytes: usize) -> &AhoCorasick {
         if let Some(built) = self.for_much.get() {
             return built.as_ref().unwrap_or(&self.for_little);

@@ -1,6 +1,6 @@
 //! `redact-secrets`: secrets in tool results and in what the model writes are masked, and the text keeps its shape.
 //!
-//! The rules are one data file, `rules.yaml`, whose head says how they are written. All literals are looked for at
+//! The rules are one data file, `rules.yaml`; its first lines explain how to write one. All literals are looked for at
 //! once (Aho-Corasick); a regular expression is tried only where one is found. In JSON only strings change; a field
 //! whose name gives it away (`"password": "…"`) is masked as a whole. [`redact`] does the same for logs.
 //!

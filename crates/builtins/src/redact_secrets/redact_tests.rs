@@ -1,4 +1,4 @@
-//! Secrets that are found, and texts that are left alone.
+//! Secrets that are found, and texts that are protected.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Text in, text without secrets out.
+//! Masks secrets in text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::check::{is_code, is_random};
 use super::rule::Rule;
 
-/// The most lines that are joined into one token.
+/// The maximum number of lines that are joined into one token.
 const LINES: usize = 6;
 
 /// The token that begins here, without its line breaks.

@@ -234,7 +234,7 @@ fn behind_options(command: &Command) -> Vec<&[Word]> {
     lists
 }
 
-/// Whether a variable may stand in front of a command that is allowed.
+/// Whether a variable may be set in front of an allowed command.
 pub(super) fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name) || name.starts_with("LC_")
 }

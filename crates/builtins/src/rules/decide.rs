@@ -166,7 +166,7 @@ impl<'a> Case<'a> {
                         let reason = format!("the rule {} {} this call", rule.text(), verb(decision));
                         return Verdict::new(decision, Some(rule.text()), reason);
                     }
-                    None => return self.unclear("its input is nested too deeply to be looked into"),
+                    None => return self.unclear("its input is nested too deeply to be checked"),
                 }
             }
         }

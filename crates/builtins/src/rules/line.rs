@@ -16,7 +16,7 @@ use crate::token::Fit;
 use crate::tool::Access;
 
 /// More files than this in one line are not looked up.
-const MOST_FILES: usize = 2_000;
+const MAX_FILES: usize = 2_000;
 
 impl<'a> Case<'a> {
     /// What the rules say about these lines.
@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
                         if !seen.insert((path.clone(), accesses)) {
                             continue;
                         }
-                        if seen.len() > MOST_FILES {
+                        if seen.len() > MAX_FILES {
                             return Some(self.unclear("it reads and writes too many files to look at"));
                         }
                         let found = self.places.resolve(&path.to_string_lossy());

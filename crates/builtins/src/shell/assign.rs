@@ -8,8 +8,8 @@ use super::printed::{KnownText, formatted, of_shown, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
 use super::word::{Origin, Word, joined};
 
-/// The most values of one command's words that are checked one by one.
-const MOST_CHOICES: usize = 32;
+/// The maximum number of values of one command's words that are checked one by one.
+const MAX_CHOICES: usize = 32;
 
 impl Parser {
     /// `name=value`, `name+=value`, `name=(…)`, `name[…]=value`
@@ -228,7 +228,7 @@ impl Parser {
         };
         let lines: Vec<Vec<&str>> = text
             .lines()
-            .take(if here { 1 } else { MOST_CHOICES })
+            .take(if here { 1 } else { MAX_CHOICES })
             .map(|line| split_line(line, &separators, if list { usize::MAX } else { names.len() }))
             .collect();
         match (list, names.as_slice()) {
@@ -323,7 +323,7 @@ impl Parser {
         let command = &self.script.commands[at];
         let targets = command.redirections.iter().map(|redirection| &redirection.target);
         let count =
-            command.words.iter().chain(targets).map(Word::choices).max().unwrap_or(0).min(MOST_CHOICES);
+            command.words.iter().chain(targets).map(Word::choices).max().unwrap_or(0).min(MAX_CHOICES);
         if count == 0 {
             return;
         }

@@ -2,14 +2,14 @@
 
 use super::word::{Fragment, Piece, Word, merged};
 
-/// The most words that one word is expanded to.
-const MOST_WORDS: usize = 512;
-const MOST_MARKS: usize = 256;
-const MOST_DEPTH: usize = 16;
+/// The maximum number of words that one word is expanded to.
+const MAX_WORDS: usize = 512;
+const MAX_MARKS: usize = 256;
+const MAX_DEPTH: usize = 16;
 
 /// The words that one word expands to; none when there are too many.
 pub(super) fn expand(parts: Vec<Fragment>) -> Option<Vec<Word>> {
-    if parts.iter().filter(|part| matches!(part, Fragment::Mark(_))).count() > MOST_MARKS {
+    if parts.iter().filter(|part| matches!(part, Fragment::Mark(_))).count() > MAX_MARKS {
         return None;
     }
     let all = product(&parts, 0)?;
@@ -20,7 +20,7 @@ pub(super) fn expand(parts: Vec<Fragment>) -> Option<Vec<Word>> {
 
 /// Every expansion of these parts.
 fn product(parts: &[Fragment], depth: usize) -> Option<Vec<Vec<Fragment>>> {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return None;
     }
     let mut all: Vec<Vec<Fragment>> = vec![Vec::new()];
@@ -39,7 +39,7 @@ fn product(parts: &[Fragment], depth: usize) -> Option<Vec<Vec<Fragment>>> {
                 Choice::Text(text) => ways.push(vec![Fragment::Piece(Piece::Text(text))]),
             }
         }
-        if all.len() * ways.len() > MOST_WORDS {
+        if all.len() * ways.len() > MAX_WORDS {
             return None;
         }
         all = all
@@ -97,7 +97,7 @@ fn sequence(text: &str) -> Option<Vec<Choice>> {
     };
     let step = step.map_or(Some(1), |step| step.parse::<i64>().ok())?.checked_abs()?.max(1);
     let count = usize::try_from(low.abs_diff(high) / step.unsigned_abs()).ok()?;
-    if count > MOST_WORDS {
+    if count > MAX_WORDS {
         return None;
     }
     let sign = if low <= high { step } else { -step };

@@ -57,13 +57,13 @@ impl Parser {
 
     /// The variable of a loop over these words.
     fn loop_variable(&mut self, name: &str, words: Option<Vec<Word>>) {
-        const MOST: usize = 32;
+        const MAX: usize = 32;
         match words {
             Some(words) if words.len() == 1 && !words[0].may_split() && !words[0].has_wildcard() => {
                 self.variables.set(name, Value::One(words[0].clone()));
             }
             Some(words) if !words.is_empty() && !words.iter().any(|word| word.choices() > 0) => {
-                self.variables.set(name, Value::choice(words.into_iter().take(MOST).collect()));
+                self.variables.set(name, Value::choice(words.into_iter().take(MAX).collect()));
             }
             _ => self.variables.forget(name),
         }

@@ -71,7 +71,7 @@ impl Parser {
             },
             // An unquoted `$IFS` is a known trick to write a space.
             "IFS" if bare && self.variables.get(name).is_none() => {
-                self.doubt("$IFS stands between its words");
+                self.doubt("$IFS separates its words");
                 draft.split(" ");
             }
             _ => match self.known_value(name) {

@@ -8,7 +8,7 @@ use super::word::Word;
 use crate::path::{Places, lexical};
 
 /// With more folders than this, the folder is unknown.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// The folders that commands of a script can run in.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Script {
     pub(crate) fn folders(&self, places: Places<'_>) -> Folders {
         let mut folders = Folders { start: places.cwd.to_owned(), moves: Vec::new() };
         for (at, command) in self.commands.iter().enumerate() {
-            if folders.moves.len() > MOST {
+            if folders.moves.len() > MAX {
                 break;
             }
             if let Some("env" | "genv" | "sudo" | "run0") = command.name() {
@@ -82,7 +82,7 @@ impl Folders {
 
     /// Adds a folder if it is new. With too many, the folder is unknown.
     fn push(&mut self, at: usize, folder: Option<PathBuf>) {
-        let folder = if self.moves.len() < MOST { folder } else { None };
+        let folder = if self.moves.len() < MAX { folder } else { None };
         let known =
             folder.as_ref() == Some(&self.start) || self.moves.iter().any(|(_, other)| *other == folder);
         if !known {

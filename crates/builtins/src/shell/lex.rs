@@ -80,7 +80,7 @@ impl Parser {
                 b'}' => self.mark(&mut draft, '}'),
                 b',' if draft.open > 0 => self.mark(&mut draft, ','),
                 byte if byte < b' ' || byte == 0x7f => {
-                    self.doubt("a control character stands in it");
+                    self.doubt("it contains a control character");
                     self.take(&mut draft, 1);
                 }
                 _ => self.run(&mut draft),
@@ -132,8 +132,7 @@ impl Parser {
         let run = &rest[..length];
         let hidden = !run.is_ascii() && run.chars().any(|c| c.is_whitespace() || is_invisible(c));
         if hidden {
-            self.script
-                .doubt(DoubtKind::Form, "an invisible character or a space of another kind stands in it");
+            self.script.doubt(DoubtKind::Form, "it contains an invisible character or an unusual space");
         }
         draft.plain(run);
         self.at += length;
@@ -290,7 +289,7 @@ impl Parser {
     }
 }
 
-const TURNED: &str = "a mark that turns the direction of text stands in it";
+const TURNED: &str = "it contains a character that changes the direction of text";
 
 /// Characters that change the order in which the others are shown.
 fn turns_text(c: char) -> bool {

@@ -1,10 +1,10 @@
-//! Loops that do not end, programs that run behind a line, and functions that call themselves.
+//! Endless loops, background commands, and functions that call themselves.
 
 use super::model::{Command, Input};
 use super::parser::Parser;
 use super::word::Word;
 
-/// A loop with so many turns is as good as one that never ends.
+/// A loop with this many iterations counts as endless.
 const MANY: u64 = 100_000;
 
 /// Longer heads of loops are not searched for numbers.
@@ -93,7 +93,7 @@ impl super::Script {
         command.manner.is_own || names_itself(&command.words[0]) || self.runs_own_file(command)
     }
 
-    /// Whether a command runs while others do: behind the line, or with one like it in a pipeline.
+    /// Whether a command runs concurrently: in the background, or in a pipeline with a similar one.
     fn runs_beside(&self, command: &Command, at: usize) -> bool {
         if command.manner.is_behind {
             return true;
@@ -105,12 +105,12 @@ impl super::Script {
 
     /// Whether a file that the line wrote runs itself.
     fn runs_own_file(&self, command: &Command) -> bool {
-        const MOST_STEPS: usize = 8;
+        const MAX_STEPS: usize = 8;
         let Some(program) = command.program().filter(|program| program.contains(['/', '.'])) else {
             return false;
         };
         let mut carrier = command.carrier;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let Some(other) = carrier.and_then(|at| self.commands.get(at)) else { return false };
             if other.runs_file_of.is_some() && other.words.iter().any(|word| word.known() == Some(program)) {
                 return true;

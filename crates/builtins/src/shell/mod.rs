@@ -1,4 +1,4 @@
-//! A line of shell → the simple commands that it can run.
+//! Parses a shell command line into the simple commands that it can run.
 //!
 //! Input: the line that a tool like `Bash` was asked to run. Output: a [`Script`]: every simple command with its
 //! words, assignments and redirections, wherever it is (after `;`, `&&`, `|`, in `$(…)`, in a function, in
@@ -6,7 +6,7 @@
 //! why some of it cannot be known. A hook that decides by the commands must not allow a script with doubts.
 //!
 //! Values that the line itself assigns are known where they are used: `d=build; rm -rf "$d"` deletes `build`.
-//! What a branch or a loop may assign is an [`Origin::Choice`], and the command is there once more for each value,
+//! What a branch or a loop may assign is an [`Origin::Choice`], and the command is listed again for each value,
 //! with `certain: false`: used to forbid, never to allow. Known output of commands, and files that
 //! the line writes and then runs, are followed too.
 //!

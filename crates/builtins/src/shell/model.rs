@@ -70,7 +70,7 @@ pub struct Command {
     /// False when only some shells would run it.
     pub certain: bool,
     /// How often it runs, and whether the line waits for it.
-    pub(crate) manner: Manner,
+    pub(crate) manner: Execution,
     /// Whether it runs only when the command before it succeeded: it comes after `&&`.
     pub(super) needs_success: bool,
     pub(super) level: u8,
@@ -80,7 +80,7 @@ pub struct Command {
 
 /// How often a command runs, and whether the line waits for it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Manner {
+pub(crate) struct Execution {
     /// The line does not wait for it: `a &`.
     pub(crate) is_behind: bool,
     /// It is in a loop that does not end, or not for a long time, and that neither waits nor stops.

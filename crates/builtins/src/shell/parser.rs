@@ -9,7 +9,7 @@ use super::variables::Variables;
 use super::word::{Draft, Word};
 
 /// Deeper nesting than this is not followed, to protect the stack; real lines do not nest that deep.
-const MOST_DEPTH: usize = 40;
+const MAX_DEPTH: usize = 40;
 
 /// How much may be copied for commands that run others, roughly in bytes.
 const BUDGET: usize = 4 << 20;
@@ -98,7 +98,7 @@ impl Parser {
 
     /// Reads something one level deeper; parsing stops when that is too deep.
     pub(super) fn deeper(&mut self, read: impl FnOnce(&mut Self)) {
-        if self.depth >= MOST_DEPTH {
+        if self.depth >= MAX_DEPTH {
             self.doubt("it is nested too deeply");
             self.at = self.text.len();
             return;
@@ -157,7 +157,7 @@ impl Parser {
                 b'\r' | 0x0b | 0x0c | 0 => {
                     self.at += 1;
                     // A carriage return ends a line that was written on Windows; anywhere else it hides something.
-                    self.doubt("a control character stands between its words");
+                    self.doubt("a control character separates its words");
                 }
                 b'#' => {
                     let bytes = &self.text.as_bytes()[self.at..];

@@ -9,8 +9,8 @@ use super::model::{Command, Input};
 use super::parser::Parser;
 use super::word::{Origin, Piece, Unknown, Word};
 
-/// The most steps of a pipeline that are followed.
-const MOST_STEPS: usize = 8;
+/// The maximum number of steps of a pipeline that are followed.
+const MAX_STEPS: usize = 8;
 
 /// What is known of a text that a command reads or prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl KnownText {
         if let Self::Text(text) | Self::Perhaps(text) = self { text.len() } else { 0 }
     }
 
-    /// This text, and another one behind it; none when that one is unknown.
+    /// This text followed by another one; `None` if that one is unknown.
     pub(super) fn followed_by(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Self::Text(mut text), Self::Text(more)) => {
@@ -90,7 +90,7 @@ impl Parser {
                 },
                 None => KnownText::Unknown,
             },
-            Input::Pipe(range) if depth < MOST_STEPS => match self.last_of(range) {
+            Input::Pipe(range) if depth < MAX_STEPS => match self.last_of(range) {
                 Some(command) => self.printed(command, depth),
                 None => self.printed_together(range, depth),
             },
@@ -100,9 +100,9 @@ impl Parser {
 
     /// What several commands print one after the other, as far as it is known.
     fn printed_together(&self, range: &Range<usize>, depth: usize) -> KnownText {
-        const MOST: usize = 8;
+        const MAX: usize = 8;
         let commands = self.script.commands.get(range.clone()).unwrap_or_default();
-        if commands.len() > MOST {
+        if commands.len() > MAX {
             return KnownText::Unknown;
         }
         let mut all = String::new();
@@ -121,7 +121,7 @@ impl Parser {
         for piece in word.pieces() {
             let known = match piece {
                 Piece::Unknown(Unknown { from: Origin::Output(range), .. }) => {
-                    self.text_of(&Input::Pipe(range.clone()), MOST_STEPS / 2).text()
+                    self.text_of(&Input::Pipe(range.clone()), MAX_STEPS / 2).text()
                 }
                 _ => None,
             };

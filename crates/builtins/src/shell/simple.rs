@@ -28,7 +28,7 @@ impl Parser {
                                 let name = command.words[0].show().into_owned();
                                 return self.function_body(name);
                             }
-                            self.doubt("a ( stands where it cannot");
+                            self.doubt("a ( is where none is allowed");
                             self.at += 1;
                             self.until_paren();
                             continue;

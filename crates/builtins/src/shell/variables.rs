@@ -10,15 +10,15 @@ use super::parser::Parser;
 use super::word::{Draft, Origin, Piece, Unknown, Word, joined};
 
 /// More variables than this are not followed.
-const MOST_NAMES: usize = 64;
+const MAX_NAMES: usize = 64;
 /// Longer values are not followed.
 const LONGEST: usize = 4 << 10;
-const MOST_PIECES: usize = 32;
-const MOST_WORDS: usize = 64;
+const MAX_PIECES: usize = 32;
+const MAX_WORDS: usize = 64;
 /// Longer chains of names for names are not followed.
-const MOST_REFERENCES: usize = 4;
+const MAX_REFERENCES: usize = 4;
 /// More values of one variable than this are not told apart.
-const MOST_CHOICES: usize = 32;
+const MAX_CHOICES: usize = 32;
 
 /// The name under which the arguments of the script or function are stored.
 pub(super) const ARGUMENTS: &str = "@";
@@ -43,7 +43,7 @@ type Binding = (Arc<str>, Arc<Value>);
 impl Variables {
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         let mut value = self.own(name)?;
-        for _ in 0..MOST_REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             let Value::Reference(target) = value else { return Some(value) };
             value = self.own(target)?;
         }
@@ -55,10 +55,10 @@ impl Variables {
         known.iter().find(|(other, _)| **other == *name).map(|(_, value)| &**value)
     }
 
-    /// The variable that a name stands for, when it is another name of one.
+    /// The variable that a name refers to, if it is a reference.
     fn target(&self, name: &str) -> Option<String> {
         let mut target = None;
-        for _ in 0..MOST_REFERENCES {
+        for _ in 0..MAX_REFERENCES {
             match self.own(target.as_deref().unwrap_or(name)) {
                 Some(Value::Reference(next)) => target = Some(next.clone()),
                 _ => break,
@@ -92,7 +92,7 @@ impl Variables {
         let place = known.iter().position(|(other, _)| **other == *name);
         match place {
             Some(place) => known[place].1 = Arc::new(value),
-            None if known.len() < MOST_NAMES => known.push((name.into(), Arc::new(value))),
+            None if known.len() < MAX_NAMES => known.push((name.into(), Arc::new(value))),
             None => {}
         }
     }
@@ -155,7 +155,7 @@ impl Variables {
             }
         }
         for (name, value) in theirs.iter().filter(|(name, _)| !mine.iter().any(|(other, _)| other == name)) {
-            if all.len() < MOST_NAMES {
+            if all.len() < MAX_NAMES {
                 all.extend(value.or_unknown().map(|value| (name.clone(), Arc::new(value))));
             }
         }
@@ -180,16 +180,16 @@ impl Value {
             word.pieces.iter().map(bytes).sum::<usize>()
         };
         match self {
-            Self::One(word) => word.pieces.len() <= MOST_PIECES && size(word) <= LONGEST,
+            Self::One(word) => word.pieces.len() <= MAX_PIECES && size(word) <= LONGEST,
             Self::List(words) => {
-                words.len() <= MOST_WORDS
-                    && words.iter().all(|word| word.pieces.len() <= MOST_PIECES)
+                words.len() <= MAX_WORDS
+                    && words.iter().all(|word| word.pieces.len() <= MAX_PIECES)
                     && words.iter().map(size).sum::<usize>() <= LONGEST
             }
             Self::Map(elements) => {
                 let bytes = elements.iter().map(|(key, word)| key.len() + size(word)).sum::<usize>();
-                elements.len() <= MOST_WORDS
-                    && elements.iter().all(|(_, word)| word.pieces.len() <= MOST_PIECES)
+                elements.len() <= MAX_WORDS
+                    && elements.iter().all(|(_, word)| word.pieces.len() <= MAX_PIECES)
                     && bytes <= LONGEST
             }
             Self::Reference(name) => name.len() <= LONGEST,
@@ -251,7 +251,7 @@ impl Value {
                 all.push(value);
             }
         }
-        (all.len() <= MOST_CHOICES).then(|| Self::choice(all))
+        (all.len() <= MAX_CHOICES).then(|| Self::choice(all))
     }
 
     fn or_unknown(&self) -> Option<Self> {

@@ -59,7 +59,7 @@ pub(crate) fn effects(outcome: &Outcome) -> Vec<Effect> {
         add(Capability::Rewrite.word(), format!("{field}: {text}"));
     }
     if outcome.suppress_output {
-        add(Capability::Suppress.word(), "the model reads a note instead".to_owned());
+        add(Capability::Suppress.word(), "the model gets a note instead".to_owned());
     }
     for injected in &outcome.inject {
         let place = match injected.strategy {

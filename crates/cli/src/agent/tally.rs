@@ -1,4 +1,4 @@
-//! All fires of a session, counted by event.
+//! Statistics of all fires of a session, by event.
 
 use std::time::Duration;
 

@@ -271,7 +271,7 @@ fn judged_again(reports: &[Report]) -> Option<String> {
     };
     let again = names(|report| report.pass > 1 && report.status == Status::Ok);
     let changed = names(|report| report.pass == 1 && report.rewrote);
-    (!again.is_empty()).then(|| format!("{again} judged again what {changed} made of it"))
+    (!again.is_empty()).then(|| format!("{again} asked again, after {changed} changed the input"))
 }
 
 fn timed(report: &Report) -> String {

@@ -6,8 +6,8 @@ use super::{Case, Difference, Verdict};
 use crate::paint::{Paint, Tone};
 use crate::print::{one_line, plain};
 
-/// The most lines of one side that are shown.
-const MOST_LINES: usize = 40;
+/// The maximum number of lines of one side that are shown.
+const MAX_LINES: usize = 40;
 
 /// Describes what failed, and how.
 pub(crate) fn describe(case: &Case, verdict: &Verdict, paint: Paint) -> String {
@@ -38,11 +38,11 @@ fn sides(difference: &Difference, paint: Paint) -> String {
     let rest = expected.len().min(got.len()) - before;
     let after = expected.iter().rev().zip(got.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
     let mut lines = |lines: &[&str], mark: &str, tone: Tone| {
-        for line in lines.iter().take(MOST_LINES) {
+        for line in lines.iter().take(MAX_LINES) {
             let _ = writeln!(text, "    {}", paint.tone(tone, &format!("{mark} {line}")));
         }
-        if lines.len() > MOST_LINES {
-            let _ = writeln!(text, "    {mark} … {} more lines", lines.len() - MOST_LINES);
+        if lines.len() > MAX_LINES {
+            let _ = writeln!(text, "    {mark} … {} more lines", lines.len() - MAX_LINES);
         }
     };
     lines(&expected[..before], " ", Tone::Faint);

@@ -56,7 +56,7 @@ pub(crate) fn run_all(
     };
     let (over, is_over) = std::io::pipe()
         .map_err(|error| Failed::new(Exit::Failed, format!("cases cannot be run: {error}")))?;
-    signals.during("the hooks that ran were killed", || {
+    signals.during("running hooks were killed", || {
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 // Woken by a signal, or when the last worker drops its end of the pipe.

@@ -25,9 +25,11 @@ enum AuditCommand {
     /// Check that no record was changed, removed or inserted
     #[command(
         after_help = "Renamed files (FILE.000001 and so on) are part of the log. The key of the chain and the end of
-the log are in the state folder ($XDG_STATE_HOME/crosier or ~/.local/state/crosier); without them, changes by somebody
-who knows the format, and records that are missing at its end, cannot be detected. Code that runs as you can read
-the key: keep the last hash elsewhere and ask for it with --contains.
+the log are stored in the state folder ($XDG_STATE_HOME/crosier or ~/.local/state/crosier);
+without them, changes by somebody who knows the format, and records that are missing at the
+end, cannot be detected. Code that runs as you can read the key: keep the last hash elsewhere,
+and check it with --contains.
+
 Exit status: 0 the chain is intact, 1 it is not, 65 the log cannot be read.
 
 Example:
@@ -45,7 +47,7 @@ Example:
 // The log. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 struct FileArgs {
-    /// The log, as the hook's option `file` names it
+    /// The log: the value of the hook's option `file`
     #[arg(default_value = "audit.jsonl")]
     file: PathBuf,
     /// Print JSON
@@ -81,7 +83,7 @@ struct ShowArgs {
     /// Only records with this decision
     #[arg(long, value_parser = ["allow", "ask", "deny", "none"])]
     decision: Option<String>,
-    /// Only the last records, this many
+    /// Only this many of the newest records
     #[arg(long, value_name = "COUNT")]
     last: Option<usize>,
 }

@@ -28,7 +28,7 @@ use crate::{environment, print, setup};
 /// The columns in front of a finding's text.
 const LABEL: usize = 13;
 /// How long a program may take to print its version.
-const PATIENCE: Duration = Duration::from_secs(5);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 #[command(
@@ -93,7 +93,7 @@ fn word(judged: Judged) -> &'static str {
     match judged {
         Judged::Fine => "ok",
         Judged::Missing => "--",
-        Judged::Odd => "odd",
+        Judged::Odd => "bad",
     }
 }
 
@@ -115,7 +115,7 @@ fn examine(request: &Request) -> Vec<Finding> {
     let mut findings = vec![
         Finding::new("crosier", Judged::Fine, env!("CARGO_PKG_VERSION")),
         platform(),
-        Finding::new("exits", Judged::Fine, format!("noticed by {}", crosier::mechanism())),
+        Finding::new("exits", Judged::Fine, format!("of processes are noticed by {}", crosier::mechanism())),
         shell(),
         program("python3", "python hooks cannot run"),
         worker(),
@@ -151,7 +151,7 @@ fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
     match (state, tried.iter().find_map(|tried| tried.as_ref().err()), tried.first()) {
         ("not installed", ..) => Finding::new(name, Judged::Missing, format!("not installed{because}")),
         (_, Some(fault), _) => {
-            let says = format!("the installed line does not work: {fault}; run: crosier install {name}");
+            let says = format!("the installed entry does not work: {fault}; run: crosier install {name}");
             Finding::new(name, Judged::Odd, says)
         }
         ("current" | "untrusted", None, Some(Ok(took))) if name == "codex" => {
@@ -163,7 +163,7 @@ fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
 }
 
 fn works(took: Duration) -> String {
-    format!("its line denies the test event, after {took:.0?}")
+    format!("its entry denies the test event, after {took:.0?}")
 }
 
 /// Asks Codex which entries it runs; if it does not answer, reads its files.
@@ -182,7 +182,7 @@ fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding
         }
         Ok(says) => {
             let says = format!(
-                "untrusted: Codex says that it runs {} of {} lines; start `codex` and trust them, or run `crosier \
+                "untrusted: Codex says that it runs {} of {} entries; start `codex` and trust them, or run `crosier \
                  install codex --trust`",
                 says.active, says.lines
             );
@@ -236,7 +236,7 @@ fn worker() -> Finding {
     let Some(spec) = PythonSpec::new("json.loads", "/") else {
         return Finding::new(name, Judged::Odd, "not started");
     };
-    let hook = Hook::on(PreToolUse).timeout(PATIENCE).python(spec);
+    let hook = Hook::on(PreToolUse).timeout(VERSION_TIMEOUT).python(spec);
     let engine = match setup::build(Engine::builder().environment(environment::all()).hook(hook)) {
         Ok(engine) => engine,
         Err(failed) => return Finding::new(name, Judged::Odd, failed.message),
@@ -268,7 +268,7 @@ fn version(path: &Path) -> std::result::Result<String, String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cannot be started: {error}"))?;
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + VERSION_TIMEOUT;
     loop {
         match child.try_wait() {
             Ok(Some(_)) => break,
@@ -276,7 +276,7 @@ fn version(path: &Path) -> std::result::Result<String, String> {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("did not print its version within {}s", PATIENCE.as_secs()));
+                return Err(format!("did not print its version within {}s", VERSION_TIMEOUT.as_secs()));
             }
         }
     }

@@ -11,7 +11,7 @@ use crosier_install::line::is_our_line;
 use serde_json::{Value, json};
 
 /// How long Codex may take to start and to answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long it may take to end.
 const END_WITHIN: Duration = Duration::from_secs(2);
 /// The id of the request.
@@ -85,12 +85,12 @@ fn converse(child: &mut Child, project: &Path) -> Result<CodexSays, String> {
 
 /// Waits for the answer, ignoring other messages.
 fn answer(lines: &Receiver<String>) -> Result<Value, String> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
     loop {
         let line = match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => {
-                return Err(format!("no answer within {} s", PATIENCE.as_secs()));
+                return Err(format!("no answer within {} s", ANSWER_TIMEOUT.as_secs()));
             }
             Err(RecvTimeoutError::Disconnected) => return Err("it ended without an answer".to_owned()),
         };

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier_dialect::table::Place;
+use crosier_dialect::table::FolderSource;
 use crosier_install::Row;
 use crosier_install::look::Line;
 
@@ -20,7 +20,7 @@ const REASON: &str = "for the person to run";
 /// The session id of test events.
 pub(crate) const SESSION: &str = "crosier-doctor";
 /// How long the command may take.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The entry for events before an action, which is the one to test.
 pub(crate) fn gate<'a>(row: &Row, lines: &'a [Line]) -> Option<&'a Line> {
@@ -49,7 +49,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
         command.arg("tool.execute.before");
     }
     for place in row.dialect().map(|agent| agent.project).unwrap_or_default() {
-        if let Place::Variable(name) = place {
+        if let FolderSource::Variable(name) = place {
             command.env(name, project);
         }
     }
@@ -58,7 +58,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
         // A program that does not read its input reports why on stderr.
         let _ = stdin.write_all(event(row, line, project).to_string().as_bytes());
     }
-    while started.elapsed() < PATIENCE {
+    while started.elapsed() < ANSWER_TIMEOUT {
         match child.try_wait() {
             Ok(None) => std::thread::sleep(Duration::from_millis(2)),
             Ok(Some(_)) => return judge(&mut child, started.elapsed()),
@@ -67,7 +67,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
     }
     let _ = child.kill();
     let _ = child.wait();
-    Err(format!("it did not answer within {} s", PATIENCE.as_secs()))
+    Err(format!("it did not answer within {} s", ANSWER_TIMEOUT.as_secs()))
 }
 
 fn judge(child: &mut std::process::Child, took: Duration) -> Result<Duration, String> {

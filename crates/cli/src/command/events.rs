@@ -58,7 +58,7 @@ impl EventsArgs {
             print::data(&format!("{:#}", Value::from(rows.collect::<Vec<_>>())))?;
             return Ok(Exit::Done);
         }
-        let mut drawn = table::table(["EVENT", "IN CROSIER", "EFFECT", "WHAT BECOMES OF IT"]);
+        let mut drawn = table::table(["EVENT", "IN CROSIER", "EFFECT", "WHAT HAPPENS"]);
         for one in all {
             drawn.add_row([one.own.to_owned(), one.event.to_owned(), one.effect.word().to_owned(), one.what]);
         }

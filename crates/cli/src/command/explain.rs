@@ -22,7 +22,7 @@ const HEAD: [&str; 9] =
 Example:
   crosier explain PreToolUse --tool Bash -c hooks.yaml")]
 pub(crate) struct ExplainArgs {
-    /// The event, by its name or point alias
+    /// The event, by its name, or by an alias such as pre:tool
     event: String,
     /// The value that matchers run on: a tool's name; for other events a trigger, a path, …
     #[arg(long = "tool", visible_alias = "match", value_name = "NAME")]
@@ -114,7 +114,7 @@ impl ExplainArgs {
             text.push_str(&format!("{}\n", table::text(&drawn)));
         }
         if !explained.out.is_empty() {
-            let mut drawn = table::table(["OUT", "WHY", "SCOPE", "DEFINED AT"]);
+            let mut drawn = table::table(["NOT RUN", "WHY", "SCOPE", "DEFINED AT"]);
             for (entry, inclusion) in &explained.out {
                 let by_state = hooks.is_switched_off(&entry.name);
                 drawn.add_row([

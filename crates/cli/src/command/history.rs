@@ -46,7 +46,7 @@ enum HistoryCommand {
 struct ListArgs {
     /// Only versions of this file
     path: Option<String>,
-    /// The most versions
+    /// List at most this many versions
     #[arg(long, default_value_t = 50, value_name = "N")]
     limit: usize,
     /// Print JSON

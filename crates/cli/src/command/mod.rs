@@ -95,7 +95,7 @@ pub(crate) static TABLE: &[Row] = &[
     row::<test::TestArgs>("test", "Run cases against hooks, or record one"),
     row::<switch::EnableArgs>("enable", "Switch a hook on again"),
     row::<switch::DisableArgs>("disable", "Switch a hook off without touching the configuration"),
-    row::<trust::TrustArgs>("trust", "Look at what a project would run, and trust it"),
+    row::<trust::TrustArgs>("trust", "Review what a project would run, and trust it"),
     row::<run::RunArgs>("run", "Run the agent: a prompt, a model, tools, and the hooks of this folder"),
     row::<history::HistoryArgs>("history", "List, show, compare and restore what the agent wrote"),
     row::<import::ImportArgs>("import", "Write an agent's own hooks as a crosier.yaml"),
@@ -107,14 +107,14 @@ pub(crate) static TABLE: &[Row] = &[
     row::<audit::AuditArgs>("audit", "Verify, show or count the log that the built-in hook `audit` writes"),
     row::<schema::SchemaArgs>(
         "schema",
-        "Print a JSON Schema: of the configuration, an event, a reply or an outcome",
+        "Print a JSON Schema: of the configuration, an event, a reply, an outcome, …",
     ),
-    row::<completions::CompletionsArgs>("completions", "Print the completions for a shell"),
-    row::<man::ManArgs>("man", "Print a page of the manual, or write all of them to a folder"),
+    row::<completions::CompletionsArgs>("completions", "Print a completion script for a shell"),
+    row::<man::ManArgs>("man", "Print a manual page, or write all of them to a folder"),
     row::<doctor::DoctorArgs>("doctor", "Check this machine and the configuration for problems"),
-    row::<fire::BackgroundArgs>("background", "Own one background hook; started by `fire`").hidden(),
+    row::<fire::BackgroundArgs>("background", "Run one background hook; started by `fire`").hidden(),
     #[cfg(debug_assertions)]
-    row::<panic::PanicArgs>("panic", "Meet a bug, to see that it is told from everything else").hidden(),
+    row::<panic::PanicArgs>("panic", "Panic on purpose, for tests of how a bug is reported").hidden(),
 ];
 
 const fn row<A: Run>(name: &'static str, about: &'static str) -> Row {

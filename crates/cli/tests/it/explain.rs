@@ -70,7 +70,7 @@ fn the_table_says_it_to_people() {
         "{}",
         ran.stdout
     );
-    ran.says("5 parallel").says("after").says("crosier.yaml:5").says("\nOUT ");
+    ran.says("5 parallel").says("after").says("crosier.yaml:5").says("\nNOT RUN ");
     ran.says("its matcher `Write` does not match tool_name Bash").says("disabled by `enabled: false`");
     // Outside any agent the hooks of all agents run.
     ran.says("a1/mine").says("a2/theirs");

@@ -4,7 +4,7 @@ use crate::lab::Lab;
 
 /// The commands that the help lists, all groups together.
 pub(crate) fn commands(help: &str) -> Vec<&str> {
-    let (_, list) = help.split_once("\n\nStart:\n").unwrap();
+    let (_, list) = help.split_once("\n\nGet started:\n").unwrap();
     let (list, _) = list.split_once("\nOptions:\n").unwrap();
     let named = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     named.filter_map(|line| line.split_whitespace().next()).collect()
@@ -13,8 +13,16 @@ pub(crate) fn commands(help: &str) -> Vec<&str> {
 #[test]
 fn commands_are_grouped_by_what_people_do() {
     let whole = Lab::new().run(&["--help"]).exits(0).stdout;
-    let heads: Vec<&str> =
-        ["Start:", "Write:", "Test:", "Watch:", "Run:", "This program:", "Options:"].into();
+    let heads: Vec<&str> = [
+        "Get started:",
+        "Write hooks:",
+        "Test:",
+        "See what happened:",
+        "Run:",
+        "Shell integration:",
+        "Options:",
+    ]
+    .into();
     let found: Vec<&str> = whole.lines().filter(|line| heads.contains(line)).collect();
     // Every command has its place: nothing is left over.
     assert_eq!(found, heads, "{whole}");

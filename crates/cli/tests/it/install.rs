@@ -344,7 +344,7 @@ fn a_name_that_is_nearly_right_is_recognised() {
 fn what_doctor_tried_is_no_event_of_the_agent() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes"]).exits(0);
-    home.run(&["doctor"]).exits(0).says("its line denies the test event");
+    home.run(&["doctor"]).exits(0).says("its entry denies the test event");
     home.run(&["status"]).exits(0).says("log: no event yet");
     let log = home.run(&["status", "--json"]).json()["log"].clone();
     assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");
@@ -387,7 +387,7 @@ fn doctor_asks_codex_itself() {
     assert!(judged == "ok" && says.ends_with("Codex trusts it"), "{says}");
     // Codex knows better than its files.
     let (judged, says) = said(&list("modified"));
-    assert!(judged == "odd" && says.contains("runs 0 of 1 lines"), "{says}");
+    assert!(judged == "bad" && says.contains("runs 0 of 1 entries"), "{says}");
     let (judged, says) = said("exit 1");
     assert!(
         judged == "ok" && says.contains("by its files (codex app-server: it ended without an answer)"),

@@ -9,7 +9,10 @@ use crate::lab::Lab;
 fn doctor_names_what_hooks_will_find() {
     let lab = Lab::with("hooks: {Stop: [{reply: {}}]}");
     let ran = lab.run(&["doctor"]).exits(0);
-    ran.says(env!("CARGO_PKG_VERSION")).says("platform").says("exits    noticed by ").says("/bin/sh");
+    ran.says(env!("CARGO_PKG_VERSION"))
+        .says("platform")
+        .says("exits    of processes are noticed by ")
+        .says("/bin/sh");
     ran.says("python3").says("git").says("crosier.yaml: 1 hook, no problems").says("no hook is switched off");
 }
 
@@ -33,7 +36,7 @@ fn doctor_without_a_configuration_is_no_alarm() {
 #[test]
 fn doctor_is_1_when_something_is_odd() {
     let lab = Lab::with("hooks: {Stop: [{comand: x}]}");
-    lab.run(&["doctor"]).exits(1).says("odd config").says("2 errors; `crosier check` shows them");
+    lab.run(&["doctor"]).exits(1).says("bad config").says("2 errors; `crosier check` shows them");
     let lab = Lab::with("hooks: {Stop: [{name: one, reply: {}}]}");
     lab.run(&["disable", "one"]).exits(0);
     lab.run(&["doctor"]).exits(0).says("switched off: one");

@@ -7,19 +7,20 @@ use super::shape::{
     ALLOW, ANSWER_NO, ANSWER_YES, ASK, BEFORE_TOOL, BLOCK, CONTEXT, DENY, EVENT, EXIT, HALT, TELL,
 };
 use crate::read::Call;
-use crate::table::Put::{Key, Stdout};
-use crate::table::Val::{Input, Is, Output, Permissions, Text, Word};
+use crate::table::AnswerPart::{Key, Stdout};
+use crate::table::AnswerValue::{Input, Is, Output, Permissions, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Proof, TimeUnit, Timeout,
+    Tool, Way,
 };
 use crosier_protocol::Json;
 
 /// Events at which the person can be told something, and context waits for a later event.
-const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
-const OUTPUT: Way = Way::Says(&[EVENT, Key("hookSpecificOutput.updatedToolOutput", Output)]);
-const STOPS: Says = Says { resume: BLOCK, ..SEEN };
+const SEEN: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
+const OUTPUT: Way = Way::Send(&[EVENT, Key("hookSpecificOutput.updatedToolOutput", Output)]);
+const STOPS: EffectSupport = EffectSupport { resume: BLOCK, ..SEEN };
 /// Events of a team: only the exit status counts.
-const TEAM: Says = Says { deny: EXIT, ..SEEN };
+const TEAM: EffectSupport = EffectSupport { deny: EXIT, ..SEEN };
 
 pub(super) static CLAUDE: Agent = Agent {
     name: "claude",
@@ -31,7 +32,7 @@ pub(super) static CLAUDE: Agent = Agent {
     tools: &[Tool::new("Agent", "Task"), Tool::new("Task", "Task").also(&["Agent"])],
     mcp: Mcp::Same,
     version_at: "version",
-    project: &[Place::Variable("CLAUDE_PROJECT_DIR")],
+    project: &[FolderSource::Variable("CLAUDE_PROJECT_DIR")],
     text_at: &["stdout", "file.content", "content"],
     output: OutputShape::Own(&[
         ("Bash", "stdout"),
@@ -43,16 +44,16 @@ pub(super) static CLAUDE: Agent = Agent {
     ]),
     nothing: "",
     resumes: Some(8),
-    timeout: Timeout { unit: Unit::Seconds, default_s: 600 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 600 },
     events: &[
         AgentEvent::new(&["PreToolUse"], "PreToolUse", BEFORE_TOOL),
         AgentEvent::new(
             &["PermissionRequest"],
             "PermissionRequest",
-            Says {
+            EffectSupport {
                 deny: ANSWER_NO,
                 allow: ANSWER_YES,
-                rewrite: Way::Says(&[
+                rewrite: Way::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.decision.behavior", Word("allow")),
                     Key("hookSpecificOutput.decision.updatedInput", Input),
@@ -61,11 +62,11 @@ pub(super) static CLAUDE: Agent = Agent {
                     Effect::Deny,
                     "the person would be asked about the old input",
                 )),
-                permissions: Way::Says(&[
+                permissions: Way::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.decision.updatedPermissions", Permissions),
                 ]),
-                halt: Way::Says(&[
+                halt: Way::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.decision.behavior", Word("deny")),
                     Key("hookSpecificOutput.decision.message", Text),
@@ -77,39 +78,47 @@ pub(super) static CLAUDE: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
         ),
-        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", Says { deny: BLOCK, context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["PostToolUseFailure"],
+            "PostToolUseFailure",
+            EffectSupport { context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(
+            &["PostToolBatch"],
+            "PostToolBatch",
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
+        ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
         ),
         AgentEvent::new(
             &["UserPromptExpansion"],
             "UserPromptExpansion",
-            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", Says::NOTHING),
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
         AgentEvent::new(
             &["Setup"],
             "Setup",
-            Says { context: Way::Lost("context of Setup never reaches the model"), ..SEEN },
+            EffectSupport { context: Way::Lost("context of Setup never reaches the model"), ..SEEN },
         ),
         AgentEvent::new(&["Stop"], "Stop", STOPS),
         AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says {
+            EffectSupport {
                 deny: EXIT,
-                context: Way::Says(&[Stdout(Text)]),
-                rewrite: Way::Says(&[Stdout(Input)]),
+                context: Way::Send(&[Stdout(Text)]),
+                rewrite: Way::Send(&[Stdout(Input)]),
                 halt: EXIT,
-                ..Says::NOTHING
+                ..EffectSupport::NOTHING
             },
         )
         .restore(added_instructions),
@@ -120,23 +129,23 @@ pub(super) static CLAUDE: Agent = Agent {
         AgentEvent::new(
             &["PreModelSwitch"],
             "PreModelSwitch",
-            Says { deny: DENY, ask: ASK, allow: ALLOW, ..SEEN },
+            EffectSupport { deny: DENY, ask: ASK, allow: ALLOW, ..SEEN },
         ),
         AgentEvent::new(&["PostModelSwitch"], "PostModelSwitch", SEEN),
         AgentEvent::new(&["PermissionDenied"], "PermissionDenied", SEEN),
         AgentEvent::new(&["StopFailure"], "StopFailure", SEEN),
         AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
-        AgentEvent::new(&["Elicitation"], "Elicitation", Says::NOTHING).not_installed(),
-        AgentEvent::new(&["ElicitationResult"], "ElicitationResult", Says::NOTHING).not_installed(),
-        AgentEvent::new(&["ConfigChange"], "ConfigChange", Says { deny: EXIT, ..SEEN }),
+        AgentEvent::new(&["Elicitation"], "Elicitation", EffectSupport::NOTHING).not_installed(),
+        AgentEvent::new(&["ElicitationResult"], "ElicitationResult", EffectSupport::NOTHING).not_installed(),
+        AgentEvent::new(&["ConfigChange"], "ConfigChange", EffectSupport { deny: EXIT, ..SEEN }),
         // A hook on this event would have to create the worktree itself.
-        AgentEvent::new(&["WorktreeCreate"], "WorktreeCreate", Says::NOTHING).not_installed(),
-        AgentEvent::new(&["WorktreeRemove"], "WorktreeRemove", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["WorktreeCreate"], "WorktreeCreate", EffectSupport::NOTHING).not_installed(),
+        AgentEvent::new(&["WorktreeRemove"], "WorktreeRemove", EffectSupport::NOTHING).not_installed(),
         AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", SEEN),
         AgentEvent::new(&["CwdChanged"], "CwdChanged", SEEN),
         AgentEvent::new(&["FileChanged"], "FileChanged", SEEN),
         AgentEvent::new(&["DirectoryAdded"], "DirectoryAdded", SEEN),
-        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", Says::NOTHING).not_installed(),
+        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", EffectSupport::NOTHING).not_installed(),
     ],
     page: Page {
         file: "~/.claude/settings.json (or .claude/settings.json, .claude/settings.local.json in a project)",

@@ -7,16 +7,16 @@ use crosier_protocol::Json;
 
 use crate::json;
 use crate::read::Call;
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Is, Made, Text};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Is, Made, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
-    Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
+    TimeUnit, Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const CONTEXT: Way = Way::Says(&[Key("contextModification", Text)]);
-const CANCEL: Way = Way::Says(&[Key("cancel", Is(true)), Key("errorMessage", Text)]);
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Way = Way::Send(&[Key("contextModification", Text)]);
+const CANCEL: Way = Way::Send(&[Key("cancel", Is(true)), Key("errorMessage", Text)]);
 const FILE: &[(&str, &str)] = &[
     ("path", "file_path"),
     ("file_text", "content"),
@@ -67,26 +67,26 @@ pub(super) static CLINE: Agent = Agent {
     ],
     mcp: Mcp::Marked("", "__"),
     version_at: "clineVersion",
-    project: &[Place::Field("workspaceRoots"), Place::Field("workspaceInfo.rootPath")],
+    project: &[FolderSource::Field("workspaceRoots"), FolderSource::Field("workspaceInfo.rootPath")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
-    timeout: Timeout { unit: Unit::Fixed, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Fixed, default_s: 30 },
     events: &[
         AgentEvent::new(
             &["PreToolUse", "tool_call"],
             "PreToolUse",
-            Says {
-                deny: Way::Says(&[
+            EffectSupport {
+                deny: Way::Send(&[
                     Key("overrideInput", Made(harmless)),
                     Key("contextModification", Made(said)),
                     Key("cancel", Made(cancel)),
                     Key("errorMessage", Made(cancelled)),
                 ]),
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("it decides by itself"),
-                rewrite: Way::Says(&[Key("overrideInput", Input)]),
+                allow: Way::Silence("the agent's own permissions decide"),
+                rewrite: Way::Send(&[Key("overrideInput", Input)]),
                 context: CONTEXT,
                 halt: CANCEL,
                 ..SEEN
@@ -102,7 +102,7 @@ pub(super) static CLINE: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse", "tool_result"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 context: CONTEXT,
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
@@ -122,28 +122,32 @@ pub(super) static CLINE: Agent = Agent {
         AgentEvent::new(
             &["UserPromptSubmit", "prompt_submit"],
             "UserPromptSubmit",
-            Says { deny: CANCEL, context: CONTEXT, halt: CANCEL, ..SEEN },
+            EffectSupport { deny: CANCEL, context: CONTEXT, halt: CANCEL, ..SEEN },
         )
         .fields(&[Move::new("userPromptSubmit.prompt", "prompt")]),
         AgentEvent::new(
             &["TaskStart", "agent_start"],
             "SessionStart",
-            Says { context: CONTEXT, halt: CANCEL, ..SEEN },
+            EffectSupport { context: CONTEXT, halt: CANCEL, ..SEEN },
         )
         .derived(&[("source", startup)]),
-        AgentEvent::new(&["TaskResume"], "SessionStart", Says { context: CONTEXT, halt: CANCEL, ..SEEN })
-            .derived(&[("source", resumed)]),
+        AgentEvent::new(
+            &["TaskResume"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, halt: CANCEL, ..SEEN },
+        )
+        .derived(&[("source", resumed)]),
         AgentEvent::new(
             &["TaskComplete", "agent_end"],
             "Stop",
-            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
         )
         .fields(&[Move::new("turn.outputText", "last_assistant_message")]),
         AgentEvent::new(&["TaskCancel"], "SessionEnd", SEEN),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says { deny: CANCEL, rewrite: Way::Lost("it takes no instructions"), ..SEEN },
+            EffectSupport { deny: CANCEL, rewrite: Way::Lost("the agent accepts no instructions"), ..SEEN },
         ),
     ],
     page: Page {

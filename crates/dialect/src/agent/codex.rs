@@ -4,15 +4,16 @@
 //! makes a hook "Failed" and lets the call proceed, so an answer contains only the keys that it needs.
 
 use super::shape::{BLOCK, BLOCK_ALONE, CONTEXT, DENY, EVENT, HALT, TELL, YES_OR_NO};
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Output, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Output, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Parts, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, Mcp, OutputShape, Page, Parts, Proof, TimeUnit, Timeout, Tool,
+    Way,
 };
 
-const SEEN: Says = Says { tell: TELL, ..Says::NOTHING };
-const STOPS: Says = Says { resume: BLOCK_ALONE, halt: HALT, ..SEEN };
-const COMPACTS: Says = Says { deny: HALT, halt: HALT, ..SEEN };
+const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
+const STOPS: EffectSupport = EffectSupport { resume: BLOCK_ALONE, halt: HALT, ..SEEN };
+const COMPACTS: EffectSupport = EffectSupport { deny: HALT, halt: HALT, ..SEEN };
 const OUTPUT: Way = Way::Alone(&[Key("decision", Word("block")), Key("reason", Output)]);
 
 pub(super) static CODEX: Agent = Agent {
@@ -36,16 +37,16 @@ pub(super) static CODEX: Agent = Agent {
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 600 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 600 },
     events: &[
         AgentEvent::new(
             &["PreToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
                 allow: Way::Silence("a bare allow makes the hook fail; Codex's own approval follows"),
-                rewrite: Way::Says(&[
+                rewrite: Way::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.permissionDecision", Word("allow")),
                     Key("hookSpecificOutput.updatedInput", Input),
@@ -59,28 +60,32 @@ pub(super) static CODEX: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 context: CONTEXT,
                 replace: OUTPUT,
                 hide: OUTPUT,
-                halt: Way::Becomes(Effect::Tell, "a turn cannot be stopped in its middle"),
+                halt: Way::Becomes(Effect::Tell, "a turn cannot be stopped midway"),
                 ..SEEN
             },
         ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, halt: HALT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", Says::NOTHING),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, halt: HALT, ..SEEN },
+        ),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
         AgentEvent::new(&["Stop"], "Stop", STOPS),
         AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says { rewrite: Way::Lost("it takes no instructions"), ..COMPACTS },
+            EffectSupport { rewrite: Way::Lost("the agent accepts no instructions"), ..COMPACTS },
         ),
         AgentEvent::new(&["PostCompact"], "PostCompact", COMPACTS),
         AgentEvent::new(&["Interrupt"], "Interrupt", SEEN),

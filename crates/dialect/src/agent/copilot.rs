@@ -3,17 +3,18 @@
 //! Seen in the real program, version 1.0.102, headless. Its events have two spellings; flat keys work in both. An
 //! event in camelCase does not name itself: the hook's command line does.
 
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Is, Output, Text, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Is, Output, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
-    Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
+    TimeUnit, Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says { halt: Way::Lost("a hook cannot stop it"), ..Says::NOTHING };
-const CONTEXT: Way = Way::Says(&[Key("additionalContext", Text)]);
-const BLOCK: Way = Way::Says(&[Key("decision", Word("block")), Key("reason", Text)]);
-const OUTPUT: Way = Way::Says(&[
+const SEEN: EffectSupport =
+    EffectSupport { halt: Way::Lost("a hook cannot stop it"), ..EffectSupport::NOTHING };
+const CONTEXT: Way = Way::Send(&[Key("additionalContext", Text)]);
+const BLOCK: Way = Way::Send(&[Key("decision", Word("block")), Key("reason", Text)]);
+const OUTPUT: Way = Way::Send(&[
     Key("modifiedResult.resultType", Word("success")),
     Key("modifiedResult.textResultForLlm", Output),
 ]);
@@ -60,27 +61,27 @@ pub(super) static COPILOT: Agent = Agent {
     ],
     mcp: Mcp::Marked("", "-"),
     version_at: "version",
-    project: &[Place::Variable("CLAUDE_PROJECT_DIR")],
+    project: &[FolderSource::Variable("CLAUDE_PROJECT_DIR")],
     text_at: &["text_result_for_llm", "textResultForLlm"],
     output: OutputShape::Text,
     nothing: "",
     resumes: Some(8),
-    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 30 },
     events: &[
         AgentEvent::new(
             &["preToolUse", "PreToolUse"],
             "PreToolUse",
-            Says {
-                deny: Way::Says(&[
+            EffectSupport {
+                deny: Way::Send(&[
                     Key("permissionDecision", Word("deny")),
                     Key("permissionDecisionReason", Text),
                 ]),
-                ask: Way::Says(&[
+                ask: Way::Send(&[
                     Key("permissionDecision", Word("ask")),
                     Key("permissionDecisionReason", Text),
                 ]),
-                allow: Way::Says(&[Key("permissionDecision", Word("allow"))]),
-                rewrite: Way::Says(&[Key("modifiedArgs", Input)]),
+                allow: Way::Send(&[Key("permissionDecision", Word("allow"))]),
+                rewrite: Way::Send(&[Key("modifiedArgs", Input)]),
                 context: CONTEXT,
                 halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
                 ..SEEN
@@ -89,12 +90,12 @@ pub(super) static COPILOT: Agent = Agent {
         AgentEvent::new(
             &["permissionRequest", "PermissionRequest"],
             "PermissionRequest",
-            Says {
-                deny: Way::Says(&[Key("behavior", Word("deny")), Key("message", Text)]),
-                allow: Way::Says(&[Key("behavior", Word("allow"))]),
-                rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
-                permissions: Way::Lost("an answer cannot change permissions"),
-                halt: Way::Says(&[
+            EffectSupport {
+                deny: Way::Send(&[Key("behavior", Word("deny")), Key("message", Text)]),
+                allow: Way::Send(&[Key("behavior", Word("allow"))]),
+                rewrite: Way::Becomes(Effect::Deny, "the reply cannot change the input"),
+                permissions: Way::Lost("the reply cannot change permissions"),
+                halt: Way::Send(&[
                     Key("behavior", Word("deny")),
                     Key("message", Text),
                     Key("interrupt", Is(true)),
@@ -105,35 +106,43 @@ pub(super) static COPILOT: Agent = Agent {
         AgentEvent::new(
             &["postToolUse", "PostToolUse"],
             "PostToolUse",
-            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
         ),
         AgentEvent::new(
             &["postToolUseFailure", "PostToolUseFailure"],
             "PostToolUseFailure",
-            Says { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..SEEN },
         ),
         AgentEvent::new(
             &["userPromptSubmitted", "UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
         ),
         AgentEvent::new(&["userPromptTransformed"], "UserPromptTransformed", SEEN).not_installed(),
-        AgentEvent::new(&["sessionStart", "SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["sessionEnd", "SessionEnd"], "SessionEnd", Says::NOTHING),
-        AgentEvent::new(&["agentStop", "Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
-        AgentEvent::new(&["subagentStop", "SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN })
-            .fields(&[Move::new("response", "last_assistant_message")]),
+        AgentEvent::new(
+            &["sessionStart", "SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["sessionEnd", "SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
+        AgentEvent::new(&["agentStop", "Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(
+            &["subagentStop", "SubagentStop"],
+            "SubagentStop",
+            EffectSupport { resume: BLOCK, ..SEEN },
+        )
+        .fields(&[Move::new("response", "last_assistant_message")]),
         AgentEvent::new(
             &["subagentStart", "SubagentStart"],
             "SubagentStart",
-            Says { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..SEEN },
         ),
         AgentEvent::new(
             &["preCompact", "PreCompact"],
             "PreCompact",
-            Says {
+            EffectSupport {
                 deny: Way::Lost("it cannot be stopped"),
-                rewrite: Way::Lost("it takes no instructions"),
+                rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
         ),

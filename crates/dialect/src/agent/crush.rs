@@ -2,10 +2,11 @@
 //!
 //! From its sources and documentation (August 2026); not run.
 
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Is, Text, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Is, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Proof, TimeUnit, Timeout,
+    Tool, Way,
 };
 
 pub(super) static CRUSH: Agent = Agent {
@@ -30,24 +31,24 @@ pub(super) static CRUSH: Agent = Agent {
     ],
     mcp: Mcp::Marked("mcp_", "_"),
     version_at: "version",
-    project: &[Place::Variable("CRUSH_PROJECT_DIR")],
+    project: &[FolderSource::Variable("CRUSH_PROJECT_DIR")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 30 },
     events: &[AgentEvent::new(
         &["PreToolUse", "pre_tool_use"],
         "PreToolUse",
-        Says {
-            deny: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]),
+        EffectSupport {
+            deny: Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]),
             ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-            allow: Way::Says(&[Key("decision", Word("allow"))]),
+            allow: Way::Send(&[Key("decision", Word("allow"))]),
             // Merged into the old input: a member that a hook removed stays.
-            rewrite: Way::Says(&[Key("updated_input", Input)]),
-            context: Way::Says(&[Key("context", Text)]),
-            halt: Way::Says(&[Key("decision", Word("deny")), Key("reason", Text), Key("halt", Is(true))]),
-            ..Says::NOTHING
+            rewrite: Way::Send(&[Key("updated_input", Input)]),
+            context: Way::Send(&[Key("context", Text)]),
+            halt: Way::Send(&[Key("decision", Word("deny")), Key("reason", Text), Key("halt", Is(true))]),
+            ..EffectSupport::NOTHING
         },
     )],
     page: Page {

@@ -5,26 +5,28 @@
 use crosier_protocol::Json;
 
 use crate::json;
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Is, Text, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Is, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
+    Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says::NOTHING;
+const SEEN: EffectSupport = EffectSupport::NOTHING;
 /// Sometimes the model gets one of these messages, sometimes the other: the reason is in both.
 const DENY: Way =
-    Way::Says(&[Key("permission", Word("deny")), Key("user_message", Text), Key("agent_message", Text)]);
+    Way::Send(&[Key("permission", Word("deny")), Key("user_message", Text), Key("agent_message", Text)]);
 const ASK: Way =
-    Way::Says(&[Key("permission", Word("ask")), Key("user_message", Text), Key("agent_message", Text)]);
-const ALLOW: Way = Way::Says(&[Key("permission", Word("allow"))]);
-const CONTEXT: Way = Way::Says(&[Key("additional_context", Text)]);
-const NO_INPUT: Way = Way::Becomes(Effect::Deny, "this event cannot have another input");
+    Way::Send(&[Key("permission", Word("ask")), Key("user_message", Text), Key("agent_message", Text)]);
+const ALLOW: Way = Way::Send(&[Key("permission", Word("allow"))]);
+const CONTEXT: Way = Way::Send(&[Key("additional_context", Text)]);
+const NO_INPUT: Way = Way::Becomes(Effect::Deny, "a hook cannot change the input here");
 const NO_HALT: Way = Way::Becomes(Effect::Deny, "a hook cannot stop it");
 const OUTPUT: Way = Way::Lost("a hook cannot change an output");
 /// Events that are about one kind of tool only.
-const ONE_KIND: Says = Says { deny: DENY, ask: ASK, allow: ALLOW, rewrite: NO_INPUT, halt: NO_HALT, ..SEEN };
-const AFTER: Says = Says { replace: OUTPUT, hide: OUTPUT, ..SEEN };
+const ONE_KIND: EffectSupport =
+    EffectSupport { deny: DENY, ask: ASK, allow: ALLOW, rewrite: NO_INPUT, halt: NO_HALT, ..SEEN };
+const AFTER: EffectSupport = EffectSupport { replace: OUTPUT, hide: OUTPUT, ..SEEN };
 
 pub(super) static CURSOR: Agent = Agent {
     name: "cursor",
@@ -45,21 +47,21 @@ pub(super) static CURSOR: Agent = Agent {
     ],
     mcp: Mcp::Same,
     version_at: "cursor_version",
-    project: &[Place::Field("workspace_roots"), Place::Variable("CURSOR_PROJECT_DIR")],
+    project: &[FolderSource::Field("workspace_roots"), FolderSource::Variable("CURSOR_PROJECT_DIR")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["preToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a question is not enforced here: let the person run it"),
                 allow: ALLOW,
-                rewrite: Way::Says(&[Key("permission", Word("allow")), Key("updated_input", Input)]),
+                rewrite: Way::Send(&[Key("permission", Word("allow")), Key("updated_input", Input)]),
                 halt: NO_HALT,
                 ..SEEN
             },
@@ -71,7 +73,7 @@ pub(super) static CURSOR: Agent = Agent {
         AgentEvent::new(&["beforeReadFile"], "PreToolUse", ONE_KIND)
             .derived(&[("tool_name", reading), ("tool_input", file)])
             .not_installed(),
-        AgentEvent::new(&["postToolUse"], "PostToolUse", Says { context: CONTEXT, ..AFTER }),
+        AgentEvent::new(&["postToolUse"], "PostToolUse", EffectSupport { context: CONTEXT, ..AFTER }),
         AgentEvent::new(&["afterShellExecution"], "PostToolUse", AFTER)
             .fields(&[Move::new("output", "tool_response")])
             .derived(&[("tool_name", shell), ("tool_input", command)])
@@ -87,23 +89,23 @@ pub(super) static CURSOR: Agent = Agent {
         AgentEvent::new(
             &["beforeSubmitPrompt"],
             "UserPromptSubmit",
-            Says {
-                deny: Way::Says(&[Key("continue", Is(false)), Key("user_message", Text)]),
-                halt: Way::Says(&[Key("continue", Is(false)), Key("user_message", Text)]),
+            EffectSupport {
+                deny: Way::Send(&[Key("continue", Is(false)), Key("user_message", Text)]),
+                halt: Way::Send(&[Key("continue", Is(false)), Key("user_message", Text)]),
                 ..SEEN
             },
         ),
-        AgentEvent::new(&["sessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["sessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(&["sessionEnd"], "SessionEnd", SEEN),
         AgentEvent::new(
             &["stop"],
             "Stop",
-            Says { resume: Way::Says(&[Key("followup_message", Text)]), ..SEEN },
+            EffectSupport { resume: Way::Send(&[Key("followup_message", Text)]), ..SEEN },
         ),
         AgentEvent::new(
             &["subagentStop"],
             "SubagentStop",
-            Says { resume: Way::Says(&[Key("followup_message", Text)]), ..SEEN },
+            EffectSupport { resume: Way::Send(&[Key("followup_message", Text)]), ..SEEN },
         )
         .fields(&[Move::new("subagent_type", "agent_type")]),
         AgentEvent::new(&["subagentStart"], "SubagentStart", SEEN)
@@ -111,13 +113,13 @@ pub(super) static CURSOR: Agent = Agent {
         AgentEvent::new(
             &["preCompact"],
             "PreCompact",
-            Says {
+            EffectSupport {
                 deny: Way::Lost("it cannot be stopped"),
-                rewrite: Way::Lost("it takes no instructions"),
+                rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
         ),
-        AgentEvent::new(&["afterAgentResponse"], "PostMessage", Says { replace: OUTPUT, ..SEEN })
+        AgentEvent::new(&["afterAgentResponse"], "PostMessage", EffectSupport { replace: OUTPUT, ..SEEN })
             .fields(&[Move::new("text", "output")])
             .not_installed(),
         AgentEvent::new(&["afterAgentThought"], "AgentThought", SEEN).not_installed(),

@@ -4,10 +4,11 @@
 
 use super::shape::{ALLOW, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Parts, Proof, TimeUnit,
+    Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
+const SEEN: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
 const OUTPUT: Way = Way::Becomes(Effect::Tell, "a hook cannot change an output");
 
 pub(super) static DROID: Agent = Agent {
@@ -33,19 +34,19 @@ pub(super) static DROID: Agent = Agent {
     ],
     mcp: Mcp::Marked("", "___"),
     version_at: "version",
-    project: &[Place::Variable("FACTORY_PROJECT_DIR")],
+    project: &[FolderSource::Variable("FACTORY_PROJECT_DIR")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["PreToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a question lets the tool run: let the person run it"),
+                ask: Way::Becomes(Effect::Deny, "after a question the tool runs: let the person run it"),
                 allow: ALLOW,
                 rewrite: REWRITE,
                 halt: HALT_AND_DENY,
@@ -55,24 +56,24 @@ pub(super) static DROID: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
         ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", Says::NOTHING),
-        AgentEvent::new(&["Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says {
-                deny: Way::Lost("it is not known to work"),
-                rewrite: Way::Lost("it takes no instructions"),
-                ..Says::NOTHING
+            EffectSupport {
+                deny: Way::Lost("not known to work"),
+                rewrite: Way::Lost("the agent accepts no instructions"),
+                ..EffectSupport::NOTHING
             },
         ),
         AgentEvent::new(&["Notification"], "Notification", SEEN),

@@ -8,14 +8,15 @@ use crosier_protocol::Json;
 use super::shape::{CONTEXT, EVENT, HALT, TELL};
 use crate::json;
 use crate::read::Call;
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Is, Output, Text, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Is, Output, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
+    Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says { tell: TELL, ..Says::NOTHING };
-const DENY: Way = Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]);
+const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
+const DENY: Way = Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
 const OUTPUT: Way = Way::Alone(&[Key("decision", Word("deny")), Key("reason", Output)]);
 
 pub(super) static GEMINI: Agent = Agent {
@@ -28,25 +29,25 @@ pub(super) static GEMINI: Agent = Agent {
     tools: TOOLS,
     mcp: Mcp::Fields("mcp_context.server_name", "mcp_context.tool_name"),
     version_at: "version",
-    project: &[Place::Variable("GEMINI_PROJECT_DIR"), Place::Variable("CLAUDE_PROJECT_DIR")],
+    project: &[FolderSource::Variable("GEMINI_PROJECT_DIR"), FolderSource::Variable("CLAUDE_PROJECT_DIR")],
     text_at: &["llmContent"],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
-    timeout: Timeout { unit: Unit::Milliseconds, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Milliseconds, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["BeforeTool"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(
                     Effect::Deny,
-                    "without a person a question hangs for ever: let the person run it",
+                    "without a person, a question would hang forever: let the person run it",
                 ),
                 allow: Way::Silence("it does not skip Gemini's own policy"),
-                rewrite: Way::Says(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
-                halt: Way::Says(&[
+                rewrite: Way::Send(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
+                halt: Way::Send(&[
                     Key("continue", Is(false)),
                     Key("stopReason", Text),
                     Key("decision", Word("deny")),
@@ -55,23 +56,23 @@ pub(super) static GEMINI: Agent = Agent {
                 ..SEEN
             },
         ),
-        AgentEvent::new(&["AfterTool"], "PostToolUseFailure", Says { halt: HALT, ..SEEN })
+        AgentEvent::new(&["AfterTool"], "PostToolUseFailure", EffectSupport { halt: HALT, ..SEEN })
             .when("tool_response.error")
             .fields(&[Move::new("tool_response.error.message", "error")]),
         AgentEvent::new(
             &["AfterTool"],
             "PostToolUse",
-            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
         ),
         AgentEvent::new(
             &["BeforeAgent"],
             "UserPromptSubmit",
-            Says { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
         ),
         AgentEvent::new(
             &["AfterAgent"],
             "Stop",
-            Says {
+            EffectSupport {
                 resume: Way::Alone(&[Key("decision", Word("deny")), Key("reason", Text)]),
                 halt: HALT,
                 ..SEEN
@@ -81,9 +82,9 @@ pub(super) static GEMINI: Agent = Agent {
         AgentEvent::new(
             &["BeforeModel"],
             "PreMessage",
-            Says {
+            EffectSupport {
                 deny: DENY,
-                rewrite: Way::Says(&[EVENT, Key("hookSpecificOutput.llm_request.messages", Input)]),
+                rewrite: Way::Send(&[EVENT, Key("hookSpecificOutput.llm_request.messages", Input)]),
                 halt: HALT,
                 ..SEEN
             },
@@ -94,8 +95,8 @@ pub(super) static GEMINI: Agent = Agent {
         AgentEvent::new(
             &["AfterModel"],
             "PostMessage",
-            Says {
-                replace: Way::Says(&[EVENT, Key("hookSpecificOutput.llm_response.candidates", Output)]),
+            EffectSupport {
+                replace: Way::Send(&[EVENT, Key("hookSpecificOutput.llm_response.candidates", Output)]),
                 halt: HALT,
                 ..SEEN
             },
@@ -105,7 +106,7 @@ pub(super) static GEMINI: Agent = Agent {
         AgentEvent::new(&["BeforeToolSelection"], "BeforeToolSelection", SEEN).not_installed(),
         // It fires before every model call, whether or not there is a compaction.
         AgentEvent::new(&["PreCompress"], "PreCompress", SEEN).not_installed(),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
         AgentEvent::new(&["Notification"], "Notification", SEEN),
     ],

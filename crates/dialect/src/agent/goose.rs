@@ -4,14 +4,15 @@
 
 use super::shape::BLOCK;
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Tool,
+    Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const BEFORE: Says = Says {
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const BEFORE: EffectSupport = EffectSupport {
     deny: BLOCK,
     ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-    allow: Way::Silence("it decides by itself"),
+    allow: Way::Silence("the agent's own permissions decide"),
     rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
     halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
     ..SEEN
@@ -51,13 +52,13 @@ pub(super) static GOOSE: Agent = Agent {
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 30 },
     events: &[
         AgentEvent::new(&["PreToolUse", "BeforeShellExecution", "BeforeReadFile"], "PreToolUse", BEFORE),
         AgentEvent::new(
             &["PostToolUse", "AfterShellExecution", "AfterFileEdit"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
                 ..SEEN
@@ -67,11 +68,15 @@ pub(super) static GOOSE: Agent = Agent {
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: Way::Lost("a hook cannot stop a prompt"), ..SEEN },
+            EffectSupport { deny: Way::Lost("a hook cannot stop a prompt"), ..SEEN },
         ),
         AgentEvent::new(&["SessionStart"], "SessionStart", SEEN),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Stop"], "Stop", Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN }),
+        AgentEvent::new(
+            &["Stop"],
+            "Stop",
+            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+        ),
     ],
     page: Page {
         file: "~/.agents/plugins/crosier/hooks/hooks.json (or .agents/plugins/… in a project)",

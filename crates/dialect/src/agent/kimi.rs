@@ -3,14 +3,15 @@
 //! From its sources and documentation (July 2026); not run.
 
 use super::shape::{DENY, EXIT};
-use crate::table::Put::Stdout;
-use crate::table::Val::Text;
+use crate::table::AnswerPart::Stdout;
+use crate::table::AnswerValue::Text;
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Tool,
+    Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const CONTEXT: Way = Way::Says(&[Stdout(Text)]);
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Way = Way::Send(&[Stdout(Text)]);
 const FILE: &[(&str, &str)] = &[("path", "file_path")];
 
 pub(super) static KIMI: Agent = Agent {
@@ -37,15 +38,15 @@ pub(super) static KIMI: Agent = Agent {
     nothing: "",
     // It lets a hook resume it once.
     resumes: Some(1),
-    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 30 },
     events: &[
         AgentEvent::new(
             &["PreToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("it decides by itself"),
+                allow: Way::Silence("the agent's own permissions decide"),
                 rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
                 halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
                 ..SEEN
@@ -54,7 +55,7 @@ pub(super) static KIMI: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
                 ..SEEN
@@ -64,19 +65,19 @@ pub(super) static KIMI: Agent = Agent {
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: EXIT, halt: EXIT, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: EXIT, halt: EXIT, context: CONTEXT, ..SEEN },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Stop"], "Stop", Says { resume: EXIT, ..SEEN }),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: EXIT, ..SEEN }),
         AgentEvent::new(&["SubagentStart"], "SubagentStart", SEEN),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", Says { resume: EXIT, ..SEEN }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: EXIT, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says {
-                deny: Way::Lost("it is not known to work"),
-                rewrite: Way::Lost("it takes no instructions"),
+            EffectSupport {
+                deny: Way::Lost("not known to work"),
+                rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
         ),

@@ -5,14 +5,14 @@
 use crosier_protocol::Json;
 
 use super::shape::EXIT;
-use crate::table::Put::Stdout;
-use crate::table::Val::Text;
+use crate::table::AnswerPart::Stdout;
+use crate::table::AnswerValue::Text;
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, OutputShape, Page, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, Mcp, OutputShape, Page, Proof, TimeUnit, Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const CONTEXT: Way = Way::Says(&[Stdout(Text)]);
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Way = Way::Send(&[Stdout(Text)]);
 const FILE: &[(&str, &str)] =
     &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
 
@@ -38,15 +38,15 @@ pub(super) static KIRO: Agent = Agent {
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Milliseconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Milliseconds, default_s: 30 },
     events: &[
         AgentEvent::new(
             &["preToolUse", "PreToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: EXIT,
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("it decides by itself"),
+                allow: Way::Silence("the agent's own permissions decide"),
                 rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
                 halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
                 ..SEEN
@@ -55,7 +55,7 @@ pub(super) static KIRO: Agent = Agent {
         AgentEvent::new(
             &["postToolUse", "PostToolUse"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
                 ..SEEN
@@ -64,14 +64,18 @@ pub(super) static KIRO: Agent = Agent {
         AgentEvent::new(
             &["userPromptSubmit", "UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: Way::Lost("a hook cannot stop a prompt"), context: CONTEXT, ..SEEN },
+            EffectSupport { deny: Way::Lost("a hook cannot stop a prompt"), context: CONTEXT, ..SEEN },
         ),
-        AgentEvent::new(&["agentSpawn", "SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN })
-            .derived(&[("source", startup)]),
+        AgentEvent::new(
+            &["agentSpawn", "SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..SEEN },
+        )
+        .derived(&[("source", startup)]),
         AgentEvent::new(
             &["stop", "Stop"],
             "Stop",
-            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
         ),
     ],
     page: Page {

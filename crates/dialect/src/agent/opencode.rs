@@ -6,11 +6,11 @@
 use crosier_protocol::Json;
 
 use crate::json;
-use crate::table::Put::Key;
-use crate::table::Val::{Input, Output, Text};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Input, Output, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Parts, Place, Proof, Says, Timeout, Tool, Unit,
-    Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
+    TimeUnit, Timeout, Tool, Way,
 };
 
 /// The plugin, a file for `~/.config/opencode/plugins`, that runs this command: the program and the words before the
@@ -21,10 +21,10 @@ pub fn plugin(command: &[&str]) -> String {
     include_str!("opencode.ts").replace(r#"["crosier", "hook", "opencode"]"#, json::list(&words).text())
 }
 
-const SEEN: Says = Says { tell: Way::Says(&[Key("tell", Text)]), ..Says::NOTHING };
-const DENY: Way = Way::Says(&[Key("deny", Text)]);
-const CONTEXT: Way = Way::Says(&[Key("context", Text)]);
-const OUTPUT: Way = Way::Says(&[Key("output", Output)]);
+const SEEN: EffectSupport = EffectSupport { tell: Way::Send(&[Key("tell", Text)]), ..EffectSupport::NOTHING };
+const DENY: Way = Way::Send(&[Key("deny", Text)]);
+const CONTEXT: Way = Way::Send(&[Key("context", Text)]);
+const OUTPUT: Way = Way::Send(&[Key("output", Output)]);
 const FILE: &[(&str, &str)] = &[
     ("filePath", "file_path"),
     ("oldString", "old_string"),
@@ -75,21 +75,21 @@ pub(super) static OPENCODE: Agent = Agent {
     ],
     mcp: Mcp::Marked("", "_"),
     version_at: "version",
-    project: &[Place::Field("directory")],
+    project: &[FolderSource::Field("directory")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
-    timeout: Timeout { unit: Unit::Fixed, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Fixed, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["tool.execute.before"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a plugin cannot ask: let the person run it"),
                 allow: Way::Silence("opencode's own permissions decide"),
-                rewrite: Way::Says(&[Key("args", Input)]),
+                rewrite: Way::Send(&[Key("args", Input)]),
                 halt: Way::Becomes(Effect::Deny, "a plugin cannot stop a turn"),
                 ..SEEN
             },
@@ -97,7 +97,7 @@ pub(super) static OPENCODE: Agent = Agent {
         AgentEvent::new(
             &["tool.execute.after"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 context: CONTEXT,
                 replace: OUTPUT,
                 hide: OUTPUT,
@@ -108,7 +108,7 @@ pub(super) static OPENCODE: Agent = Agent {
         AgentEvent::new(
             &["chat.message"],
             "UserPromptSubmit",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 context: CONTEXT,
                 halt: Way::Becomes(Effect::Deny, "a plugin cannot stop it in another way"),
@@ -120,7 +120,7 @@ pub(super) static OPENCODE: Agent = Agent {
         AgentEvent::new(
             &["session.idle"],
             "Stop",
-            Says { resume: Way::Lost("a plugin cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a plugin cannot keep it going"), ..SEEN },
         ),
         AgentEvent::new(&["session.deleted"], "SessionEnd", SEEN),
     ],

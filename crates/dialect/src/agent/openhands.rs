@@ -3,15 +3,16 @@
 //! From the sources of its SDK (August 2026); not run.
 
 use super::shape::HALT;
-use crate::table::Put::Key;
-use crate::table::Val::{Text, Word};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
+    Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const DENY: Way = Way::Says(&[Key("decision", Word("deny")), Key("reason", Text)]);
-const CONTEXT: Way = Way::Says(&[Key("additionalContext", Text)]);
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const DENY: Way = Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
+const CONTEXT: Way = Way::Send(&[Key("additionalContext", Text)]);
 const FILE: &[(&str, &str)] =
     &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
 
@@ -30,20 +31,20 @@ pub(super) static OPENHANDS: Agent = Agent {
     ],
     mcp: Mcp::Same,
     version_at: "version",
-    project: &[Place::Variable("OPENHANDS_PROJECT_DIR")],
+    project: &[FolderSource::Variable("OPENHANDS_PROJECT_DIR")],
     text_at: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["PreToolUse", "pre_tool_use"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("it decides by itself"),
+                allow: Way::Silence("the agent's own permissions decide"),
                 rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
                 halt: Way::Becomes(Effect::Deny, "a halt alone might let the tool run"),
                 ..SEEN
@@ -52,7 +53,7 @@ pub(super) static OPENHANDS: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse", "post_tool_use"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 context: CONTEXT,
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
@@ -63,11 +64,11 @@ pub(super) static OPENHANDS: Agent = Agent {
         AgentEvent::new(
             &["UserPromptSubmit", "user_prompt_submit"],
             "UserPromptSubmit",
-            Says { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
         ),
         AgentEvent::new(&["SessionStart", "session_start"], "SessionStart", SEEN),
         AgentEvent::new(&["SessionEnd", "session_end"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Stop", "stop"], "Stop", Says { resume: DENY, ..SEEN }),
+        AgentEvent::new(&["Stop", "stop"], "Stop", EffectSupport { resume: DENY, ..SEEN }),
     ],
     page: Page {
         file: "~/.openhands/hooks.json (or .openhands/hooks.json in a project)",

@@ -5,19 +5,17 @@
 
 use super::gemini::TOOLS;
 use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, TELL, YES_OR_NO};
-use crate::table::Put::Key;
-use crate::table::Val::{Is, Output};
+use crate::table::AnswerPart::Key;
+use crate::table::AnswerValue::{Is, Output};
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Place, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
+    Timeout, Tool, Way,
 };
 
-const SEEN: Says = Says { tell: TELL, ..Says::NOTHING };
+const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
 const OUTPUT: Way = Way::Alone(&[Key("continue", Is(false)), Key("stopReason", Output)]);
-const STOPS: Says = Says {
-    resume: BLOCK,
-    halt: Way::Silence("a word would keep it going, and nothing lets it stop"),
-    ..SEEN
-};
+const STOPS: EffectSupport =
+    EffectSupport { resume: BLOCK, halt: Way::Silence("any reply would keep it going"), ..SEEN };
 
 pub(super) static QWEN: Agent = Agent {
     name: "qwen",
@@ -29,17 +27,17 @@ pub(super) static QWEN: Agent = Agent {
     tools: QWEN_TOOLS,
     mcp: Mcp::Same,
     version_at: "version",
-    project: &[Place::Variable("QWEN_PROJECT_DIR")],
+    project: &[FolderSource::Variable("QWEN_PROJECT_DIR")],
     text_at: &["llmContent"],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: Some(8),
-    timeout: Timeout { unit: Unit::Seconds, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 60 },
     events: &[
         AgentEvent::new(
             &["PreToolUse"],
             "PreToolUse",
-            Says {
+            EffectSupport {
                 deny: DENY,
                 ask: ASK,
                 allow: ALLOW,
@@ -52,25 +50,29 @@ pub(super) static QWEN: Agent = Agent {
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
         ),
-        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["PostToolUseFailure"],
+            "PostToolUseFailure",
+            EffectSupport { context: CONTEXT, ..SEEN },
+        ),
+        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
         )
         .repeats("prompt"),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
         AgentEvent::new(&["Stop"], "Stop", STOPS),
         AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says { deny: BLOCK, rewrite: Way::Lost("it takes no instructions"), ..SEEN },
+            EffectSupport { deny: BLOCK, rewrite: Way::Lost("the agent accepts no instructions"), ..SEEN },
         ),
         AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
         AgentEvent::new(&["Notification"], "Notification", SEEN),

@@ -1,45 +1,45 @@
 //! Replies that several agents share: most of them take those of Claude Code, or something close.
 
-use crate::table::Put::{Key, Status, Stderr};
-use crate::table::Val::{Event, Input, Is, Text, Word};
-use crate::table::{Effect, Put, Says, Way};
+use crate::table::AnswerPart::{Key, Status, Stderr};
+use crate::table::AnswerValue::{Event, Input, Is, Text, Word};
+use crate::table::{AnswerPart, Effect, EffectSupport, Way};
 
 /// The event's name, which accompanies every reply that is specific to an event.
-pub(super) const EVENT: Put = Key("hookSpecificOutput.hookEventName", Event);
+pub(super) const EVENT: AnswerPart = Key("hookSpecificOutput.hookEventName", Event);
 /// `continue: false`, with the reason.
-pub(super) const STOP: [Put; 2] = [Key("continue", Is(false)), Key("stopReason", Text)];
+pub(super) const STOP: [AnswerPart; 2] = [Key("continue", Is(false)), Key("stopReason", Text)];
 
 /// A tool does not run.
-pub(super) const DENY: Way = Way::Says(&[
+pub(super) const DENY: Way = Way::Send(&[
     EVENT,
     Key("hookSpecificOutput.permissionDecision", Word("deny")),
     Key("hookSpecificOutput.permissionDecisionReason", Text),
 ]);
 /// A person is asked.
-pub(super) const ASK: Way = Way::Says(&[
+pub(super) const ASK: Way = Way::Send(&[
     EVENT,
     Key("hookSpecificOutput.permissionDecision", Word("ask")),
     Key("hookSpecificOutput.permissionDecisionReason", Text),
 ]);
 /// A tool runs without a question.
 pub(super) const ALLOW: Way =
-    Way::Says(&[EVENT, Key("hookSpecificOutput.permissionDecision", Word("allow"))]);
+    Way::Send(&[EVENT, Key("hookSpecificOutput.permissionDecision", Word("allow"))]);
 /// A tool runs with another input.
-pub(super) const REWRITE: Way = Way::Says(&[EVENT, Key("hookSpecificOutput.updatedInput", Input)]);
+pub(super) const REWRITE: Way = Way::Send(&[EVENT, Key("hookSpecificOutput.updatedInput", Input)]);
 /// Text for the model.
-pub(super) const CONTEXT: Way = Way::Says(&[EVENT, Key("hookSpecificOutput.additionalContext", Text)]);
+pub(super) const CONTEXT: Way = Way::Send(&[EVENT, Key("hookSpecificOutput.additionalContext", Text)]);
 /// Text for the person.
-pub(super) const TELL: Way = Way::Says(&[Key("systemMessage", Text)]);
+pub(super) const TELL: Way = Way::Send(&[Key("systemMessage", Text)]);
 /// The agent stops.
-pub(super) const HALT: Way = Way::Says(&STOP);
+pub(super) const HALT: Way = Way::Send(&STOP);
 /// `decision: block`, with the reason.
-pub(super) const BLOCK: Way = Way::Says(&[Key("decision", Word("block")), Key("reason", Text)]);
+pub(super) const BLOCK: Way = Way::Send(&[Key("decision", Word("block")), Key("reason", Text)]);
 /// The same, with no other keys.
 pub(super) const BLOCK_ALONE: Way = Way::Alone(&[Key("decision", Word("block")), Key("reason", Text)]);
 /// Exit status 2, with the reason on stderr.
-pub(super) const EXIT: Way = Way::Says(&[Status(2), Stderr(Text)]);
+pub(super) const EXIT: Way = Way::Send(&[Status(2), Stderr(Text)]);
 /// The agent stops, and the tool does not run: a halt alone lets it run.
-pub(super) const HALT_AND_DENY: Way = Way::Says(&[
+pub(super) const HALT_AND_DENY: Way = Way::Send(&[
     Key("continue", Is(false)),
     Key("stopReason", Text),
     EVENT,
@@ -48,17 +48,17 @@ pub(super) const HALT_AND_DENY: Way = Way::Says(&[
 ]);
 
 /// A request for permission is answered with no.
-pub(super) const ANSWER_NO: Way = Way::Says(&[
+pub(super) const ANSWER_NO: Way = Way::Send(&[
     EVENT,
     Key("hookSpecificOutput.decision.behavior", Word("deny")),
     Key("hookSpecificOutput.decision.message", Text),
 ]);
 /// A request for permission is answered with yes.
 pub(super) const ANSWER_YES: Way =
-    Way::Says(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]);
+    Way::Send(&[EVENT, Key("hookSpecificOutput.decision.behavior", Word("allow"))]);
 
 /// Every reply before a tool runs, for agents that take all of Claude Code's replies.
-pub(super) const BEFORE_TOOL: Says = Says {
+pub(super) const BEFORE_TOOL: EffectSupport = EffectSupport {
     deny: DENY,
     ask: ASK,
     allow: ALLOW,
@@ -66,15 +66,15 @@ pub(super) const BEFORE_TOOL: Says = Says {
     context: CONTEXT,
     halt: HALT_AND_DENY,
     tell: TELL,
-    ..Says::NOTHING
+    ..EffectSupport::NOTHING
 };
 /// A request for permission that can be answered with yes or no, and nothing more.
-pub(super) const YES_OR_NO: Says = Says {
+pub(super) const YES_OR_NO: EffectSupport = EffectSupport {
     deny: ANSWER_NO,
     allow: ANSWER_YES,
-    rewrite: Way::Becomes(Effect::Deny, "an answer cannot have another input"),
-    permissions: Way::Lost("an answer cannot change permissions"),
-    halt: Way::Becomes(Effect::Deny, "an answer cannot stop the turn"),
+    rewrite: Way::Becomes(Effect::Deny, "the reply cannot change the input"),
+    permissions: Way::Lost("the reply cannot change permissions"),
+    halt: Way::Becomes(Effect::Deny, "the reply cannot stop the turn"),
     tell: TELL,
-    ..Says::NOTHING
+    ..EffectSupport::NOTHING
 };

@@ -4,10 +4,11 @@
 
 use super::shape::{BEFORE_TOOL, BLOCK, CONTEXT, HALT, TELL};
 use crate::table::{
-    Agent, AgentEvent, Mcp, Move, OutputShape, Page, Parts, Proof, Says, Timeout, Tool, Unit, Way,
+    Agent, AgentEvent, EffectSupport, Mcp, Move, OutputShape, Page, Parts, Proof, TimeUnit, Timeout, Tool,
+    Way,
 };
 
-const SEEN: Says = Says { tell: TELL, halt: HALT, ..Says::NOTHING };
+const SEEN: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
 const FILE: &[(&str, &str)] =
     &[("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string")];
 
@@ -38,13 +39,13 @@ pub(super) static VSCODE: Agent = Agent {
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Seconds, default_s: 30 },
+    timeout: Timeout { unit: TimeUnit::Seconds, default_s: 30 },
     events: &[
         AgentEvent::new(&["PreToolUse"], "PreToolUse", BEFORE_TOOL),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            Says {
+            EffectSupport {
                 context: CONTEXT,
                 replace: Way::Lost("a hook cannot change an output"),
                 hide: Way::Lost("a hook cannot change an output"),
@@ -54,19 +55,19 @@ pub(super) static VSCODE: Agent = Agent {
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            Says { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", Says { context: CONTEXT, ..SEEN })
+        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN })
             .fields(&[Move::new("source", "source").values(&[("new", "startup")])]),
-        AgentEvent::new(&["Stop"], "Stop", Says { resume: BLOCK, ..SEEN }),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", Says { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", Says { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..SEEN }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            Says {
+            EffectSupport {
                 deny: Way::Lost("it cannot be stopped"),
-                rewrite: Way::Lost("it takes no instructions"),
+                rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
         ),

@@ -7,19 +7,19 @@ use crosier_protocol::Json;
 use super::shape::EXIT;
 use crate::json;
 use crate::table::{
-    Agent, AgentEvent, Effect, Mcp, Move, OutputShape, Page, Proof, Says, Timeout, Unit, Way,
+    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Way,
 };
 
-const SEEN: Says = Says::NOTHING;
-const BEFORE: Says = Says {
+const SEEN: EffectSupport = EffectSupport::NOTHING;
+const BEFORE: EffectSupport = EffectSupport {
     deny: EXIT,
     ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-    allow: Way::Silence("it decides by itself"),
+    allow: Way::Silence("the agent's own permissions decide"),
     rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
     halt: EXIT,
     ..SEEN
 };
-const AFTER: Says = Says {
+const AFTER: EffectSupport = EffectSupport {
     replace: Way::Lost("a hook cannot change an output"),
     hide: Way::Lost("a hook cannot change an output"),
     ..SEEN
@@ -41,7 +41,7 @@ pub(super) static WINDSURF: Agent = Agent {
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
-    timeout: Timeout { unit: Unit::Fixed, default_s: 60 },
+    timeout: Timeout { unit: TimeUnit::Fixed, default_s: 60 },
     events: &[
         AgentEvent::new(&["pre_run_command"], "PreToolUse", BEFORE)
             .derived(&[("tool_name", shell), ("tool_input", command)]),
@@ -67,12 +67,16 @@ pub(super) static WINDSURF: Agent = Agent {
                 Move::new("tool_info.mcp_result", "tool_response"),
             ])
             .derived(&[("tool_name", mcp)]),
-        AgentEvent::new(&["pre_user_prompt"], "UserPromptSubmit", Says { deny: EXIT, halt: EXIT, ..SEEN })
-            .fields(&[Move::new("tool_info.user_prompt", "prompt")]),
+        AgentEvent::new(
+            &["pre_user_prompt"],
+            "UserPromptSubmit",
+            EffectSupport { deny: EXIT, halt: EXIT, ..SEEN },
+        )
+        .fields(&[Move::new("tool_info.user_prompt", "prompt")]),
         AgentEvent::new(
             &["post_cascade_response"],
             "Stop",
-            Says { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
         )
         .fields(&[Move::new("tool_info.response", "last_assistant_message")]),
     ],

@@ -6,7 +6,7 @@ mod tool;
 use crosier_protocol::{Catalog, Event, Json, Kind};
 
 use crate::json::{self, Fields};
-use crate::table::{Agent, AgentEvent, Place};
+use crate::table::{Agent, AgentEvent, FolderSource};
 
 pub(crate) use tool::ToolCall;
 
@@ -201,7 +201,7 @@ impl Call {
     /// Whether the event takes text for the model.
     #[must_use]
     pub fn takes_context(&self) -> bool {
-        matches!(self.entry.says.context, crate::table::Way::Says(_))
+        matches!(self.entry.says.context, crate::table::Way::Send(_))
     }
 
     /// What was sent, at this path.
@@ -227,8 +227,8 @@ impl Call {
     #[must_use]
     pub fn named_project(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let found = self.agent.project.iter().find_map(|place| match place {
-            Place::Variable(name) => variable(name),
-            Place::Field(path) => {
+            FolderSource::Variable(name) => variable(name),
+            FolderSource::Field(path) => {
                 let value = json::at(&self.sent, path)?;
                 let first = json::elements(&value).and_then(|list| list.into_iter().next());
                 first.unwrap_or(value).as_str().map(|text| text.into_owned())

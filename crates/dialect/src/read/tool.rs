@@ -15,14 +15,14 @@ const NEEDED: [&str; 7] = ["command", "file_path", "content", "old_string", "new
 pub(crate) struct ToolCall {
     pub(crate) own_name: String,
     pub(crate) own_input: Json,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<CallPart>,
     tool: Option<&'static Tool>,
     changes: Vec<Change>,
 }
 
 /// One part of a call, as hooks see it.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct CallPart {
     pub(crate) name: String,
     pub(crate) input: Json,
     /// Further names that matchers may use for it.
@@ -64,7 +64,7 @@ impl ToolCall {
             also.push(self.own_name.clone());
         }
         let whole = self.renamed(&self.own_input);
-        let one = |input| Part { name: name.clone(), input, also: also.clone(), change: 0 };
+        let one = |input| CallPart { name: name.clone(), input, also: also.clone(), change: 0 };
         self.parts = match self.tool.map_or(Parts::One, |tool| tool.parts) {
             Parts::One => vec![one(whole)],
             Parts::Each { list, inside, field } => match self.elements(list) {
@@ -227,8 +227,8 @@ fn element_text(element: &Json, inside: &str) -> Json {
 }
 
 /// The parts that show what a patch does to a file: one, and another one for the path that it is moved to.
-fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<Part> {
-    let part = |name: &str, other: &str, members: &[(&str, Json)]| Part {
+fn file_parts(at: usize, change: &Change, own_name: &str) -> Vec<CallPart> {
+    let part = |name: &str, other: &str, members: &[(&str, Json)]| CallPart {
         name: name.to_owned(),
         input: json::object(members),
         also: [other, own_name]

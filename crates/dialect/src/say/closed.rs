@@ -1,8 +1,8 @@
 //! The answer when Crosier itself cannot decide: actions are denied, the person is told, and no agent is kept going.
 
-use super::{Answer, Speaker};
+use super::{Answer, AnswerBuilder};
 use crate::read::Call;
-use crate::table::{Agent, AgentEvent, Effect, Put, Way};
+use crate::table::{Agent, AgentEvent, AnswerPart, Effect, Way};
 
 /// The events before an action: without a decision, the action must not happen.
 const ACTS: [&str; 4] = ["PreToolUse", "PermissionRequest", "PreGitWrite", "PreAgentSpawn"];
@@ -24,7 +24,7 @@ pub fn closed(
     reason: &str,
 ) -> Answer {
     let entry = event.or_else(|| unmistakable(agent));
-    let mut speaker = Speaker::new(agent, entry, call);
+    let mut speaker = AnswerBuilder::new(agent, entry, call);
     match entry {
         Some(entry) if acts(entry.event) => {
             speaker.say(Effect::Deny, reason);
@@ -48,9 +48,9 @@ fn unmistakable(agent: &'static Agent) -> Option<&'static AgentEvent> {
 
 fn is_same(one: Way, other: Way) -> bool {
     let words = |way: Way| match way {
-        Way::Says(puts) | Way::Alone(puts) => {
-            let key = |put: &Put| match put {
-                Put::Key(path, _) => (*path).to_owned(),
+        Way::Send(puts) | Way::Alone(puts) => {
+            let key = |put: &AnswerPart| match put {
+                AnswerPart::Key(path, _) => (*path).to_owned(),
                 other => format!("{other:?}"),
             };
             Some(puts.iter().map(key).collect::<Vec<_>>())

@@ -9,10 +9,10 @@ use crosier_protocol::{Decision, Json};
 
 use crate::json::readable;
 use crate::read::Call;
-use crate::table::{Agent, AgentEvent, Effect, Put, Val, Way};
+use crate::table::{Agent, AgentEvent, AnswerPart, AnswerValue, Effect, Way};
 
 pub use closed::{acts, closed};
-pub use verdict::{Told, Verdict};
+pub use verdict::{PersonMessage, Verdict};
 use write::Writer;
 
 /// What the agent gets, and what could not be delivered to it.
@@ -38,7 +38,7 @@ impl Call {
     /// The answer for this verdict.
     #[must_use]
     pub fn answer(&self, verdict: &Verdict) -> Answer {
-        let mut speaker = Speaker::new(self.agent, Some(self.entry), Some(self));
+        let mut speaker = AnswerBuilder::new(self.agent, Some(self.entry), Some(self));
         speaker.decide(verdict);
         if verdict.hide {
             speaker.say(Effect::Hide, "[the output was hidden by a hook]");
@@ -76,7 +76,7 @@ fn or(text: &str, otherwise: &str) -> String {
 }
 
 /// Builds one answer.
-struct Speaker<'a> {
+struct AnswerBuilder<'a> {
     agent: &'static Agent,
     entry: Option<&'static AgentEvent>,
     call: Option<&'a Call>,
@@ -86,10 +86,10 @@ struct Speaker<'a> {
     output: Option<Json>,
     permissions: Option<Json>,
     /// An effect that must be the only one in the answer, with its text; written at the end.
-    alone: Option<(&'static [Put], String)>,
+    alone: Option<(&'static [AnswerPart], String)>,
 }
 
-impl<'a> Speaker<'a> {
+impl<'a> AnswerBuilder<'a> {
     fn new(agent: &'static Agent, entry: Option<&'static AgentEvent>, call: Option<&'a Call>) -> Self {
         Self {
             agent,
@@ -117,7 +117,7 @@ impl<'a> Speaker<'a> {
         }
         if !is_denied && verdict.decision == Some(Decision::Ask) {
             let reason = or(reason, "a hook wants a person to decide");
-            is_denied = self.say(Effect::Ask, &reason) && !matches!(self.way(Effect::Ask), Way::Says(_));
+            is_denied = self.say(Effect::Ask, &reason) && !matches!(self.way(Effect::Ask), Way::Send(_));
         }
         if is_denied {
             return;
@@ -177,11 +177,11 @@ impl<'a> Speaker<'a> {
     fn go(&mut self, effect: Effect, way: Way, text: &str) -> bool {
         match way {
             // An effect that must be the only one leaves no room for a message to the person.
-            Way::Says(_) if self.alone.is_some() && effect == Effect::Tell => {
+            Way::Send(_) if self.alone.is_some() && effect == Effect::Tell => {
                 self.note(effect, "another effect must be alone in the answer", text);
                 false
             }
-            Way::Says(puts) => {
+            Way::Send(puts) => {
                 self.put(puts, text);
                 true
             }
@@ -220,39 +220,39 @@ impl<'a> Speaker<'a> {
         self.answer.log.push(format!("{title}, {event}: cannot {}: {why}: {text}", effect.word()));
     }
 
-    fn put(&mut self, puts: &[Put], text: &str) {
+    fn put(&mut self, puts: &[AnswerPart], text: &str) {
         for put in puts {
             match *put {
-                Put::Key(path, value) => {
+                AnswerPart::Key(path, value) => {
                     if let Some(value) = self.value(value, text) {
                         self.writer.set(path, value);
                     }
                 }
-                Put::Stdout(value) => self.writer.text(&self.plain(value, text)),
-                Put::Stderr(value) => {
+                AnswerPart::Stdout(value) => self.writer.text(&self.plain(value, text)),
+                AnswerPart::Stderr(value) => {
                     let line = self.plain(value, text);
                     self.answer.stderr.push_str(&line);
                     self.answer.stderr.push('\n');
                 }
-                Put::Status(status) => self.answer.status = status,
+                AnswerPart::Status(status) => self.answer.status = status,
             }
         }
     }
 
-    fn value(&self, value: Val, text: &str) -> Option<Json> {
+    fn value(&self, value: AnswerValue, text: &str) -> Option<Json> {
         match value {
-            Val::Word(word) => Some(Json::from(word)),
-            Val::Is(is) => Some(Json::from(serde_json::Value::from(is))),
-            Val::Event => Some(Json::from(self.entry?.name())),
-            Val::Text => Some(Json::from(text)),
-            Val::Input => self.input.clone(),
-            Val::Output => Some(shape::output(self.agent, self.call, self.output.as_ref(), text)),
-            Val::Permissions => self.permissions.clone(),
-            Val::Made(make) => make(self.call, text),
+            AnswerValue::Word(word) => Some(Json::from(word)),
+            AnswerValue::Is(is) => Some(Json::from(serde_json::Value::from(is))),
+            AnswerValue::Event => Some(Json::from(self.entry?.name())),
+            AnswerValue::Text => Some(Json::from(text)),
+            AnswerValue::Input => self.input.clone(),
+            AnswerValue::Output => Some(shape::output(self.agent, self.call, self.output.as_ref(), text)),
+            AnswerValue::Permissions => self.permissions.clone(),
+            AnswerValue::Made(make) => make(self.call, text),
         }
     }
 
-    fn plain(&self, value: Val, text: &str) -> String {
+    fn plain(&self, value: AnswerValue, text: &str) -> String {
         self.value(value, text).map(|value| value.plain().into_owned()).unwrap_or_default()
     }
 

@@ -29,12 +29,12 @@ pub struct Verdict {
     /// Permission updates.
     pub permissions: Option<Json>,
     /// Text for the person.
-    pub told: Vec<Told>,
+    pub told: Vec<PersonMessage>,
 }
 
 /// A message for the person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct PersonMessage {
     /// The hook that it is about.
     pub hook: String,
     /// Whether the hook failed; a failure is reported once per session.
@@ -110,21 +110,22 @@ impl Verdict {
 
     fn tell(&mut self, outcome: &Outcome) {
         let told = outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Notify);
-        let notices = told.map(|notice| Told {
+        let notices = told.map(|notice| PersonMessage {
             hook: notice.hook.to_string(),
             failed: false,
             text: notice.text.clone(),
         });
         let has_denied = |hook: &str| outcome.by_failure && outcome.by.as_deref() == Some(hook);
-        let failures = outcome.failures().filter(|(hook, _)| !has_denied(hook)).map(|(hook, failure)| Told {
-            hook: hook.to_owned(),
-            failed: true,
-            text: format!("crosier: hook {hook} failed and was ignored: {failure}"),
-        });
+        let failures =
+            outcome.failures().filter(|(hook, _)| !has_denied(hook)).map(|(hook, failure)| PersonMessage {
+                hook: hook.to_owned(),
+                failed: true,
+                text: format!("crosier: hook {hook} failed and was ignored: {failure}"),
+            });
         let would = outcome.reports.iter().filter_map(|report| {
             let would = report.would.filter(|would| *would != Decision::Allow)?;
             let text = format!("crosier: hook {} only warns, and would {} here", report.hook, would.word());
-            Some(Told { hook: report.hook.to_string(), failed: false, text })
+            Some(PersonMessage { hook: report.hook.to_string(), failed: false, text })
         });
         for told in notices.chain(failures).chain(would) {
             if !self.told.contains(&told) {

@@ -1,6 +1,6 @@
 //! Codex: every answer fits the schemas that are inside it, and a key too many is none.
 
-use crosier_dialect::{Told, Verdict, closed, find};
+use crosier_dialect::{PersonMessage, Verdict, closed, find};
 use serde_json::{Value, json};
 
 use crate::lab::{
@@ -23,7 +23,7 @@ fn schema(event: &str) -> Option<Value> {
 #[test]
 fn whatever_hooks_want_the_answer_fits_the_schema() {
     let told = Verdict {
-        told: vec![Told { hook: "h".to_owned(), failed: true, text: "it failed".to_owned() }],
+        told: vec![PersonMessage { hook: "h".to_owned(), failed: true, text: "it failed".to_owned() }],
         ..Verdict::default()
     };
     for entry in find("codex").unwrap().events {

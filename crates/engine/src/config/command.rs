@@ -12,7 +12,7 @@ use super::hook::Keys;
 use super::lint;
 use super::loader::LoadContext;
 use super::tree::{Node, Value};
-use super::value::{Reader, Unit};
+use super::value::{Reader, TimeUnit};
 use crate::registry::{CommandSpec, Cwd, DEFAULT_GRACE, Handler, Program};
 
 pub(super) fn command(
@@ -26,7 +26,7 @@ pub(super) fn command(
     let cwd = self::cwd(reader, context, keys)?;
     let words = [("reply", Output::Reply), ("text", Output::Text)];
     let output = keys.get("output").and_then(|node| reader.word("output", node, &words)).unwrap_or_default();
-    let grace = keys.get("grace").and_then(|node| reader.duration("grace", node, Unit::Seconds));
+    let grace = keys.get("grace").and_then(|node| reader.duration("grace", node, TimeUnit::Seconds));
     Some(Handler::Command(Arc::new(CommandSpec {
         program,
         cwd,
@@ -140,7 +140,7 @@ fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
     let shown = path.display();
     let meta = fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => (format!("the file does not exist: {shown}"), relative),
-        _ => (format!("the file cannot be looked at: {shown}: {error}"), relative),
+        _ => (format!("the file cannot be examined: {shown}: {error}"), relative),
     })?;
     if !meta.is_file() {
         return Err((format!("this is not a file: {shown}"), relative));
@@ -148,7 +148,7 @@ fn file(path: &Path) -> Result<Vec<String>, (String, &'static str)> {
     let text =
         path.to_str().ok_or_else(|| (format!("the path is not UTF-8: {shown}"), "rename it"))?.to_owned();
     let first = first_line(path)
-        .map_err(|error| (format!("the file cannot be read: {shown}: {error}"), "see who may read it"))?;
+        .map_err(|error| (format!("the file cannot be read: {shown}: {error}"), "check its permissions"))?;
     let executable = meta.permissions().mode() & 0o111 != 0;
     let is_python = path.extension().is_some_and(|extension| extension == "py");
     match first.strip_prefix("#!") {

@@ -69,6 +69,6 @@ pub(super) fn file(reader: &mut Reader<'_>, context: &mut LoadContext<'_>, node:
 }
 
 fn nothing_found(reader: &mut Reader<'_>, span: Span, message: &str) {
-    let help = "hooks stand below `hooks:`, by event: `hooks: {PreToolUse: [{command: ./guard.sh}]}`";
+    let help = "hooks belong below `hooks:`, by event: `hooks: {PreToolUse: [{command: ./guard.sh}]}`";
     reader.error_with_help(span, message, help);
 }

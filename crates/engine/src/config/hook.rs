@@ -9,9 +9,9 @@ use super::keys::{self, canonical, is_free};
 use super::loader::LoadContext;
 use super::names::DeclaredHook;
 use super::script::{SCRIPT_PRIORITY, run_line};
-use super::section::{ENFORCEMENT, Event, ON_ERROR, Owner, Settings};
+use super::section::{ENFORCEMENT, EventKey, ON_ERROR, Owner, Settings};
 use super::tree::{MapEntry, Node, Span};
-use super::value::{Reader, Unit};
+use super::value::{Reader, TimeUnit};
 use super::{command, lint, python};
 use crate::registry::{DEFAULT_PRIORITY, Enforcement, Handler, Hook, Layer, Matcher, Mode, OnError, Origin};
 
@@ -47,7 +47,7 @@ impl<'a> Keys<'a> {
             } else if entries.iter().any(|(other, _)| *other == key) {
                 reader.error(
                     entry.key_span,
-                    format!("`{}` is the key `{key}`, which is here already", entry.key),
+                    format!("`{}` is the key `{key}`, which is already here", entry.key),
                 );
             } else {
                 entries.push((key, entry));
@@ -126,8 +126,8 @@ fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
 
 /// What a hook inherits from its place in the file.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
-    pub(super) event: &'a Event,
+pub(super) struct Inherited<'a> {
+    pub(super) event: &'a EventKey,
     pub(super) owner: &'a Owner,
     pub(super) settings: &'a Settings,
     pub(super) group: &'a Group,
@@ -137,7 +137,7 @@ pub(super) fn hook(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
     node: &Node,
-    Surroundings { event, owner, settings, group }: Surroundings<'_>,
+    Inherited { event, owner, settings, group }: Inherited<'_>,
 ) -> Option<Hook> {
     let keys = Keys::read(reader, context.types, node)?;
     let name: Option<Arc<str>> =
@@ -155,7 +155,7 @@ pub(super) fn hook(
 
     let matcher = matcher(reader, &keys, event, group);
     let mut timeout = keys.get("timeout").and_then(|node| {
-        let timeout = reader.duration("timeout", node, Unit::Seconds);
+        let timeout = reader.duration("timeout", node, TimeUnit::Seconds);
         lint::timeout(reader, node, timeout);
         timeout
     });
@@ -166,7 +166,7 @@ pub(super) fn hook(
     let mode = mode(reader, &keys);
     let system = flag(reader, "system").unwrap_or(false);
     if system && matches!(owner, Owner::Agent(_)) {
-        let help = "move it to the `hooks:` of the file, which hold for every agent";
+        let help = "move it to the `hooks:` of the file, which apply to every agent";
         reader.error_with_help(keys.key_span("system"), "a hook of an agent cannot be `system`", help);
     }
     let enabled = flag(reader, "enabled").unwrap_or(true);
@@ -211,7 +211,7 @@ pub(super) fn hook(
 }
 
 /// The matcher of the hook, of its group or of its point alias. Only one of them may set it.
-fn matcher(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, group: &Group) -> Option<Matcher> {
+fn matcher(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &EventKey, group: &Group) -> Option<Matcher> {
     let own = keys.get("matcher");
     let own = match own {
         Some(node) => Some((reader.text("matcher", node)?, node.span)),
@@ -233,7 +233,7 @@ pub(super) fn compiled_matcher(
     reader: &mut Reader<'_>,
     text: &str,
     span: Span,
-    event: &Event,
+    event: &EventKey,
 ) -> Option<Matcher> {
     let matcher = match Matcher::new(text) {
         Ok(matcher) => matcher,
@@ -313,7 +313,7 @@ fn handler(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
     keys: &Keys<'_>,
-    event: &Event,
+    event: &EventKey,
     mode: Mode,
 ) -> Option<(Handler, &'static str)> {
     let kind = hook_type(reader, context, keys)?;

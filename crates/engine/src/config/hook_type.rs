@@ -10,7 +10,7 @@ use super::hook::Keys;
 use super::keys::Key;
 use super::loader::LoadContext;
 use super::request::{HookRequest, Values};
-use super::section::Event;
+use super::section::EventKey;
 use super::value::Reader;
 use crate::registry::{Callback, Handler, Mode};
 
@@ -91,7 +91,7 @@ pub(super) fn make(
     reader: &mut Reader<'_>,
     context: &LoadContext<'_>,
     keys: &Keys<'_>,
-    event: &Event,
+    event: &EventKey,
     mode: Mode,
 ) -> Option<Handler> {
     let mut request = HookRequest {

@@ -280,7 +280,7 @@ pub(super) fn remedy(key: &str, known: &[&str]) -> String {
         "url" | "headers" | "server" | "tool" | "prompt" | "model" => {
             "hooks are commands, python functions, script lines or built-ins here".to_owned()
         }
-        _ => format!("the keys are {}; `x-…` keys are free", known.join(", ")),
+        _ => format!("the keys are {}; `x-…` keys are ignored", known.join(", ")),
     }
 }
 

@@ -14,7 +14,7 @@ use super::hook_type::{HookType, HookTypes};
 use super::keys::{self, KeyTables};
 use super::lint;
 use super::names::{DeclaredHook, Names};
-use super::pack::{ChangedHook, Pack, Packs, Unit};
+use super::pack::{ChangedHook, Document, Pack, Packs};
 use super::script::{Commands, Permissions, SlashCommand};
 use super::section::Settings;
 use super::settings::HostSettings;
@@ -271,7 +271,7 @@ impl Loader {
             read: Vec::new(),
             in_force: &self.packs_in_force,
         };
-        let mut units: Vec<Unit> = Vec::with_capacity(self.sources.len());
+        let mut documents: Vec<Document> = Vec::with_capacity(self.sources.len());
         for input in &self.sources {
             match input {
                 Err(problem) => problems.push(problem.as_ref().clone()),
@@ -280,19 +280,19 @@ impl Loader {
                     Ok(node) => {
                         let source = &input.source;
                         let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
-                        units.extend(packs.expand(&mut reader, node, &input.folder));
+                        documents.extend(packs.expand(&mut reader, node, &input.folder));
                     }
                 },
             }
         }
         // Permissions of all files are read first: a script line may use one that a later file sets.
         let mut permissions = Permissions::default();
-        for Unit { source, node, .. } in &units {
+        for Document { source, node, .. } in &documents {
             let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             node.get("permissions").into_iter().for_each(|node| permissions.read(&mut reader, node));
         }
         let commands = self.commands.complete(permissions, &mut problems);
-        for Unit { source, node, folder, changed } in &units {
+        for Document { source, node, folder, changed } in &documents {
             let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             let mut context = LoadContext {
                 catalog: &self.catalog,

@@ -59,10 +59,7 @@ fn a_file_without_anything_for_crosier_is_an_error() {
         ("hooks: {PreToolUse: []}\n", "there is no hook in this file"),
         ("ui: {theme: dark}\n", "there is nothing for Crosier in this file"),
         ("agents: [{id: a, backend: {type: openai}}]\n", "there is nothing for Crosier in this file"),
-        (
-            "hooks:\nPreToolUse: [{command: x}]\n",
-            "`PreToolUse` is an event, but it does not stand in `hooks:`",
-        ),
+        ("hooks:\nPreToolUse: [{command: x}]\n", "`PreToolUse` is an event, but it is not below `hooks:`"),
         ("hooks: {Stop: [{command: x}]}\npre:tool: [{command: x}]\n", "`pre:tool` is an event"),
         (
             "hooks: {Stop: [{command: x}]}\nPreTolUse: [{command: x}]\n",
@@ -87,7 +84,7 @@ fn a_file_without_anything_for_crosier_is_an_error() {
         ),
         (
             "hooks: {Stop: [{command: x}]}\nagents: {a: {PreToolUse: [{command: x}]}}\n",
-            "`PreToolUse` is an event, but it does not stand in `hooks:`",
+            "`PreToolUse` is an event, but it is not below `hooks:`",
         ),
         (
             "hooks: {Stop: [{command: x}]}\nagents: [{id: a, backend: {PreTolUse: [{command: x}]}}]\n",

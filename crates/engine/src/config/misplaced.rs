@@ -50,7 +50,7 @@ fn is_comment_or_event(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry
     if let Some(help) = keys::json_comment(key) {
         reader.error_with_help(entry.key_span, "JSON has no comments", help);
     } else if let Some(named) = context.catalog.resolve(key) {
-        let message = format!("`{}` is an event, but it does not stand in `hooks:`", shorten(key));
+        let message = format!("`{}` is an event, but it is not below `hooks:`", shorten(key));
         let help = format!("indent {} below `hooks:`", named.kind.name);
         reader.error_with_help(entry.key_span, message, help);
     } else {
@@ -65,12 +65,12 @@ fn misspelled_event(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &
         entry.value.as_list().is_some_and(|items| items.iter().all(|item| item.as_map().is_some()));
     let rows: Vec<_> = context.catalog.rows().collect();
     if looks_like_hooks && let Some(near) = nearest(&entry.key, rows.iter().map(|row| row.name)) {
-        let help = format!("did you mean the event `{near}`? Events stand below `hooks:`");
+        let help = format!("did you mean the event `{near}`? Events belong below `hooks:`");
         misspelled(reader, entry, &help);
     }
 }
 
 fn misspelled(reader: &mut Reader<'_>, entry: &MapEntry, help: &str) {
-    let message = format!("`{}` means nothing here", shorten(&entry.key));
+    let message = format!("`{}` is not a known key", shorten(&entry.key));
     reader.error_with_help(entry.key_span, message, help);
 }

@@ -36,9 +36,12 @@ impl Names {
             let key = (hook.agent.clone(), Arc::clone(name));
             if let Some(&first) = self.taken.get(&key) {
                 let first = &self.hooks[first];
-                let problem =
-                    Problem::error(&hook.source, hook.span, format!("a hook named `{name}` exists already"));
-                let problem = problem.with_help("names are unique: give this one another");
+                let problem = Problem::error(
+                    &hook.source,
+                    hook.span,
+                    format!("there is already a hook named `{name}`"),
+                );
+                let problem = problem.with_help("names are unique: choose another one");
                 problems.push(problem.with_related(&first.source, first.span, "the first one is here"));
             } else {
                 self.taken.insert(key, self.hooks.len());

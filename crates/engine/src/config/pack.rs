@@ -49,7 +49,7 @@ impl Pack {
 
 /// A configuration to read: a file, or a pack that it extends.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(super) struct Document {
     pub(super) source: Arc<Source>,
     pub(super) node: Node,
     pub(super) folder: PathBuf,
@@ -93,7 +93,7 @@ fn inherit_mode(file: &Node, pack: &mut Node) {
 
 impl Packs<'_> {
     /// The packs that a file extends, with its changes applied, followed by the file itself.
-    pub(super) fn expand(&mut self, reader: &mut Reader<'_>, mut node: Node, folder: &Path) -> Vec<Unit> {
+    pub(super) fn expand(&mut self, reader: &mut Reader<'_>, mut node: Node, folder: &Path) -> Vec<Document> {
         let mut units = Vec::new();
         for item in names(&node) {
             let Some(name) = reader.filled_text("extends", &item) else { continue };
@@ -108,7 +108,7 @@ impl Packs<'_> {
                     inherit_mode(&node, &mut pack);
                     self.keep_changed(&mut pack, &changed);
                     if !changed.is_empty() {
-                        units.push(Unit { source, node: pack, folder, changed });
+                        units.push(Document { source, node: pack, folder, changed });
                     }
                 }
                 Ok(mut pack) => {
@@ -120,13 +120,13 @@ impl Packs<'_> {
                     self.read.push((key, pack.clone()));
                     let changed = self.apply(reader.source, &mut pack, &mut node);
                     inherit_mode(&node, &mut pack);
-                    units.push(Unit { source, node: pack, folder, changed });
+                    units.push(Document { source, node: pack, folder, changed });
                 }
                 Err(found) => reader.problems.extend(found),
             }
         }
         let source = Arc::clone(reader.source);
-        units.push(Unit { source, node, folder: folder.to_owned(), changed: Vec::new() });
+        units.push(Document { source, node, folder: folder.to_owned(), changed: Vec::new() });
         units
     }
 

@@ -8,7 +8,7 @@ use crosier_protocol::Kind;
 
 use super::hook::Keys;
 use super::tree::{Node, Problems, Source, Span};
-use super::value::{Reader, Unit};
+use super::value::{Reader, TimeUnit};
 use crate::registry::Mode;
 
 /// The configuration of one hook to make. Keys are those of `options:` for a built-in hook, and those of the
@@ -102,7 +102,7 @@ impl HookRequest<'_> {
 
     /// A time: `"2s"`, `"1500ms"`, or a number of seconds.
     pub fn duration(&mut self, key: &str) -> Option<Duration> {
-        self.read(key, |reader, node| reader.duration(key, node, Unit::Seconds))
+        self.read(key, |reader, node| reader.duration(key, node, TimeUnit::Seconds))
     }
 
     /// One of these words. The error suggests the most similar one, or lists them.

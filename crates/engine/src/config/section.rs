@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crosier_protocol::Kind;
 
-use super::hook::{Group, Surroundings, hook};
+use super::hook::{Group, Inherited, hook};
 use super::keys::{self, canonical, is_free};
 use super::loader::LoadContext;
 use super::tree::{MapEntry, Node, Problems, Span};
-use super::value::{Reader, Unit};
+use super::value::{Reader, TimeUnit};
 use crate::registry::{Enforcement, Hook, OnError};
 
 /// What the hooks of a section belong to.
@@ -68,9 +68,12 @@ pub(super) fn section(
             unknown(reader, context, entry);
             continue;
         };
-        let event =
-            Event { kind: named.kind, matcher: named.matcher.map(|text| (text.to_owned(), entry.key_span)) };
-        self::event(reader, context, &entry.value, &event, owner, settings, &mut found);
+        let event = EventKey {
+            kind: named.kind,
+            matcher: named.matcher.map(|text| (text.to_owned(), entry.key_span)),
+        };
+        let inherited = Inherited { event: &event, owner, settings, group: &Group::default() };
+        self::event(reader, context, &entry.value, inherited, &mut found);
     }
     found
 }
@@ -85,7 +88,7 @@ fn setting(reader: &mut Reader<'_>, entry: &MapEntry, settings: &mut Settings) {
             settings.on_error = reader.word(&entry.key, &entry.value, &ON_ERROR).or(settings.on_error);
         }
         "timeout" => {
-            let timeout = reader.duration(&entry.key, &entry.value, Unit::Milliseconds);
+            let timeout = reader.duration(&entry.key, &entry.value, TimeUnit::Milliseconds);
             if let (Some(timeout), Some(number)) = (timeout, entry.value.as_number())
                 && timeout < Duration::from_millis(100)
             {
@@ -119,13 +122,13 @@ fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry)
     let help = match crosier_protocol::nearest::nearest(&entry.key, known) {
         _ if keys::json_comment(&entry.key).is_some() => keys::remedy(&entry.key, &[]),
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`crosier events` lists the events; `x-…` keys are free".to_owned(),
+        None => "`crosier events` lists the events; `x-…` keys are ignored".to_owned(),
     };
     reader.error_with_help(entry.key_span, format!("unknown event or setting `{}`", entry.key), help);
 }
 
 /// The event of a list of hooks, and the matcher in its point alias.
-pub(super) struct Event {
+pub(super) struct EventKey {
     pub(super) kind: Kind,
     pub(super) matcher: Option<(String, Span)>,
 }
@@ -134,21 +137,20 @@ fn event(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
     node: &Node,
-    event: &Event,
-    owner: &Owner,
-    settings: &Settings,
+    inherited: Inherited<'_>,
     found: &mut SectionHooks,
 ) {
     if node.is_null() {
         return;
     }
+    let event = inherited.event;
     let mut list = node;
     if let Some(entries) = node.as_map() {
         for entry in entries.iter().filter(|entry| !is_free(&entry.key)) {
             match entry.key.as_str() {
                 "override" => {
                     if reader.boolean("override", &entry.value) == Some(true) {
-                        match owner {
+                        match inherited.owner {
                             Owner::Agent(_) => found.overrides.push((event.kind.clone(), entry.key_span)),
                             Owner::Base => reader.error_with_help(
                                 entry.key_span,
@@ -178,11 +180,8 @@ fn event(
     };
     for item in items {
         match item.get("hooks") {
-            Some(_) => group(reader, context, item, event, owner, settings, found),
-            None => {
-                let surroundings = Surroundings { event, owner, settings, group: &Group::default() };
-                found.hooks.extend(hook_or_change(reader, context, item, surroundings));
-            }
+            Some(_) => group(reader, context, item, inherited, found),
+            None => found.hooks.extend(hook_or_change(reader, context, item, inherited)),
         }
     }
 }
@@ -192,14 +191,14 @@ fn hook_or_change(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
     item: &Node,
-    surroundings: Surroundings<'_>,
+    inherited: Inherited<'_>,
 ) -> Option<Hook> {
     let Some(changed) = context.changed.iter().find(|changed| changed.hook == item.span) else {
-        return hook(reader, context, item, surroundings);
+        return hook(reader, context, item, inherited);
     };
     let mut found = Problems::new();
     let mut merged = Reader { source: reader.source, problems: &mut found, lints: reader.lints };
-    let hook = hook(&mut merged, context, item, surroundings);
+    let hook = hook(&mut merged, context, item, inherited);
     reader
         .problems
         .extend(found.into_iter().map(|problem| problem.moved_to(&changed.source, changed.change)));
@@ -211,9 +210,7 @@ fn group(
     reader: &mut Reader<'_>,
     context: &mut LoadContext<'_>,
     node: &Node,
-    event: &Event,
-    owner: &Owner,
-    settings: &Settings,
+    inherited: Inherited<'_>,
     found: &mut SectionHooks,
 ) {
     let mut group = Group::default();
@@ -223,7 +220,7 @@ fn group(
             "matcher" => {
                 group.matcher = reader.text("matcher", &entry.value).map(|text| (text, entry.value.span))
             }
-            "timeout" => group.timeout = reader.duration("timeout", &entry.value, Unit::Seconds),
+            "timeout" => group.timeout = reader.duration("timeout", &entry.value, TimeUnit::Seconds),
             "hooks" => {}
             key => {
                 let mut help = keys::remedy(key, &keys::GROUP);
@@ -242,8 +239,8 @@ fn group(
     let Some(items) = list.as_list() else {
         return reader.expected("hooks", "a list of hooks", list);
     };
-    let surroundings = Surroundings { event, owner, settings, group: &group };
-    let hooks = items.iter().filter_map(|item| hook_or_change(reader, context, item, surroundings));
+    let inherited = Inherited { group: &group, ..inherited };
+    let hooks = items.iter().filter_map(|item| hook_or_change(reader, context, item, inherited));
     let mut hooks: Vec<Hook> = hooks.collect();
     // Within a group, callbacks run before processes.
     hooks.sort_by_key(|hook| !hook.handler.is_callback());

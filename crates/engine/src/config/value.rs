@@ -18,7 +18,7 @@ pub(super) struct Reader<'a> {
 
 /// The unit of a number without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Seconds,
     Milliseconds,
 }
@@ -115,9 +115,11 @@ impl Reader<'_> {
     }
 
     /// `"1500ms"`, `"2s"`, `"1m"`, `"1h"`, or a number in this unit. Always more than zero.
-    pub(super) fn duration(&mut self, key: &str, node: &Node, unit: Unit) -> Option<Duration> {
+    pub(super) fn duration(&mut self, key: &str, node: &Node, unit: TimeUnit) -> Option<Duration> {
         let (number, unit_seconds) = match &node.value {
-            Value::Number(number) => (number.to_string(), if unit == Unit::Seconds { 1.0 } else { 0.001 }),
+            Value::Number(number) => {
+                (number.to_string(), if unit == TimeUnit::Seconds { 1.0 } else { 0.001 })
+            }
             Value::Text(text) => match with_unit(text) {
                 Some(found) => found,
                 None => {

@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
             Err(failure) => self.take(hook, RunResult { answer: failure.into(), duration: None }),
             Ok(()) => {
                 let ignored = launcher.as_ref().map(|_| {
-                    let why = "the host ends before this hook does, so its context has nowhere to go";
+                    let why = "the host ends before this hook does, so its context cannot be delivered";
                     Ignored::new(Capability::Context.word(), why)
                 });
                 self.fold.report_background(hook, ignored);

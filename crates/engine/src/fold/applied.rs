@@ -10,7 +10,7 @@ pub(super) struct Applied {
     pub(super) outcome: Outcome,
     pub(super) rewritten: Option<Rewritten>,
     /// The asks and allows, by the index of their hook in the plan.
-    opinions: Vec<Given>,
+    opinions: Vec<ValueDecision>,
     /// The index of the report of the hook that gave the permission updates, and the value that they were
     /// given for.
     permitted: Option<(usize, Option<Json>)>,
@@ -30,7 +30,7 @@ pub(super) struct Rewritten {
 
 /// A decision, and the value that it was made for.
 #[derive(Debug)]
-struct Given {
+struct ValueDecision {
     hook: usize,
     /// The index of the hook's report.
     report: usize,
@@ -74,7 +74,7 @@ impl Applied {
             self.outcome.reason.clone_from(&reason);
             self.outcome.by = Some(Arc::clone(by));
         }
-        self.opinions.push(Given { hook, report, decision, reason, by: Arc::clone(by), about });
+        self.opinions.push(ValueDecision { hook, report, decision, reason, by: Arc::clone(by), about });
     }
 
     /// Replaces the value. A decision in the same reply counts for the new value.
@@ -125,11 +125,12 @@ impl Applied {
         if self.outcome.is_denied() {
             return;
         }
-        let is_void =
-            |given: &Given| given.decision == Decision::Allow && rewritten.differs_from(given.about.as_ref());
+        let is_void = |given: &ValueDecision| {
+            given.decision == Decision::Allow && rewritten.differs_from(given.about.as_ref())
+        };
         let mut void = |report: usize, effect: &str| {
             if let Some(report) = reports.get_mut(report) {
-                let why = "a later hook changed what it was about".to_owned();
+                let why = "a later hook changed the value that it was given for".to_owned();
                 report.ignored.push(Ignored::new(effect, why));
             }
         };

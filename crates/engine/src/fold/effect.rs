@@ -66,7 +66,7 @@ pub(super) fn apply(fold: &mut Fold, hook: &Entry, index: usize, effects: Effect
         _ => {}
     }
     for key in effects.unknown {
-        let why = "no family of replies has this key";
+        let why = "this key is not known";
         request.ignore(&format!("key:{key}"), why);
     }
     if interrupt && denies {
@@ -137,7 +137,7 @@ impl Request<'_> {
 
     fn is_first(&mut self, capability: Capability, given: bool) -> bool {
         if given {
-            self.ignore(capability.word(), "it was taken from the first pass already");
+            self.ignore(capability.word(), "it was already taken from the first pass");
         }
         !given
     }
@@ -217,7 +217,7 @@ fn rewrite(fold: &mut Fold, request: &mut Request<'_>, rewrite: Rewrite) {
         // deny.
         if rewrite.value != present() {
             let name = &request.hook.name;
-            let reason = format!("hook {name} wants another input than the one that later hooks left");
+            let reason = format!("hook {name} rejects the input as later hooks changed it");
             let opinion = Opinion::new(Decision::Deny, Some(reason));
             decide(fold, request, opinion);
         }

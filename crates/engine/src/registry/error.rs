@@ -19,7 +19,7 @@ pub enum RegisterError {
         matcher: String,
     },
     /// Two hooks of one scope have the same name.
-    #[error("a hook named `{name}` is registered already; names are unique, so give this one another")]
+    #[error("a hook named `{name}` is already registered; names are unique, so choose another one")]
     DuplicateName {
         /// The name as shown.
         name: String,

@@ -10,13 +10,13 @@ use super::layer::Layer;
 
 /// The place of a hook in the order of its set. Unique in the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
+pub(crate) struct SortKey {
     pub(super) layer: Layer,
     pub(super) priority: i32,
     pub(super) sequence: u64,
 }
 
-impl Position {
+impl SortKey {
     pub(crate) fn of(entry: &Entry) -> Self {
         Self { layer: entry.layer, priority: entry.priority, sequence: entry.sequence }
     }
@@ -26,7 +26,7 @@ impl Position {
 #[derive(Debug, Default)]
 pub(crate) struct EventHooks {
     /// In order, disabled ones included.
-    pub(super) hooks: RedBlackTreeMapSync<Position, Arc<Entry>>,
+    pub(super) hooks: RedBlackTreeMapSync<SortKey, Arc<Entry>>,
     /// The registrations that leave out the base hooks of this event for this scope, each with its layer.
     pub(super) overrides: Vec<(Layer, u64)>,
     /// How many hooks each layer has.

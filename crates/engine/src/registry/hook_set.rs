@@ -7,7 +7,7 @@ use crosier_protocol::Kind;
 use rpds::HashTrieMapSync;
 
 use super::error::RegisterError;
-use super::event_hooks::{EventHooks, Position};
+use super::event_hooks::{EventHooks, SortKey};
 use super::hook::{Entry, Hook};
 use super::layer::Layer;
 use super::limits::Limits;
@@ -27,7 +27,7 @@ pub(crate) struct HookSet {
 /// What a shown name refers to.
 #[derive(Debug, Clone, Copy)]
 enum Named {
-    Hook(usize, Position),
+    Hook(usize, SortKey),
     /// This many hooks, of several layers; they are shown with their layer: `managed:guard`.
     InSeveralLayers(usize),
 }
@@ -35,7 +35,7 @@ enum Named {
 /// Something that was added to a set, to remove it later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Registration {
-    Hook { event: usize, position: Position },
+    Hook { event: usize, position: SortKey },
     Override { event: usize, number: u64 },
 }
 
@@ -102,7 +102,7 @@ impl HookSet {
         if count >= limit {
             return Err(RegisterError::TooMany { event: entry.kind.name, limit });
         }
-        let position = Position::of(&entry);
+        let position = SortKey::of(&entry);
         let entry = Arc::new(entry);
         let hooks = self.change(event);
         hooks.hooks.insert_mut(position, Arc::clone(&entry));
@@ -189,7 +189,7 @@ impl HookSet {
 
     /// Replaces the hook from which this one was copied.
     pub(crate) fn replace(&mut self, entry: Entry) {
-        let (event, position) = (entry.kind.index(), Position::of(&entry));
+        let (event, position) = (entry.kind.index(), SortKey::of(&entry));
         self.change(event).hooks.insert_mut(position, Arc::new(entry));
     }
 
@@ -201,7 +201,7 @@ impl HookSet {
 
 impl Registration {
     pub(crate) fn of(entry: &Entry) -> Self {
-        Self::Hook { event: entry.kind.index(), position: Position::of(entry) }
+        Self::Hook { event: entry.kind.index(), position: SortKey::of(entry) }
     }
 }
 

@@ -62,13 +62,13 @@ impl Deferred {
     fn put(&self, event: &Event, context: Vec<String>) {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() >= MAX_AGENTS && !lines.contains_key(&owner(event)) {
-            tracing::warn!("context of a background hook is lost: too many agents have some waiting");
+            tracing::warn!("context of a background hook is lost: it is pending for too many agents");
             return;
         }
         let waiting = lines.entry(owner(event)).or_default();
         let room = MAX_LINES.saturating_sub(waiting.len());
         if context.len() > room {
-            tracing::warn!("context of a background hook is lost: the agent has too much waiting");
+            tracing::warn!("context of a background hook is lost: too much is pending for the agent");
         }
         waiting.extend(context.into_iter().take(room));
         self.waiting.store(lines.len(), Ordering::Release);

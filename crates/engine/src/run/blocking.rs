@@ -106,7 +106,7 @@ pub(super) async fn run(
     let threads = &context.resources.processes.threads;
     let CancelPipe { held, watched } = match threads.cancel_pipe() {
         Ok(pipe) => pipe,
-        Err(error) => return cannot("no descriptors are left to watch over it", error),
+        Err(error) => return cannot("no file descriptors are left to watch it", error),
     };
     let mut held = CancelOnDrop::new(held, context.stop);
     run.cancel = Some(watched);

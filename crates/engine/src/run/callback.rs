@@ -98,7 +98,7 @@ pub(super) async fn run_on_thread(
 }
 
 fn late(timeout: Duration) -> Answer {
-    Failure::new(FailureKind::Timeout, format!("it was not done after {timeout:?}")).into()
+    Failure::new(FailureKind::Timeout, format!("it did not finish within {timeout:?}")).into()
 }
 
 fn panicked(panic: Box<dyn Any + Send>) -> Answer {

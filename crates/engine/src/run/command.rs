@@ -52,7 +52,7 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
     check_sources(&run.hook)?;
     // Without this descriptor a shutdown could not stop the process, so it is not started.
     let shutdown = resources.processes.shutdown_fd().map_err(|error| {
-        Failure::new(FailureKind::Spawn, format!("no descriptors are left to watch over it: {error}"))
+        Failure::new(FailureKind::Spawn, format!("no file descriptors are left to watch it: {error}"))
     })?;
     let progress = |stdout, stderr| {
         if let Some(notifier) = notifier {
@@ -84,7 +84,7 @@ fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
             return answer_of(&ending, spec.output, row);
         }
         Ended::Late => {
-            let detail = format!("it was not done after {:?} and was killed", run.timeout);
+            let detail = format!("it did not finish within {:?} and was killed", run.timeout);
             Failure::new(FailureKind::Timeout, detail)
         }
         Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed"),

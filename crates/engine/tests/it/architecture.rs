@@ -18,7 +18,7 @@ const PURE: [&str; 3] = ["plan", "fold", "gate"];
 const PROTOCOL_MAY: [&str; 2] = ["serde", "serde_json"];
 /// Names that say nothing.
 const EMPTY_NAMES: [&str; 4] = ["utils", "common", "manager", "types"];
-/// The most lines of a file, without its tests.
+/// The maximum number of lines of a file, without its tests.
 const MAX_LINES: usize = 500;
 
 /// Files by their path from the root of the workspace.

@@ -46,7 +46,7 @@ pub(crate) fn each_file(
         for entry in fs::read_dir(folder.join(&next)).into_iter().flatten().flatten() {
             seen += 1;
             if seen > MOST {
-                return Err(format!("`trust: {pattern}`: there are too many files to look at"));
+                return Err(format!("`trust: {pattern}`: there are too many files to check"));
             }
             let name = entry.file_name();
             next.push(&name);

@@ -268,7 +268,7 @@ fn changes(record: &Record, now: &Collected, records: &Records) -> Vec<Change> {
         let before = old.map(|old| kept(records, &old.sha256)).unwrap_or_default();
         let diff = match (before, now.contents.get(&file.path)) {
             (None, Some(_)) if old.is_some_and(|old| old.kind != Kind::Absent) => {
-                vec!["(the old content is not known)".to_owned()]
+                vec!["(the old content is not available)".to_owned()]
             }
             (before, after) => diff::lines(&text(before.as_deref()), &text(after.map(Vec::as_slice))),
         };

@@ -40,7 +40,7 @@ impl Catalog {
     pub fn add(&mut self, mut row: EventRow) -> Result<Kind, String> {
         for name in std::iter::once(row.name).chain(row.alias) {
             if self.find(name).is_some() {
-                return Err(format!("an event named `{name}` exists already; choose another name"));
+                return Err(format!("there is already an event named `{name}`; choose another name"));
             }
         }
         let derived = row.derived.into_iter().flat_map(|(derived, source)| [derived, source]);
@@ -58,7 +58,7 @@ impl Catalog {
         let is_base_field = |field: &&Field| field.name != "agent_id" && BASE_FIELDS.contains(&field.name);
         if let Some(field) = row.fields.iter().find(is_base_field) {
             return Err(format!(
-                "event `{}` has a field `{}`, which every event has already; choose another name",
+                "event `{}` has a field `{}`, which every event already has; choose another name",
                 row.name, field.name
             ));
         }
@@ -166,7 +166,9 @@ mod tests {
         let mut catalog = Catalog::default();
         let kind = catalog.add(EventRow::new("PostCompact", "after compaction")).unwrap();
         assert_eq!(kind.index(), TABLE.len());
-        assert!(catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("exists already"));
+        assert!(
+            catalog.add(EventRow::new("PreToolUse", "")).unwrap_err().contains("there is already an event")
+        );
         assert!(catalog.add(EventRow::new("X", "").matches_on("gone")).unwrap_err().contains("`gone`"));
     }
 
@@ -180,7 +182,7 @@ mod tests {
         let gone = EventRow::new("X", "").fields(&[TEXT]).derives("text", "gone");
         assert!(add(gone).unwrap_err().contains("`gone`"));
         let clash = EventRow::new("X", "").fields(&[TEXT, CWD]);
-        assert!(add(clash).unwrap_err().contains("`cwd`, which every event has"));
+        assert!(add(clash).unwrap_err().contains("`cwd`, which every event already has"));
         assert_eq!(add(EventRow::new("X", "").fields(&[AGENT])), Ok(TABLE.len()));
     }
 

@@ -14,7 +14,7 @@ const MODEL: Field = Field::optional("model", Text, "the model's name");
 const AGENT_ID: Field = Field::required("agent_id", Text, "the agent that this is about");
 const AGENT_TYPE: Field = Field::required("agent_type", Text, "what kind of agent it is");
 const STOP_HOOK_ACTIVE: Field =
-    Field::optional("stop_hook_active", Bool, "true when a hook has resumed the loop already").or("false");
+    Field::optional("stop_hook_active", Bool, "true when a hook has already resumed the loop").or("false");
 const FROM: Field = Field::required("from", Text, "the phase that is left");
 const TO: Field = Field::required("to", Text, "the phase that is entered");
 const PATH: Field = Field::required("path", Text, "the file, relative to the workspace");
@@ -55,7 +55,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
 }
 
 const ROWS: &[EventRow] = &[
-    EventRow::new("Setup", "the host prepares a session, or maintains itself")
+    EventRow::new("Setup", "the host prepares a session, or does maintenance")
         .fields(&[Field::required("trigger", Text, "why").one_of(&["init", "maintenance"])])
         .matches_on("trigger")
         .allows(&[Context])
@@ -63,7 +63,7 @@ const ROWS: &[EventRow] = &[
             r#"{"trigger": "init"}"#,
             r#"{"systemMessage": "The database of this project is called shop."}"#,
         ),
-    EventRow::new("SessionStart", "a session begins, goes on, was cleared or was compacted")
+    EventRow::new("SessionStart", "a session begins, is resumed, was cleared or was compacted")
         .fields(&[
             Field::required("source", Text, "how it begins")
                 .one_of(&["startup", "resume", "clear", "compact"]),
@@ -136,7 +136,7 @@ const ROWS: &[EventRow] = &[
         .fields(&[
             TOOL_NAME,
             TOOL_INPUT,
-            Field::required("tool_response", Any, "what the tool gave back"),
+            Field::required("tool_response", Any, "what the tool returned"),
             Field::optional("tool_output", Text, "tool_response as text; always derived"),
             TOOL_USE_ID,
         ])
@@ -165,7 +165,7 @@ const ROWS: &[EventRow] = &[
     EventRow::new("PreCompact", "the conversation is about to be shortened")
         .fields(&[
             Field::required("trigger", Text, "who wants it").one_of(&["manual", "auto"]),
-            Field::required("custom_instructions", TextOrNull, "what to keep, in words"),
+            Field::required("custom_instructions", TextOrNull, "what the summary must keep"),
         ])
         .matches_on("trigger")
         .allows(&[Deny, Rewrite, Context])
@@ -202,7 +202,7 @@ const ROWS: &[EventRow] = &[
         ),
     EventRow::new("PreAgentSpawn", "an agent is about to be created")
         .alias("pre:agent:spawn")
-        .fields(&[AGENT_ID, AGENT_TYPE, Field::required("config", Any, "what it will be made from")])
+        .fields(&[AGENT_ID, AGENT_TYPE, Field::required("config", Any, "its configuration")])
         .matches_on("agent_type")
         .allows(&[Deny, Rewrite])
         .rewrites(Pre, "config")
@@ -212,7 +212,7 @@ const ROWS: &[EventRow] = &[
         ),
     EventRow::new("PostAgentComplete", "an agent is done")
         .alias("post:agent:complete")
-        .fields(&[AGENT_ID, AGENT_TYPE, Field::required("result", Any, "what it came back with")])
+        .fields(&[AGENT_ID, AGENT_TYPE, Field::required("result", Any, "its result")])
         .matches_on("agent_type")
         .example(
             r#"{"agent_id": "a2", "agent_type": "coder", "result": "done"}"#,
@@ -255,7 +255,7 @@ const ROWS: &[EventRow] = &[
         ),
     EventRow::new("PreViewRender", "the screen is about to be drawn")
         .alias("pre:view:render")
-        .fields(&[Field::required("view", Any, "the screen as data")])
+        .fields(&[Field::required("view", Any, "the content of the screen")])
         .allows(&[Rewrite])
         .rewrites(Pre, "view")
         .example(
@@ -288,8 +288,8 @@ const ROWS: &[EventRow] = &[
     EventRow::new("TaskCompleted", "a task of a team is about to be marked done")
         .fields(&[
             Field::required("task_id", Text, "the task"),
-            Field::required("task_subject", Text, "what it was about"),
-            Field::optional("task_description", Text, "the task in full"),
+            Field::required("task_subject", Text, "its subject"),
+            Field::optional("task_description", Text, "its description"),
             Field::optional("teammate_name", Text, "who did it"),
             Field::optional("team_name", Text, "the team"),
         ])

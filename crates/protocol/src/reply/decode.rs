@@ -61,12 +61,12 @@ fn bad(detail: impl Into<String>) -> Failure {
 
 fn not_an_object(text: &str) -> String {
     if text.starts_with('\u{feff}') {
-        return "a byte order mark stands before the reply; write plain UTF-8".to_owned();
+        return "there is a byte order mark before the reply; write plain UTF-8".to_owned();
     }
     match Json::parse(text) {
         Ok(json) => format!("the reply is {}; write one JSON object, or nothing", json.kind_word()),
         Err(_) => {
-            "text stands where the reply should begin; write one JSON object and nothing else to stdout, \
+            "the reply does not begin with a JSON object; write one object and nothing else to stdout, \
                    or say `output: text`"
                 .to_owned()
         }
@@ -392,7 +392,7 @@ fn strict(text: &str) -> Decoded<()> {
         .map_err(|error| bad(format!("the reply is not a JSON object: {error}")))?;
     reader
         .end()
-        .map_err(|_| bad("text stands behind the reply; write one JSON object and nothing else to stdout"))
+        .map_err(|_| bad("there is text after the reply; write one JSON object and nothing else to stdout"))
 }
 
 #[derive(Clone, Copy)]
@@ -451,7 +451,7 @@ impl<'de> Visitor<'de> for StrictWalk {
         while let Some(key) = map.next_key::<Name<'_>>()? {
             if let Some(twice) = seen.replace(key) {
                 let key: String = twice.0.escape_debug().take(40).collect();
-                return Err(A::Error::custom(format!("the key `{key}` stands in it twice")));
+                return Err(A::Error::custom(format!("the key `{key}` is in it twice")));
             }
             map.next_value_seed(inner)?;
         }

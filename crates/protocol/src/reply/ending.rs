@@ -67,10 +67,7 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
 }
 
 fn oversize(limit: usize) -> Failure {
-    Failure::new(
-        FailureKind::Oversize,
-        format!("its reply is larger than {limit} bytes; nothing of it is used"),
-    )
+    Failure::new(FailureKind::Oversize, format!("its reply is larger than {limit} bytes and was discarded"))
 }
 
 /// The reply object on stdout, if there is a valid one.

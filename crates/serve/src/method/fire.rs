@@ -15,8 +15,8 @@ use crate::error::{ErrorKind, RpcError};
 use crate::host::{Place, Where};
 use crate::news::{self, Relay};
 use crate::params::Params;
-use crate::server::{Server, UnderWay};
-use crate::view::{Ready, Site};
+use crate::server::{PendingFire, Server};
+use crate::view::{ReadyEngine, Site};
 
 /// How often a client is told that its fire still runs.
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
@@ -51,7 +51,7 @@ impl FireParams {
     }
 }
 
-type Judging = Pin<Box<dyn Future<Output = Result<Outcome, Outcome>> + Send>>;
+type OutcomeFuture = Pin<Box<dyn Future<Output = Result<Outcome, Outcome>> + Send>>;
 
 /// Judges an event, until the deadline, or until it is cancelled.
 pub(crate) fn judge(
@@ -89,7 +89,7 @@ struct Running {
     event: Event,
     relay: Option<Arc<Relay>>,
     request: Request,
-    _under_way: UnderWay,
+    _under_way: PendingFire,
 }
 
 pub(super) async fn begin(connection: &Arc<Connection>, request: Request, recheck: bool) -> bool {
@@ -100,7 +100,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     };
     let Some(until) = deadline.map_or(Some(None), |limit| request.received.checked_add(limit).map(Some))
     else {
-        let error = RpcError::params("deadline_ms", "`deadline_ms` is too far away");
+        let error = RpcError::params("deadline_ms", "`deadline_ms` is too large");
         return connection.answer(request, Err(error)).await;
     };
     let (end, ended) = oneshot::channel();
@@ -111,7 +111,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     };
     let work = judge(ready.engine, event.clone(), recheck, until, ended);
     let fire = Fire { request: request.id.clone(), depth: depth(&site), until };
-    let mut work: Judging = Box::pin(FIRE.scope(fire, work));
+    let mut work: OutcomeFuture = Box::pin(FIRE.scope(fire, work));
     let running = Running {
         connection: Arc::clone(connection),
         site,
@@ -131,9 +131,9 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     true
 }
 
-type Prepared = (Site, Ready, Event, Option<Duration>);
+type PreparedFire = (Site, ReadyEngine, Event, Option<Duration>);
 
-fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<Prepared, RpcError> {
+fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<PreparedFire, RpcError> {
     const KNOWN: [&str; 8] = ["event", "input", "project", "config", "env", "cwd", "deadline_ms", "call"];
     let mut params = Params::read(request.params.as_ref(), &KNOWN)?;
     let fire = FireParams::read(&mut params)?;
@@ -195,7 +195,12 @@ pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site,
 impl Running {
     /// Waits for the outcome. A fire that is cancelled is stopped through `end`, so that the messages of its hooks are
     /// sent before the answer.
-    async fn wait(self, mut work: Judging, mut cancelled: oneshot::Receiver<()>, end: oneshot::Sender<()>) {
+    async fn wait(
+        self,
+        mut work: OutcomeFuture,
+        mut cancelled: oneshot::Receiver<()>,
+        end: oneshot::Sender<()>,
+    ) {
         let mut end = Some(end);
         let alive = format!(r#"{{"jsonrpc":"2.0","method":"alive","params":{{"id":{}}}}}"#, self.request.id);
         let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + ALIVE_EVERY, ALIVE_EVERY);

@@ -13,7 +13,7 @@ use crate::error::{RpcError, object};
 use crate::params::Params;
 use crate::view::registration;
 
-/// The most hooks that one connection can register, plus scopes that it can enter.
+/// The maximum number of hooks that one connection can register, plus scopes that it can enter.
 const MAX_OWN: usize = 10_000;
 
 pub(super) fn register(connection: &Arc<Connection>, params: Option<&Json>) -> MethodResult {

@@ -1,1 +1,1 @@
-"""Crosier inside the frameworks that agents are written with. Each module needs its own package."""
+"""Adapters for agent frameworks. Each module needs the package of its framework."""

@@ -1,4 +1,4 @@
-"""One tool call of a framework: the event before it, and the one after it."""
+"""One tool call of a framework: fires the event before it and the event after it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .._engine import Engine, Outcome
 from .._errors import Denied, Error
 from .._gates import Ask, Deny, Halt
 
-# Asks a person; true when they agree.
+# Asks a person; returns true if they agree.
 AskPerson = Callable[[Outcome], Union[bool, Awaitable[bool]]]
 
 WITHHELD = "[the result was withheld by a hook]"
 
 
 def json_like(value: Any) -> Any:
-    """A value that an event can carry: itself if JSON can say it, else the closest there is."""
+    """A value for an event: unchanged if JSON can represent it, else its closest representation."""
     if hasattr(value, "model_dump"):
         value = value.model_dump(mode="json")
     try:
@@ -28,12 +28,12 @@ def json_like(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """A value as the model reads it."""
+    """A value as text for the model."""
     return value if isinstance(value, str) else json.dumps(json_like(value), ensure_ascii=False)
 
 
 def refusal(reason: str | None, by: str | None = None) -> str:
-    """What the model reads instead of a result."""
+    """The text that the model gets instead of a result."""
     return f"Denied: {reason or 'a hook refused this call'}" + (f" (by {by})" if by else "")
 
 
@@ -55,11 +55,11 @@ class ToolCall:
     # --- before ------------------------------------------------------------------------------------------------------
 
     async def before(self) -> None:
-        """Asks the hooks. A fire that fails refuses: an open door is the worse mistake."""
+        """Fires the event. If that fails, the call is denied."""
         try:
             outcome = await self.engine.fire("PreToolUse", self._before())
         except Error as error:
-            self.refused = refusal(f"the hooks could not be asked: {error}")
+            self.refused = refusal(f"the hooks could not be run: {error}")
             return
         if (question := self._decide(outcome)) is not None:
             agreed = question(outcome)
@@ -69,7 +69,7 @@ class ToolCall:
         try:
             outcome = self.engine.fire_sync("PreToolUse", self._before())
         except Error as error:
-            self.refused = refusal(f"the hooks could not be asked: {error}")
+            self.refused = refusal(f"the hooks could not be run: {error}")
             return
         if (question := self._decide(outcome)) is not None:
             agreed = question(outcome)
@@ -115,7 +115,7 @@ class ToolCall:
     def _lost(self, error: Error) -> str:
         if isinstance(error, Denied):
             raise error
-        return f"{WITHHELD[:-1]}: the hooks could not be asked: {error}]"
+        return f"{WITHHELD[:-1]}: the hooks could not be run: {error}]"
 
     async def failed(self, error: BaseException) -> None:
         """Tells the hooks that the tool failed."""

@@ -23,12 +23,12 @@ __all__ = ["hooks"]
 # The events that the SDK calls hooks for.
 EVENTS = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact",
           "Notification", "SubagentStart", "PermissionRequest")  # fmt: skip
-# The SDK gives up on a hook after its timeout, and then lets the call through: we are done before.
+# After its timeout, the SDK gives up on a hook and lets the call through: answer before that.
 SDK_SECONDS, OUR_SECONDS = 60.0, 55.0
 
 
 def hooks(engine: Engine, *, agent_id: str | None = None) -> dict[Any, list[HookMatcher]]:
-    """The hooks of an engine, for `ClaudeAgentOptions(hooks=…)`. Trouble on the way denies what acts."""
+    """The hooks of an engine, for `ClaudeAgentOptions(hooks=…)`. If the hooks cannot be run, actions are denied."""
     return {name: [HookMatcher(hooks=[_callback(engine, name, agent_id)], timeout=SDK_SECONDS)] for name in EVENTS}
 
 
@@ -43,17 +43,17 @@ def _callback(engine: Engine, name: str, agent_id: str | None) -> Callable[..., 
             outcome = await engine.fire(name, payload, deadline=OUR_SECONDS)
             return say(outcome, payload)
         except DeadlineExceeded:
-            return closed(name, f"the hooks were not done after {OUR_SECONDS:.0f} s")
+            return closed(name, f"the hooks did not finish within {OUR_SECONDS:.0f} s")
         except Error as error:
-            return closed(name, f"the hooks could not be asked: {error}")
+            return closed(name, f"the hooks could not be run: {error}")
         except Exception as error:
-            return closed(name, f"the hooks could not be asked: {type(error).__name__}: {error}")
+            return closed(name, f"the hooks could not be run: {type(error).__name__}: {error}")
 
     return crosier
 
 
 def closed(name: str, why: str) -> dict[str, Any]:
-    """Denies what acts."""
+    """Denies actions."""
     if name == "PreToolUse":
         return {"hookSpecificOutput": {
             "hookEventName": name, "permissionDecision": "deny", "permissionDecisionReason": why}}  # fmt: skip
@@ -63,7 +63,7 @@ def closed(name: str, why: str) -> dict[str, Any]:
 
 
 def say(outcome: Outcome, payload: dict[str, Any]) -> dict[str, Any]:
-    """An outcome in the words of the SDK."""
+    """An outcome in the SDK's format."""
     name = outcome.event
     said: dict[str, Any] = {}
     specific: dict[str, Any] = {}
@@ -76,7 +76,7 @@ def say(outcome: Outcome, payload: dict[str, Any]) -> dict[str, Any]:
             specific["permissionDecision"] = decision
             specific["permissionDecisionReason"] = outcome.reason or said.get("stopReason") or ""
         if outcome.updated_input is not None and decision != "deny":
-            # Without a decision of a hook there is none here either: a rewrite must not skip the question to a person.
+            # Without a hook's decision, none is sent: a rewrite alone must not skip the permission prompt.
             specific["updatedInput"] = outcome.updated_input
     elif name == "PermissionRequest":
         if outcome.denied or outcome.halt is not None:
@@ -111,7 +111,7 @@ def say(outcome: Outcome, payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def withheld(response: Any) -> Any:
-    """A result of the same shape without its text: another shape would be refused, and the text shown."""
+    """The result with the same structure and without its text: the SDK rejects another structure and shows the text."""
     if isinstance(response, dict):
         kept = ("type",)
         return {key: value if key in kept else withheld(value) for key, value in response.items()}

@@ -26,7 +26,7 @@ __all__ = ["CrosierMiddleware"]
 
 
 class CrosierMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Sends what an agent does through the engine's hooks.
+    """Runs the engine's hooks on what an agent does.
 
     `ask` decides when a hook wants a person to; without it such a call is refused.
     """
@@ -127,7 +127,7 @@ class CrosierMiddleware(AgentMiddleware[Any, Any, Any]):
             raise Denied(outcome.halt.reason, outcome.halt.by, outcome)
         if outcome.updated_output is None:
             return None
-        # A message of the same id replaces the one before.
+        # A message with the same id replaces the previous one.
         return {"messages": [message.model_copy(update={"content": text(outcome.updated_output)})]}
 
     def after_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:

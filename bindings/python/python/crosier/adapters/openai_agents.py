@@ -25,7 +25,7 @@ __all__ = ["guard"]
 
 
 def guard(tool: FunctionTool, engine: Engine, *, ask: AskPerson | None = None, agent_id: str | None = None) -> FunctionTool:
-    """The same tool, whose calls go through the engine's hooks.
+    """Wraps a tool, so that its calls go through the engine's hooks.
 
     `ask` decides when a hook wants a person to; without it such a call is refused.
     """

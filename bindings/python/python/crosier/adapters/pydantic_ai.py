@@ -39,7 +39,7 @@ class _Guarded(WrapperToolset[Any]):
         if call.refused is not None:
             return call.refused
         if call.arguments is not before:
-            # What a hook wrote is checked as what the model wrote is, and has its types.
+            # A hook's input is validated like the model's, and gets the same types.
             tool_args = tool.args_validator.validate_python(call.arguments)
         try:
             result = await self.wrapped.call_tool(name, tool_args, ctx, tool)
@@ -53,7 +53,7 @@ class _Guarded(WrapperToolset[Any]):
 def guarded(
     toolset: AbstractToolset[Any], engine: Engine, *, ask: AskPerson | None = None, agent_id: str | None = None
 ) -> AbstractToolset[Any]:
-    """The same tools, whose calls go through the engine's hooks.
+    """Wraps a toolset, so that its calls go through the engine's hooks.
 
     `ask` decides when a hook wants a person to; without it such a call is refused.
     """

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, Part};
-use super::{Answer, Step, garbled, gave_up, parse};
+use super::{Answer, Step, invalid_answer, parse, service_error};
 use crate::conversation::{Block, Role};
 use crate::model::sse::Event;
 use crate::model::{ModelError, ModelRequest, OnText, StopReason, Turn};
@@ -17,20 +17,20 @@ pub(super) struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     system: &'a str,
-    messages: Vec<Said<'a>>,
+    messages: Vec<WireMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Offer<'a>>,
+    tools: Vec<WireTool<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Said<'a> {
+struct WireMessage<'a> {
     role: Role,
     /// Blocks of the conversation already have the format of this API.
     content: Vec<&'a Block>,
 }
 
 #[derive(Debug, Serialize)]
-struct Offer<'a> {
+struct WireTool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a Json,
@@ -38,17 +38,17 @@ struct Offer<'a> {
 
 /// The request. Roles alternate, and no text is empty: the API requires both.
 pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>) -> Body<'a> {
-    let mut messages: Vec<Said<'a>> = Vec::new();
+    let mut messages: Vec<WireMessage<'a>> = Vec::new();
     for message in request.messages {
         let is_said = |block: &&Block| !matches!(block, Block::Text { text } if text.trim().is_empty());
         let content = message.content.iter().filter(is_said);
         match messages.last_mut() {
             Some(last) if last.role == message.role => last.content.extend(content),
-            _ => messages.push(Said { role: message.role, content: content.collect() }),
+            _ => messages.push(WireMessage { role: message.role, content: content.collect() }),
         }
     }
     messages.retain(|message| !message.content.is_empty());
-    let offer = |tool: &'a crate::tool::ToolSpec| Offer {
+    let offer = |tool: &'a crate::tool::ToolSpec| WireTool {
         name: &tool.name,
         description: &tool.description,
         input_schema: &tool.input_schema,
@@ -59,9 +59,9 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>) -> Body<'a> {
 
 /// An answer while it arrives.
 #[derive(Debug)]
-pub(super) struct Answering(Draft);
+pub(super) struct AnthropicAnswer(Draft);
 
-impl Answering {
+impl AnthropicAnswer {
     pub(super) fn new(max_tokens: u32) -> Self {
         Self(Draft::new(max_tokens))
     }
@@ -86,7 +86,7 @@ impl Answering {
             "tool_use" => {
                 let (id, name) = (text("id").to_owned(), text("name").to_owned());
                 if id.is_empty() || name.is_empty() {
-                    return Err(garbled("a tool call has no id or no name"));
+                    return Err(invalid_answer("a tool call has no id or no name"));
                 }
                 self.0.begin(index, Part::Call { id, name, arguments: String::new() })
             }
@@ -98,21 +98,21 @@ impl Answering {
         let (index, delta) = (index(data)?, &data["delta"]);
         let text = |key: &str| {
             let text = delta[key].as_str();
-            text.ok_or_else(|| garbled(format!("part {index} goes on without a `{key}`")))
+            text.ok_or_else(|| invalid_answer(format!("part {index} goes on without a `{key}`")))
         };
         match delta["type"].as_str().unwrap_or_default() {
             "text_delta" => self.0.say(index, text("text")?, on_text),
-            "input_json_delta" => self.0.argue(index, text("partial_json")?),
+            "input_json_delta" => self.0.add_arguments(index, text("partial_json")?),
             _ => Ok(()),
         }
     }
 }
 
 fn index(data: &Value) -> Result<u64, ModelError> {
-    data["index"].as_u64().ok_or_else(|| garbled("a part has no index"))
+    data["index"].as_u64().ok_or_else(|| invalid_answer("a part has no index"))
 }
 
-impl Answer for Answering {
+impl Answer for AnthropicAnswer {
     fn take(&mut self, event: &Event, on_text: OnText<'_>) -> Result<Step, ModelError> {
         let data = parse(event)?;
         match data["type"].as_str().unwrap_or(&event.name) {
@@ -130,7 +130,7 @@ impl Answer for Answering {
                 };
             }
             "message_stop" => return Ok(Step::Over),
-            "error" => return Err(gave_up(&data["error"])),
+            "error" => return Err(service_error(&data["error"])),
             // Unknown kinds of events are skipped.
             _ => {}
         }

@@ -2,14 +2,14 @@
 
 use crosier::Json;
 
-use super::garbled;
+use super::invalid_answer;
 use crate::conversation::Block;
 use crate::model::{ModelError, OnText, StopReason, Turn, Usage};
 
 /// The largest answer.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 
-/// An answer while it is put together.
+/// An answer while it is assembled.
 #[derive(Debug)]
 pub(super) struct Draft {
     parts: Vec<(u64, Part)>,
@@ -46,7 +46,7 @@ impl Draft {
 
     pub(super) fn begin(&mut self, index: u64, part: Part) -> Result<(), ModelError> {
         if self.part(index).is_some() {
-            return Err(garbled(format!("part {index} begins twice")));
+            return Err(invalid_answer(format!("part {index} begins twice")));
         }
         self.parts.push((index, part));
         Ok(())
@@ -63,12 +63,12 @@ impl Draft {
                 }
                 Ok(())
             }
-            _ => Err(garbled(format!("text for part {index}, which is not a text"))),
+            _ => Err(invalid_answer(format!("text for part {index}, which is not a text"))),
         }
     }
 
     /// Adds a piece of a call's arguments.
-    pub(super) fn argue(&mut self, index: u64, more: &str) -> Result<(), ModelError> {
+    pub(super) fn add_arguments(&mut self, index: u64, more: &str) -> Result<(), ModelError> {
         self.grow(more.len())?;
         match self.part(index) {
             Some(Part::Call { arguments, .. }) => {
@@ -77,14 +77,14 @@ impl Draft {
             }
             // A call of a tool that the service runs itself.
             Some(Part::Other) => Ok(()),
-            _ => Err(garbled(format!("arguments for part {index}, which is not a call"))),
+            _ => Err(invalid_answer(format!("arguments for part {index}, which is not a call"))),
         }
     }
 
     fn grow(&mut self, by: usize) -> Result<(), ModelError> {
         self.size += by;
         if self.size > ANSWER_LIMIT {
-            return Err(garbled(format!("it is larger than {ANSWER_LIMIT} bytes")));
+            return Err(invalid_answer(format!("it is larger than {ANSWER_LIMIT} bytes")));
         }
         Ok(())
     }

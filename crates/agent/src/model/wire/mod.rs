@@ -92,8 +92,8 @@ impl Wire {
     /// An answer that has not begun.
     pub(super) fn answer(self, max_tokens: u32) -> Box<dyn Answer> {
         match self {
-            Self::Anthropic => Box::new(anthropic::Answering::new(max_tokens)),
-            Self::OpenAi => Box::new(openai::Answering::new(max_tokens)),
+            Self::Anthropic => Box::new(anthropic::AnthropicAnswer::new(max_tokens)),
+            Self::OpenAi => Box::new(openai::OpenAiAnswer::new(max_tokens)),
         }
     }
 }
@@ -129,15 +129,15 @@ pub(super) trait Answer: Send {
 
 fn parse(event: &Event) -> Result<Value, ModelError> {
     serde_json::from_str(&event.data)
-        .map_err(|error| garbled(format!("an event is not JSON ({error}): {}", start(&event.data))))
+        .map_err(|error| invalid_answer(format!("an event is not JSON ({error}): {}", start(&event.data))))
 }
 
-fn garbled(detail: impl Into<String>) -> ModelError {
+fn invalid_answer(detail: impl Into<String>) -> ModelError {
     ModelError::Garbled { detail: detail.into() }
 }
 
 /// The error in an event.
-fn gave_up(error: &Value) -> ModelError {
+fn service_error(error: &Value) -> ModelError {
     let text = |key: &str| error.get(key).and_then(Value::as_str);
     let kind = text("type").or_else(|| text("code")).unwrap_or("error").to_owned();
     let message = text("message").map_or_else(|| error.to_string(), str::to_owned);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::{Draft, Part};
-use super::{Answer, Home, Step, gave_up, parse};
+use super::{Answer, Home, Step, parse, service_error};
 use crate::conversation::{Block, Message, Role};
 use crate::model::sse::Event;
 use crate::model::{ModelError, ModelRequest, OnText, StopReason, Turn};
@@ -27,9 +27,9 @@ pub(super) struct Body<'a> {
     /// The older name, which all other services know.
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
-    messages: Vec<Said<'a>>,
+    messages: Vec<WireMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Offer<'a>>,
+    tools: Vec<WireTool<'a>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -39,7 +39,7 @@ struct StreamOptions {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-enum Said<'a> {
+enum WireMessage<'a> {
     System {
         content: &'a str,
     },
@@ -74,7 +74,7 @@ struct Called<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Offer<'a> {
+struct WireTool<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     function: Function<'a>,
@@ -91,7 +91,7 @@ struct Function<'a> {
 pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>, home: Home) -> Body<'a> {
     let mut messages = Vec::new();
     if !request.system.is_empty() {
-        messages.push(Said::System { content: request.system });
+        messages.push(WireMessage::System { content: request.system });
     }
     for message in request.messages {
         match message.role {
@@ -99,7 +99,7 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>, home: Home) -
             Role::Assistant => messages.extend(assistant(message)),
         }
     }
-    let offer = |tool: &'a ToolSpec| Offer {
+    let offer = |tool: &'a ToolSpec| WireTool {
         kind: "function",
         function: Function {
             name: &tool.name,
@@ -120,20 +120,20 @@ pub(super) fn body<'a>(model: &'a str, request: &ModelRequest<'a>, home: Home) -
 }
 
 /// In this API, tool results are separate messages. They come first, right after the calls that they answer.
-fn user<'a>(message: &'a Message, messages: &mut Vec<Said<'a>>) {
+fn user<'a>(message: &'a Message, messages: &mut Vec<WireMessage<'a>>) {
     messages.extend(message.content.iter().filter_map(|block| match block {
         Block::ToolResult { tool_use_id, content, .. } => {
-            Some(Said::Tool { tool_call_id: tool_use_id, content })
+            Some(WireMessage::Tool { tool_call_id: tool_use_id, content })
         }
         Block::Text { .. } | Block::ToolUse { .. } => None,
     }));
     let content = message.words();
     if !content.is_empty() {
-        messages.push(Said::User { content });
+        messages.push(WireMessage::User { content });
     }
 }
 
-fn assistant(message: &Message) -> Option<Said<'_>> {
+fn assistant(message: &Message) -> Option<WireMessage<'_>> {
     let calls = message.content.iter().filter_map(|block| match block {
         Block::ToolUse { id, name, input } => {
             Some(Call { id, kind: "function", function: Called { name, arguments: input.text() } })
@@ -142,18 +142,18 @@ fn assistant(message: &Message) -> Option<Said<'_>> {
     });
     let tool_calls: Vec<Call<'_>> = calls.collect();
     let content = Some(message.words()).filter(|words| !words.is_empty());
-    (content.is_some() || !tool_calls.is_empty()).then_some(Said::Assistant { content, tool_calls })
+    (content.is_some() || !tool_calls.is_empty()).then_some(WireMessage::Assistant { content, tool_calls })
 }
 
 /// An answer while it arrives.
 #[derive(Debug)]
-pub(super) struct Answering {
+pub(super) struct OpenAiAnswer {
     draft: Draft,
     /// The call that the last piece belonged to, because some services leave the index out.
     current: Option<u64>,
 }
 
-impl Answering {
+impl OpenAiAnswer {
     pub(super) fn new(max_tokens: u32) -> Self {
         Self { draft: Draft::new(max_tokens), current: None }
     }
@@ -187,18 +187,18 @@ impl Answering {
             Some(Part::Call { name: known, .. }) if known.is_empty() => *known = name,
             Some(_) => {}
         }
-        self.draft.argue(index, piece["function"]["arguments"].as_str().unwrap_or_default())
+        self.draft.add_arguments(index, piece["function"]["arguments"].as_str().unwrap_or_default())
     }
 }
 
-impl Answer for Answering {
+impl Answer for OpenAiAnswer {
     fn take(&mut self, event: &Event, on_text: OnText<'_>) -> Result<Step, ModelError> {
         if event.data.trim() == DONE {
             return Ok(Step::Over);
         }
         let data = parse(event)?;
         if let Some(error) = data.get("error").filter(|error| !error.is_null()) {
-            return Err(gave_up(error));
+            return Err(service_error(error));
         }
         let count = |key: &str| data["usage"][key].as_u64();
         self.draft.usage.input_tokens = count("prompt_tokens").unwrap_or(self.draft.usage.input_tokens);

@@ -96,7 +96,7 @@ proptest! {
     #[test]
     fn whatever_is_said_in_a_refusal_has_a_message(body in ".*", value in value()) {
         for body in [body, value.to_string(), json!({"error": value}).to_string()] {
-            let message = refusal::Said::read(&body).message;
+            let message = refusal::ErrorBody::read(&body).message;
             prop_assert!(!message.is_empty() && !message.contains(char::is_control));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::MOST_LEVELS;
+use super::MAX_LEVELS;
 use super::option::{takes_next, values};
 use super::table::{Carrier, SHELLS};
 use crate::shell::model::{Command, Direction, Input, Redirection, base_name};
@@ -15,8 +15,8 @@ use crate::shell::word::{Origin, Word};
 /// The budget that reading a byte of code again costs.
 const CODE: usize = 4;
 
-/// So many commands before one are searched for an `exec` that opened a descriptor.
-const MOST_BEFORE: usize = 32;
+/// How many commands before one are searched for an `exec` that opened a descriptor.
+const MAX_BEFORE: usize = 32;
 
 impl Parser {
     /// Parses the joined words as code that the command at `at` runs.
@@ -78,7 +78,7 @@ impl Parser {
         let carrier = &self.script.commands[at];
         let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
         let (inside, is_endless) = (carrier.variables.clone(), carrier.manner.is_endless);
-        if level > MOST_LEVELS {
+        if level > MAX_LEVELS {
             return self.doubt("too many commands run each other");
         }
         if !self.spend(text.len() * CODE) {
@@ -124,7 +124,7 @@ impl Parser {
         !found.is_empty()
     }
 
-    /// `env -S 'rm -r' a`: a text that becomes words, with those behind it.
+    /// `env -S 'rm -r' a`: a text that is split into words, followed by the remaining words.
     pub(super) fn split_code(&mut self, at: usize, code: &Word, words: &[Word]) {
         let place = words.iter().position(|word| word == code || word.head().ends_with(code.head()));
         let behind = place.and_then(|place| words.get(place + 1..)).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Parser {
             return own;
         }
         let is_exec = |command: &&Command| command.name() == Some("exec") && command.words.len() == 1;
-        let earlier = self.script.commands[..at].iter().rev().take(MOST_BEFORE).filter(is_exec);
+        let earlier = self.script.commands[..at].iter().rev().take(MAX_BEFORE).filter(is_exec);
         let inputs = earlier.map(|command| input_from(&command.redirections, descriptor));
         inputs.into_iter().find(|input| *input != Input::Inherited).unwrap_or(Input::File)
     }

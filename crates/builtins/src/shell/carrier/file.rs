@@ -15,7 +15,7 @@ pub(in crate::shell) struct WrittenFile {
 }
 
 /// More files than this are not followed.
-const MOST_FILES: usize = 32;
+const MAX_FILES: usize = 32;
 
 /// Options of programs that download: their value is the file.
 const DOWNLOADS: [(&str, &[&str]); 6] = [
@@ -93,7 +93,7 @@ impl Parser {
         }
         let certain = self.script.commands[at].certain;
         for file in files {
-            if self.files.len() >= MOST_FILES {
+            if self.files.len() >= MAX_FILES {
                 return;
             }
             let key = file_key(&file).to_owned();

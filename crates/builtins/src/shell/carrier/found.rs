@@ -6,7 +6,7 @@ use crate::shell::model::{Command, Input};
 use crate::shell::word::{Piece, Word};
 
 /// More names than this are not followed.
-const MOST: usize = 4;
+const MAX: usize = 4;
 
 /// Filters in a pipeline that pass names on.
 const FILTERS: [&str; 10] = ["grep", "egrep", "head", "tail", "sort", "uniq", "sed", "awk", "tr", "tee"];
@@ -29,7 +29,7 @@ pub(super) fn names_of_find(words: &[Word]) -> Vec<Word> {
             }
         }
     }
-    names.truncate(MOST);
+    names.truncate(MAX);
     names
 }
 
@@ -58,11 +58,11 @@ fn is_secret_ending(name: &str) -> bool {
 pub(crate) fn names_of_output(commands: &[Command], range: Range<usize>) -> Vec<Word> {
     let mut range = range;
     let mut picked: Option<Word> = None;
-    for _ in 0..MOST {
+    for _ in 0..MAX {
         let Some(last) = commands.get(range).and_then(<[Command]>::last) else { return Vec::new() };
         let words = last.arguments();
         let operands = |words: &[Word]| -> Vec<Word> {
-            words.iter().filter(|word| !word.head().starts_with('-')).take(MOST).cloned().collect()
+            words.iter().filter(|word| !word.head().starts_with('-')).take(MAX).cloned().collect()
         };
         match last.name() {
             Some("find") => return names_of_find(words),

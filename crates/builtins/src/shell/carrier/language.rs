@@ -205,7 +205,7 @@ impl Parser {
             let text = text.filter(|text| text.len() <= LONGEST && self.has_budget(text.len()));
             self.script.commands[at].stdin_text = text;
         }
-        // Editors run code of other languages behind a name: `vim -c ':py3 …'`.
+        // Editors run code of other languages after a command name: `vim -c ':py3 …'`.
         if interprets
             || matches!(name.as_str(), "vim" | "nvim" | "vi" | "ex" | "gdb" | "lldb" | "psql" | "sqlite3")
         {
@@ -318,7 +318,7 @@ impl Parser {
             command.arguments().iter().map(|word| word.show().into_owned()).collect();
         texts.extend(command.stdin_text.clone());
         let mut found = Vec::new();
-        // A bar parts the commands of an editor, and those of a shell behind its mark.
+        // A `|` separates the commands of an editor, and those of a shell after its marker.
         let whole = texts.iter().filter(|text| text.contains('|')).flat_map(|text| text.lines());
         let parts = texts.iter().flat_map(|text| text.split(['\n', '|']));
         for line in whole.chain(parts).take(64) {
@@ -358,13 +358,13 @@ impl Parser {
 
     /// The lines of a makefile that a shell runs.
     fn recipes(&mut self, at: usize) {
-        const MOST: usize = 32;
+        const MAX: usize = 32;
         // `make CC='sh -c …'`
         let values = self.script.commands[at].arguments().iter().filter_map(|word| {
             let (_, value) = word.known()?.split_once('=')?;
             value.contains(' ').then(|| Word::literal(value))
         });
-        let values: Vec<Word> = values.take(MOST).collect();
+        let values: Vec<Word> = values.take(MAX).collect();
         values.iter().for_each(|value| self.perhaps_code(at, value));
         let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
         let of_line = |line: &'_ str| -> Option<String> {
@@ -379,7 +379,7 @@ impl Parser {
             };
             Some(code.trim_start_matches(['@', '-', ' ']).to_owned())
         };
-        for code in text.lines().filter_map(of_line).take(MOST) {
+        for code in text.lines().filter_map(of_line).take(MAX) {
             self.perhaps_code(at, &Word::literal(code));
         }
     }

@@ -11,7 +11,7 @@ use crate::shell::parser::Parser;
 use crate::shell::word::{Piece, Word, joined};
 
 /// More links than this are not followed.
-const MOST_LINKS: usize = 8;
+const MAX_LINKS: usize = 8;
 
 /// Folders with the programs of a system.
 const PROGRAM_FOLDERS: [&str; 6] =
@@ -45,7 +45,7 @@ impl Parser {
                 self.names.insert(other.to_owned(), meaning);
             }
         }
-        if is_link && self.links.len() < MOST_LINKS {
+        if is_link && self.links.len() < MAX_LINKS {
             self.links.push((file_key(&to).trim_end_matches('/').to_owned(), from));
         }
     }
@@ -53,7 +53,7 @@ impl Parser {
     /// The command with what links lead to in place of the links.
     pub(super) fn follow_links(&mut self, at: usize) {
         let command = &self.script.commands[at];
-        if self.links.is_empty() || command.level > super::MOST_LEVELS {
+        if self.links.is_empty() || command.level > super::MAX_LEVELS {
             return;
         }
         let words: Vec<Word> = command.words.iter().map(|word| self.linked(word)).collect();

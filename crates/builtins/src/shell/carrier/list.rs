@@ -221,13 +221,13 @@ impl Parser {
     /// What `xargs` runs when its input is known: `echo / | xargs rm -rf`. Used to forbid; how it
     /// splits its input depends on its options, so it is never used to allow.
     fn xargs_of_text(&mut self, at: usize, inner: &[Word], mark: Option<&str>) {
-        const MOST_LINES: usize = 8;
+        const MAX_LINES: usize = 8;
         let Some(text) = self.stdin_text(at) else { return };
         let level = self.script.commands[at].level + 1;
         let mut commands = Vec::new();
         match mark {
             Some(mark) => {
-                for line in text.split(['\n', '\0']).filter(|line| !line.is_empty()).take(MOST_LINES) {
+                for line in text.split(['\n', '\0']).filter(|line| !line.is_empty()).take(MAX_LINES) {
                     let filled = |word: &Word| match word.known() {
                         Some(text) => Word::literal(text.replace(mark, line)),
                         None => word.clone(),

@@ -24,7 +24,7 @@ pub(in crate::shell) use rename::Meaning;
 
 use self::option::values;
 use self::table::{Carrier, Style, Weight};
-use super::model::{Assignment, Command, Manner};
+use super::model::{Assignment, Command, Execution};
 use super::parser::Parser;
 use super::variables::as_value;
 use super::word::{Origin, Word, assignment};
@@ -32,11 +32,11 @@ use super::word::{Origin, Word, assignment};
 /// The budget that copying a word costs, in bytes.
 const WORD: usize = 64;
 
-/// The most positions at which a command is assumed to begin, for programs with an unknown command line.
-const MOST_PLACES: usize = 16;
+/// The maximum number of positions at which a command is assumed to begin, for programs with an unknown command line.
+const MAX_PLACES: usize = 16;
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
-const MOST_LEVELS: u8 = 24;
+const MAX_LEVELS: u8 = 24;
 
 impl Parser {
     /// Inspects every command, including those that it adds.
@@ -72,7 +72,7 @@ impl Parser {
             self.doubt("its program begins with =");
             return self.carry(at, words, Vec::new());
         }
-        if command.level > MOST_LEVELS {
+        if command.level > MAX_LEVELS {
             return self.doubt("too many commands run each other");
         }
         self.renamed(at);
@@ -104,12 +104,12 @@ impl Parser {
                 matches!(&unknown.from, Origin::Variable(name) if matches!(&**name, "SHELL" | "BASH" | "0"))
             });
         self.unknown(why);
-        if is_shell && count > 1 && level <= MOST_LEVELS && self.spend(cost) {
+        if is_shell && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
             let mut words = vec![Word::literal("sh")];
             words.extend_from_slice(self.script.commands[at].arguments());
             return self.carry(at, words, Vec::new());
         }
-        if splits && count > 1 && level <= MOST_LEVELS && self.spend(cost) {
+        if splits && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
             let rest = self.script.commands[at].words[1..].to_vec();
             let words = Command { words: rest, carrier: Some(at), level: level + 1, ..Command::default() };
             self.script.commands.push(words);
@@ -247,7 +247,7 @@ impl Parser {
     /// A command begins somewhere among its words, or one of them is code: used to forbid, never to allow.
     fn somewhere(&mut self, at: usize, words: &[Word]) {
         let level = self.script.commands[at].level + 1;
-        for from in 0..words.len().min(MOST_PLACES) {
+        for from in 0..words.len().min(MAX_PLACES) {
             let Some(text) = words[from].known().filter(|text| !text.starts_with('-')) else { continue };
             if text.contains([' ', ';']) {
                 self.perhaps_code(at, &words[from]);
@@ -326,7 +326,7 @@ impl Parser {
         }
         let carrier = &self.script.commands[at];
         let (input, certain, level) = (carrier.input.clone(), carrier.certain, carrier.level + 1);
-        let manner = Manner { is_own: false, ..carrier.manner };
+        let manner = Execution { is_own: false, ..carrier.manner };
         let mut all = if carrier.transparent { carrier.assignments.clone() } else { Vec::new() };
         let mut variables = carrier.variables.clone();
         for Assignment { name, value } in &assignments {

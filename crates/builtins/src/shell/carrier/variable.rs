@@ -1,6 +1,6 @@
 //! Variables that programs run, or that put code into them: `PAGER`, `BASH_ENV`, `NODE_OPTIONS`, `GIT_CONFIG_VALUE_0`.
 
-use super::MOST_LEVELS;
+use super::MAX_LEVELS;
 use crate::shell::model::{Assignment, Command};
 use crate::shell::parser::Parser;
 use crate::shell::word::{Piece, Word, assignment};
@@ -139,7 +139,7 @@ impl Parser {
     /// Inspects variables whose value is code, and values that become code when they are expanded again.
     pub(super) fn inspect_values(&mut self, at: usize) {
         let command = &self.script.commands[at];
-        if command.level > MOST_LEVELS {
+        if command.level > MAX_LEVELS {
             return;
         }
         let mut values = command.assignments.clone();
@@ -212,13 +212,13 @@ impl Parser {
 
     /// `GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm x' git x`
     fn git_setting_of(&mut self, at: usize, name: &str, value: &Word) {
-        const MOST_BEFORE: usize = 64;
+        const MAX_BEFORE: usize = 64;
         let number = name.trim_start_matches("GIT_CONFIG_VALUE_");
         let wanted = format!("GIT_CONFIG_KEY_{number}");
-        let near = || self.script.commands[..=at].iter().rev().take(MOST_BEFORE);
-        let assigned = near().flat_map(|command| command.assignments.iter().take(MOST_BEFORE));
+        let near = || self.script.commands[..=at].iter().rev().take(MAX_BEFORE);
+        let assigned = near().flat_map(|command| command.assignments.iter().take(MAX_BEFORE));
         let key = assigned.filter(|other| other.name == wanted).map(|other| other.value.show().into_owned());
-        let words = near().flat_map(|command| command.arguments().iter().take(MOST_BEFORE));
+        let words = near().flat_map(|command| command.arguments().iter().take(MAX_BEFORE));
         let exported = words.filter_map(|word| {
             word.known()?.strip_prefix(wanted.as_str())?.strip_prefix('=').map(str::to_owned)
         });

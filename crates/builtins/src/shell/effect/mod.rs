@@ -1,7 +1,7 @@
 //! What commands do to files: which of their words are files that they read, write or delete.
 //!
 //! [`Command::files`] is the interface: every word of a command that names a file, with what happens to it, from
-//! its redirections and from one table, `programs.txt`, whose head says how its rows are written. Patterns,
+//! its redirections and from one table, `programs.txt`, whose first lines explain how its rows are written. Patterns,
 //! excludes, messages and other words that are not files are left out. So `jq .key f.json` reads `f.json` only,
 //! `sed -i s/a/b/ f` writes `f`, and `cp -t out a b` writes `out` and reads `a` and `b`.
 //!

@@ -26,7 +26,7 @@ use terminal::{Key, Terminal};
 
 /// The time between two frames.
 const FRAME: Duration = Duration::from_millis(40);
-/// The most messages that can wait to be shown.
+/// The maximum number of messages that can wait to be shown.
 const CAPACITY: usize = 4 * 1024;
 
 /// The screen, as the session sees it. Clones share one screen.

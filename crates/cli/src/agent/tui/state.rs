@@ -17,7 +17,7 @@ use super::browse::{Browse, Pane};
 const REMEMBERED: usize = 40;
 
 /// How many events are remembered.
-const MOST_EVENTS: usize = 500;
+const MAX_EVENTS: usize = 500;
 
 /// What is on the screen.
 #[derive(Debug, Default)]
@@ -102,7 +102,7 @@ impl State {
         if fired.event == PreViewRender.kind().name && !has_effect {
             return;
         }
-        if self.events.len() == MOST_EVENTS {
+        if self.events.len() == MAX_EVENTS {
             self.events.pop_front();
         }
         self.events.push_back(fired.clone());

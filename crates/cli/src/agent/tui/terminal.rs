@@ -50,12 +50,12 @@ impl Terminal {
         enable_raw_mode()?;
         let opened = execute!(io::stdout(), EnterAlternateScreen)
             .and_then(|()| ratatui::Terminal::new(CrosstermBackend::new(io::stdout())));
-        let inner = opened.inspect_err(|_| give_back())?;
+        let inner = opened.inspect_err(|_| restore())?;
         let hook: Arc<PanicHook> = Arc::new(std::panic::take_hook());
         let before = Arc::clone(&hook);
         // Restore the terminal first, so that the panic message stays visible.
         std::panic::set_hook(Box::new(move |info| {
-            give_back();
+            restore();
             before(info);
         }));
         Ok(Self { inner, hook })
@@ -93,7 +93,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        give_back();
+        restore();
         // The panic hook cannot be changed while a thread panics.
         if !std::thread::panicking() {
             let hook = Arc::clone(&self.hook);
@@ -103,7 +103,7 @@ impl Drop for Terminal {
 }
 
 /// Restores the terminal. Errors are ignored: without a terminal there is nowhere to report them.
-fn give_back() {
+fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(io::stdout(), LeaveAlternateScreen, ratatui::crossterm::cursor::Show);
 }

@@ -9,7 +9,7 @@ use crosier_agent::agent::{Fired, MAIN};
 use crosier_policy::trust;
 use crosier_policy::{Homes, Policy, Request};
 
-use super::stage::Stage;
+use super::stage::DemoFolder;
 use crate::setup;
 
 const CONFIG: &str = "hooks:
@@ -25,7 +25,7 @@ const COMMAND: &str = "./publish";
 
 /// Fires the same call twice: with the policy that was trusted, and after somebody edited it. `Err` says why this
 /// cannot be shown here.
-pub(super) fn play(stage: &Stage) -> Result<Vec<Fired>, String> {
+pub(super) fn play(stage: &DemoFolder) -> Result<Vec<Fired>, String> {
     let request = trusted_project(stage)?;
     let before = fire(&request)?;
     let policy = request.project.join("policy.sh");
@@ -34,7 +34,7 @@ pub(super) fn play(stage: &Stage) -> Result<Vec<Fired>, String> {
 }
 
 /// A project with a policy of its own that a person has trusted; all of it in the demo's folder.
-fn trusted_project(stage: &Stage) -> Result<Request, String> {
+fn trusted_project(stage: &DemoFolder) -> Result<Request, String> {
     let mut request = Request::new(stage.path("project"));
     let home = stage.path("home");
     request.homes = Homes::new(Some(home.clone()), Some(home.join("config")), Some(home.join("state")));

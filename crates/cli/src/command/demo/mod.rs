@@ -24,7 +24,7 @@ use crate::agent::{stop, tui};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
 use crate::print;
-use stage::Stage;
+use stage::DemoFolder;
 
 /// How long each new line of the full screen stays the last one.
 const PACE: Duration = Duration::from_millis(60);
@@ -64,7 +64,7 @@ pub(crate) struct DemoArgs {
 
 impl Run for DemoArgs {
     fn run(&self) -> Result {
-        let mut stage = Stage::build()?;
+        let mut stage = DemoFolder::build()?;
         let interrupt = Interrupt::default();
         let ended = if self.json {
             json(&stage, &interrupt)
@@ -98,7 +98,7 @@ struct Fire {
     outcome: Json,
 }
 
-fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
+fn json(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
     let recording = Arc::new(Recording::default());
     let witness = Arc::clone(&recording);
     let played = stop::interruptible(interrupt, || {
@@ -129,7 +129,7 @@ fn json(stage: &Stage, interrupt: &Interrupt) -> Result {
     Ok(Exit::Done)
 }
 
-fn full_screen(stage: &Stage, interrupt: &Interrupt) -> Result {
+fn full_screen(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
     tui::show(interrupt, PACE, |screen| {
         stop::interruptible(interrupt, || {
             play::play(stage, interrupt, |parts| {
@@ -150,7 +150,7 @@ fn without_closed(why: &str) -> String {
     format!("left out: a project that changed after it was trusted, because {}", print::one_line(why))
 }
 
-fn show_closed(stage: &Stage, timeline: &Timeline) {
+fn show_closed(stage: &DemoFolder, timeline: &Timeline) {
     timeline.say(Tone::Strong, "");
     timeline.say(Tone::Strong, "Another project, whose policy a person has trusted:");
     match closed::play(stage) {
@@ -164,10 +164,10 @@ fn show_closed(stage: &Stage, timeline: &Timeline) {
     }
 }
 
-fn timeline(stage: &Stage, interrupt: &Interrupt) -> Result {
+fn timeline(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
     let look = Look { paint: Paint::stdout(), width: crate::environment::width(), detail: Detail::Full };
     let timeline = Timeline::new(Box::new(io::stdout()), look, interrupt.clone());
-    timeline.say(Tone::Strong, "Crosier: an agent, its hooks, and everything that happens between them");
+    timeline.say(Tone::Strong, "Crosier demo: a scripted agent session, with every event and what hooks do");
     for missing in stage.left_out() {
         timeline.say(Tone::Warning, &missing);
     }

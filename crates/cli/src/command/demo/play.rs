@@ -13,7 +13,7 @@ use crosier_agent::session::Session;
 use crosier_agent::tool::{Bash, ToolSet};
 use crosier_agent::view::View;
 
-use super::stage::{MODEL, Stage};
+use super::stage::{DemoFolder, MODEL};
 use crate::agent::scopes;
 use crate::exit::{Exit, Failed};
 use crate::{environment, setup};
@@ -23,7 +23,7 @@ const COMPACT_OVER: usize = 6_000;
 
 /// What remains of a session.
 #[derive(Debug)]
-pub(crate) struct Played {
+pub(crate) struct DemoSession {
     /// The lines of all transcripts, the main agent's first, each with its `agent_id`.
     pub(crate) transcript: Vec<Value>,
 }
@@ -35,10 +35,10 @@ pub(crate) fn view() -> View {
 
 /// Runs the whole session.
 pub(crate) fn play(
-    stage: &Stage,
+    stage: &DemoFolder,
     interrupt: &Interrupt,
     watch: impl FnOnce(&mut Parts),
-) -> Result<Played, Failed> {
+) -> Result<DemoSession, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("a runtime", &error))?;
     runtime.block_on(async {
@@ -53,11 +53,11 @@ pub(crate) fn play(
             Actor::main(Arc::clone(&parts), Vec::new()).map_err(|error| failed("a session", &error))?;
         let end = session(&mut actor).await;
         actor.finish(&end).await;
-        Ok(Played { transcript: transcript(&parts)? })
+        Ok(DemoSession { transcript: transcript(&parts)? })
     })
 }
 
-async fn parts(stage: &Stage) -> Result<Parts, Failed> {
+async fn parts(stage: &DemoFolder) -> Result<Parts, Failed> {
     let mut layers = [(Layer::Host, setup::load(&stage.configs())?)];
     let agent_hooks = scopes::take(&mut layers, |_| None);
     let [(_, config)] = layers;
@@ -97,19 +97,17 @@ async fn session(actor: &mut Actor) -> End {
     let task = |id: &str, subject: &str| Task {
         id: id.to_owned(),
         subject: subject.to_owned(),
-        description: "before the evening".to_owned(),
+        description: "before the release".to_owned(),
     };
     let member = |name: &str| Member { name: name.to_owned(), agent_type: "teammate".to_owned() };
-    let tasks = vec![task("1", "sort the photos"), task("2", "water the plants")];
-    actor.run_team("household", &[member("ann"), member("bob")], tasks).await;
+    let tasks = vec![task("1", "sort the changelog"), task("2", "update the docs")];
+    actor.run_team("release", &[member("ann"), member("bob")], tasks).await;
     if let Err(end) = actor.compact("manual").await {
         return end;
     }
     actor.wait().await;
     let mut end = End::Done;
-    for prompt in
-        ["read the log", "my password is hunter2", "write a poem about plants", "clean up everything"]
-    {
+    for prompt in ["read the log", "my password is hunter2", "book a flight to Oslo", "clean up everything"] {
         end = actor.prompt(prompt).await;
         if end == End::Interrupted {
             return end;

@@ -20,12 +20,12 @@ const HOOKS: &[(&str, &str)] = &[
 
 /// What the agent works on. The secrets are fake.
 const WORKSPACE: &[(&str, &str)] = &[
-    ("notes.md", "water the plants"),
+    ("notes.md", "update the docs"),
     ("secrets.txt", "token = ghp_8Zq2Lk7TfW0sXcV9bN4mJ6hG3dR1yP5aE2uI\n"),
     (".env", "API_KEY=demo\n"),
-    ("diary.md", "dear diary\n"),
+    ("private.md", "private notes\n"),
     ("greet.sh", "echo \"hello ${1:-there}\"\n"),
-    ("count.tally", "IIIII\n"),
+    ("release.todo", "tag the release\n"),
 ];
 
 /// The model's answers.
@@ -33,13 +33,13 @@ pub(super) const MODEL: &str = include_str!("files/model.yaml");
 
 /// The folder of a demo; removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct DemoFolder {
     folder: TempDir,
     pub(super) has_python: bool,
     pub(super) has_git: bool,
 }
 
-impl Stage {
+impl DemoFolder {
     pub(super) fn build() -> Result<Self, Failed> {
         let cannot = |error: io::Error| {
             Failed::new(Exit::Failed, format!("the demo needs a temporary folder and got none: {error}"))
@@ -53,7 +53,7 @@ impl Stage {
 
     fn fill(&self) -> io::Result<()> {
         let long: String =
-            (1..=120).map(|day| format!("day {day}: the plants were watered, nothing new\n")).collect();
+            (1..=120).map(|day| format!("day {day}: the nightly build passed, nothing new\n")).collect();
         let write = |folder: PathBuf, files: &[(&str, &str)]| {
             fs::create_dir_all(&folder)?;
             files.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))

@@ -22,7 +22,7 @@ use crate::setup;
 use crate::signals::Signals;
 
 /// The path of the running program, even if its file was replaced meanwhile.
-const MYSELF: &str = "/proc/self/exe";
+const OWN_PROGRAM: &str = "/proc/self/exe";
 
 // Hidden: only `fire` starts it.
 #[derive(Debug, Args)]
@@ -47,8 +47,11 @@ pub(crate) fn launcher(
     let request = request.clone();
     move |job| {
         let event = job.event.wire().map_err(Clone::clone)?;
-        let myself =
-            if Path::new(MYSELF).exists() { Ok(PathBuf::from(MYSELF)) } else { std::env::current_exe() };
+        let myself = if Path::new(OWN_PROGRAM).exists() {
+            Ok(PathBuf::from(OWN_PROGRAM))
+        } else {
+            std::env::current_exe()
+        };
         let start = myself.and_then(|myself| {
             let mut command = Command::new(myself);
             command.arg0("crosier").args(["background", job.event.name()]);

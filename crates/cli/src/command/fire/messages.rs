@@ -10,7 +10,7 @@ use crosier::{Engine, Listener, Outcome, Received};
 
 use crate::exit::{Exit, Failed};
 
-/// The most messages that can wait to be written.
+/// The maximum number of messages that can wait to be written.
 const CAPACITY: usize = 16 * 1024;
 
 /// Runs a fire while its messages are appended to a file, which all events of a session can share.

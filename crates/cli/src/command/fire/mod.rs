@@ -31,7 +31,7 @@ Example:
   echo '{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}' | crosier fire PreToolUse -c hooks.yaml"
 )]
 pub(crate) struct FireArgs {
-    /// The event, by its name or point alias
+    /// The event, by its name, or by an alias such as pre:tool
     event: String,
     #[command(flatten)]
     config: ConfigArgs,
@@ -107,7 +107,7 @@ impl FireArgs {
             if !engine.longest_run(event).is_zero() {
                 signals.kill(engine);
             }
-            signals.during("the hooks that ran were killed", fire)??
+            signals.during("running hooks were killed", fire)??
         } else {
             // No process is started that a signal could leave behind.
             fire()?

@@ -8,10 +8,10 @@ use crosier_dialect::table::Agent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How long to wait for more input after what looks like a whole event: some agents leave stdin open.
-const SILENCE: Duration = Duration::from_millis(100);
-/// The most bytes that one event may have.
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
+/// The maximum number of bytes that one event may have.
 /// Reads stdin to its end, or until one whole object was read and nothing follows.
-const MOST: usize = 256 << 20;
+const MAX: usize = 256 << 20;
 
 /// All of stdin: to its end, or to the end of one object after which nothing comes.
 pub(super) fn read() -> io::Result<Vec<u8>> {
@@ -29,7 +29,7 @@ pub(super) fn read() -> io::Result<Vec<u8>> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        if input.len() > MOST {
+        if input.len() > MAX {
             return Err(io::Error::other("it is too large"));
         }
     }
@@ -43,7 +43,7 @@ fn looks_whole(input: &[u8]) -> bool {
 
 fn is_ready(stdin: &impl AsFd) -> io::Result<bool> {
     let mut one = [PollFd::new(stdin, PollFlags::IN)];
-    let wait = Timespec::try_from(SILENCE).ok();
+    let wait = Timespec::try_from(QUIET_PERIOD).ok();
     match poll(&mut one, wait.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(true),

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use crosier::{Decision, Engine, Event, Outcome};
 use crosier_dialect::table::{Agent, AgentEvent};
-use crosier_dialect::{Answer, Call, Read, Told, Verdict, acts, closed, read};
+use crosier_dialect::{Answer, Call, PersonMessage, Read, Verdict, acts, closed, read};
 use crosier_policy::{Notices, SelfGuard, StateFolder};
 
 use super::policy::{self, Policy};
-use super::{HookArgs, closed_nowhere, project, session, wiring};
+use super::{HookArgs, no_opinion, project, session, wiring};
 use crate::logbook::Entry;
 use crate::person;
 use crate::signals::Signals;
@@ -24,11 +24,11 @@ impl HookArgs {
     pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8], entry: &mut Entry) -> Answer {
         let call = match read(agent, self.event.as_deref(), bytes, &crosier_dialect::catalog()) {
             Ok(Read::Call(call)) => call,
-            Ok(Read::Repeated) => return closed_nowhere(agent),
+            Ok(Read::Repeated) => return no_opinion(agent),
             Ok(Read::Unknown(name)) => {
                 entry.record.set_unknown(&name);
                 let log = vec![format!("{}: no opinion about the unknown event {name}", agent.title)];
-                return Answer { log, ..closed_nowhere(agent) };
+                return Answer { log, ..no_opinion(agent) };
             }
             Err(unreadable) => {
                 let why = format!("crosier cannot read this event: {}", unreadable.why);
@@ -62,7 +62,7 @@ impl HookArgs {
         let folder = crosier_policy::state_folder(&request);
         let state = request.homes.state.clone().filter(|_| !matches!(folder, StateFolder::Refused(_)));
         let answer = |mut verdict: Verdict, notices: &Notices| {
-            verdict.told.extend(notices.iter().map(|notice| Told {
+            verdict.told.extend(notices.iter().map(|notice| PersonMessage {
                 hook: notice.subject.clone(),
                 failed: true,
                 text: notice.text.clone(),
@@ -131,12 +131,12 @@ fn fire(engine: &Engine, call: &Call, time: Duration) -> Result<Vec<Outcome>, St
     }
     // Usually the hooks cannot be late, and no watcher is needed.
     if longest <= time {
-        return signals.during("the hooks that ran were killed", all).map_err(|failed| failed.message);
+        return signals.during("running hooks were killed", all).map_err(|failed| failed.message);
     }
     let late = Arc::new(AtomicBool::new(false));
-    let outcomes = within(engine, time, &late, || signals.during("the hooks that ran were killed", all));
+    let outcomes = within(engine, time, &late, || signals.during("running hooks were killed", all));
     if late.load(Ordering::SeqCst) {
-        return Err(format!("its hooks were not done after {} s and were killed", time.as_secs()));
+        return Err(format!("its hooks did not finish within {} s and were killed", time.as_secs()));
     }
     outcomes.map_err(|failed| failed.message)
 }

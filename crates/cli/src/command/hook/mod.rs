@@ -32,7 +32,7 @@ pub(crate) use quick::quick;
 #[derive(Debug, Default, Args)]
 #[command(
     after_help = "The agent's JSON is read from stdin. Without -c, the layers in force are used (see `crosier
-config`), a project's files only when a person trusts them; without any, there is no opinion.
+config`), a project's files only when a person trusts them; without any, nothing is decided.
 
 Example:
   crosier hook claude < event.json"
@@ -44,7 +44,7 @@ pub(crate) struct HookArgs {
     event: Option<String>,
     #[command(flatten)]
     config: ConfigArgs,
-    /// Answer within this time, which must be less than the agent gives the hook
+    /// Answer within this time, which must be shorter than the agent's own timeout
     #[arg(long, value_name = "SECONDS")]
     deadline: Option<u32>,
     /// Print the plugin that opencode loads: it runs this same command
@@ -117,7 +117,7 @@ impl HookArgs {
             // Unknown and repeated events get no opinion.
             Ok(Ok(_)) => {
                 entry.record.set_closed(&reason);
-                return Answer { log: vec![reason], ..closed_nowhere(agent) };
+                return Answer { log: vec![reason], ..no_opinion(agent) };
             }
             Ok(Err(unreadable)) => (unreadable.event, None),
             Err(_) => (word.and_then(|word| agent.named(word)), None),
@@ -152,7 +152,7 @@ pub(crate) fn refusal(
 }
 
 /// No opinion.
-fn closed_nowhere(agent: &Agent) -> Answer {
+fn no_opinion(agent: &Agent) -> Answer {
     Answer { stdout: agent.nothing.to_owned(), ..Answer::default() }
 }
 

@@ -56,6 +56,6 @@ pub(super) fn in_force(request: &Request, state: &StateFolder) -> Policy {
             Policy::Closed(why, hooks.ok().map(Box::new))
         }
         Found::None(notices) => Policy::None(notices),
-        _ => Policy::Closed("this program does not know what is in force".to_owned(), None),
+        _ => Policy::Closed("this kind of policy is not supported".to_owned(), None),
     }
 }

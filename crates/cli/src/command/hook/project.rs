@@ -18,7 +18,7 @@ use super::session;
 use crate::environment;
 
 /// How long a stored folder is kept after the last event of its session.
-const FORGOTTEN: Duration = Duration::from_secs(30 * 24 * 3600);
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Fills in the project folder of a request.
 pub(super) fn find(call: &Call, request: &mut Request) {
@@ -69,7 +69,7 @@ fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(1000) {
         let age =
             entry.metadata().and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
-        if age.is_ok_and(|age| age > FORGOTTEN) {
+        if age.is_ok_and(|age| age > RETENTION) {
             let _ = fs::remove_file(entry.path());
         }
     }

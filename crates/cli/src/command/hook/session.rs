@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// How often in a row hooks may resume an agent that has no limit of its own.
-const MOST_RESUMES: u32 = 8;
+const MAX_RESUMES: u32 = 8;
 /// How long context waits.
-const MOST_AGE: Duration = Duration::from_secs(3600);
+const MAX_AGE: Duration = Duration::from_secs(3600);
 /// How many bytes of context can wait.
-const MOST_CONTEXT: usize = 64 * 1024;
+const MAX_CONTEXT: usize = 64 * 1024;
 /// How much of the reason of a resume is remembered, in characters.
-const MOST_REASON: usize = 200;
+const MAX_REASON: usize = 200;
 /// How many subjects of messages are remembered.
-const MOST_TOLD: usize = 256;
+const MAX_TOLD: usize = 256;
 /// How long a session is remembered if it never ended.
-const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 3600);
+const RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What is remembered.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,31 +82,31 @@ fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (A
         _ => {}
     }
     memory.resumed = None;
-    memory.context.retain(|(at, _)| now.saturating_sub(*at) < MOST_AGE.as_secs());
+    memory.context.retain(|(at, _)| now.saturating_sub(*at) < MAX_AGE.as_secs());
     if call.takes_context() {
         let waiting = memory.context.drain(..).map(|(_, text)| text);
         verdict.context.splice(0..0, waiting);
     }
     verdict.told.retain(|told| !(told.failed && memory.told.contains(&told.hook)));
-    let is_over = memory.resumes >= MOST_RESUMES && call.agent.resumes.is_none();
+    let is_over = memory.resumes >= MAX_RESUMES && call.agent.resumes.is_none();
     if is_over && verdict.resume.take().is_some() {
-        let text = format!("crosier: hooks resumed the agent {MOST_RESUMES} times in a row; now it stops");
-        verdict.told.push(crosier_dialect::Told { hook: String::new(), failed: false, text });
+        let text = format!("crosier: hooks resumed the agent {MAX_RESUMES} times in a row; now it stops");
+        verdict.told.push(crosier_dialect::PersonMessage { hook: String::new(), failed: false, text });
     }
     let answer = call.answer(&verdict);
     if answer.resumed {
         memory.resumes += 1;
-        memory.resumed = verdict.resume.as_deref().map(|reason| reason.chars().take(MOST_REASON).collect());
+        memory.resumed = verdict.resume.as_deref().map(|reason| reason.chars().take(MAX_REASON).collect());
     }
     if answer.told {
         let failed = verdict.told.iter().filter(|told| told.failed);
         memory
             .told
-            .extend(failed.map(|told| told.hook.clone()).take(MOST_TOLD - memory.told.len().min(MOST_TOLD)));
+            .extend(failed.map(|told| told.hook.clone()).take(MAX_TOLD - memory.told.len().min(MAX_TOLD)));
     }
     for text in &answer.waits {
         let size: usize = memory.context.iter().map(|(_, text)| text.len()).sum();
-        if size + text.len() <= MOST_CONTEXT && !memory.context.iter().any(|(_, other)| other == text) {
+        if size + text.len() <= MAX_CONTEXT && !memory.context.iter().any(|(_, other)| other == text) {
             memory.context.push((now, text.clone()));
         }
     }
@@ -160,7 +160,7 @@ fn sweep(folder: &Path) {
     let old = |entry: &fs::DirEntry| {
         let age =
             entry.metadata().and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
-        age.is_ok_and(|age| age > FORGOTTEN) && entry.file_name() != "lock"
+        age.is_ok_and(|age| age > RETENTION) && entry.file_name() != "lock"
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(1000).filter(old) {
         let _ = fs::remove_file(entry.path());

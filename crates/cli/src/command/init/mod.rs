@@ -41,7 +41,7 @@ pub(crate) struct InitArgs {
     /// Ask nothing, take the defaults
     #[arg(short, long)]
     yes: bool,
-    /// Write your own crosier.yaml, which holds in every project, instead of one for this project
+    /// Write your own crosier.yaml, which applies to every project, instead of one for this project
     #[arg(long)]
     user: bool,
     /// Whether denials are enforced or only reported

@@ -20,7 +20,7 @@ use crate::table;
 use show::Look;
 
 /// The pause between two reads while a log is followed.
-const PACE: Duration = Duration::from_millis(150);
+const INTERVAL: Duration = Duration::from_millis(150);
 /// How many records a terminal gets by default.
 const SCREENFUL: usize = 50;
 /// How many records are shown before a log is followed.
@@ -31,10 +31,10 @@ const STATS: &str = "stats";
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every event that `crosier hook` and `crosier run` judge is one line of JSON in the state folder:
-secrets masked, for its owner only, at most 5 files of 10 MB. `log: off` in your own or the managed
-crosier.yaml switches it off. No decision depends on it.
+secrets masked, readable by its owner only, at most 5 files of 10 MB. `log: off` in your own or
+the managed crosier.yaml switches it off. No decision depends on it.
 
-`crosier test --record LAST` makes a test case of the last denial.
+`crosier test --record LAST` turns the last denial into a test case.
 
 Example:
   crosier log --denied --since 1h
@@ -198,7 +198,7 @@ impl LogArgs {
                 }
             }
             // Only the first look can return records that were already shown.
-            std::thread::sleep(PACE);
+            std::thread::sleep(INTERVAL);
             shown.clear();
         }
     }

@@ -30,15 +30,14 @@ use report::Display;
 
 /// The default instructions of the model.
 const SYSTEM: &str = "You are an agent that works in a folder of files with the tools that it is given. \
-    Look before you change something, change no more than was asked for, and say briefly what you did.";
+    Read before you change something, change no more than was asked for, and say briefly what you did.";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The model's last answer goes to stdout, what happens meanwhile to stderr. Without a terminal, what
-needs a permission that no rule or hook gives is denied. Ctrl-C stops the agent cleanly; a
-second one exits at once.
+    after_help = "The model's last answer goes to stdout, progress to stderr. Without a terminal, a call that
+no rule or hook allows is denied. Ctrl-C stops the agent cleanly; a second one exits at once.
 
-The environment: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL.
+Environment variables: ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL.
 
 Example:
   crosier run \"Why does the test fail?\" --allow 'Bash(cargo *)' --permission-mode acceptEdits
@@ -63,7 +62,7 @@ pub(crate) struct RunArgs {
     /// The instructions of the model
     #[arg(long, value_name = "TEXT", default_value = SYSTEM, hide_default_value = true)]
     system: String,
-    /// The most turns of the agent, and of each subagent
+    /// Maximum number of turns of the agent, and of each subagent
     #[arg(long, value_name = "N", default_value_t = 50)]
     max_turns: usize,
     /// Print a line of JSON for every message and every event

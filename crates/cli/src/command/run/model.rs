@@ -19,13 +19,13 @@ const DEFAULTS: [(Wire, &str); 2] = [(Wire::Anthropic, "claude-sonnet-4-5"), (Wi
 // The model, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
-    /// anthropic:NAME, openai:NAME or scripted:FILE (default: by the key that is set)
+    /// anthropic:NAME, openai:NAME or scripted:FILE (default: depends on which API key is set)
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// The address of the model's service; any that is compatible with Anthropic or OpenAI
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// The most tokens of one answer
+    /// Maximum number of tokens of one answer
     #[arg(long, value_name = "N", default_value_t = 8192)]
     pub(crate) max_tokens: u32,
     /// Give up when the service is silent for this long

@@ -57,7 +57,7 @@ pub(super) enum Output<'a> {
 
 /// What remains of a session.
 #[derive(Debug)]
-pub(super) struct Played {
+pub(super) struct FinishedSession {
     pub(super) end: End,
     pub(super) session_id: String,
     pub(super) messages: Vec<Message>,
@@ -67,7 +67,7 @@ pub(super) struct Played {
 
 impl RunArgs {
     /// Runs the session.
-    pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<Played, Failed> {
+    pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<FinishedSession, Failed> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime =
             runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
@@ -77,7 +77,7 @@ impl RunArgs {
         played
     }
 
-    async fn go(&self, prepared: Prepared, output: Output<'_>) -> Result<Played, Failed> {
+    async fn go(&self, prepared: Prepared, output: Output<'_>) -> Result<FinishedSession, Failed> {
         let Prepared { prompt, model, engine, interrupt, permissions, workspace, .. } = prepared;
         let session::Opened { session, messages, source } = prepared.opened;
         let (session_id, title) = (session.id().to_owned(), format!("crosier run: {}", model.name()));
@@ -86,7 +86,7 @@ impl RunArgs {
             biased;
             () = interrupt.wait() => {
                 let signal = signals.number();
-                return Ok(Played { end: End::Interrupted, session_id, messages, signal });
+                return Ok(FinishedSession { end: End::Interrupted, session_id, messages, signal });
             }
             tools = toolbox::tools(&prepared.servers, &workspace) => tools,
         };
@@ -118,7 +118,7 @@ impl RunArgs {
             }
             mcp.close().await;
         }
-        Ok(Played { end, session_id, messages: actor.messages().to_vec(), signal: signals.number() })
+        Ok(FinishedSession { end, session_id, messages: actor.messages().to_vec(), signal: signals.number() })
     }
 
     async fn work(&self, actor: &mut Actor, source: &str, prompt: Option<&str>, members: &[Member]) -> End {

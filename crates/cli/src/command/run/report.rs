@@ -6,7 +6,7 @@ use crosier::protocol::json;
 use crosier_agent::agent::{End, Fired, Interrupt, Witness};
 use crosier_agent::conversation::{Message, Role};
 
-use super::play::Played;
+use super::play::FinishedSession;
 use crate::agent::timeline::{Detail, Look, Timeline};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::Paint;
@@ -58,8 +58,8 @@ impl Lines {
 }
 
 /// Prints the answer on stdout, and the id of the session for a person.
-pub(super) fn finish(how: Display, played: &Played) -> std::result::Result<(), Failed> {
-    let Played { end, session_id: id, messages, .. } = played;
+pub(super) fn finish(how: Display, played: &FinishedSession) -> std::result::Result<(), Failed> {
+    let FinishedSession { end, session_id: id, messages, .. } = played;
     if how == Display::Json {
         let end = json!({"type": "end", "end": end.word(), "reason": end.reason(), "session_id": id});
         return print::data(&end.to_string());

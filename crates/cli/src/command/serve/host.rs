@@ -20,7 +20,7 @@ use crate::command::{check, events, explain, hook};
 use crate::homes::Homes;
 use crate::setup;
 
-/// The most places that are remembered as not logged.
+/// The maximum number of places that are remembered as not logged.
 const MAX_UNLOGGED: usize = 1024;
 
 /// The server's host.
@@ -117,7 +117,7 @@ impl Host for Commands {
                 (folder.to_owned(), files)
             }
             Where::Project(project) => (project.clone(), &[]),
-            _ => return Err(Refused::new("this program does not know such a place", false)),
+            _ => return Err(Refused::new("this kind of location is not supported", false)),
         };
         let request = self.request(place, &project, named);
         let mut loaded = match crosier_policy::in_force(&request) {
@@ -156,7 +156,7 @@ impl Host for Commands {
                 (made.switched_off, made.problems) = (off, list(why));
                 made
             }
-            _ => return Err(Refused::new("this program does not know what is in force", false)),
+            _ => return Err(Refused::new("this kind of policy is not supported", false)),
         };
         loaded.watched.extend(watched(&request));
         if named.is_empty() {
@@ -197,7 +197,7 @@ impl Host for Commands {
             }
         };
         let body = self.run_hook(request, body).unwrap_or_else(|error| {
-            let why = format!("the program that judges cannot be run: {error}");
+            let why = format!("`crosier hook` cannot be run: {error}");
             hook::refusal(&request.agent, event, body, &why, self.homes.state.as_deref())
         });
         HookAnswer { body }

@@ -13,7 +13,7 @@ use crate::homes::Homes;
 use crate::print;
 
 /// How long a daemon may take to start or to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long to wait for the daemon's status.
 const STATUS_WITHIN: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl Daemon {
 pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, json: bool) -> Result {
     let asked = socket.and_then(|socket| {
         let mut daemon = Conversation::open(&socket)?;
-        let status = daemon.request("status", "{}", PATIENCE);
+        let status = daemon.request("status", "{}", CHANGE_TIMEOUT);
         status.map_err(|error| NoSocket::Unusable(error.to_string()))
     });
     match asked {
@@ -141,10 +141,10 @@ pub(super) fn restart(socket: &SocketPath, homes: &Homes) -> Result {
 }
 
 fn wait_until(what: &str, is_so: impl Fn() -> bool) -> std::result::Result<(), Failed> {
-    let over = Instant::now() + PATIENCE;
+    let over = Instant::now() + CHANGE_TIMEOUT;
     while !is_so() {
         if Instant::now() > over {
-            return Err(Failed::new(Exit::Failed, format!("{what}, {} s later", PATIENCE.as_secs())));
+            return Err(Failed::new(Exit::Failed, format!("{what}, {} s later", CHANGE_TIMEOUT.as_secs())));
         }
         std::thread::sleep(Duration::from_millis(5));
     }

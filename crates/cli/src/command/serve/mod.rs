@@ -42,7 +42,7 @@ pub(crate) struct ServeArgs {
     /// Also serve agents that send their events by HTTP, on a loopback address; port 0 picks a free one
     #[arg(long, value_name = "ADDRESS")]
     http: Option<String>,
-    /// Print whether a daemon is running, and its figures
+    /// Print whether a daemon is running, and its statistics
     #[arg(long, conflicts_with_all = ["stop", "restart"])]
     status: bool,
     /// End the daemon when it has finished what it is doing

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crosier::protocol::ordered::{Map, Value};
 use crosier_log::{Filter, Kept, Log};
 
-use super::record::{self, Order};
+use super::record::{self, RecordRequest};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::{self, Homes};
 use crate::{print, setup};
@@ -38,14 +38,14 @@ pub(super) fn is_meant(word: &Path) -> bool {
 
 /// What to record.
 #[derive(Debug)]
-pub(super) struct Wish<'a> {
+pub(super) struct LoggedRequest<'a> {
     pub(super) what: &'a str,
     pub(super) file: Option<&'a Path>,
     pub(super) name: Option<&'a str>,
     pub(super) config: &'a [PathBuf],
 }
 
-pub(super) fn run(wish: &Wish<'_>) -> Result {
+pub(super) fn run(wish: &LoggedRequest<'_>) -> Result {
     let homes = homes::of_environment();
     let state = homes.state.clone();
     let state = state.ok_or_else(|| failed("there is no state folder, so nothing was logged".to_owned()))?;
@@ -55,7 +55,8 @@ pub(super) fn run(wish: &Wish<'_>) -> Result {
     let input = case_input(&kept);
     let file = wish.file.unwrap_or(Path::new(FILE));
     let agent = kept.input.get("agent_id").and_then(|agent| agent.as_str().map(|agent| agent.into_owned()));
-    let order = Order { file, event: &kept.event, agent: agent.as_deref(), name: wish.name, config: &files };
+    let order =
+        RecordRequest { file, event: &kept.event, agent: agent.as_deref(), name: wish.name, config: &files };
     let outcome = record::record(&order, &files, input.as_bytes())?;
     let today = outcome.decision.map_or("no opinion", crosier::Decision::word);
     let then = decision_then(&log, &kept);
@@ -105,7 +106,7 @@ fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
 }
 
 /// The files that judge the case: those that were named, or else those in force in the event's project.
-fn files(wish: &Wish<'_>, kept: &Kept, homes: Homes) -> std::result::Result<Vec<PathBuf>, Failed> {
+fn files(wish: &LoggedRequest<'_>, kept: &Kept, homes: Homes) -> std::result::Result<Vec<PathBuf>, Failed> {
     if !wish.config.is_empty() {
         return Ok(wish.config.to_vec());
     }

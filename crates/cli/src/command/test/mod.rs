@@ -55,7 +55,7 @@ pub(crate) struct TestArgs {
     /// LAST (the last denial here) or an id that `crosier log` shows, appended to PATH (default: crosier.test.yaml)
     #[arg(long, value_name = "FILE|LAST|ID")]
     record: Option<PathBuf>,
-    /// The event to record, by its name or point alias
+    /// The event to record, by its name, or by an alias such as pre:tool
     #[arg(long, value_name = "EVENT", requires = "record")]
     event: Option<String>,
     /// The agent of the event to record
@@ -75,7 +75,7 @@ impl Run for TestArgs {
         match (&self.record, &self.event) {
             (Some(what), None) if logged::is_meant(what) => match &self.paths[..] {
                 [_, _, ..] => usage("--record appends to one file"),
-                paths => logged::run(&logged::Wish {
+                paths => logged::run(&logged::LoggedRequest {
                     what: what.to_str().unwrap_or_default(),
                     file: paths.first().map(PathBuf::as_path),
                     name: self.name.as_deref(),
@@ -88,7 +88,7 @@ impl Run for TestArgs {
             (Some(_), Some(_)) if !self.paths.is_empty() => {
                 usage("with --event, --record names the file itself: leave the path out")
             }
-            (Some(file), Some(event)) => record::run(&record::Order {
+            (Some(file), Some(event)) => record::run(&record::RecordRequest {
                 file,
                 event,
                 agent: self.agent.as_deref(),

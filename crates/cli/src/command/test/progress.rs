@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::print::one_line;
 
 /// The least time between two updates, so that the terminal is not the slowest part.
-const PACE: Duration = Duration::from_millis(50);
+const INTERVAL: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -25,7 +25,7 @@ impl Progress {
     pub(super) fn tell(&self, done: usize, name: &str) {
         // Another thread is writing, and its progress is just as recent.
         let Some(Ok(mut shown)) = self.shown.as_ref().map(Mutex::try_lock) else { return };
-        if shown.elapsed() < PACE {
+        if shown.elapsed() < INTERVAL {
             return;
         }
         *shown = Instant::now();

@@ -25,7 +25,7 @@ const LEFT_OUT: [&str; 2] = ["event", "reports"];
 
 /// What to record.
 #[derive(Debug)]
-pub(super) struct Order<'a> {
+pub(super) struct RecordRequest<'a> {
     pub(super) file: &'a Path,
     pub(super) event: &'a str,
     pub(super) agent: Option<&'a str>,
@@ -34,7 +34,7 @@ pub(super) struct Order<'a> {
 }
 
 /// Records the event on stdin.
-pub(super) fn run(order: &Order<'_>) -> Result {
+pub(super) fn run(order: &RecordRequest<'_>) -> Result {
     let files = match order.config {
         [] => setup::trusted_file()?,
         named => named.to_vec(),
@@ -46,7 +46,7 @@ pub(super) fn run(order: &Order<'_>) -> Result {
 
 /// Records an event judged by these files; returns its current outcome.
 pub(super) fn record(
-    order: &Order<'_>,
+    order: &RecordRequest<'_>,
     files: &[PathBuf],
     input: &[u8],
 ) -> std::result::Result<Outcome, Failed> {
@@ -60,8 +60,8 @@ pub(super) fn record(
     };
     let signals = Signals::watch()?;
     signals.kill(&engine);
-    let outcome = signals
-        .during("the hooks that ran were killed; nothing was recorded", || engine.fire_blocking(&event))?;
+    let outcome =
+        signals.during("running hooks were killed; nothing was recorded", || engine.fire_blocking(&event))?;
     let name = order.name.map_or_else(|| default_name(&event, &outcome), str::to_owned);
     let input = String::from_utf8_lossy(input).into_owned();
     let case = written(order, files, &name, &input, &outcome)?;
@@ -80,7 +80,7 @@ fn default_name(event: &Event, outcome: &Outcome) -> String {
 
 /// The case as YAML.
 fn written(
-    order: &Order<'_>,
+    order: &RecordRequest<'_>,
     files: &[PathBuf],
     name: &str,
     input: &str,

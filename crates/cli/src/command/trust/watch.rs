@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failed, Result};
 use crate::print;
 
 /// How often the files are checked.
-const PACE: Duration = Duration::from_millis(300);
+const INTERVAL: Duration = Duration::from_millis(300);
 
 pub(super) fn watch(request: &Request, also: bool) -> Result {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -39,7 +39,7 @@ pub(super) fn watch(request: &Request, also: bool) -> Result {
             }
             Err(_) => {}
         }
-        std::thread::sleep(PACE);
+        std::thread::sleep(INTERVAL);
     }
 }
 

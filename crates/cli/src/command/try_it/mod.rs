@@ -45,7 +45,7 @@ pub(crate) struct TryArgs {
     /// The input of the tool, in addition to --path; with an --event that is not about tools, its payload
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
-    /// The event, by its name or point alias
+    /// The event, by its name, or by an alias such as pre:tool
     #[arg(long, value_name = "EVENT", default_value = "PreToolUse")]
     event: String,
     /// Send it as this agent would, and show the agent's reply: claude, codex, gemini, …
@@ -190,7 +190,7 @@ impl TryArgs {
                 setup::tell(&notices);
                 Ok(None)
             }
-            _ => Err(Failed::new(Exit::Failed, "this program does not know what is in force")),
+            _ => Err(Failed::new(Exit::Failed, "this kind of policy is not supported")),
         }
     }
 }
@@ -230,9 +230,9 @@ fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, F
     event.map_err(|error| Failed::new(Exit::BadInput, error.to_string()))
 }
 
-type Asked = (&'static Agent, String, Box<Call>);
+type AgentCall = (&'static Agent, String, Box<Call>);
 
-fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Asked, Failed> {
+fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<AgentCall, Failed> {
     let Some(agent) = crosier_dialect::find(name) else {
         return Err(wiring::unknown_agent(name));
     };
@@ -244,7 +244,7 @@ fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::R
 fn judge(engine: &Engine, events: &[Event]) -> std::result::Result<Vec<Outcome>, Failed> {
     let signals = Signals::watch()?;
     signals.kill(engine);
-    signals.during("the hooks that ran were killed", || {
+    signals.during("running hooks were killed", || {
         events.iter().map(|event| engine.fire_blocking(event)).collect()
     })
 }

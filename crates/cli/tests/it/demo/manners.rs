@@ -87,7 +87,7 @@ fn no_line_is_too_wide_and_a_pipe_gets_no_colour() {
         "failed (timeout)",
         "24 of 24 events",
         "→ would deny: by no-scripts-on-trial",
-        "↻ block-commands judged again what too-helpful made of it",
+        "↻ block-commands asked again, after too-helpful changed the input",
         "changed since you trusted it",
     ] {
         ran.says(line);
@@ -120,7 +120,7 @@ fn its_folder_can_be_kept_to_look_at() {
     ran.complains("the demo's folder is ");
     let folder = fs::read_dir(lab.path("tmp")).unwrap().next().unwrap().unwrap().path();
     let notes = fs::read_to_string(folder.join("workspace/notes.md")).unwrap();
-    assert_eq!(notes, "# Notes\n\n- water the plants\n", "a hook changed what was written");
+    assert_eq!(notes, "# Notes\n\n- update the docs\n", "a hook changed what was written");
     assert!(!folder.join("workspace/notes.bak").exists(), "a hook did not let it be written");
     let config = folder.join("hooks/hooks.yaml");
     lab.run(&["check", "-c", config.to_str().unwrap()]).exits(0);

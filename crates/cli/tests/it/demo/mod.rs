@@ -121,7 +121,7 @@ fn every_kind_of_hook_has_its_part() {
 fn a_guard_judges_again_what_a_later_hook_made_of_the_call() {
     let (_, fire) = DEMO
         .fires_of("PreToolUse")
-        .find(|(_, fire)| fire["input"]["tool_input"]["command"] == "make room")
+        .find(|(_, fire)| fire["input"]["tool_input"]["command"] == "make clean")
         .unwrap();
     let outcome = &fire["outcome"];
     assert_eq!((&outcome["decision"], &outcome["by"]), (&json!("deny"), &json!("block-commands")));

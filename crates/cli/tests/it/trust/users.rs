@@ -107,7 +107,7 @@ fn files_of_the_person_that_others_can_write_are_closed() {
     std::os::unix::fs::symlink(ann.0.path("theirs.yaml"), &own).unwrap();
     assert!(ann.reason().contains("it belongs to user 61002"));
     fs::remove_file(ann.0.path("theirs.yaml")).unwrap();
-    assert!(ann.reason().contains("a link to nothing"));
+    assert!(ann.reason().contains("a dangling symlink"));
 }
 
 #[test]
@@ -186,5 +186,5 @@ exit 0
     assert!(part(6).contains("it belongs to user 61001"), "{said}");
     assert!(part(7).contains("group 61003 can write to it"), "{said}");
     assert!(part(8).contains("the folder /etc/crosier: everybody can write to it"), "{said}");
-    assert!(ran.stderr.contains("conf.d/a.yaml is refused: it is a link to nothing"), "{said}");
+    assert!(ran.stderr.contains("conf.d/a.yaml is refused: it is a dangling symlink"), "{said}");
 }

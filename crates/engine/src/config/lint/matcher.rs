@@ -1,6 +1,6 @@
 //! Warns about matchers that can never match, or that match something other than intended.
 
-use super::super::section::Event;
+use super::super::section::EventKey;
 use super::super::tree::{Span, shorten};
 use super::super::value::Reader;
 use crate::registry::Matcher;
@@ -25,7 +25,7 @@ const TOOLS: [&str; 14] = [
 
 /// Warns about a matcher that looks like a regular expression, a list or a permission rule, or that names
 /// values that do not exist.
-pub(in super::super) fn matcher(reader: &mut Reader<'_>, matcher: &Matcher, span: Span, event: &Event) {
+pub(in super::super) fn matcher(reader: &mut Reader<'_>, matcher: &Matcher, span: Span, event: &EventKey) {
     if !reader.lints || matcher.is_all() {
         return;
     }
@@ -103,7 +103,7 @@ fn known() -> String {
 }
 
 /// What is wrong with a matcher on a field whose values are all known.
-fn value(matcher: &Matcher, event: &Event) -> Option<Warning> {
+fn value(matcher: &Matcher, event: &EventKey) -> Option<Warning> {
     let field = event.kind.matcher.and_then(|name| event.kind.field(name))?;
     if field.values.is_empty() || field.values.iter().any(|value| matcher.matches(value)) {
         return None;

@@ -13,7 +13,7 @@ use crosier_protocol::Capability;
 use super::hook::Keys;
 use super::loader::Config;
 use super::names::Names;
-use super::section::Event;
+use super::section::EventKey;
 use super::tree::{Node, Problem, Problems, Span};
 use super::value::Reader;
 use crate::registry::OnError;
@@ -33,7 +33,7 @@ pub(super) fn timeout(reader: &mut Reader<'_>, node: &Node, timeout: Option<Dura
 }
 
 /// Warns if a hook denies on failure at an event that cannot be denied.
-pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &Event, on_error: Option<OnError>) {
+pub(super) fn hook(reader: &mut Reader<'_>, keys: &Keys<'_>, event: &EventKey, on_error: Option<OnError>) {
     if !reader.lints {
         return;
     }

@@ -19,7 +19,7 @@ use super::SCRIPT_PRIORITY;
 use super::head::{Head, Options, head};
 use super::lexer::{Dollar, Lexer};
 use super::line::{command, report};
-use super::place::Places;
+use super::place::PositionMap;
 use crate::registry::{Hook, Layer, Matcher, Mode, Origin};
 
 /// The maximum size of a file.
@@ -122,8 +122,7 @@ fn script(
         }
         if errors >= MAX_SHOWN {
             let span = Span::at(line.start + line.text.len());
-            let message =
-                format!("the file has {errors} errors up to here; the rest of it was not looked at");
+            let message = format!("the file has {errors} errors up to here; the rest of it was not checked");
             config.problems.push(Problem::error(source, span, message));
             break;
         }
@@ -171,7 +170,7 @@ fn hook(
     file: &Arc<str>,
 ) -> Option<Hook> {
     let mut line = Lexer::new(written.text);
-    let places = Places::From(written.start);
+    let places = PositionMap::From(written.start);
     let first = line.word(Dollar::Plain)?;
     let (event, options, handler) = match head(&mut line, &first, context.catalog, &places) {
         Some(Head { event, options, word }) => {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use crosier_protocol::Catalog;
 use crosier_protocol::nearest::nearest;
 
-use super::super::section::Event;
+use super::super::section::EventKey;
 use super::super::tree::{Span, shorten};
 use super::lexer::{Dollar, Lexer, Word};
-use super::place::Places;
+use super::place::PositionMap;
 
 /// A line up to its command.
 pub(super) struct Head {
     /// `None` if no event has this name; the rest of the line is still checked.
-    pub(super) event: Option<Event>,
+    pub(super) event: Option<EventKey>,
     pub(super) options: Options,
     /// The next word, which should be a command.
     pub(super) word: Option<Word>,
@@ -28,7 +28,12 @@ pub(super) struct Options {
 
 /// Reads what follows the first word. `None` if the line is so incomplete that further errors would only be
 /// noise.
-pub(super) fn head(line: &mut Lexer<'_>, first: &Word, catalog: &Catalog, places: &Places) -> Option<Head> {
+pub(super) fn head(
+    line: &mut Lexer<'_>,
+    first: &Word,
+    catalog: &Catalog,
+    places: &PositionMap,
+) -> Option<Head> {
     if first.text() != "hook" || !first.bare {
         not_a_hook(line, first);
         return None;
@@ -39,7 +44,7 @@ pub(super) fn head(line: &mut Lexer<'_>, first: &Word, catalog: &Catalog, places
         return None;
     };
     if word.bare && word.text().starts_with(['/', '-']) {
-        let message = format!("an event like `pre:tool` must stand before `{}`", shorten(&word.text()));
+        let message = format!("an event like `pre:tool` must come before `{}`", shorten(&word.text()));
         line.error(word.span, message, SHAPE);
         return None;
     }
@@ -58,12 +63,12 @@ fn not_a_hook(line: &mut Lexer<'_>, first: &Word) {
         None if text.starts_with('/') => format!("say when it runs: {SHAPE}"),
         None => SHAPE.to_owned(),
     };
-    let message = format!("only `hook` lines are known here, but this begins with `{}`", shorten(&text));
+    let message = format!("every line must begin with `hook`, but this begins with `{}`", shorten(&text));
     line.error(first.span, message, help);
 }
 
 /// The event that a word names, and the matcher after it.
-fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &Places) -> Option<Event> {
+fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &PositionMap) -> Option<EventKey> {
     let text = word.text();
     let (kind, matcher) = match catalog.resolve(&text) {
         Some(named) => (named.kind, named.matcher),
@@ -80,14 +85,14 @@ fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &Places) 
         let start = if word.bare { word.span.end.saturating_sub(matcher.len()) } else { word.span.start };
         (matcher.to_owned(), places.span(Span::new(start, word.span.end)))
     });
-    Some(Event { kind, matcher })
+    Some(EventKey { kind, matcher })
 }
 
 fn unknown(line: &mut Lexer<'_>, text: &str, span: Span, catalog: &Catalog) {
     let bare = text.trim_end_matches(':');
     if bare.len() < text.len() && catalog.resolve(bare).is_some() {
         let help = format!("write `{bare}` for all, or `{bare}:MATCHER`");
-        return line.error(span, "the matcher behind the `:` is empty", help);
+        return line.error(span, "the matcher after the `:` is empty", help);
     }
     let rows: Vec<_> = catalog.rows().collect();
     let near = |text: &str| {
@@ -118,7 +123,7 @@ fn options(line: &mut Lexer<'_>) -> (Options, Option<Word>) {
             continue;
         }
         if seen.contains(&text) {
-            line.error(option.span, format!("`{text}` is here twice"), "leave one of them out");
+            line.error(option.span, format!("`{text}` is given twice"), "leave one of them out");
         }
         match next
             .take_if(|word| !(word.bare && (word.text().starts_with('/') || word.text().starts_with("--"))))
@@ -128,7 +133,7 @@ fn options(line: &mut Lexer<'_>) -> (Options, Option<Word>) {
                 line.error(
                     option.span,
                     format!("`{text}` needs {wanted}"),
-                    format!("write it behind `{text}`"),
+                    format!("write it after `{text}`"),
                 );
             }
             Some(value) => {

@@ -1,7 +1,7 @@
 //! Splits a line into words, each with its position.
 //!
 //! Input: a line without its line break. Output: words, one at a time, and a list of what is wrong with them.
-//! Positions are byte offsets in the line: [`Places`](super::place::Places) maps them to the file. The lexer
+//! Positions are byte offsets in the line: [`PositionMap`](super::place::PositionMap) maps them to the file. The lexer
 //! continues after an error, so that one pass finds all of them.
 
 use super::super::tree::{Severity, Span, shorten};
@@ -9,7 +9,7 @@ use super::variable::{Reference, path};
 
 /// Something that is wrong with a line, or suspicious about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct LineProblem {
     pub(super) severity: Severity,
     pub(super) span: Span,
     pub(super) message: String,
@@ -65,7 +65,7 @@ pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
     /// What is wrong so far.
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<LineProblem>,
     /// Where a comment begins, once one was found.
     pub(super) comment: Option<usize>,
     /// Whether a quote was not closed, so that the ends of words are unknown.
@@ -85,12 +85,12 @@ impl<'a> Lexer<'a> {
 
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         let (message, help) = (message.into(), help.into());
-        self.faults.push(Fault { severity: Severity::Error, span, message, help });
+        self.faults.push(LineProblem { severity: Severity::Error, span, message, help });
     }
 
     pub(super) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         let (message, help) = (message.into(), help.into());
-        self.faults.push(Fault { severity: Severity::Warning, span, message, help });
+        self.faults.push(LineProblem { severity: Severity::Warning, span, message, help });
     }
 
     pub(super) fn has_errors(&self) -> bool {
@@ -192,7 +192,7 @@ impl<'a> Lexer<'a> {
             't' => word.push('\t'),
             c => {
                 word.push(c);
-                let message = format!("`\\{c}` means nothing in double quotes");
+                let message = format!("`\\{c}` is not a valid escape in double quotes");
                 let help =
                     "the escapes are \\\" \\\\ \\n \\t \\$; in single quotes a backslash is a backslash";
                 self.error(Span::new(start, self.at), message, help);
@@ -256,9 +256,9 @@ impl<'a> Lexer<'a> {
                 }
                 match stopped {
                     Some(c) if self.text.get(..self.at).is_some_and(|read| read.ends_with('}')) => {
-                        Err((format!("`{c}` cannot stand in a `${{…}}`"), PATHS))
+                        Err((format!("`{c}` is not allowed in a `${{…}}`"), PATHS))
                     }
-                    _ => Err(("this `${` is not closed".to_owned(), "write `}` behind the field's name")),
+                    _ => Err(("this `${` is not closed".to_owned(), "write `}` after the field's name")),
                 }
             }
         };

@@ -58,7 +58,7 @@ fn a_dollar_is_plain_when_variables_have_no_place() {
 fn escapes_work_in_double_quotes_and_nowhere_else() {
     assert_eq!(words(r#""a\"b\\c\nd\te\$f""#), ["a\"b\\c\nd\te$f"]);
     assert_eq!(words(r"'a\nb' a\nb C:\dir"), [r"a\nb", r"a\nb", r"C:\dir"]);
-    assert_eq!(fault(r#""C:\dir""#), r"`\d` means nothing in double quotes");
+    assert_eq!(fault(r#""C:\dir""#), r"`\d` is not a valid escape in double quotes");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn paths_take_names_and_numbers() {
 fn an_open_path_does_not_swallow_what_comes_after() {
     assert_eq!(fault("${a"), "this `${` is not closed");
     assert_eq!(fault("\"${a\" '}'"), "this `${` is not closed");
-    assert_eq!(fault("${a b} c"), "` ` cannot stand in a `${…}`");
+    assert_eq!(fault("${a b} c"), "` ` is not allowed in a `${…}`");
     assert_eq!(read("\"${a b} c\" d", Dollar::Variable).0, ["<broken> c", "d"]);
     assert_eq!(read("\"x ${a\" d", Dollar::Variable).0, ["x <broken>", "d"]);
 }

@@ -7,12 +7,12 @@ use crosier_protocol::{Answer, EventRow};
 
 use super::super::hook::Keys;
 use super::super::loader::LoadContext;
-use super::super::section::Event;
+use super::super::section::EventKey;
 use super::super::tree::{Problem, Severity, Span, shorten};
 use super::super::value::Reader;
 use super::command::{ArgumentProblem, Commands, SlashCommand};
-use super::lexer::{Dollar, Fault, Lexer, Word};
-use super::place::Places;
+use super::lexer::{Dollar, Lexer, LineProblem, Word};
+use super::place::PositionMap;
 use super::variable::{Argument, argument};
 use crate::registry::{Call, Callback, Handler};
 
@@ -21,7 +21,7 @@ pub(in super::super) fn run_line(
     reader: &mut Reader<'_>,
     context: &LoadContext<'_>,
     keys: &Keys<'_>,
-    event: &Event,
+    event: &EventKey,
 ) -> Option<Handler> {
     let Some(node) = keys.get("run") else {
         let help = "add `run:` with a line like '/log debug \"$prompt\"'";
@@ -30,7 +30,7 @@ pub(in super::super) fn run_line(
     };
     let whole = reader.filled_text("run", node)?;
     let text = whole.trim_end();
-    let places = Places::of_node(reader.source, node, text);
+    let places = PositionMap::of_node(reader.source, node, text);
     if let Some(at) = text.find(['\n', '\r']) {
         let span = places.span(Span::at(at));
         reader.error_with_help(span, "`run` is one line", "write a hook of its own for each line");
@@ -39,7 +39,7 @@ pub(in super::super) fn run_line(
     let mut line = Lexer::new(text);
     let handler = match line.word(Dollar::Plain) {
         Some(word) if word.text() == "hook" => {
-            let help = "a `run` line stands under its event already: begin with the command, like `/log`";
+            let help = "a `run` line is already below its event: begin with the command, like `/log`";
             line.error(word.span, "`hook` belongs to `.arma` scripts", help);
             None
         }
@@ -50,7 +50,7 @@ pub(in super::super) fn run_line(
 }
 
 /// Reports the faults of a line.
-pub(super) fn report(reader: &mut Reader<'_>, places: &Places, faults: Vec<Fault>) {
+pub(super) fn report(reader: &mut Reader<'_>, places: &PositionMap, faults: Vec<LineProblem>) {
     for fault in faults {
         let span = places.span(fault.span);
         let problem = match fault.severity {
@@ -110,7 +110,7 @@ fn find(line: &mut Lexer<'_>, word: &Word, commands: &Commands) -> Option<Arc<dy
     let shown = shorten(&text);
     let message = match name {
         Some(_) => format!("unknown command `{shown}`"),
-        None => format!("a command like `/log` must stand here, but this is `{shown}`"),
+        None => format!("a command like `/log` must be here, but this is `{shown}`"),
     };
     line.error(word.span, message, help);
     None
@@ -137,7 +137,7 @@ fn complain(
         help = "a `#` at the beginning of a word begins a comment; put it in quotes to mean it".to_owned();
     }
     let message = format!("`{}`: {}", shorten(&command.text()), complaint.message);
-    line.faults.push(Fault { severity, span, message, help });
+    line.faults.push(LineProblem { severity, span, message, help });
 }
 
 /// Makes the callback of a line. When it runs, only values are filled in.

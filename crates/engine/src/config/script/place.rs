@@ -8,7 +8,7 @@ use super::super::tree::{Node, Source, Span, Style};
 
 /// How positions in a line map to positions in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Places {
+pub(super) enum PositionMap {
     /// The line begins here and is an exact part of the file.
     From(usize),
     /// The position of each byte, and of the end.
@@ -17,7 +17,7 @@ pub(super) enum Places {
     Whole(Span),
 }
 
-impl Places {
+impl PositionMap {
     /// The positions of a text that a node holds. The text may lack the white space at its end.
     pub(super) fn of_node(source: &Source, node: &Node, text: &str) -> Self {
         let written = source.slice(node.span);
@@ -102,7 +102,7 @@ mod tests {
         let node = tree.get("run").unwrap();
         let text = node.as_text().unwrap().trim_end();
         let start = text.find(part).unwrap();
-        let span = Places::of_node(&source, node, text).span(Span::new(start, start + part.len()));
+        let span = PositionMap::of_node(&source, node, text).span(Span::new(start, start + part.len()));
         source.slice(span).to_owned()
     }
 

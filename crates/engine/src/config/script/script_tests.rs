@@ -125,7 +125,7 @@ fn names_of_events_take_matchers_as_points_do() {
 fn every_mistake_of_every_line_is_reported_at_once() {
     let text = errors("hok x\nhook pre:tol /deny $toool\nhook pre:tool --prio 1 /lgo x\nhook pre:tool\n");
     for wanted in [
-        "hooks.arma:1:1: error: only `hook` lines are known here, but this begins with `hok`",
+        "hooks.arma:1:1: error: every line must begin with `hook`, but this begins with `hok`",
         "hooks.arma:2:6: error: unknown event `pre:tol`",
         "hooks.arma:2:20: error: unknown variable `$toool`",
         "hooks.arma:3:15: error: unknown option `--prio`",
@@ -152,7 +152,7 @@ fn a_problem_shows_its_line_with_carets() {
 fn a_name_that_is_taken_is_shown_with_both_places() {
     let yaml = "hooks: {PreToolUse: [{name: guard, command: 'true'}]}";
     let text = load("hook Stop --name guard /log info x\n", yaml).unwrap_err();
-    assert!(text.contains("hooks.arma:1:18: error: a hook named `guard` exists already"), "{text}");
+    assert!(text.contains("hooks.arma:1:18: error: there is already a hook named `guard`"), "{text}");
     assert!(text.contains("the first one is here: hooks.yaml:2:29"), "{text}");
 }
 

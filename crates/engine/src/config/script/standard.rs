@@ -87,7 +87,7 @@ impl SlashCommand for Deny {
         if args.first().and_then(Argument::literal).is_some_and(|reason| reason.trim().is_empty()) {
             return Err(ArgumentProblem::new("the reason is empty")
                 .about(0)
-                .with_help("say why, for who is denied"));
+                .with_help("say why, for the model or person that is denied"));
         }
         Ok(())
     }
@@ -146,10 +146,10 @@ impl SlashCommand for Perms {
         let reply = match self.0.of(capability) {
             Some(Permission::Allow) => Reply::none(),
             Some(Permission::Ask) => match asking(call.event.kind()) {
-                Asking::Ask => Reply::ask(format!("`{capability}` needs a permission")),
+                Asking::Ask => Reply::ask(format!("`{capability}` needs permission")),
                 Asking::Deny => {
                     let event = call.event.name();
-                    Reply::deny(format!("`{capability}` needs a permission, and {event} cannot ask for it"))
+                    Reply::deny(format!("`{capability}` needs permission, and {event} cannot ask for it"))
                 }
             },
             Some(Permission::Deny) => Reply::deny(format!("`{capability}` is denied by the permissions")),

@@ -19,7 +19,7 @@ pub(super) struct Budget {
 
 /// Why a value cannot be copied.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum CopyError {
     /// The budget is used up.
     Budget,
     /// It would be nested too deeply.
@@ -33,20 +33,20 @@ impl Budget {
     }
 
     /// Copies a value, which may have at most `levels` nested lists and mappings.
-    pub(super) fn copy(&mut self, node: &Node, levels: usize) -> Result<Node, Over> {
-        self.nodes = self.nodes.checked_sub(1).ok_or(Over::Budget)?;
+    pub(super) fn copy(&mut self, node: &Node, levels: usize) -> Result<Node, CopyError> {
+        self.nodes = self.nodes.checked_sub(1).ok_or(CopyError::Budget)?;
         let value = match &node.value {
             Value::Null => Value::Null,
             Value::Bool(truth) => Value::Bool(*truth),
             Value::Number(digits) => Value::Number(self.charge(digits)?.into()),
             Value::Text(text) => Value::Text(self.charge(text)?.to_owned()),
             Value::List(items) => {
-                let levels = levels.checked_sub(1).ok_or(Over::Depth)?;
+                let levels = levels.checked_sub(1).ok_or(CopyError::Depth)?;
                 let copies = items.iter().map(|item| self.copy(item, levels));
                 Value::List(copies.collect::<Result<_, _>>()?)
             }
             Value::Map(entries) => {
-                let levels = levels.checked_sub(1).ok_or(Over::Depth)?;
+                let levels = levels.checked_sub(1).ok_or(CopyError::Depth)?;
                 let copies = entries.iter().map(|entry| self.copy_entry(entry, levels));
                 Value::Map(copies.collect::<Result<_, _>>()?)
             }
@@ -54,14 +54,14 @@ impl Budget {
         Ok(Node { value, span: node.span, style: node.style })
     }
 
-    fn copy_entry(&mut self, entry: &MapEntry, levels: usize) -> Result<MapEntry, Over> {
+    fn copy_entry(&mut self, entry: &MapEntry, levels: usize) -> Result<MapEntry, CopyError> {
         let key = self.charge(&entry.key)?.to_owned();
         let value = self.copy(&entry.value, levels)?;
         Ok(MapEntry { key, key_span: entry.key_span, value })
     }
 
-    fn charge<'t>(&mut self, text: &'t str) -> Result<&'t str, Over> {
-        self.bytes = self.bytes.checked_sub(text.len()).ok_or(Over::Budget)?;
+    fn charge<'t>(&mut self, text: &'t str) -> Result<&'t str, CopyError> {
+        self.bytes = self.bytes.checked_sub(text.len()).ok_or(CopyError::Budget)?;
         Ok(text)
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Mark};
 
-use super::alias::{Budget, Over};
+use super::alias::{Budget, CopyError};
 use super::node::{MapEntry, Node, Value};
 use super::problem::{Problem, Problems, shorten};
 use super::quick;
@@ -271,13 +271,13 @@ impl<'a> Builder<'a> {
         let name = shorten(self.source.slice(span));
         match copy {
             Some(Ok(node)) => self.add_alias(Node { span, ..node }),
-            Some(Err(Over::Depth)) => return self.stop(syntax::too_deep(self.source, start)),
-            Some(Err(Over::Budget)) => {
+            Some(Err(CopyError::Depth)) => return self.stop(syntax::too_deep(self.source, start)),
+            Some(Err(CopyError::Budget)) => {
                 let message = format!("`{name}` repeats too much: aliases may add 10,000 values and 4 MiB");
                 return self.stop(Problem::error(self.source, span, message));
             }
             None if self.stack.frames().iter().any(|frame| frame.anchor == id) => {
-                let message = format!("`{name}` stands inside the value it refers to");
+                let message = format!("`{name}` is inside the value that it refers to");
                 return self.stop(Problem::error(self.source, span, message));
             }
             // It refers to a part of an invalid key, which was already reported.

@@ -220,7 +220,7 @@ fn aliases_can_be_keys() {
 
 #[test]
 fn alias_to_itself_is_a_problem() {
-    assert_eq!(messages("a: &x [1, *x]"), ["`*x` stands inside the value it refers to"]);
+    assert_eq!(messages("a: &x [1, *x]"), ["`*x` is inside the value that it refers to"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
     if text.bytes().fold(false, |odd, byte| odd | is_odd(byte)) {
         return None;
     }
-    let mut reader = Reader { text, at: 0, column: 0, depth: 0, lines: false };
+    let mut reader = QuickReader { text, at: 0, column: 0, depth: 0, lines: false };
     reader.next_line();
     let node = match reader.peek() {
         b'{' if reader.column == 0 => {
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> Option<Node> {
     (reader.at == text.len()).then_some(node)
 }
 
-struct Reader<'a> {
+struct QuickReader<'a> {
     text: &'a str,
     at: usize,
     /// The column of the first character of the current line.
@@ -59,7 +59,7 @@ struct Reader<'a> {
     lines: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> QuickReader<'a> {
     /// The next byte; 0 at the end.
     fn peek(&self) -> u8 {
         self.peek_at(self.at)
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a key is next.
     fn is_key(&self) -> bool {
-        let mut ahead = Reader { text: self.text, ..*self };
+        let mut ahead = QuickReader { text: self.text, ..*self };
         ahead.key(false).is_some()
     }
 

@@ -34,11 +34,11 @@ pub(super) struct Frame {
 /// What an open list or mapping holds so far.
 pub(super) enum Body {
     List(Vec<Node>),
-    Map(Vec<MapEntry>, Key),
+    Map(Vec<MapEntry>, KeyState),
 }
 
 /// The state of a mapping's next entry.
-pub(super) enum Key {
+pub(super) enum KeyState {
     /// The next value is its key.
     Awaited,
     /// The next value belongs to this key.
@@ -59,7 +59,7 @@ struct ParentLink {
 impl Body {
     /// An empty mapping.
     pub(super) fn map() -> Self {
-        Self::Map(Vec::new(), Key::Awaited)
+        Self::Map(Vec::new(), KeyState::Awaited)
     }
 
     fn len(&self) -> usize {
@@ -96,7 +96,7 @@ impl Stack {
     /// Whether what comes next is a key.
     pub(super) fn awaits_key(&self) -> bool {
         let innermost = self.frames.last().map(|frame| &frame.body);
-        matches!(innermost, Some(Body::Map(_, Key::Awaited)))
+        matches!(innermost, Some(Body::Map(_, KeyState::Awaited)))
     }
 
     /// Starts a list or mapping inside the innermost one.
@@ -122,7 +122,7 @@ impl Stack {
             && let Body::Map(_, key) = &mut frame.body
         {
             frame.end = frame.end.max(span.end);
-            *key = Key::Read(text, span);
+            *key = KeyState::Read(text, span);
         }
     }
 
@@ -140,11 +140,11 @@ impl Stack {
             }
             Body::Map(entries, key) => (entries, key),
         };
-        match std::mem::replace(key, Key::Awaited) {
-            Key::Read(key, key_span) => entries.push(MapEntry { key, key_span, value: node }),
-            Key::Refused => {}
-            Key::Awaited => {
-                *key = Key::Refused;
+        match std::mem::replace(key, KeyState::Awaited) {
+            KeyState::Read(key, key_span) => entries.push(MapEntry { key, key_span, value: node }),
+            KeyState::Refused => {}
+            KeyState::Awaited => {
+                *key = KeyState::Refused;
                 return Err(NotAKey(node));
             }
         }

@@ -32,7 +32,7 @@ const WORDINGS: &[Wording] = &[
     ),
     (
         "only valid inside a block",
-        "an item with `- ` cannot stand inside `[ ]` or `{ }`",
+        "an item with `- ` is not allowed inside `[ ]` or `{ }`",
         "separate the items with commas",
     ),
     ("cannot start with '-'", "a single `-` must be in quotes here", "write `\"-\"`"),
@@ -49,7 +49,7 @@ const WORDINGS: &[Wording] = &[
     ),
     (
         "trailing content after",
-        "unexpected text behind the closing quote",
+        "unexpected text after the closing quote",
         "a quote inside quoted text is written `''` in single quotes and `\\\"` in double quotes",
     ),
     (
@@ -58,12 +58,16 @@ const WORDINGS: &[Wording] = &[
         "or is a closing `]` or `}` missing above it?",
     ),
     ("misplaced bracket", "this bracket closes nothing", "remove it, or put the value in quotes"),
-    ("may not precede any of", "a space is missing behind the `:`", "write `: `"),
-    ("placement of ':'", "a `:` cannot stand here", "is a closing `]` missing above it?"),
-    ("mapping keys are not allowed", "a `?` key cannot stand here", "put the value in quotes if it is text"),
+    ("may not precede any of", "a space is missing after the `:`", "write `: `"),
+    ("placement of ':'", "a `:` is not allowed here", "is a closing `]` missing above it?"),
+    (
+        "mapping keys are not allowed",
+        "a `?` key is not allowed here",
+        "put the value in quotes if it is text",
+    ),
     (
         "comment intercepting",
-        "a comment cannot stand in the middle of a text of several lines",
+        "a comment is not allowed in the middle of a text of several lines",
         "put the text in quotes, or the comment on a line above",
     ),
     (
@@ -93,15 +97,15 @@ const WORDINGS: &[Wording] = &[
     ("document end marker", "nothing may follow `...` on its line", "remove it"),
     (
         "byte order mark",
-        "an invisible character, a byte order mark, stands in the middle of the file",
+        "there is an invisible character, a byte order mark, in the middle of the file",
         "delete it and write the text around it again",
     ),
     ("expected node content", "a value is missing here", "or is there a comma too many?"),
     ("end of plain scalar", "a value is missing here", "or is there a comma too many?"),
 ];
 
-const BAD_TAG: &str = "this tag is not written right";
-const QUOTE_TAG: &str = "put the value in quotes if its `!` is no tag";
+const BAD_TAG: &str = "this tag is not valid";
+const QUOTE_TAG: &str = "put the value in quotes if its `!` is not a tag";
 
 /// Errors that can be caused by a tab in the indentation: on a line that starts with a tab, the tab is
 /// reported.
@@ -143,7 +147,7 @@ pub(super) fn explain(source: &Arc<Source>, info: &str, at: usize, open: Option<
     }
     if info.contains("simple key") {
         let message = "this line is neither `key: value` nor `- item`";
-        return problem(content_before(source, at), message, "is a `:` or the space behind it missing?");
+        return problem(content_before(source, at), message, "is a `:` or the space after it missing?");
     }
     if info.contains("mapping values") {
         return misplaced_key(source, at);
@@ -237,7 +241,7 @@ fn misplaced_key(source: &Arc<Source>, at: usize) -> Problem {
     }
     let start = line.start + (before.len() - before.trim_start().len());
     Problem::error(source, Span::new(start, at), "this key does not fit the line above it").with_help(
-        "keys of one mapping start in the same column, and a key above others has nothing behind its `:`",
+        "keys of one mapping start in the same column, and a key above others has nothing after its `:`",
     )
 }
 
@@ -250,9 +254,9 @@ fn reference(source: &Arc<Source>, info: &str, at: usize) -> Problem {
         let name = word.trim_start_matches('*');
         format!("`{word}` is an alias, but there is no anchor `&{name}` above it")
     } else if word.starts_with(['*', '&']) {
-        format!("the name is missing behind `{word}`")
+        format!("the name is missing after `{word}`")
     } else {
-        "this anchor cannot stand here".to_owned()
+        "an anchor is not allowed here".to_owned()
     };
     Problem::error(source, Span::new(at, at + end), message)
         .with_help(format!("write `\"{word}\"` if it is meant as text"))
@@ -282,7 +286,7 @@ fn escape(source: &Arc<Source>, info: &str, start: usize) -> Problem {
         (format!("hexadecimal digits are missing in `{shown}`"), help)
     } else {
         let help = "write `\\\\` for a backslash, or use single quotes, which leave it alone";
-        (format!("`{shown}` means nothing in double quotes"), help)
+        (format!("`{shown}` is not a valid escape in double quotes"), help)
     };
     Problem::error(source, span, message).with_help(help)
 }

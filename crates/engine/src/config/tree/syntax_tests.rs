@@ -45,10 +45,10 @@ fn second_colon_in_a_value_is_reported() {
 
 #[test]
 fn bare_glob_is_reported_with_the_quotes_it_needs() {
-    check("matcher: *\n", 1, 10, "*", "the name is missing behind `*`");
+    check("matcher: *\n", 1, 10, "*", "the name is missing after `*`");
     assert_eq!(help("matcher: *\n"), "write `\"*\"` if it is meant as text");
     assert_eq!(help("matcher: [*.py, b]\n"), "write `\"*.py\"` if it is meant as text");
-    check("a: &\n", 1, 4, "&", "the name is missing behind `&`");
+    check("a: &\n", 1, 4, "&", "the name is missing after `&`");
 }
 
 #[test]
@@ -63,16 +63,16 @@ fn quote_that_is_not_closed_is_reported_where_it_opens() {
     check("a: \"foo\n", 1, 4, "\"", "this quoted text is never closed");
     check("a: 'foo\nb: 1\n", 1, 4, "'", "this quoted text goes on in a line that is not indented");
     check("a: 'b\n---\nc'", 1, 4, "'", "this quoted text is not closed before the document ends");
-    check("a: 'it's'\n", 1, 8, "s", "unexpected text behind the closing quote");
+    check("a: 'it's'\n", 1, 8, "s", "unexpected text after the closing quote");
 }
 
 #[test]
 fn wrong_escape_is_reported_where_it_is() {
-    check("é: \"\\\\ re:\\d+\"\n", 1, 11, "\\d", "`\\d` means nothing in double quotes");
+    check("é: \"\\\\ re:\\d+\"\n", 1, 11, "\\d", "`\\d` is not a valid escape in double quotes");
     check("a: \"\\xZZ\"\n", 1, 5, "\\x", "hexadecimal digits are missing in `\\x`");
     check("a: \"\\n\\u00e\"", 1, 7, "\\u00e", "hexadecimal digits are missing in `\\u00e`");
     check("a: \"\\ud83d\\ude00\\ud83d\"\n", 1, 17, "\\ud83d", "`\\ud83d` is not a character");
-    check("a: \"\\é\"\n", 1, 5, "\\é", "`\\é` means nothing in double quotes");
+    check("a: \"\\é\"\n", 1, 5, "\\é", "`\\é` is not a valid escape in double quotes");
     check("a: \"\\UFFFFFFFF\"\n", 1, 5, "\\UFFFFFFFF", "`\\UFFFFFFFF` is not a character");
 }
 
@@ -83,7 +83,7 @@ fn bracket_that_is_not_closed_is_reported_where_it_opens() {
     check("a: [1,\n", 1, 4, "[", "this `[` is never closed");
     check("a: [b: c\n", 1, 4, "[", "this `[` is never closed");
     check("a: [1, 2]]", 1, 10, "]", "this bracket closes nothing");
-    check("a: [1, 2\nb: 3\n", 2, 2, ":", "a `:` cannot stand here");
+    check("a: [1, 2\nb: 3\n", 2, 2, ":", "a `:` is not allowed here");
     check("a:\n  b: [\n1]", 3, 1, "1", "this line must be indented more than the key it belongs to");
 }
 
@@ -103,14 +103,14 @@ fn surplus_comma_is_reported() {
 
 #[test]
 fn missing_spaces_are_reported() {
-    check("{a:[1]}", 1, 3, ":", "a space is missing behind the `:`");
+    check("{a:[1]}", 1, 3, ":", "a space is missing after the `:`");
     check("a: \"x\"#c\n", 1, 7, "#", "a space is missing before the `#` of this comment");
 }
 
 #[test]
 fn list_item_in_the_wrong_place_is_reported() {
     check("a: - b\n", 1, 4, "-", "a list item cannot start here");
-    check("a: [\n  - b ]", 2, 3, "-", "an item with `- ` cannot stand inside `[ ]` or `{ }`");
+    check("a: [\n  - b ]", 2, 3, "-", "an item with `- ` is not allowed inside `[ ]` or `{ }`");
     check("a: [-]", 1, 5, "-", "a single `-` must be in quotes here");
 }
 
@@ -129,14 +129,14 @@ fn broken_block_is_reported() {
 
 #[test]
 fn rare_mistakes_have_words_too() {
-    check("a: x # c\n  y\n", 1, 6, "#", "a comment cannot stand in the middle of a text of several lines");
-    check("a: !x!y z\n", 1, 4, "!", "this tag is not written right");
-    check("a: !é z\n", 1, 4, "!", "this tag is not written right");
+    check("a: x # c\n  y\n", 1, 6, "#", "a comment is not allowed in the middle of a text of several lines");
+    check("a: !x!y z\n", 1, 4, "!", "this tag is not valid");
+    check("a: !é z\n", 1, 4, "!", "this tag is not valid");
     check("{a: 1} b\n", 1, 8, "b", "this does not belong to the value above it");
     check("a: 1\n... x\n", 2, 5, "x", "nothing may follow `...` on its line");
     check("%YAML 1\n---\na", 1, 1, "%", "this `%` line is not understood");
-    check("a: ? b\n", 1, 4, "?", "a `?` key cannot stand here");
-    let bom = "an invisible character, a byte order mark, stands in the middle of the file";
+    check("a: ? b\n", 1, 4, "?", "a `?` key is not allowed here");
+    let bom = "there is an invisible character, a byte order mark, in the middle of the file";
     check("a: 1\n\u{feff}b: 2\n", 2, 1, "\u{feff}", bom);
 }
 

@@ -75,7 +75,7 @@ impl CallError {
             }
             (Cause::Late, CallStep::Calling) => (
                 FailureKind::Timeout,
-                format!("it was not done after {timeout:?}, and its worker was killed"),
+                format!("it did not finish within {timeout:?}, and its worker was killed"),
             ),
             (Cause::Cancelled, CallStep::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())

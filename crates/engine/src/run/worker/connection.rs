@@ -14,7 +14,7 @@ use super::interpreter::{Hello, Setup};
 use super::loaded::Loaded;
 use super::process::Process;
 use super::request::{CallRequest, LoadRequest, push_call, push_environment, push_hello, push_load};
-use super::response::{Reader, Response};
+use super::response::{Response, ResponseReader};
 use crate::registry::PythonSpec;
 
 /// Requests with a smaller event are written in one piece; also the size of one read.
@@ -36,7 +36,7 @@ struct Awaited {
 #[derive(Debug)]
 pub(super) struct Connection {
     process: Process,
-    reader: Reader,
+    reader: ResponseReader,
     loaded: Loaded,
     next_id: u64,
     printed: Vec<u8>,
@@ -68,7 +68,7 @@ impl Connection {
             facts,
             variables: Vec::new(),
             variables_changed: false,
-            reader: Reader::default(),
+            reader: ResponseReader::default(),
             loaded: Loaded::default(),
             next_id: 1,
             printed: Vec::new(),

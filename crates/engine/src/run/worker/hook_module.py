@@ -1,8 +1,8 @@
-"""What a Python hook of Crosier imports, and how its answers are read. One file for two places: workers have it in front
-of `worker.py`, and the package `crosier` has it as `crosier._hook`.
+"""What a Python hook of Crosier imports, and how its answers are read. It is used in two places: in workers, in front of
+`worker.py`, and in the package `crosier`, as `crosier._hook`.
 
-Every cold start of a worker waits for this file, so what is slow to import is imported where it is first needed: most
-hooks need neither json nor inspect, asyncio or traceback. It runs on Python 3.9 and later, without anything installed.
+Loading this file delays every cold start of a worker, so slow modules are imported where they are first needed: most
+hooks need neither json nor inspect, asyncio or traceback. It runs on Python 3.9 and later, without dependencies.
 """
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ join = "".join
 class Failure(Exception):
     """Why there is no reply: one of the engine's failure kinds, a line for people, and a traceback if there is one.
 
-    `deny` is the reason of a reply that could not be written and yet denies. A payload can be made so large or odd that
-    a reply which quotes it fails; that must not undo the deny."""
+    `deny` is the reason of a denial whose reply could not be serialized. An attacker can make a payload so large or so
+    unusual that a reply which quotes it fails; that must not undo the denial."""
 
     def __init__(self, kind: str, detail: str, traceback: str = "", deny: str | None = None) -> None:
         self.kind, self.detail, self.traceback, self.deny = kind, detail[:2_000], traceback[-MAX_TRACEBACK:], deny
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
-# The package `json` imports `re`, and that costs half as much as starting python. Its C half does the same alone.
+# The package `json` imports `re`, which takes half as long as starting python. Its C part works without it.
 # Integers keep their digits. Floats are doubles: 1e400 arrives as inf, and a reply with inf or nan is refused.
 
 def refuse(value: object) -> None:
@@ -116,7 +116,7 @@ class HookEvent(dict):
     __dataclass_fields__ = Fields(*ORDER[:-1], tool_output=None)
 
     def __init__(self, *values: object, **fields: object) -> None:
-        """Made of a dict, or of values in the order of the fields, or of their names."""
+        """From a dict, from values in the order of the fields, or from keyword arguments."""
         if len(values) == 1 and isinstance(values[0], dict):
             dict.__init__(self, values[0])
         elif len(values) > len(self.ORDER):
@@ -153,14 +153,14 @@ class HookEvent(dict):
         return dict(self)
 
     def to_json(self) -> str:
-        """The text exactly as it was sent: unlike serializing it again, that works for every payload."""
+        """The text exactly as it was sent: unlike serializing it again, this works for every payload."""
         return str(getattr(self, "_sent", None) or encode(self), "utf-8")
 
 
 class HookResult:
-    """What a hook answers: a dataclass with MassGen's fields in their order, and any other key of a reply by its name in
-    snake case (`system_message`, `additional_context`, `continue_`). One with nothing but defaults is no opinion; an
-    allow that looks like the default but is intended is `explicit`."""
+    """A hook's answer: a dataclass with MassGen's fields in their order, and any other key of a reply in snake case
+    (`system_message`, `additional_context`, `continue_`). With only default values it is no opinion; `explicit` marks an
+    allow that is meant as a decision although it looks like the default."""
 
     __match_args__ = ORDER = ("allowed", "metadata", "modified_args", "decision", "reason", "updated_input", "inject",
                               "hook_errors", "executed_hooks")
@@ -201,14 +201,14 @@ class HookResult:
 
     @classmethod
     def from_dict(cls, data: dict) -> "HookResult":
-        """Made from `to_dict` or a hook's JSON; a decision in it counts as explicit."""
+        """From the result of `to_dict`, or from a hook's JSON; a decision in it counts as explicit."""
         return cls(**{"explicit": "decision" in data or "allowed" in data, **data})
 
     def to_dict(self) -> dict:
         return {name: getattr(self, name) for name in self.ORDER}
 
     def add_error(self, error: str) -> None:
-        """Note something that went wrong and does not change the answer; the user is told."""
+        """Add an error that does not change the answer; the user is told."""
         self.hook_errors.append(error)
 
     def has_errors(self) -> bool:
@@ -227,7 +227,7 @@ def allow(reason: str | None = None, **more: object) -> HookResult:
 
 
 def deny(reason: str | None = None, **more: object) -> HookResult:
-    """Refuse."""
+    """Deny."""
     return HookResult.deny(reason, **more)
 
 
@@ -242,7 +242,7 @@ def inject(content: str, strategy: str = "tool_result", **more: object) -> HookR
 
 
 class HookContext:
-    """What a hook that takes a second argument learns about its call."""
+    """Information about the call, for a hook that takes a second argument."""
 
     def __init__(self, hook: str, phase: int, timeout: float) -> None:
         self.hook, self.deadline, self.stopped = hook, monotonic() + timeout, False
@@ -256,13 +256,13 @@ class HookContext:
 
     @property
     def cancelled(self) -> bool:
-        """Whether the reply is no longer awaited; there is a moment left to clean up."""
+        """Whether nobody waits for the reply any more; there is a short time left to clean up."""
         return self.stopped or self.remaining <= 0
 
 
 def takes_context(target) -> bool:
-    """Whether a callable wants a context as its second argument. A parameter with a default gets one only if it is named
-    for it. What cannot be called with an event is a TypeError: better now than in every call."""
+    """Whether a callable takes a context as its second argument. A parameter with a default gets one only if its name
+    says so. A callable that cannot take an event is a TypeError now, rather than in every call."""
     if type(target) is type(takes_context) and not (target.__defaults__ or target.__kwdefaults__ or vars(target)):
         code = target.__code__
         if code.co_argcount in (1, 2) and not code.co_kwonlyargcount:

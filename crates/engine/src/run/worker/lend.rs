@@ -33,14 +33,14 @@ pub struct PythonWorkers(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    pools: HashMap<PoolKey, Kept>,
+    pools: HashMap<PoolKey, KeptPool>,
     /// Equal functions share one `Arc`, by which a worker recognises a hook.
     specs: HashSet<Arc<PythonSpec>>,
     is_closed: bool,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct KeptPool {
     pool: Arc<Pool>,
     used: Instant,
 }
@@ -181,7 +181,7 @@ impl PythonWorkers {
                 {
                     ended.extend(state.pools.remove(&oldest));
                 }
-                state.pools.insert(key, Kept { pool: Arc::clone(&pool), used: Instant::now() });
+                state.pools.insert(key, KeptPool { pool: Arc::clone(&pool), used: Instant::now() });
                 pool
             }
         };

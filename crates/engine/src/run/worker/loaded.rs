@@ -19,10 +19,10 @@ const MAX_LOADED: usize = 1024;
 /// A worker identifies hooks by their index in this list. A name is not enough: another hook may have the
 /// same name later.
 #[derive(Debug, Default)]
-pub(super) struct Loaded(Vec<Known>);
+pub(super) struct Loaded(Vec<LoadedHook>);
 
 #[derive(Debug)]
-struct Known {
+struct LoadedHook {
     spec: Arc<PythonSpec>,
     hook: Arc<str>,
     /// As the worker found them; `None` if it could not load the hook, or has not yet.
@@ -33,7 +33,7 @@ type Files = BTreeMap<String, Option<Stamp>>;
 
 /// What a worker reports about a hook that it has loaded.
 #[derive(Deserialize)]
-struct Facts {
+struct LoadReport {
     watched: Files,
 }
 
@@ -52,7 +52,7 @@ impl Loaded {
     /// The number under which a hook is loaded.
     pub(super) fn number(&mut self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> usize {
         self.position(spec, hook).unwrap_or_else(|| {
-            self.0.push(Known { spec: Arc::clone(spec), hook: Arc::clone(hook), files: None });
+            self.0.push(LoadedHook { spec: Arc::clone(spec), hook: Arc::clone(hook), files: None });
             self.0.len() - 1
         })
     }
@@ -60,7 +60,7 @@ impl Loaded {
     /// Remembers the files of a hook that was loaded.
     pub(super) fn learn(&mut self, number: usize, response: &Response) {
         let facts = match response {
-            Response::Reply(bytes) => serde_json::from_slice::<Facts>(bytes).ok(),
+            Response::Reply(bytes) => serde_json::from_slice::<LoadReport>(bytes).ok(),
             Response::Nothing | Response::Failed(_) => None,
         };
         if let Some(known) = self.0.get_mut(number) {

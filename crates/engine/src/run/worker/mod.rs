@@ -72,7 +72,7 @@ fn call(
     resources.environment.check_depth()?;
     // Without this descriptor a shutdown could not stop a worker, so none is started.
     let shutdown = resources.processes.shutdown_fd().map_err(|error| {
-        let detail = format!("no descriptors are left to watch over its worker: {error}");
+        let detail = format!("no file descriptors are left to watch its worker: {error}");
         Failure::new(FailureKind::Import, detail)
     })?;
     let progress = |text: String| {

@@ -35,11 +35,11 @@ pub(super) struct Failed {
 
 /// Splits the bytes from a worker into responses.
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct ResponseReader {
     bytes: Vec<u8>,
 }
 
-impl Reader {
+impl ResponseReader {
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -54,7 +54,7 @@ impl Reader {
         let Some((head, rest)) = self.bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
         let [answered, length, status] = numbers(head);
         if answered.abs_diff(id) > FAR {
-            return Err("its worker wrote something else than an answer".to_owned());
+            return Err("its worker wrote something other than an answer".to_owned());
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         if length > MAX_BYTES {
@@ -72,7 +72,7 @@ impl Reader {
                 serde_json::from_slice(bytes)
                     .map_err(|error| format!("its worker failed and did not say why: {error}"))?,
             ),
-            _ => return Err(format!("its worker answered with the status {status}, which nobody knows")),
+            _ => return Err(format!("its worker answered with the status {status}, which is not known")),
         };
         self.bytes.drain(..HEAD + length);
         Ok(Some(response))
@@ -97,7 +97,7 @@ mod tests {
     fn a_response_is_read_when_it_is_complete() {
         let whole = answer(7, 3, 3, b"{\n}");
         for cut in 0..whole.len() {
-            let mut reader = Reader::default();
+            let mut reader = ResponseReader::default();
             reader.push(&whole[..cut]);
             assert!(reader.response(7).unwrap().is_none(), "at {cut}");
             reader.push(&whole[cut..]);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn responses_at_once_are_read_one_by_one() {
-        let mut reader = Reader::default();
+        let mut reader = ResponseReader::default();
         reader.push(&[answer(1, 0, 4, b""), answer(2, 2, 3, b"{}"), answer(3, 1, 3, b"")].concat());
         assert!(matches!(reader.response(1).unwrap(), Some(Response::Nothing)));
         assert!(matches!(reader.response(2).unwrap(), Some(Response::Reply(bytes)) if bytes == b"{}"));
@@ -119,8 +119,8 @@ mod tests {
     fn a_foreign_id_noise_and_a_huge_length_break_the_protocol() {
         for (bytes, part) in [
             (answer(8, 0, 3, b""), "answered request 8 instead of 7"),
-            (b"hello, I am a print(), and I have more to say than that".to_vec(), "else than an answer"),
-            (b"[]\n                     ".to_vec(), "else than an answer"),
+            (b"hello, I am a print(), and I have more to say than that".to_vec(), "other than an answer"),
+            (b"[]\n                     ".to_vec(), "other than an answer"),
             (answer(8, u64::MAX, 0, b""), "announced"),
             (answer(7, 9_999_999_999, 0, b""), "announced"),
             (answer(7, u64::MAX, 0, b""), "announced"),
@@ -128,7 +128,7 @@ mod tests {
             (answer(7, 0, u64::MAX, b""), "which nobody knows"),
             (answer(7, 4, 5, b"null"), "did not say why"),
         ] {
-            let mut reader = Reader::default();
+            let mut reader = ResponseReader::default();
             reader.push(&bytes);
             assert!(reader.response(7).unwrap_err().contains(part), "{}", bytes.escape_ascii());
         }
@@ -137,7 +137,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
-            let mut reader = Reader::default();
+            let mut reader = ResponseReader::default();
             reader.push(&bytes);
             let _ = reader.response(1);
         }
@@ -147,7 +147,7 @@ mod tests {
             id in 0..3_u64, length in 0..30_u64, status in 0..7_u64,
             bytes in proptest::collection::vec(any::<u8>(), 0..30),
         ) {
-            let mut reader = Reader::default();
+            let mut reader = ResponseReader::default();
             reader.push(&answer(id, length, status, &bytes));
             let _ = reader.response(1);
         }

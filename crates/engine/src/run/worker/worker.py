@@ -1,32 +1,31 @@
 """The Crosier worker: runs Python hooks for the engine, one call at a time, in a warm interpreter.
 
 The engine starts `python -I -X utf8 -c SOURCE` as the leader of a process group, with pipes on 0, 1 and 2. A request
-is six numbers of eight bytes, low byte first (its own number, bytes that follow, op, hook, phase, milliseconds left),
-and those bytes. Phase is three numbers: in the low byte 1 or 2, in the next one whether a guard is asked again, above
-them how many values of the event are large. Where those are (two numbers each) comes before the event:
+is a header of six little-endian 64-bit numbers (request id, length of the body, op, hook, phase, milliseconds left),
+followed by the body. `phase` packs three numbers: the low byte is 1 or 2, the next byte says whether a guard is asked
+again, and the rest is the number of large values in the event. Their positions (two numbers each) precede the event:
 
     1  0    HELLO  0  0  0
     2  76   LOAD   7  0  0      + {"name": "no-rm", "module": "guard", "function": "check", "paths": ["/cfg"]}
     3  1024 CALL   7  1  29900  + the event
-    0  17   ENVIRONMENT 0 0 0   + {"LANG": "de_DE"}, not answered: the variables of the calls behind it
+    0  17   ENVIRONMENT 0 0 0   + {"LANG": "de_DE"}, not answered: the variables for the calls after it
 
 `load` also takes `cwd` (absent: that of each event), `fork`, `max_reply` and, with the first hook, `record` (see the
-class `Record`). Its reply names the files that the hook is
-made of, as they were; the engine looks at them before each call, and has a hook whose files changed loaded anew.
+class `Record`). Its reply lists the files that the hook was loaded from, with their stamps; the engine checks them before
+each call, and reloads a hook whose files changed.
 
-An answer is three such numbers (that of the request, bytes that follow, status) and a reply. NONE is no opinion, and
-FAILED brings JSON: `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail`, `traceback` and
-`deny`. The end of input ends the worker.
-User code never meets the channel: its 0 is /dev/null, its 1 is the engine's stderr pipe.
+An answer is a header of three such numbers (request id, length of the body, status), followed by the body. NONE is no
+opinion. The body of FAILED is JSON: `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail`,
+`traceback` and `deny`. The worker exits at the end of its input.
+User code has no access to the channel: its stdin is /dev/null, its stdout is the engine's stderr pipe.
 
-Every call waits for what is done from `Channel.receive` to the write in `serve`, so nothing is done there that can be
-done before or elsewhere: no JSON but the event's and the reply's, no look at a file. Every cold start waits for this
-file, so what is slow to import is imported where it is first needed: most hooks need neither json nor inspect,
-asyncio, traceback or signal.
+The code from `Channel.receive` to the write in `serve` delays every call, so it does only what it must: no JSON except
+the event and the reply, no file access. Loading this file delays every cold start, so slow modules are imported where
+they are first needed: most hooks need neither json nor inspect, asyncio, traceback or signal.
 
-`hook_module.py` stands in front of this text: what hooks import, and how their answers are read.
+The engine puts `hook_module.py` in front of this text: what hooks import, and how their answers are read.
 """
-import _signal as signal  # the package makes enums first, and that takes as long as starting python
+import _signal as signal  # `signal` builds enums when it is imported, which takes as long as starting python
 import importlib
 import io
 import os
@@ -40,7 +39,7 @@ except ImportError:  # not CPython
 
 REQUEST, ANSWER = Struct("<6Q"), Struct("<3Q")
 HELLO, LOAD, CALL, ENVIRONMENT = OPS = 0, 1, 2, 6
-OK, NONE, FAILED = range(3, 6)  # and no op: an echo is no answer
+OK, NONE, FAILED = range(3, 6)  # different from the ops, so that an echoed request is not an answer
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
 # Taken early: a hook may patch `os`.
@@ -53,12 +52,12 @@ new_event, fill = dict.__new__, dict.update
 # --- The channel -----------------------------------------------------------------------------------------------------
 
 class Channel:
-    """The pipes from and to the engine, on descriptors of their own: no child inherits them, and they are so high that
-    no file of a hook is opened under their numbers, not even after the hook has closed them."""
+    """The pipes from and to the engine, on separate descriptors that no child inherits. Their numbers are so high that no
+    file of a hook gets them, not even after the hook has closed them."""
 
     def __init__(self) -> None:
         self.input, self.output, self.rest = os.dup2(0, 250, False), os.dup2(1, 251, False), b""
-        self.printed = os.dup2(2, 252, False)  # what hooks print goes there, also when one has closed 1 and 2
+        self.printed = os.dup2(2, 252, False)  # hooks' output goes there, even after a hook has closed 1 and 2
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
@@ -66,15 +65,15 @@ class Channel:
         os.register_at_fork(after_in_child=lambda: os.closerange(self.input, self.output + 1))
 
     def receive(self) -> tuple[tuple, bytes]:
-        """Read exactly one request: its numbers, and its bytes. The engine writes all of it at once, so it mostly comes
-        in one read."""
+        """Read exactly one request: its header and its body. The engine writes it at once, so one read is usually
+        enough."""
         data, self.rest = self.rest or self._read(), b""
         while len(data) < REQUEST.size:
             data += self._read()
         head, data = head_of(data), data[REQUEST.size :]
         if missing := head[1] - len(data):
             if head[2] not in OPS:
-                raise ValueError("this is no request")
+                raise ValueError("this is not a request")
             pieces = [data]
             while missing > 0:
                 pieces.append(self._read())
@@ -103,8 +102,8 @@ def answer(number: int, status: int, data: bytes = b"") -> bytes:
 
 
 def attempt(own: int, action, head: tuple, data: bytes) -> bytes:
-    """Do what may run user code and give the answer that tells how it ended. A hook may fork and return twice, also by
-    ways that Python does not know of; only the process of this id comes back from here."""
+    """Run an action that may run user code, and return the answer. A hook may fork and return twice, even in ways that
+    Python does not notice; only the process with this id returns from here."""
     try:
         answered = action(head, data)
     except Failure as failure:
@@ -112,22 +111,22 @@ def attempt(own: int, action, head: tuple, data: bytes) -> bytes:
     if getpid() != own:
         os._exit(0)
     if bypassed or "signal" in modules:
-        alarm(0)  # one that rings later would ring in somebody else's call
+        alarm(0)  # a pending alarm would go off during a later call
     return answered
 
 
 # --- JSON, within limits ---------------------------------------------------------------------------------------------
 
 def limit(depth: int, digits: int) -> None:
-    """Set how deep python goes, and how many digits of an integer it reads."""
+    """Set the recursion limit, and the maximum number of digits of an integer."""
     sys.setrecursionlimit(depth)
     if LIMITED:
         sys.set_int_max_str_digits(digits)
 
 
 def decode(data: bytes, scan=scan) -> object:
-    """Read JSON, under the limits of the start: where a hook has raised them, a deeply nested event would overflow the
-    stack and a long integer take for ever, and neither a crash nor a timeout denies as the failure `delivery` does."""
+    """Parse JSON under the original limits. If a hook has raised them, a deeply nested event could overflow the stack and
+    a long integer could take forever, and neither a crash nor a timeout denies as the failure `delivery` does."""
     depth, digits = depth_limit(), digit_limit()
     if depth != DEPTH or digits != MAX_DIGITS:
         limit(DEPTH, MAX_DIGITS)
@@ -137,7 +136,7 @@ def decode(data: bytes, scan=scan) -> object:
             limit(depth, digits)
     try:
         return scan(str(data, "utf-8"), 0)[0]
-    except (StopIteration, SystemError):  # from the C half alone, when the package is not there to say more
+    except (StopIteration, SystemError):  # raised by the C scanner, which has no better error without the package `json`
         raise ValueError("not JSON") from None
 
 
@@ -183,7 +182,7 @@ def stamp(path: str) -> tuple[int, int, int] | None:
 
 
 def is_file(path: str) -> bool:
-    """Whether there is something else than a folder."""
+    """Whether something other than a folder exists at this path."""
     try:
         return stat(path).st_mode & 0o170_000 != 0o040_000
     except OSError:
@@ -202,7 +201,7 @@ class SourceLoader(external.SourceFileLoader):
 
 
 def is_below(path: str, folders) -> bool:
-    """Whether a path is one of these folders or leads into one."""
+    """Whether a path is one of these folders or below one."""
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
@@ -210,15 +209,15 @@ class Record:
     """What a person trusted of a project: below its `folders` only the recorded `files` are loaded, each from source text
     with the recorded digest; `units` are folders within, such as a virtual environment, that are trusted as a whole.
 
-    A path counts as it is written and as it is behind links, so neither a link into the project nor one out of it goes
-    around the record. The rules hold in three places, because a hook may change `sys.path`, use the finders and loaders of
+    A path is checked as written and with links resolved, so a symlink into or out of the project does not get around the
+    record. The rules are enforced in three places, because a hook may change `sys.path`, use the finders and loaders of
     importlib itself, or call what they call:
 
-    - `RecordedFinder` serves every folder below the project's, whoever puts it on a path;
+    - `RecordedFinder` serves every folder below the project's, whoever adds it to a path;
     - the loaders of importlib, which others inherit from, read recorded source text or fail;
-    - python tells before it loads a library, or executes code of a file that was loaded in another way.
+    - an audit hook is called before python loads a library, or executes code of a file that was loaded in another way.
 
-    Code that a recorded file itself makes of text (`exec(text)`) is that file's own doing."""
+    Code that a recorded file generates itself (`exec(text)`) counts as part of that file."""
 
     def __init__(self, facts: dict) -> None:
         try:
@@ -244,12 +243,12 @@ class Record:
         return tuple({*map(os.path.normpath, folders), *map(os.path.realpath, folders)})
 
     def covers(self, path: str) -> bool:
-        """Whether the record decides about this path."""
+        """Whether this path must be in the record."""
         places = os.path.abspath(path), os.path.realpath(path)
         return any(is_below(place, self.folders) and not is_below(place, self.units) for place in places)
 
     def digest(self, path: str) -> str | None:
-        """The recorded digest of a file, by its path as written or by that of its folder behind links."""
+        """The recorded digest of a file, by its path as written or with the links of its folder resolved."""
         path = os.path.normpath(path)
         folder, name = os.path.split(path)
         return self.files.get(path) or self.files.get(os.path.join(os.path.realpath(folder), name))
@@ -263,7 +262,7 @@ class Record:
         if self.sha256(text).hexdigest() != recorded:
             raise self.refuse(path, "changed since it was trusted")
         code = compile(text, path, "exec", dont_inherit=True)
-        self.codes[id(code)] = code  # kept, or another one could get its id
+        self.codes[id(code)] = code  # kept alive, so that no other object gets its id
         return code
 
     @staticmethod
@@ -271,14 +270,14 @@ class Record:
         return ImportError(f"{path} {why}; see `crosier trust`", path=path)
 
     def _checked(self, get_code):
-        """The method of a loader, for files that the record does not decide about; its own for all others."""
+        """Replaces the method of a loader for files that must be in the record."""
         def checked(loader: object, fullname: str) -> object:
             path = loader.get_filename(fullname)
             return self.code(path) if self.covers(path) else get_code(loader, fullname)
         return checked
 
     def _unless_covered(self, init):
-        """The constructor of an importer, for paths that the record does not decide about."""
+        """Replaces the constructor of an importer: it refuses paths that must be in the record."""
         def checked(importer: object, path: str, *more: object) -> None:
             if self.covers(path):
                 raise self.refuse(os.fsdecode(path), "is no folder, and only recorded sources are loaded here")
@@ -298,7 +297,7 @@ class Record:
         elif event == "import" or event == "ctypes.dlopen":
             path = values[event == "import"]  # the file of a compiled extension, or of a library
             if not isinstance(path, (str, bytes)) or not stamp(path := os.fsdecode(path)):
-                return  # neither a file; or a name, which the system looks for in its own folders
+                return  # not a file, or a name that the system looks up in its own folders
             why = "is compiled code, and only recorded sources are loaded here"
         else:
             return
@@ -353,8 +352,8 @@ class SourceFinder(external.FileFinder):
 
 
 def source_finder(path: str) -> SourceFinder:
-    """The finder of a folder that is a hook's, or within one. What the interpreter has on its own path, such as a virtual
-    environment in the project, is not."""
+    """The finder for a hook's folder, or a folder below it. Folders on the interpreter's own path, such as a virtual
+    environment in the project, do not count."""
     def depth(folders) -> int:
         return max((len(folder) for folder in folders if path == folder or path.startswith(f"{folder}/")), default=-1)
     own = depth(HOOK_FOLDERS)
@@ -366,10 +365,10 @@ def source_finder(path: str) -> SourceFinder:
 class Source:
     """A module with hooks in it: found, imported, and imported again when it has changed.
 
-    Each searched folder becomes a private package, so that the module is the file beside the config and yet never
-    stands in for another of its name. Its neighbours are imported from the end of sys.path, so that they cannot shadow
-    the standard library. Watched are the module, its package and its neighbours (MAX_WATCHED files in all); when one
-    changes, all are imported afresh. A failed import is remembered until a file that it met or missed changes."""
+    Each searched folder becomes a private package, so that the file beside the configuration is used without shadowing
+    another module of the same name. Its neighbours are imported from the end of sys.path, so that they cannot shadow the
+    standard library. The module, its package and its neighbours are watched (MAX_WATCHED files in all); when one of them
+    changes, all are imported again. A failed import is remembered until a file that it read or looked for changes."""
 
     packages: dict[str, str] = {}
 
@@ -378,8 +377,8 @@ class Source:
         self._load()
 
     def find(self, function: str) -> tuple:
-        """The function to call, and whether it takes a context; of the module as it is on disk now. Most of its files
-        are looked at by the engine already; those that a failed import has missed are not."""
+        """The function to call, and whether it takes a context, from the module as it is on disk now. The engine already
+        checks most of its files, but not those that a failed import looked for."""
         for path, known in self.stamps.items():
             if stamp(path) != known:
                 for name in self._parts():
@@ -438,7 +437,7 @@ class Source:
 
 
 def resolve(module: object, function: str) -> tuple:
-    """Make a callable of what the config names, and see whether it wants a second argument."""
+    """Return the callable that the configuration names, and whether it takes a second argument."""
     if (target := getattr(module, function, None)) is None:
         names = [name for name, item in vars(module).items() if callable(item) and name[0] != "_"]
         raise AttributeError(f"there is no such function; the module has {', '.join(names) or 'none'}")
@@ -447,7 +446,7 @@ def resolve(module: object, function: str) -> tuple:
     if isinstance(target, type) or not callable(target):
         raise TypeError("neither a function nor a class with __call__")
     code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
-    if code and code.co_flags & 0x80:  # a coroutine: fetch what it needs before the first call
+    if code and code.co_flags & 0x80:  # a coroutine: import what it needs before the first call
         import asyncio  # noqa: F401
     return target, takes_context(target)
 
@@ -457,8 +456,8 @@ def resolve(module: object, function: str) -> tuple:
 class LargeEvent(HookEvent):
     """An event with large values, which are parsed on first use: most hooks do not use them.
 
-    What python's own code does with a dict without asking its methods does not see values that are not read yet, so
-    every method that looks at more than one of them reads all first."""
+    C code of python may access a dict without calling its methods, and would not see values that are not parsed yet. So
+    every method that uses more than one value parses all of them first."""
 
     __slots__ = ("_later", "_broken")  # the text of values that are not read, by field; why one could not be read
 
@@ -502,14 +501,14 @@ class LargeEvent(HookEvent):
 
 def take_large(data: bytes, count: int) -> tuple[object, bytes, dict]:
     """An event as it is sent with `count` large values: its other fields, its text, and the text of the large ones by
-    field. In the place of a large value python's reader finds a word that no JSON has, and asks what it stands for."""
+    field. Each large value is replaced by a word that is not JSON, for which python's scanner calls back."""
     start, text = 16 * count, memoryview(data)
     places = [start + int.from_bytes(text[at : at + 8], "little") for at in range(0, start, 8)]
     values = [bytes(text[begin:end]) for begin, end in zip(places[::2], places[1::2])]
     around = [bytes(text[end:begin]) for end, begin in zip([start, *places[1::2]], [*places[::2], len(data)])]
     left = iter(values)
     fields = decode(b"NaN".join(around), scanner(lambda _: next(left)))
-    later = {field: value for field, value in fields.items() if type(value) is bytes}  # which JSON has not
+    later = {field: value for field, value in fields.items() if type(value) is bytes}  # JSON has no bytes
     return fields, data[start:], later
 
 
@@ -520,7 +519,7 @@ class Hook:
     """A registered hook, ready to be called: `call` answers a call of it."""
 
     def load(self, head: tuple, data: bytes) -> bytes:
-        """Import the module, or what has changed of it, and see whether the function can be called."""
+        """Import the module, or its changed parts, and check that the function can be called."""
         global RECORD
         request = decode(data)
         if RECORD is None and "record" in request:
@@ -544,8 +543,8 @@ class Hook:
         raise self.failure.with_traceback(None)  # or it would grow, and keep every event that it refused
 
     def _answer_with_context(self, head: tuple, data: bytes) -> bytes:
-        """A hook that takes a context gets SIGTERM as `cancelled`, and the grace to clean up in; all others die of it
-        at once. One that gave up because its time was over has not answered: it is late."""
+        """For a hook that takes a context, SIGTERM sets `cancelled`, and it may use the grace period to clean up; any
+        other hook is killed at once. A hook that gives up because its time is over has not answered: it is late."""
         context = HookContext(self.name, head[4], head[5] / 1000)
         signal.signal(signal.SIGTERM, lambda *_: setattr(context, "stopped", True))
         try:
@@ -587,8 +586,8 @@ class Hook:
             raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
 
     def _answer_apart(self, head: tuple, data: bytes, context: HookContext | None = None) -> bytes:
-        """Answer from a fork. It leaves its answer in shared memory, which unlike a pipe cannot fill up, be held open
-        by a grandchild, or take more than its size; so it is enough to wait for the child."""
+        """Answer from a fork. It writes its answer to shared memory, which unlike a pipe cannot fill up or be held open
+        by a grandchild; so it is enough to wait for the child."""
         import mmap
         shared = mmap.mmap(-1, self.limit + 8 * MAX_TRACEBACK)
         try:
@@ -613,11 +612,11 @@ class Hook:
 
 
 def hold(folder: str) -> str | int:
-    """Open the folder that a hook and its module are in: to go there by descriptor takes half the time. The path still
-    leads to it as long as it leads to the module, and when it does not, the hook is loaded anew. Its number is as high
-    as those of the channel; where there are no such numbers left, it stays a path."""
+    """Open the folder of a hook and its module: changing to it by descriptor takes half the time. If the path leads
+    elsewhere later, the module has changed too, and the hook is reloaded. The descriptor's number is as high as those of
+    the channel; if no such number is left, the path is used."""
     global here
-    here = 0  # the number may stand for another folder from now on
+    here = 0  # the number may refer to another folder from now on
     try:
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -629,7 +628,7 @@ def hold(folder: str) -> str | int:
 
 
 def enter(folder: str | int) -> None:
-    """Go to a folder. Where the worker is stays known for a folder that is held, until somebody goes elsewhere."""
+    """Change to a folder. An open folder is remembered as the current one until something changes it."""
     global here
     chdir(folder)
     if type(folder) is int and not bypassed:
@@ -637,8 +636,8 @@ def enter(folder: str | int) -> None:
 
 
 def overhear(event: str, _: tuple) -> None:
-    """Python tells of what is done in it, and so of a hook that changes the folder. A hook that can call C functions
-    directly can do so unheard."""
+    """An audit hook that notices when a hook changes the folder. A hook that can call C functions directly can do so
+    unnoticed."""
     global here, bypassed
     if event == "os.chdir":
         here = 0
@@ -647,8 +646,8 @@ def overhear(event: str, _: tuple) -> None:
 
 
 def wait(awaitable) -> object:
-    """Await on an event loop that is kept, as making one takes longer than most hooks. Forked children make their own.
-    As with `asyncio.run`, tasks left over are cancelled: nothing of one call goes on in the next."""
+    """Await on a reused event loop, because creating one takes longer than most hooks. Forked children create their own.
+    As with `asyncio.run`, remaining tasks are cancelled, so that nothing of one call continues in the next."""
     import asyncio
     loop = LOOPS.get(getpid())
     if loop is None or loop.is_closed():
@@ -665,7 +664,7 @@ def wait(awaitable) -> object:
 # --- The worker ------------------------------------------------------------------------------------------------------
 
 def adopt(variables: dict) -> None:
-    """Have the environment of the start and these variables, and no others: each call brings those of its caller."""
+    """Set the environment to that of the start plus these variables: each call has those of its caller."""
     wanted = {**STARTED, **variables}
     for name in [name for name in environ if name not in wanted]:
         del environ[name]
@@ -703,14 +702,14 @@ environ, STARTED = os.environ, dict(os.environ)
 RECORD = None  # of the project, if its files are recorded
 HOOK_FOLDERS, PYTHON_FOLDERS = set(), tuple(os.path.normpath(path) for path in sys.path if path)
 sys.path_hooks.insert(0, source_finder)
-here, bypassed = 0, False  # the held folder that it is in, if that is known; whether a hook can do things unheard
+here, bypassed = 0, False  # the current folder, if it is open and known; whether a hook can bypass the audit hook
 sys.addaudithook(overhear)
-TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no character fails, none waits
+TEXT = {"encoding": "utf-8", "errors": "backslashreplace", "write_through": True}  # no errors, no buffering
 STREAMS = [io.TextIOWrapper(io.FileIO(CHANNEL.printed, "w", closefd=False), **TEXT) for _ in range(2)]
 for stream in STREAMS:
     stream.close = stream.flush  # the next hook needs it too
 sys.stdout, sys.stderr = STREAMS
-sys.dont_write_bytecode = True  # a cache would be believed when a file changes twice in a second
+sys.dont_write_bytecode = True  # a cache would look valid when a file changes twice within a second
 limit(DEPTH, MAX_DIGITS)
 sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier needs.")
 for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
@@ -730,8 +729,8 @@ def flush_all() -> None:
 
 
 def end() -> None:
-    """End as programs do, `atexit` included; but what a hook left behind must not keep anybody waiting: its threads are
-    not waited for, and a second is all there is. The engine kills a worker that takes longer than it waits."""
+    """Exit normally, with `atexit` handlers, but within a second, and without waiting for threads that hooks left
+    behind. The engine kills a worker that takes longer."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(1)
     atexit, threading = modules.get("atexit"), modules.get("threading")

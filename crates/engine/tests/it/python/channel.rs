@@ -24,10 +24,10 @@ def null(event): os.write(251, b'null\\n')
 def zeros(event): os.write(251, bytes(8))",
         );
         for (function, part) in [
-            ("text", "something else than an answer"),
-            ("line", "something else than an answer"),
+            ("text", "something other than an answer"),
+            ("line", "something other than an answer"),
             ("long", "announced an answer of 9999999999 bytes"),
-            ("null", "something else than an answer"),
+            ("null", "something other than an answer"),
             ("zeros", "its worker answered request 0 instead of"),
         ] {
             expect_lost(&desk, function, part);
@@ -39,7 +39,7 @@ def zeros(event): os.write(251, bytes(8))",
 fn an_endless_flood_on_the_channel_loses_the_worker_at_once() {
     each_way(|lab| {
         let desk = lab.desk("def floods(event):\n    while True: os.write(251, b'x' * 65536)");
-        expect_lost(&desk, "floods", "something else than an answer");
+        expect_lost(&desk, "floods", "something other than an answer");
     });
 }
 

@@ -104,7 +104,7 @@ impl<'a> Desk<'a> {
             if made.is_ok_and(|at| at + MARGIN <= late) {
                 trial.failed(
                     FailureKind::Timeout,
-                    &[&format!("not done after {timeout:?}"), "worker was killed"],
+                    &[&format!("did not finish within {timeout:?}"), "worker was killed"],
                 );
                 return trial;
             }

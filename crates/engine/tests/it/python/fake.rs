@@ -124,11 +124,11 @@ fn a_head_without_its_reply_and_an_end_lose_the_worker() {
 fn an_unknown_status_or_kind_loses_the_worker() {
     each_way(|lab| {
         for (wrong, part) in [
-            ("write(number, 6)", "the status 6, which nobody knows"),
+            ("write(number, 6)", "the status 6, which is not known"),
             ("write(number, FAILED, {'kind': 'whim'})", "did not say why"),
             ("write(number, FAILED)", "did not say why"),
-            ("write(2**64 - 1, NONE)", "else than an answer"),
-            ("os.write(1, b'{\\\"decision\\\": \\\"allow\\\"}\\n' * 2)", "else than an answer"),
+            ("write(2**64 - 1, NONE)", "other than an answer"),
+            ("os.write(1, b'{\\\"decision\\\": \\\"allow\\\"}\\n' * 2)", "other than an answer"),
         ] {
             let _ = std::fs::remove_file(lab.path("started"));
             expect_lost(lab, &format!("{wrong}\ntime.sleep(60)"), part);

@@ -34,7 +34,7 @@ def slow(event):
         );
         desk.pid();
         let trial = desk.fire("slow");
-        trial.failed(FailureKind::Timeout, &["not done after 1s"]);
+        trial.failed(FailureKind::Timeout, &["did not finish within 1s"]);
         assert!(trial.took < ms(1000 + 100 + 1500), "{trial:?}");
         assert!(desk.pid() > 0);
     });

@@ -74,9 +74,9 @@ fn an_interpreter_that_ends_without_a_word_denies() {
 fn an_interpreter_that_speaks_something_else_denies() {
     each_way(|lab| {
         let echo = lab.script("python", "#!/bin/sh\necho hello, this is no worker at all\nsleep 60\n");
-        desk(lab, &echo).fire("Bash").failed(FailureKind::Import, &["else than an answer"]);
+        desk(lab, &echo).fire("Bash").failed(FailureKind::Import, &["other than an answer"]);
         let cat = lab.script("cat", "#!/bin/sh\nexec cat\n");
-        desk(lab, &cat).fire("Bash").failed(FailureKind::Import, &["the status 0, which nobody knows"]);
+        desk(lab, &cat).fire("Bash").failed(FailureKind::Import, &["the status 0, which is not known"]);
     });
 }
 

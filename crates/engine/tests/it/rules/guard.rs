@@ -154,7 +154,7 @@ fn a_guard_that_wants_another_input_in_the_end_denies() {
     ])
     .fire_blocking(tool("Bash"));
     assert_eq!((outcome.decision, outcome.by.as_deref()), (Some(Decision::Deny), Some("normal")));
-    assert!(outcome.reason.unwrap().contains("wants another input than the one that later hooks left"));
+    assert!(outcome.reason.unwrap().contains("rejects the input as later hooks changed it"));
     // The same input in other words is no other input.
     let outcome = engine([
         normal().callback(|_: &PreToolUse| Reply::none().rewrite_input(json(r#"{ "command" : "pwd" }"#))),

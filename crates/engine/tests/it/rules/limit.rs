@@ -51,7 +51,7 @@ fn a_name_that_is_taken_is_refused() {
     let engine = engine([quiet("h")]);
     let error = engine.register(Hook::on(Stop).named("h").callback(|_: &Stop| ())).unwrap_err();
     assert_eq!(error, RegisterError::DuplicateName { name: "h".into() });
-    assert!(error.to_string().contains("give this one another"));
+    assert!(error.to_string().contains("choose another one"));
     engine.register_scoped("a", [quiet("h")]).unwrap();
     let error = engine.enter(Scope::new("a").hook(quiet("h"))).unwrap_err();
     assert_eq!(error, RegisterError::DuplicateName { name: "a/h".into() });

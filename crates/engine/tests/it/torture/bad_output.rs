@@ -29,26 +29,26 @@ macro_rules! bad {
 bad! {
     an_open_brace_is_bad_output: "{", "EOF";
     half_a_deny_is_bad_output: r#"{"decision":"deny","reason":"n"#, "EOF";
-    two_objects_are_bad_output: r#"{"decision":"allow"}{"decision":"deny"}"#, "text stands behind the reply";
-    two_lines_of_objects_are_bad_output: "{}\n{}\n", "text stands behind the reply";
+    two_objects_are_bad_output: r#"{"decision":"allow"}{"decision":"deny"}"#, "there is text after the reply";
+    two_lines_of_objects_are_bad_output: "{}\n{}\n", "there is text after the reply";
     an_array_is_bad_output: "[1]", "the reply is a list";
     a_bare_string_is_bad_output: r#""deny""#, "the reply is text";
     a_number_is_bad_output: "2", "the reply is a number";
-    a_bare_word_is_bad_output: "deny", "text stands where the reply should begin";
-    a_banner_before_the_reply_is_bad_output: "loading…\n{\"decision\":\"allow\"}", "text stands where";
-    text_behind_the_reply_is_bad_output: r#"{"decision":"allow"} done"#, "text stands behind the reply";
+    a_bare_word_is_bad_output: "deny", "the reply does not begin with a JSON object";
+    a_banner_before_the_reply_is_bad_output: "loading…\n{\"decision\":\"allow\"}", "does not begin with a JSON object";
+    text_behind_the_reply_is_bad_output: r#"{"decision":"allow"} done"#, "there is text after the reply";
     a_byte_order_mark_is_bad_output: "\u{feff}{\"decision\":\"allow\"}", "byte order mark";
-    a_nul_before_the_reply_is_bad_output: "\0{\"decision\":\"allow\"}", "text stands where";
-    a_nul_behind_the_reply_is_bad_output: "{\"decision\":\"allow\"}\0", "text stands behind the reply";
+    a_nul_before_the_reply_is_bad_output: "\0{\"decision\":\"allow\"}", "does not begin with a JSON object";
+    a_nul_behind_the_reply_is_bad_output: "{\"decision\":\"allow\"}\0", "there is text after the reply";
     a_nul_in_a_string_is_bad_output: "{\"decision\":\"allow\",\"reason\":\"a\0b\"}", "control character";
     bytes_that_are_not_utf_8_are_bad_output: b"{\"reason\":\"\xff\"}", "not UTF-8 (byte 11)";
     utf_16_is_bad_output: b"{\0}\0", "";
     a_nesting_of_100_000_is_bad_output:
         format!("{{\"updatedInput\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000)), "nested more than 128 deep";
-    a_list_nested_100_000_deep_is_bad_output: "[".repeat(100_000), "text stands where the reply should begin";
-    a_key_that_stands_twice_is_bad_output: r#"{"decision":"deny","decision":"allow"}"#, "`decision` stands in it twice";
+    a_list_nested_100_000_deep_is_bad_output: "[".repeat(100_000), "the reply does not begin with a JSON object";
+    a_key_that_stands_twice_is_bad_output: r#"{"decision":"deny","decision":"allow"}"#, "`decision` is in it twice";
     a_key_that_stands_twice_further_in_is_bad_output:
-        r#"{"updatedInput":{"a":1,"a":2}}"#, "`a` stands in it twice";
+        r#"{"updatedInput":{"a":1,"a":2}}"#, "`a` is in it twice";
     a_number_out_of_range_is_bad_output: r#"{"updatedInput":{"a":1e309}}"#, "number out of range";
     nan_is_bad_output: r#"{"updatedInput":{"a":NaN}}"#, "expected value";
     an_unknown_decision_word_is_bad_output: r#"{"decision":"maybe"}"#, "unknown decision `maybe`";

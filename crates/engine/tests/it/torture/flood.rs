@@ -6,7 +6,7 @@ use super::lab::{Way, each_way, one_way};
 use super::vitals::peak_bytes;
 
 pub(super) const MEBIBYTE: usize = 1 << 20;
-const OVERSIZE: &str = "its reply is larger than 1048576 bytes; nothing of it is used";
+const OVERSIZE: &str = "its reply is larger than 1048576 bytes and was discarded";
 
 /// Fails when the process took much more memory than the limits on output allow.
 fn expect_small(before: Option<u64>) {

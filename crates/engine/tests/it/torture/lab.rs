@@ -322,5 +322,5 @@ impl Trial<'_> {
 
 /// What a report says of a hook that was killed at its deadline.
 pub(super) fn late(timeout: Duration) -> String {
-    format!("it was not done after {timeout:?} and was killed")
+    format!("it did not finish within {timeout:?} and was killed")
 }

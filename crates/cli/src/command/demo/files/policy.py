@@ -2,5 +2,5 @@ from crosier import deny
 
 
 def check(event):
-    if event.args.get("path") == "diary.md":
-        return deny("a diary is private")
+    if event.args.get("path") == "private.md":
+        return deny("this file is private")
