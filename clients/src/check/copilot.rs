@@ -1,7 +1,7 @@
 //! What is checked in Copilot CLI.
 
 use super::expect::told;
-use super::{Scenario, shared};
+use super::{Scenario, edge, shared};
 use crate::agent::Agent;
 
 pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
@@ -18,6 +18,7 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
         shared::resume_once(agent),
         shared::resume_always(9),
         shared::halt(agent),
+        edge::secret(agent),
         shared::mcp_changed(shared::mcp(agent, "demo-touch")),
     ]);
     scenarios

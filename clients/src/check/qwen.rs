@@ -1,8 +1,11 @@
 //! What is checked in Qwen Code.
 
-use super::expect::{told, told_times};
-use super::{Scenario, shared};
+use super::expect::{all, made, not_made, result_has, told, told_times};
+use serde_json::json;
+
+use super::{Scenario, edge, shared};
 use crate::agent::Agent;
+use crate::model::{Call, Turn};
 
 pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
     let mut scenarios = shared::basics(agent);
@@ -22,7 +25,34 @@ pub(crate) fn qwen(agent: &dyn Agent) -> Vec<Scenario> {
         shared::resume_once(agent),
         shared::resume_always(8),
         shared::halt(agent),
+        edge::secret(agent),
+        edge::subagent(agent, spawn()),
+        indirect(),
         shared::mcp_told(shared::mcp(agent, "mcp__demo__touch")),
     ]);
     scenarios
+}
+
+fn spawn() -> Call {
+    let input = json!({
+        "description": "look", "prompt": "[[helper]] Look around.", "subagent_type": "general-purpose",
+        "run_in_background": false,
+    });
+    Call::new("spawn", "agent", input)
+}
+
+/// A tool that calls another one by its name.
+fn indirect() -> Scenario {
+    let call = |id, command: &str| {
+        let input = json!({"command": command, "description": "A step", "is_background": false});
+        Turn::call(Call::new(id, "tool_call", json!({"name": "run_shell_command", "arguments": input})))
+    };
+    shared::by_word("indirect call")
+        .turns([
+            call("free", "touch free"),
+            call("deny", "touch denied # case:deny"),
+            Turn::text("Finished."),
+        ])
+        .check("a tool that is called by another tool is judged", all([made("free"), not_made("denied")]))
+        .check("the reason reaches the model", result_has("deny", "REASON-DENY"))
 }

@@ -166,12 +166,14 @@ fn a_late_hook_is_killed_and_what_acts_is_denied() {
 #[test]
 fn an_agent_may_leave_stdin_open() {
     let lab = Lab::with(POLICY);
-    let mut child = lab.command(&["hook", "claude"]).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(event("PreToolUse", &push()).to_string().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("deny"));
-    drop(stdin);
+    for mark in ["", "\u{feff}", "\u{feff}\u{feff}"] {
+        let mut child = lab.command(&["hook", "claude"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(format!("{mark}{}\r\n", event("PreToolUse", &push())).as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().contains("deny"), "{mark:?}");
+        drop(stdin);
+    }
 }
 
 #[test]

@@ -28,7 +28,12 @@ pub(super) static CLAUDE: Agent = Agent {
     proof: Proof::Run("2.1.325"),
     event_at: &["hook_event_name"],
     fields: &[],
-    tools: &[Tool::new("Agent", "Task"), Tool::new("Task", "Task").also(&["Agent"])],
+    tools: &[
+        Tool::new("Agent", "Task"),
+        Tool::new("Task", "Task").also(&["Agent"]),
+        // It runs a command in the background, or listens to a socket.
+        Tool::new("Monitor", "Bash").when("command"),
+    ],
     mcp: Mcp::Same,
     version_at: "version",
     project: &[Place::Variable("CLAUDE_PROJECT_DIR")],

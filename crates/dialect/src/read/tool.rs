@@ -49,15 +49,17 @@ impl ToolCall {
             Some(text) if text.starts_with('{') => Json::parse(&text).unwrap_or(own_input.clone()),
             _ => own_input.clone(),
         };
-        let tool = agent.tools.iter().find(|tool| tool.own == own_name);
+        let has = |field: &str| own_input.get(field).is_some();
+        let tool = agent.tools.iter().find(|tool| tool.own == own_name && tool.when.is_none_or(has));
         let mcp = mcp_name(agent, &own_name, fields);
         let name = tool.map(|tool| tool.name.to_owned()).or(mcp).unwrap_or_else(|| own_name.clone());
         let mut call = Self { own_name, own_input, parts: Vec::new(), tool, changes: Vec::new() };
-        call.take_apart(name)?;
+        let is_before = kind.field("tool_response").is_none();
+        call.take_apart(name, is_before)?;
         Ok(Some(call))
     }
 
-    fn take_apart(&mut self, name: String) -> Result<(), String> {
+    fn take_apart(&mut self, name: String, is_before: bool) -> Result<(), String> {
         let also = self.tool.map_or(&[][..], |tool| tool.also).iter().map(|also| (*also).to_owned());
         let mut also: Vec<String> = also.collect();
         if name != self.own_name {
@@ -66,7 +68,16 @@ impl ToolCall {
         let whole = self.renamed(&self.own_input);
         let one = |input| Part { name: name.clone(), input, also: also.clone(), change: 0 };
         self.parts = match self.tool.map_or(Parts::One, |tool| tool.parts) {
-            Parts::One => vec![one(whole)],
+            // The output of a command is one, whatever it wrote.
+            Parts::Shell(field) if is_before => {
+                let command = self.own_input.get(field);
+                let command = command.as_ref().and_then(|command| command.as_str()).unwrap_or_default();
+                let changes = patch::in_command(&command);
+                let files = changes.iter().enumerate();
+                let files = files.flat_map(|(at, change)| file_parts(at, change, &self.own_name));
+                std::iter::once(one(whole)).chain(files).collect()
+            }
+            Parts::One | Parts::Shell(_) => vec![one(whole)],
             Parts::Each { list, inside, field } => match self.elements(list) {
                 elements if elements.is_empty() => vec![one(whole)],
                 elements => {
@@ -129,6 +140,10 @@ impl ToolCall {
     pub(crate) fn restore(&self, rewritten: &[Option<Json>]) -> Result<Json, String> {
         match self.tool.map_or(Parts::One, |tool| tool.parts) {
             Parts::One => self.restore_one(rewritten),
+            Parts::Shell(_) if rewritten.iter().skip(1).any(Option::is_some) => {
+                Err("a file of a patch inside a command cannot be changed".to_owned())
+            }
+            Parts::Shell(_) => self.restore_one(rewritten),
             Parts::Each { list, .. } if self.elements(list).is_empty() => self.restore_one(rewritten),
             Parts::Each { list, inside, field } => self.restore_list(rewritten, list, inside, field),
             Parts::Patch(field) => self.restore_patch(rewritten, field),
