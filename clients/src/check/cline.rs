@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::expect::{all, ended, file_has, made, never_told, not_made, result_has};
-use super::{Scenario, shared};
+use super::{Scenario, edge, shared};
 use crate::agent::Agent;
 use crate::model::{Call, Turn};
 
@@ -15,6 +15,7 @@ pub(crate) fn cline(agent: &dyn Agent) -> Vec<Scenario> {
         shared::context_before(shared::outputs(agent)),
         shared::faulty_hooks(agent),
         shared::halt(agent),
+        edge::subagent(agent, spawn()),
         several(),
         shared::mcp(agent, "demo__touch")
             .check("a denial that Cline cannot tell the model ends the run", ended()),
@@ -60,4 +61,9 @@ fn several() -> Scenario {
             "one denied file denies the whole call",
             all([never_told("HIDDEN-TEXT"), result_has("read", "denied")]),
         )
+}
+
+fn spawn() -> Call {
+    let input = json!({"systemPrompt": "You look around.", "task": "[[helper]] Look around."});
+    Call::new("spawn", "spawn_agent", input)
 }

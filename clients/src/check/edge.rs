@@ -11,9 +11,10 @@ use crate::model::{Call, Turn};
 pub(super) fn closed(agent: &dyn Agent) -> Scenario {
     trust::project("closed project")
         .trusted()
+        .file("below/notes.txt", "notes\n")
         .file("build.sh", "#!/bin/sh\necho '# another policy' >> policy.py\n")
         .turns([
-            Turn::call(agent.shell("below", "mkdir -p below && cd below && git init -q . && touch here")),
+            Turn::call(agent.shell("below", "cd below && touch here")),
             Turn::call(agent.shell("minded", "touch minded # case:deny")),
             Turn::call(agent.shell("build", "cd /PROJECT && ./build.sh && touch built")),
             Turn::call(agent.shell("after", "touch /PROJECT/after")),

@@ -41,18 +41,24 @@ fn spawn() -> Call {
     Call::new("spawn", "agent", input)
 }
 
-/// A tool that calls another one by its name.
+/// A tool that is not offered from the start, called by its name: it runs a command in the background.
 fn indirect() -> Scenario {
     let call = |id, command: &str| {
-        let input = json!({"command": command, "description": "A step", "is_background": false});
-        Turn::call(Call::new(id, "tool_call", json!({"name": "run_shell_command", "arguments": input})))
+        let input = json!({"command": command, "description": "A step"});
+        Turn::call(Call::new(id, "tool_call", json!({"name": "monitor", "arguments": input})))
     };
     shared::by_word("indirect call")
+        .policy_file(
+            "crosier.yaml",
+            "hooks:\n  PreToolUse:\n    - {name: before, matcher: Bash, command: python3 policy.py}\n",
+        )
         .turns([
+            Turn::call(Call::new("search", "tool_search", json!({"query": "select:monitor"}))),
             call("free", "touch free"),
             call("deny", "touch denied # case:deny"),
+            call("last", "touch last; sleep 1"),
             Turn::text("Finished."),
         ])
-        .check("a tool that is called by another tool is judged", all([made("free"), not_made("denied")]))
+        .check("a command that it runs is judged as Bash", all([made("free"), not_made("denied")]))
         .check("the reason reaches the model", result_has("deny", "REASON-DENY"))
 }
