@@ -134,8 +134,8 @@ pub fn in_command(command: &str) -> Vec<Change> {
 /// The folder that a command line enters last.
 fn entered(command: &str) -> String {
     let steps = command.split(['&', ';', '\n', '(', '{']);
-    let folders = steps.filter_map(|step| step.trim().strip_prefix("cd "));
-    folders.last().map(|folder| folder.replace(['\'', '"'], "").trim().to_owned()).unwrap_or_default()
+    let mut folders = steps.filter_map(|step| step.trim().strip_prefix("cd "));
+    folders.next_back().map(|folder| folder.replace(['\'', '"'], "").trim().to_owned()).unwrap_or_default()
 }
 
 /// The files that a patch names.
