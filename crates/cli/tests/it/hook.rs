@@ -223,3 +223,13 @@ fn a_notice_of_a_hook_reaches_the_person() {
     let ran = hook(&lab, &["claude"], &event("PreToolUse", &ls)).exits(0);
     assert!(is_denied(&ran) && ran.json()["systemMessage"] == "look here", "{}", ran.stdout);
 }
+
+#[test]
+fn a_matcher_finds_a_server_whose_name_has_the_separator_in_it() {
+    let config =
+        "hooks: {PreToolUse: [{name: no, matcher: mcp__my-server__*, command: 'echo R >&2; exit 2'}]}";
+    let lab = Lab::with(config);
+    let sent = json!({"sessionId": "s", "cwd": "/tmp", "toolName": "my-server-touch", "toolArgs": {"a": 1}});
+    let ran = hook(&lab, &["copilot", "preToolUse"], &sent).exits(0);
+    assert!(ran.stdout.contains("deny"), "{}", ran.stdout);
+}

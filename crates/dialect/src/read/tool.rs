@@ -56,6 +56,10 @@ impl ToolCall {
         let mut call = Self { own_name, own_input, parts: Vec::new(), tool, changes: Vec::new() };
         let is_before = kind.field("tool_response").is_none();
         call.take_apart(name, is_before)?;
+        if call.tool.is_none() {
+            let others = other_mcp_names(agent, &call.own_name);
+            call.parts.iter_mut().for_each(|part| part.also.extend(others.iter().cloned()));
+        }
         Ok(Some(call))
     }
 
@@ -321,6 +325,16 @@ fn change_file(change: &mut Change, old: &Json, new: &Json) -> Result<(), String
     }
     change.path = path;
     Ok(())
+}
+
+/// Further names of a tool of an MCP server, when the separator occurs in the name of the server or of the tool too: a
+/// matcher must find it wherever the server's name ends.
+fn other_mcp_names(agent: &Agent, own: &str) -> Vec<String> {
+    let Mcp::Marked(mark, between) = agent.mcp else { return Vec::new() };
+    let Some(rest) = own.strip_prefix(mark).filter(|_| !own.starts_with("mcp__")) else { return Vec::new() };
+    let splits = rest.match_indices(between).skip(1);
+    let named = splits.filter_map(|(at, _)| Some((rest.get(..at)?, rest.get(at + between.len()..)?)));
+    named.map(|(server, tool)| format!("mcp__{server}__{tool}")).collect()
 }
 
 /// The name of a tool of an MCP server, as Crosier has it.
