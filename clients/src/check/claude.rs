@@ -6,7 +6,7 @@ use super::expect::{
     all, ended, ended_with, logged, made, never_printed, never_told, not_made, printed, printed_times,
     requests, result_has, told, told_times,
 };
-use super::{Scenario, shared, trust};
+use super::{Scenario, edge, shared, trust};
 use crate::agent::Agent;
 use crate::model::{Call, Turn};
 
@@ -53,7 +53,11 @@ pub(crate) fn claude(agent: &dyn Agent) -> Vec<Scenario> {
             .turns([Turn::call(agent.shell("try", "touch permitted")), Turn::text("Finished.")])
             .check("a hook at PermissionRequest keeps the tool from running", not_made("permitted"))
             .check("its message reaches the model", result_has("try", "REASON-PERMISSION")),
-        together(agent),
+        edge::together(agent),
+        edge::closed(agent),
+        edge::late_at_stop(),
+        edge::secret(agent),
+        monitor(),
         compaction(),
     ];
     scenarios.extend(trust::trust(agent));
@@ -163,23 +167,26 @@ fn permission(name: &'static str, behavior: &str) -> Scenario {
         .settings(json!({"permissions": {"allow": ["Read"]}}))
 }
 
-/// Several calls in one answer of the model.
-fn together(agent: &dyn Agent) -> Scenario {
-    shared::by_word("calls together")
+/// A tool that runs a command in the background and reports its lines.
+fn monitor() -> Scenario {
+    let call = |id, command: &str| {
+        let input = json!({"command": command, "description": "A step", "timeout_ms": 5000});
+        Turn::call(Call::new(id, "Monitor", input))
+    };
+    shared::by_word("monitor")
+        .policy_file(
+            "crosier.yaml",
+            "hooks:\n  PreToolUse:\n    - {name: before, matcher: Bash, command: python3 policy.py}\n",
+        )
+        .settings(json!({"permissions": {"allow": ["Bash", "Monitor"]}}))
         .turns([
-            Turn::calls([
-                agent.shell("one", "touch one"),
-                agent.shell("deny", "touch two # case:deny"),
-                agent.shell("three", "touch three"),
-            ]),
+            call("free", "touch free"),
+            call("deny", "touch denied # case:deny"),
+            call("last", "touch last; sleep 1"),
             Turn::text("Finished."),
         ])
-        .check(
-            "of three calls in one answer the denied one does not run",
-            all([made("one"), not_made("two")]),
-        )
-        .check("the others do", all([made("one"), made("three")]))
-        .check("each has its own result", all([result_has("deny", "REASON-DENY"), requests(2, 2)]))
+        .check("a command that it runs is judged as Bash", all([not_made("denied"), made("free")]))
+        .check("the reason reaches the model", result_has("deny", "REASON-DENY"))
 }
 
 /// Claude Code adds a hook's output at PreCompact to the instructions.

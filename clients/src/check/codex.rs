@@ -6,7 +6,7 @@ use super::expect::{
     all, ended, file_has, file_lacks, logged, made, never_printed, not_made, printed, requests, result_has,
     told,
 };
-use super::{Scenario, shared};
+use super::{Scenario, edge, shared};
 use crate::agent::{Agent, patch};
 use crate::model::{Call, Turn};
 
@@ -38,6 +38,11 @@ pub(crate) fn codex(agent: &dyn Agent) -> Vec<Scenario> {
         shared::halt(agent).check("the reason reaches the model", result_has("halt", "REASON-HALT")),
         shared::mcp_changed(shared::mcp(agent, "mcp__demo/touch")),
         subagent(agent),
+        edge::closed(agent),
+        edge::together(agent),
+        edge::late_at_stop(),
+        edge::secret(agent),
+        patch_in_the_shell(agent),
         permission("permission allowed", "allow")
             .check("a hook at PermissionRequest lets the tool run", made("permitted")),
         permission("permission denied", "deny")
@@ -74,6 +79,23 @@ fn patches() -> Scenario {
         )
         .check("a patch that nobody minds is applied", all([made("b.txt"), file_has("notes.txt", "two")]))
         .check("and is not applied twice", file_lacks("notes.txt", "one"))
+}
+
+/// A patch that the shell is given: Codex applies it itself.
+fn patch_in_the_shell(agent: &dyn Agent) -> Scenario {
+    let patch = |file: &str| {
+        format!("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {file}\n+fresh\n*** End Patch\nEOF\n")
+    };
+    Scenario::new("patch in the shell")
+        .policy("hooks:\n  PreToolUse:\n    - {name: paths, type: builtin, handler: protect-paths, options: {also_no_read: ['*.vault']}}\n")
+        .turns([
+            Turn::call(agent.shell("free", &patch("free.txt"))),
+            Turn::call(agent.shell("vault", &patch("release.vault"))),
+            Turn::text("Finished."),
+        ])
+        .check("a file that nobody protects is written", made("free.txt"))
+        .check("a protected file is not written", all([not_made("release.vault"), made("free.txt")]))
+        .check("the model is told why", result_has("vault", "protected"))
 }
 
 fn subagent(agent: &dyn Agent) -> Scenario {

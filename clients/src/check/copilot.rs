@@ -1,8 +1,11 @@
 //! What is checked in Copilot CLI.
 
+use serde_json::json;
+
 use super::expect::told;
-use super::{Scenario, shared};
+use super::{Scenario, edge, shared};
 use crate::agent::Agent;
+use crate::model::Call;
 
 pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
     let mut scenarios = shared::basics(agent);
@@ -18,7 +21,14 @@ pub(crate) fn copilot(agent: &dyn Agent) -> Vec<Scenario> {
         shared::resume_once(agent),
         shared::resume_always(9),
         shared::halt(agent),
+        edge::subagent(agent, spawn()),
+        edge::secret(agent),
         shared::mcp_changed(shared::mcp(agent, "demo-touch")),
     ]);
     scenarios
+}
+
+fn spawn() -> Call {
+    let input = json!({"description": "look", "prompt": "[[helper]] Look around.", "agent_type": "general-purpose", "name": "helper", "mode": "sync"});
+    Call::new("spawn", "task", input)
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::expect::{all, ended, made, never_told, not_made, printed, requests, result_has, told};
-use super::{Scenario, shared};
+use super::{Scenario, edge, shared};
 use crate::agent::Agent;
 use crate::model::{Call, Turn};
 
@@ -31,6 +31,10 @@ pub(crate) fn gemini(agent: &dyn Agent) -> Vec<Scenario> {
         shared::mcp_changed(shared::mcp(agent, "mcp_demo_touch")),
         messages(agent),
         subagent(agent),
+        edge::closed(agent),
+        edge::together(agent),
+        edge::late_at_stop(),
+        edge::secret(agent),
     ]
 }
 

@@ -5,6 +5,7 @@ mod cline;
 mod codex;
 mod copilot;
 mod droid;
+mod edge;
 mod expect;
 mod gemini;
 mod opencode;

@@ -1,10 +1,10 @@
 //! Scenarios that every agent must pass, with its own tool names. An agent adds its own checks to them.
 
-use super::Scenario;
 use super::expect::{
     all, ended, file_has, file_lacks, logged, made, never_told, not_made, requests, result_has, result_lacks,
     told, within,
 };
+use super::{Scenario, edge};
 use crate::agent::Agent;
 use crate::model::Turn;
 
@@ -32,6 +32,9 @@ pub(super) fn basics(agent: &dyn Agent) -> Vec<Scenario> {
         broken_configuration(agent),
         no_configuration(agent),
         deadline(agent),
+        edge::closed(agent),
+        edge::together(agent),
+        edge::late_at_stop(),
     ]
 }
 

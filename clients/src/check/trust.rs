@@ -12,7 +12,7 @@ hooks:
 ";
 
 /// A project with its own hooks; the agent's hook names no configuration.
-fn project(name: &'static str) -> Scenario {
+pub(super) fn project(name: &'static str) -> Scenario {
     Scenario::new(name)
         .unnamed()
         .file("crosier.yaml", GUARD)

@@ -96,7 +96,7 @@ fn own_input(tool: &Tool, name: &str, input: &Json) -> Option<Json> {
                 *value = json::list(std::slice::from_ref(value));
             }
         }
-        Parts::One => {}
+        Parts::One | Parts::Shell(_) => {}
     }
     for (own, here) in tool.fields {
         if let Some((name, _)) = members.iter_mut().find(|(name, _)| name == here) {

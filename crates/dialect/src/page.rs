@@ -169,6 +169,9 @@ fn tools(agent: &Agent) -> String {
             tool.fields.iter().map(|(own, here)| format!("`{own}` is `{here}`")).collect();
         match tool.parts {
             Parts::One => {}
+            Parts::Shell(field) => fields.push(format!(
+                "a patch for `apply_patch` in `{field}` is also checked file by file, as Write and Edit"
+            )),
             Parts::Each { list, field, .. } => {
                 fields.push(format!("each item of `{list}` is a `{field}`, checked by itself"))
             }
@@ -176,6 +179,7 @@ fn tools(agent: &Agent) -> String {
                 fields.push(format!("the patch in `{field}` is checked file by file, as Write and Edit"));
             }
         }
+        fields.extend(tool.when.map(|field| format!("only with a `{field}`")));
         let fields = if fields.is_empty() { "the same".to_owned() } else { fields.join(", ") };
         let _ = writeln!(table, "| {} | {} | {fields} |", tool.own, tool.name);
     }

@@ -108,6 +108,53 @@ pub fn parse(text: &str) -> Result<Vec<Change>, String> {
     if changes.is_empty() { Err("the patch names no file".to_owned()) } else { Ok(changes) }
 }
 
+/// The changes of the patches in a command line that runs `apply_patch`. Of a patch that cannot be understood, only the
+/// files that it names. A folder that the command enters before is part of their paths.
+#[must_use]
+pub fn in_command(command: &str) -> Vec<Change> {
+    let found = ["apply_patch", "applypatch"].iter().filter_map(|word| command.split_once(word));
+    let Some((before, rest)) = found.min_by_key(|(before, _)| before.len()) else { return Vec::new() };
+    let Some((_, patch)) = rest.split_once("*** Begin Patch") else { return Vec::new() };
+    let whole = parse(&format!("*** Begin Patch{patch}"));
+    let mut changes = whole.unwrap_or_else(|_| named(patch));
+    let folder = entered(before);
+    for change in changes.iter_mut().filter(|_| !folder.is_empty()) {
+        let inside = |path: &str| match path.starts_with(['/', '~', '$']) {
+            true => path.to_owned(),
+            false => format!("{}/{path}", folder.trim_end_matches('/')),
+        };
+        change.path = inside(&change.path);
+        if let Action::Update { move_to: Some(to), .. } = &mut change.action {
+            *to = inside(to);
+        }
+    }
+    changes
+}
+
+/// The folder that a command line enters last.
+fn entered(command: &str) -> String {
+    let steps = command.split(['&', ';', '\n', '(', '{']);
+    let mut folders = steps.filter_map(|step| step.trim().strip_prefix("cd "));
+    folders.next_back().map(|folder| folder.replace(['\'', '"'], "").trim().to_owned()).unwrap_or_default()
+}
+
+/// The files that a patch names.
+fn named(patch: &str) -> Vec<Change> {
+    let change = |line: &str| {
+        let head = line.trim().strip_prefix("*** ")?;
+        let after = |words: [&str; 2]| words.iter().find_map(|word| head.strip_prefix(word));
+        let (path, action) = match after(["Add File:", "Move to:"]) {
+            Some(path) => (path, Action::Add(String::new())),
+            None => {
+                let action = Action::Update { move_to: None, hunks: Vec::new() };
+                (after(["Update File:", "Delete File:"])?, action)
+            }
+        };
+        Some(Change { path: path.trim().to_owned(), action })
+    };
+    patch.lines().filter_map(change).collect()
+}
+
 fn header(head: &str, changes: &mut Vec<Change>) -> Result<(), String> {
     let mut push = |path: &str, action| changes.push(Change { path: path.trim().to_owned(), action });
     if let Some(path) = head.strip_prefix("Add File:") {
@@ -252,6 +299,31 @@ mod tests {
     fn words_around_a_patch_and_a_missing_end_are_no_reason_to_give_up() {
         let changes = parse("<<'EOF'\n*** Begin Patch\n*** Add File: x\n+y\n").unwrap();
         assert_eq!(changes[0].path, "x");
+    }
+
+    #[test]
+    fn the_patches_in_a_command_name_their_files() {
+        let paths = |command: &str| {
+            let changes = in_command(command).into_iter();
+            changes.map(|change| change.path).collect::<Vec<_>>().join(" ")
+        };
+        let add = "*** Begin Patch\n*** Add File: x\n+y\n*** End Patch\n";
+        assert_eq!(paths(&format!("apply_patch <<'EOF'\n{add}EOF\n")), "x");
+        assert_eq!(paths(&format!("cd /a && cd \"/b/\" && apply_patch <<EOF\n{add}EOF\n")), "/b/x");
+        assert_eq!(paths(&format!("apply_patch '{add}'; apply_patch '{}'", add.replace('x', "z"))), "x z");
+        assert_eq!(paths("apply_patch <<-EOF\n\t*** Begin Patch\n\t*** Update File: a\n\t-b\nEOF"), "a");
+        assert_eq!(
+            paths(
+                "apply_patch <<E\n*** Begin Patch\n*** Update File: a\n *** End Patch\n*** Delete File: b\nE"
+            ),
+            "a b"
+        );
+        let moved = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-c\n*** End Patch\n";
+        let changes = in_command(&format!("cd d; apply_patch <<E\n{moved}E"));
+        assert!(matches!(&changes[0].action, Action::Update { move_to: Some(to), .. } if to == "d/b"));
+        for other in ["ls", "grep -r apply_patch .", &format!("cat <<E\n{add}E\n")] {
+            assert_eq!(paths(other), "", "{other}");
+        }
     }
 
     #[test]

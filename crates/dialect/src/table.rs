@@ -191,13 +191,15 @@ pub struct Tool {
     pub fields: &'static [(&'static str, &'static str)],
     /// How its calls are split into parts.
     pub parts: Parts,
+    /// The field of the input without which it is another kind of tool, which keeps its own name.
+    pub when: Option<&'static str>,
 }
 
 impl Tool {
     /// A tool whose input fields have the same names in the agent and in Crosier.
     #[must_use]
     pub const fn new(own: &'static str, name: &'static str) -> Self {
-        Self { own, name, also: &[], fields: &[], parts: Parts::One }
+        Self { own, name, also: &[], fields: &[], parts: Parts::One, when: None }
     }
 
     /// Sets the fields that have another name.
@@ -220,6 +222,13 @@ impl Tool {
         self.parts = parts;
         self
     }
+
+    /// Restricts it to calls whose input has this field.
+    #[must_use]
+    pub const fn when(mut self, field: &'static str) -> Self {
+        self.when = Some(field);
+        self
+    }
 }
 
 /// How a tool call is split into parts, each of which hooks judge.
@@ -239,6 +248,9 @@ pub enum Parts {
     },
     /// A patch in this field: one part per file, as Write and Edit.
     Patch(&'static str),
+    /// A command line in this field, in which the agent applies patches itself: one part for the command, and one per
+    /// file of a patch in it.
+    Shell(&'static str),
 }
 
 /// How tools of MCP servers are named.

@@ -113,7 +113,8 @@ pub struct Row {
     pub project_is_local: bool,
     /// The form.
     pub form: Form,
-    /// Whether the command line names its event.
+    /// Whether the command line names its event: it must, if the payload does not, or if a denial of an unreadable event
+    /// would mean something else at another event.
     pub names_event: bool,
     /// The timeout to configure, in seconds.
     pub timeout_s: u32,
@@ -253,6 +254,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".gemini/settings.json",
         form: json(Nesting::Groups, named, nothing),
+        names_event: true,
         next: "restart open sessions",
         ..BASE
     },

@@ -166,12 +166,14 @@ fn a_late_hook_is_killed_and_what_acts_is_denied() {
 #[test]
 fn an_agent_may_leave_stdin_open() {
     let lab = Lab::with(POLICY);
-    let mut child = lab.command(&["hook", "claude"]).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(event("PreToolUse", &push()).to_string().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("deny"));
-    drop(stdin);
+    for mark in ["", "\u{feff}", "\u{feff}\u{feff}"] {
+        let mut child = lab.command(&["hook", "claude"]).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(format!("{mark}{}\r\n", event("PreToolUse", &push())).as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(String::from_utf8(output.stdout).unwrap().contains("deny"), "{mark:?}");
+        drop(stdin);
+    }
 }
 
 #[test]
@@ -220,4 +222,14 @@ fn a_notice_of_a_hook_reaches_the_person() {
     lab.write("crosier.yaml", "hooks: {PreToolUse: [{run: '/notify \"look here\"'}, {run: /deny no}]}");
     let ran = hook(&lab, &["claude"], &event("PreToolUse", &ls)).exits(0);
     assert!(is_denied(&ran) && ran.json()["systemMessage"] == "look here", "{}", ran.stdout);
+}
+
+#[test]
+fn a_matcher_finds_a_server_whose_name_has_the_separator_in_it() {
+    let config =
+        "hooks: {PreToolUse: [{name: no, matcher: mcp__my-server__*, command: 'echo R >&2; exit 2'}]}";
+    let lab = Lab::with(config);
+    let sent = json!({"sessionId": "s", "cwd": "/tmp", "toolName": "my-server-touch", "toolArgs": {"a": 1}});
+    let ran = hook(&lab, &["copilot", "preToolUse"], &sent).exits(0);
+    assert!(ran.stdout.contains("deny"), "{}", ran.stdout);
 }

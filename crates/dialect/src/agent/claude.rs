@@ -29,7 +29,12 @@ pub(super) static CLAUDE: Agent = Agent {
     proof: Proof::Run("2.1.325"),
     event_at: &["hook_event_name"],
     fields: &[],
-    tools: &[Tool::new("Agent", "Task"), Tool::new("Task", "Task").also(&["Agent"])],
+    tools: &[
+        Tool::new("Agent", "Task"),
+        Tool::new("Task", "Task").also(&["Agent"]),
+        // It runs a command in the background, or listens to a socket.
+        Tool::new("Monitor", "Bash").when("command"),
+    ],
     mcp: Mcp::Same,
     version_at: "version",
     project: &[FolderSource::Variable("CLAUDE_PROJECT_DIR")],
@@ -160,6 +165,7 @@ pub(super) static CLAUDE: Agent = Agent {
             "UserPromptSubmit also fires for a `<task-notification>`; SubagentStop also fires for a compaction, with an \
              empty `agent_type`.",
             "When a ConfigChange hook denies, the old settings stay in force: this protects the entry that calls Crosier.",
+            "A hook cannot change the output of a tool that failed: a secret in it reaches the model.",
             "Other agents run the hooks of `.claude/settings.json` too.",
         ],
     },

@@ -24,6 +24,7 @@ pub(super) static CODEX: Agent = Agent {
     event_at: &["hook_event_name"],
     fields: &[],
     tools: &[
+        Tool::new("Bash", "Bash").parts(Parts::Shell("command")),
         Tool::new("apply_patch", "Edit").parts(Parts::Patch("command")),
         Tool::new("spawn_agent", "Task")
             .also(&["Agent"])

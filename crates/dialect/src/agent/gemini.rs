@@ -112,11 +112,12 @@ pub(super) static GEMINI: Agent = Agent {
     ],
     page: Page {
         file: "~/.gemini/settings.json (or .gemini/settings.json in a project)",
-        entry: r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "crosier hook gemini", "timeout": 60000}]}]}}"#,
+        entry: r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "crosier hook gemini BeforeTool", "timeout": 60000}]}]}}"#,
         fails: "A hook that times out, a missing program and exit status 2 with an empty stderr let the tool run; an exit \
                 status of 2 or more with a text on stderr denies.",
         traps: &[
             "Timeouts are in milliseconds.",
+            "Name the event in the command: a denial of one that cannot be read means something else at another event.",
             "A project's hooks need a trusted folder; with `--skip-trust` they are silently not loaded. The user's hooks \
              are.",
             "`hooksConfig.disabled` silently switches off all hooks.",

@@ -113,6 +113,8 @@ const QWEN_TOOLS: &[Tool] = &[
     Tool::new("notebook_edit", "NotebookEdit"),
     Tool::new("agent", "Task").also(&["Agent"]),
     Tool::new("task", "Task").also(&["Agent"]),
+    // It runs a command in the background.
+    Tool::new("monitor", "Bash").when("command"),
     Tool::new("skill", "Skill"),
     Tool::new("web_search", "WebSearch"),
 ];

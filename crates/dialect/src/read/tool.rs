@@ -49,15 +49,21 @@ impl ToolCall {
             Some(text) if text.starts_with('{') => Json::parse(&text).unwrap_or(own_input.clone()),
             _ => own_input.clone(),
         };
-        let tool = agent.tools.iter().find(|tool| tool.own == own_name);
+        let has = |field: &str| own_input.get(field).is_some();
+        let tool = agent.tools.iter().find(|tool| tool.own == own_name && tool.when.is_none_or(has));
         let mcp = mcp_name(agent, &own_name, fields);
         let name = tool.map(|tool| tool.name.to_owned()).or(mcp).unwrap_or_else(|| own_name.clone());
         let mut call = Self { own_name, own_input, parts: Vec::new(), tool, changes: Vec::new() };
-        call.take_apart(name)?;
+        let is_before = kind.field("tool_response").is_none();
+        call.take_apart(name, is_before)?;
+        if call.tool.is_none() {
+            let others = other_mcp_names(agent, &call.own_name);
+            call.parts.iter_mut().for_each(|part| part.also.extend(others.iter().cloned()));
+        }
         Ok(Some(call))
     }
 
-    fn take_apart(&mut self, name: String) -> Result<(), String> {
+    fn take_apart(&mut self, name: String, is_before: bool) -> Result<(), String> {
         let also = self.tool.map_or(&[][..], |tool| tool.also).iter().map(|also| (*also).to_owned());
         let mut also: Vec<String> = also.collect();
         if name != self.own_name {
@@ -66,7 +72,16 @@ impl ToolCall {
         let whole = self.renamed(&self.own_input);
         let one = |input| CallPart { name: name.clone(), input, also: also.clone(), change: 0 };
         self.parts = match self.tool.map_or(Parts::One, |tool| tool.parts) {
-            Parts::One => vec![one(whole)],
+            // The output of a command is one, whatever it wrote.
+            Parts::Shell(field) if is_before => {
+                let command = self.own_input.get(field);
+                let command = command.as_ref().and_then(|command| command.as_str()).unwrap_or_default();
+                let changes = patch::in_command(&command);
+                let files = changes.iter().enumerate();
+                let files = files.flat_map(|(at, change)| file_parts(at, change, &self.own_name));
+                std::iter::once(one(whole)).chain(files).collect()
+            }
+            Parts::One | Parts::Shell(_) => vec![one(whole)],
             Parts::Each { list, inside, field } => match self.elements(list) {
                 elements if elements.is_empty() => vec![one(whole)],
                 elements => {
@@ -129,6 +144,10 @@ impl ToolCall {
     pub(crate) fn restore(&self, rewritten: &[Option<Json>]) -> Result<Json, String> {
         match self.tool.map_or(Parts::One, |tool| tool.parts) {
             Parts::One => self.restore_one(rewritten),
+            Parts::Shell(_) if rewritten.iter().skip(1).any(Option::is_some) => {
+                Err("a file of a patch inside a command cannot be changed".to_owned())
+            }
+            Parts::Shell(_) => self.restore_one(rewritten),
             Parts::Each { list, .. } if self.elements(list).is_empty() => self.restore_one(rewritten),
             Parts::Each { list, inside, field } => self.restore_list(rewritten, list, inside, field),
             Parts::Patch(field) => self.restore_patch(rewritten, field),
@@ -306,6 +325,16 @@ fn change_file(change: &mut Change, old: &Json, new: &Json) -> Result<(), String
     }
     change.path = path;
     Ok(())
+}
+
+/// Further names of a tool of an MCP server, when the separator occurs in the name of the server or of the tool too: a
+/// matcher must find it wherever the server's name ends.
+fn other_mcp_names(agent: &Agent, own: &str) -> Vec<String> {
+    let Mcp::Marked(mark, between) = agent.mcp else { return Vec::new() };
+    let Some(rest) = own.strip_prefix(mark).filter(|_| !own.starts_with("mcp__")) else { return Vec::new() };
+    let splits = rest.match_indices(between).skip(1);
+    let named = splits.filter_map(|(at, _)| Some((rest.get(..at)?, rest.get(at + between.len()..)?)));
+    named.map(|(server, tool)| format!("mcp__{server}__{tool}")).collect()
 }
 
 /// The name of a tool of an MCP server, as Crosier has it.

@@ -1,7 +1,7 @@
 //! Claude Code: its own shapes, seen in the real program.
 
 use crosier_dialect::{closed, find};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::lab::{
     allow, ask, call, context, deny, field, halt, hide, input, object, output, resume, says, sent,
@@ -133,4 +133,17 @@ fn a_fault_of_ours_denies_what_acts_and_keeps_nothing_alive() {
 fn the_payload_is_believed_more_than_the_line() {
     let call = sent("claude", Some("PreToolUse"), r#"{"session_id":"s","hook_event_name":"Stop"}"#);
     assert_eq!(call.entry.event, "Stop");
+}
+
+#[test]
+fn a_monitored_command_is_a_command() {
+    let text = |input: Value| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/p", "tool_name": "Monitor",
+            "tool_use_id": "1", "tool_input": input})
+        .to_string()
+    };
+    let command = sent("claude", None, &text(json!({"command": "ls", "description": "d"})));
+    assert_eq!(field(&command.events[0], "tool_name"), json!("Bash"));
+    let socket = sent("claude", None, &text(json!({"ws": {"url": "wss://a.test"}})));
+    assert_eq!(field(&socket.events[0], "tool_name"), json!("Monitor"));
 }

@@ -134,3 +134,29 @@ fn a_subagent_is_a_task() {
     let said = object(&says(&spawn, input(json!({"prompt": "x", "subagent_type": "y"}))));
     assert_eq!(said["hookSpecificOutput"]["updatedInput"], json!({"message": "x", "agent_type": "y"}));
 }
+
+#[test]
+fn a_patch_in_the_shell_is_seen_file_by_file() {
+    let patch =
+        "cd /etc && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\nEOF\n";
+    let text = |event: &str| {
+        json!({"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": "Bash", "tool_use_id": "1",
+            "tool_input": {"command": patch}, "tool_response": "done"})
+        .to_string()
+    };
+    let before = sent("codex", None, &text("PreToolUse"));
+    assert_eq!(before.events.len(), 2);
+    assert_eq!(field(&before.events[0], "tool_name"), json!("Bash"));
+    assert_eq!(field(&before.events[1], "tool_name"), json!("Write"));
+    assert_eq!(field(&before.events[1], "tool_input"), json!({"file_path": "/etc/a.txt", "content": "x\n"}));
+    let new = json!({"command": "ls"});
+    assert_eq!(
+        object(&says(&before, input(new.clone())))["hookSpecificOutput"]["updatedInput"],
+        new,
+        "the command itself can be another"
+    );
+    let inner = Verdict { inputs: vec![None, input(json!({"file_path": "b"})).inputs.remove(0)], ..allow() };
+    let said = object(&before.answer(&inner));
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], json!("deny"), "{said}");
+    assert_eq!(sent("codex", None, &text("PostToolUse")).events.len(), 1);
+}

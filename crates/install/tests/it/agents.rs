@@ -14,6 +14,16 @@ fn every_agent_of_the_dialects_has_a_row() {
 }
 
 #[test]
+fn an_event_that_cannot_be_read_is_denied_in_every_agent() {
+    for row in ALL {
+        let agent = row.dialect().unwrap();
+        let answer = crosier_dialect::closed(agent, None, None, "REASON");
+        let denies = answer.status != 0 || answer.stdout.contains("REASON");
+        assert!(row.names_event || denies, "{}: its line must name the event", row.agent);
+    }
+}
+
+#[test]
 fn every_agent_is_installed_found_again_and_uninstalled_without_a_trace() {
     for row in ALL {
         let lab = Lab::new();

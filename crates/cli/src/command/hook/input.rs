@@ -9,8 +9,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How long to wait for more input after what looks like a whole event: some agents leave stdin open.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
+/// Some agents send it in front of the event, even twice.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The maximum number of bytes that one event may have.
-/// Reads stdin to its end, or until one whole object was read and nothing follows.
 const MAX: usize = 256 << 20;
 
 /// All of stdin: to its end, or to the end of one object after which nothing comes.
@@ -20,7 +21,10 @@ pub(super) fn read() -> io::Result<Vec<u8>> {
     // Small, because most events are small, and every page of memory that is touched takes time.
     let mut piece = [0; 8 * 1024];
     loop {
-        if looks_whole(&input) && !is_ready(&stdin)? {
+        // What was read is looked at only when nothing more is there: looking at it after every piece of a large event
+        // would take longer than the agent waits.
+        let is_silent = !input.is_empty() && !is_ready(&stdin, Duration::ZERO)?;
+        if is_silent && looks_whole(&input) && !is_ready(&stdin, QUIET_PERIOD)? {
             return Ok(input);
         }
         match stdin.read(&mut piece) {
@@ -37,13 +41,16 @@ pub(super) fn read() -> io::Result<Vec<u8>> {
 
 /// Whether the bytes may be one object. Cheap if they are not, or not yet.
 fn looks_whole(input: &[u8]) -> bool {
-    input.trim_ascii_end().ends_with(b"}")
-        && serde_json::from_slice::<&serde_json::value::RawValue>(input.trim_ascii()).is_ok()
+    let mut input = input.trim_ascii();
+    while let Some(rest) = input.strip_prefix(BYTE_ORDER_MARK) {
+        input = rest;
+    }
+    input.ends_with(b"}") && serde_json::from_slice::<&serde_json::value::RawValue>(input).is_ok()
 }
 
-fn is_ready(stdin: &impl AsFd) -> io::Result<bool> {
+fn is_ready(stdin: &impl AsFd, within: Duration) -> io::Result<bool> {
     let mut one = [PollFd::new(stdin, PollFlags::IN)];
-    let wait = Timespec::try_from(QUIET_PERIOD).ok();
+    let wait = Timespec::try_from(within).ok();
     match poll(&mut one, wait.as_ref()) {
         Ok(ready) => Ok(ready > 0),
         Err(rustix::io::Errno::INTR) => Ok(true),
