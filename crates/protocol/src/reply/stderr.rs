@@ -21,12 +21,11 @@ pub(super) fn cause(stderr: &[u8]) -> Option<String> {
     Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
 }
 
-/// The last lines that are not noise, as many as fit.
+/// The last lines that are not noise, as many as fit. After a usage it is one line: the others belong to the usage.
 fn last_lines(lines: &[&str]) -> Option<String> {
+    let most = if lines.iter().any(|line| is_usage(line)) { 1 } else { MAX_CAUSE_LINES };
     let mut cause: Option<String> = None;
-    for line in
-        lines.iter().map(|line| line.trim()).rev().filter(|line| !is_noise(line)).take(MAX_CAUSE_LINES)
-    {
+    for line in lines.iter().map(|line| line.trim()).rev().filter(|line| !is_noise(line)).take(most) {
         cause = match cause {
             None => Some(line.to_owned()),
             Some(after) => {
@@ -58,9 +57,13 @@ fn with_introduction(lines: &[&str], at: usize) -> String {
 /// The line before `Usage: …`, which says what is wrong with the arguments. Some programs say it after the
 /// usage instead: `guard.py: error: …`.
 fn before_usage(lines: &[&str]) -> Option<usize> {
-    let usage = lines.iter().position(|line| line.to_ascii_lowercase().starts_with("usage:"))?;
+    let usage = lines.iter().position(|line| is_usage(line))?;
     let is_after = lines[usage..].iter().any(|line| line.contains(": error: "));
     usage.checked_sub(1).filter(|before| !is_after && !is_noise(lines[*before]))
+}
+
+fn is_usage(line: &str) -> bool {
+    line.to_ascii_lowercase().starts_with("usage:")
 }
 
 /// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. Only
