@@ -59,7 +59,7 @@ pub(crate) fn state_folder() -> Option<PathBuf> {
     state.map(|state| state.join("crosier"))
 }
 
-/// Whether a variable is set and not empty.
+/// Whether a variable is set, also to nothing.
 pub(crate) fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    std::env::var_os(name).is_some()
 }

@@ -25,6 +25,8 @@ pub(crate) struct Entry {
     files: Vec<PathBuf>,
     /// Whether the configuration switches the log on.
     is_on: bool,
+    /// Whether the state folder can be used.
+    may_write: bool,
     started: Instant,
     /// How long it took, if known.
     took: Option<Duration>,
@@ -34,7 +36,15 @@ impl Entry {
     /// An entry for an event of this agent that begins now.
     pub(crate) fn new(agent: &str) -> Self {
         let record = Record::new(agent);
-        Self { record, event: None, files: Vec::new(), is_on: true, started: Instant::now(), took: None }
+        Self {
+            record,
+            event: None,
+            files: Vec::new(),
+            is_on: true,
+            may_write: true,
+            started: Instant::now(),
+            took: None,
+        }
     }
 
     /// Sets the event; if a call has several parts, the first.
@@ -53,6 +63,11 @@ impl Entry {
         self.is_on = is_on;
     }
 
+    /// Writes nothing: the state folder must not be used.
+    pub(crate) fn leave_out(&mut self) {
+        self.may_write = false;
+    }
+
     /// Adds the outcome of a part of the call.
     pub(crate) fn add(&mut self, event: &Event, outcome: &Outcome) {
         let before = self.record.decision.clone();
@@ -65,7 +80,7 @@ impl Entry {
 
     /// Writes the entry.
     pub(crate) fn write(mut self, state: Option<&Path>) {
-        let Some(state) = state.filter(|_| self.is_on) else { return };
+        let Some(state) = state.filter(|_| self.is_on && self.may_write) else { return };
         self.record.set_duration(self.took.unwrap_or_else(|| self.started.elapsed()));
         // Whatever is wrong with the log, the answer was already given.
         let _ = catch_unwind(AssertUnwindSafe(|| self.append(&Log::in_folder(state))));

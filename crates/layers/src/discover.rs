@@ -196,8 +196,11 @@ impl Layers {
         let Some(folder) = &places.config_home else { return };
         let path = folder.join(FILE);
         if is_in_project(&path, places) {
-            // A project could set the environment variable that names this folder.
-            if path.exists() {
+            // A project could set the environment variable that names this folder, also to an empty one, so that the
+            // person's file is not found.
+            let is_usual =
+                || places.home.as_ref().is_some_and(|home| *folder == home.join(".config/crosier"));
+            if path.exists() || !is_usual() {
                 let why = "it is inside the project folder".to_owned();
                 self.refused.push(RefusedFile { layer: Layer::User, path, why });
             }

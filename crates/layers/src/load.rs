@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier::config::{Config, Loader, Problems};
+use crosier::config::{Config, LayeredPermissions, Loader, Problems};
 use crosier::{Builder, Layer};
 
 use crate::discover::Layers;
@@ -24,9 +24,11 @@ impl Layers {
         let mut problems = Problems::new();
         let mut configs: Vec<(Layer, Config)> = Vec::new();
         let mut packs: Vec<String> = Vec::new();
+        let permissions = LayeredPermissions::default();
         for group in self.files.chunk_by(|a, b| a.layer == b.layer) {
             let Some(layer) = group.first().map(|file| file.layer) else { continue };
             let mut loader = loader().layer(layer).packs_in_force(packs.clone());
+            loader = loader.permissions_in_force(permissions.clone());
             for file in group {
                 let folder = file.path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
                 loader = loader.bytes(&file.path.display().to_string(), file.bytes.clone(), folder);

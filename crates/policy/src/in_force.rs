@@ -233,7 +233,8 @@ pub(crate) fn bad(problems: Problems) -> Closed {
 /// Loads the files that a person named.
 fn named(files: &[PathBuf], loader: Loader, earlier: &[(Layer, Config)]) -> Result<Config, Closed> {
     let packs = earlier.iter().flat_map(|(_, config)| config.packs.iter().cloned()).collect();
-    let loader = loader.packs_in_force(packs);
+    let permissions = earlier.last().map(|(_, config)| config.permissions.clone()).unwrap_or_default();
+    let loader = loader.packs_in_force(packs).permissions_in_force(permissions);
     files.iter().fold(loader, |loader, file| loader.file(file)).load().map_err(|problems| {
         let mut closed = bad(problems);
         let files: Vec<String> = files.iter().map(|file| format!(" -c {}", show::path(file))).collect();

@@ -45,7 +45,9 @@ pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
     let loaded = layers.load(make).and_then(|mut configs| {
         if is_named {
             let packs = configs.iter().flat_map(|(_, config): &(Layer, Config)| config.packs.iter().cloned());
-            let loader = make().packs_in_force(packs.collect());
+            let permissions =
+                configs.last().map(|(_, config)| config.permissions.clone()).unwrap_or_default();
+            let loader = make().packs_in_force(packs.collect()).permissions_in_force(permissions);
             let config = request.named.iter().fold(loader, |loader, file| loader.file(file)).load()?;
             configs.push((Layer::Host, config));
         }

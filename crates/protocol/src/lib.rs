@@ -23,6 +23,7 @@ pub mod ordered;
 pub mod outcome;
 pub mod payload;
 pub mod reply;
+mod same;
 pub mod wire;
 
 pub use event::{Capabilities, Capability, Catalog, EventRow, Field, FieldKind, Kind, Phase};

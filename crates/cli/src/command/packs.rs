@@ -32,7 +32,10 @@ impl Run for PacksArgs {
                 || "`crosier packs` lists them".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
-            return Err(Failed::new(Exit::Usage, format!("there is no pack `{name}`: {help}")));
+            return Err(Failed::new(
+                Exit::Usage,
+                format!("there is no pack `{}`: {help}", print::one_line(name)),
+            ));
         };
         let shown = if self.json { format!("{:#}", as_json(pack)) } else { pack.text.trim_end().to_owned() };
         print::data(&shown)?;

@@ -214,8 +214,9 @@ impl Hooks {
         let names: Vec<String> =
             self.all.iter().filter_map(|hook| crosier_policy::shown(&hook.declared)).collect();
         let near = nearest(name, names.iter().map(String::as_str));
+        let name = print::one_line(name);
         failed(match near {
-            Some(near) => format!("no hook is named `{name}`, did you mean `{near}`?"),
+            Some(near) => format!("no hook is named `{name}`, did you mean `{}`?", print::one_line(near)),
             None => format!("no hook is named `{name}`; `crosier list` shows them"),
         })
     }

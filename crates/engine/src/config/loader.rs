@@ -15,7 +15,7 @@ use super::keys::{self, KeyTables};
 use super::lint;
 use super::names::{DeclaredHook, Names};
 use super::pack::{ChangedHook, Document, Pack, Packs};
-use super::script::{Commands, Permissions, SlashCommand};
+use super::script::{Commands, LayeredPermissions, Permissions, SlashCommand};
 use super::section::Settings;
 use super::settings::HostSettings;
 use super::tree::{self, Problem, Problems, Severity, Source, Span, parse_document};
@@ -39,6 +39,9 @@ pub struct Config {
     pub settings: HostSettings,
     /// The packs that the files extend, for [`Loader::packs_in_force`] of a later layer.
     pub packs: Vec<String>,
+    /// The permissions of this layer and of the earlier ones, for [`Loader::permissions_in_force`] of a later
+    /// layer.
+    pub permissions: LayeredPermissions,
     /// Warnings about what is allowed but probably not intended.
     pub warnings: Problems,
     /// Every hook with its position, including disabled ones.
@@ -96,6 +99,7 @@ pub struct Loader {
     search_path: Option<OsString>,
     layer: Layer,
     packs_in_force: Vec<String>,
+    permissions_in_force: LayeredPermissions,
     lints: bool,
     may_be_empty: bool,
     sources: Vec<Result<Input, Box<Problem>>>,
@@ -235,6 +239,13 @@ impl Loader {
         self
     }
 
+    /// Sets the permissions of earlier layers, from [`Config::permissions`]. Those of these files are added: they
+    /// count for `/perms check` in every layer, and the strictest one counts.
+    pub fn permissions_in_force(mut self, permissions: LayeredPermissions) -> Self {
+        self.permissions_in_force = permissions;
+        self
+    }
+
     /// Sets where the programs of hooks are found, in the form of `PATH`, so that [`lint`](Self::lint) can
     /// report missing ones.
     pub fn search_path(mut self, path: impl Into<OsString>) -> Self {
@@ -291,7 +302,8 @@ impl Loader {
             let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             node.get("permissions").into_iter().for_each(|node| permissions.read(&mut reader, node));
         }
-        let commands = self.commands.complete(permissions, &mut problems);
+        config.permissions = self.permissions_in_force.clone();
+        let commands = self.commands.complete(config.permissions.add(permissions), &mut problems);
         for Document { source, node, folder, changed } in &documents {
             let mut reader = Reader { source, problems: &mut problems, lints: self.lints };
             let mut context = LoadContext {

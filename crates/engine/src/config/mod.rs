@@ -35,7 +35,7 @@ pub use names::DeclaredHook;
 pub use pack::Pack;
 pub use python_files::{PythonFiles, python_files};
 pub use request::HookRequest;
-pub use script::{Argument, ArgumentProblem, SlashCommand, expect_arguments};
+pub use script::{Argument, ArgumentProblem, LayeredPermissions, SlashCommand, expect_arguments};
 pub use settings::HostSettings;
 pub use tree::{
     MapEntry, Node, Position, Problem, Problems, Related, Severity, Source, Span, Style, Value,

@@ -42,10 +42,9 @@ struct ValueDecision {
 }
 
 impl Rewritten {
-    /// Whether the current value differs from this one (`None`: the original). Compares text: programs may
-    /// read equal JSON differently.
+    /// Whether the current value differs from this one (`None`: the original).
     fn differs_from(&self, value: Option<&Json>) -> bool {
-        value.unwrap_or(&self.original).text() != self.value.text()
+        *value.unwrap_or(&self.original) != self.value
     }
 }
 

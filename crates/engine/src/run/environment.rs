@@ -16,7 +16,11 @@ const MAX_DEPTH: u32 = 4;
 /// A longer value is left out; the event on stdin contains it.
 const MAX_VALUE_BYTES: usize = 32 * 1024;
 /// Set if the hook may already have begun in a borrowed worker that did not finish the call.
-const ATTEMPT: &str = "CROSIER_ATTEMPT";
+pub(super) const ATTEMPT: &str = "CROSIER_ATTEMPT";
+/// Set on the second run of a hook that answered `async`.
+const ASYNC_PHASE: &str = "CROSIER_ASYNC_PHASE";
+/// Set when a guard is asked again about the final event.
+const PASS: &str = "CROSIER_PASS";
 const DEPTH: &str = "CROSIER_DEPTH";
 const CLAUDE_PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 
@@ -71,7 +75,7 @@ impl Environment {
     #[cfg(feature = "python")]
     pub(super) fn of_worker(&self, spec: &PythonSpec) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
-        env.retain(|(name, _)| name != ATTEMPT);
+        env.retain(|(name, _)| !is_of_one_call(name));
         let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
         let depth = self.next_depth();
         let ours = [("CROSIER_PROJECT_DIR", project.as_os_str()), ("CROSIER_CONFIG_DIR", folder.as_os_str())];
@@ -96,8 +100,7 @@ impl Environment {
     /// All variables of one run of a command.
     pub(super) fn of_run(&self, spec: &CommandSpec, call: Call<'_>) -> Vec<(OsString, OsString)> {
         let mut env = self.inherited(&spec.env_pass);
-        // A nested hook must not inherit these from the outer hook.
-        env.retain(|(name, _)| name != "CROSIER_ASYNC_PHASE" && name != "CROSIER_PASS" && name != ATTEMPT);
+        env.retain(|(name, _)| !is_of_one_call(name));
         let (folder, project) = (clean(&spec.project_dir), self.project(&spec.project_dir));
         set_if_absent(&mut env, CLAUDE_PROJECT_DIR, project.as_os_str());
         let mut tell = |name: &str, value: &OsStr| {
@@ -128,11 +131,8 @@ impl Environment {
         tell("CROSIER_CWD", event.cwd().as_ref());
         tell("CROSIER_PROJECT_DIR", project.as_os_str());
         tell("CROSIER_CONFIG_DIR", folder.as_os_str());
-        if call.second {
-            tell("CROSIER_ASYNC_PHASE", "2".as_ref());
-        }
-        if call.pass == Pass::Second {
-            tell("CROSIER_PASS", "2".as_ref());
+        for (name, value) in of_repeated_call(call.second, call.pass) {
+            tell(name.to_str().unwrap_or_default(), &value);
         }
         for (name, value) in &spec.env {
             tell(name, value.as_ref());
@@ -141,6 +141,17 @@ impl Environment {
         tell(DEPTH, self.next_depth().as_ref());
         env
     }
+}
+
+/// Whether a variable is about one call of a hook: a nested hook must not inherit it from the outer hook.
+fn is_of_one_call(name: &OsStr) -> bool {
+    [ASYNC_PHASE, PASS, ATTEMPT].iter().any(|own| name == *own)
+}
+
+/// The variables of a call that is not the hook's first about this event.
+pub(super) fn of_repeated_call(second: bool, pass: Pass) -> Vec<(OsString, OsString)> {
+    let again = [(ASYNC_PHASE, second), (PASS, pass == Pass::Second)];
+    again.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| ((*name).into(), "2".into())).collect()
 }
 
 /// An invalid number counts as too deep: only Crosier sets this variable, and anything else may be an attempt

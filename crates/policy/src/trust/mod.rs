@@ -18,6 +18,6 @@ mod warn;
 
 pub(crate) use collect::root_of;
 pub(crate) use project::{Project, Trusted, project};
-pub use project::{Standing, recorded, standings};
+pub use project::{Standing, configured, recorded, standings};
 pub use review::{Change, HookLine, ListedProject, Review, Reviewed, list, review, revoke};
 pub use warn::unrecorded;

@@ -378,3 +378,14 @@ pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> 
     }
     Ok(standings)
 }
+
+/// The folders of a project that have or had a configuration, without a look at their trust.
+///
+/// # Errors
+/// When they cannot be determined.
+pub fn configured(request: &Request) -> Result<Vec<PathBuf>, Closed> {
+    let places = request.places(&request.project, Vec::new()).resolved();
+    let mut found = find(request, &places, &state::state_folder(request))?;
+    found.folders.retain(|folder| found.known.contains(folder) || has_configuration(folder));
+    Ok(found.folders)
+}

@@ -1,41 +1,69 @@
-//! Finds the line of stderr that says why a command failed. Shown to people, never used for decisions.
+//! Finds the lines of stderr that say why a command failed. Shown to people, never used for decisions.
 
 /// How many of the last lines are searched.
 const MAX_LINES: usize = 200;
 /// How long a cause may be, in characters.
 const MAX_CHARS: usize = 300;
+/// How many lines a cause may have.
+const MAX_CAUSE_LINES: usize = 3;
 
-/// The line that states the cause: the exception of a traceback, else the one before the usage, else the last
-/// line that is not noise. Cut to a length limit, without control characters.
+/// The lines that state the cause: the exception of a traceback, else the one before the usage, else the last few
+/// lines that are not noise. Cut to a length limit, without control characters.
 pub(super) fn cause(stderr: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let lines = &lines[lines.len().saturating_sub(MAX_LINES)..];
-    let at = match lines.iter().rposition(|line| is_exception(line)) {
-        Some(exception) => exception,
-        None => match before_usage(lines) {
-            Some(before) => before,
-            None => lines.iter().rposition(|line| !is_noise(line))?,
-        },
+    let exception = lines.iter().rposition(|line| is_exception(line));
+    let cause = match exception.or_else(|| before_usage(lines)) {
+        Some(at) => with_introduction(lines, at),
+        None => last_lines(lines)?,
     };
-    let mut cause = lines[at].trim().to_owned();
+    Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
+}
+
+/// The last lines that are not noise, as many as fit. After a usage it is one line: the others belong to the usage.
+fn last_lines(lines: &[&str]) -> Option<String> {
+    let most = if lines.iter().any(|line| is_usage(line)) { 1 } else { MAX_CAUSE_LINES };
+    let mut cause: Option<String> = None;
+    for line in lines.iter().map(|line| line.trim()).rev().filter(|line| !is_noise(line)).take(most) {
+        cause = match cause {
+            None => Some(line.to_owned()),
+            Some(after) => {
+                let separator = if line.ends_with(':') { " " } else { " | " };
+                let both = format!("{line}{separator}{after}");
+                if both.chars().count() > MAX_CHARS {
+                    return Some(after);
+                }
+                Some(both)
+            }
+        };
+    }
+    cause
+}
+
+fn with_introduction(lines: &[&str], at: usize) -> String {
+    let cause = lines[at].trim();
     // A line such as `thread 'main' panicked at src/main.rs:1:5:` belongs to the line that follows it.
     if let Some(before) = at.checked_sub(1).map(|before| lines[before].trim())
         && before.ends_with(':')
         && !is_noise(before)
         && !before.starts_with("Traceback ")
     {
-        cause = format!("{before} {cause}");
+        return format!("{before} {cause}");
     }
-    Some(cause.chars().filter(|c| !c.is_control()).take(MAX_CHARS).collect())
+    cause.to_owned()
 }
 
 /// The line before `Usage: …`, which says what is wrong with the arguments. Some programs say it after the
 /// usage instead: `guard.py: error: …`.
 fn before_usage(lines: &[&str]) -> Option<usize> {
-    let usage = lines.iter().position(|line| line.to_ascii_lowercase().starts_with("usage:"))?;
+    let usage = lines.iter().position(|line| is_usage(line))?;
     let is_after = lines[usage..].iter().any(|line| line.contains(": error: "));
     usage.checked_sub(1).filter(|before| !is_after && !is_noise(lines[*before]))
+}
+
+fn is_usage(line: &str) -> bool {
+    line.to_ascii_lowercase().starts_with("usage:")
 }
 
 /// `ModuleNotFoundError: No module named 'x'`, `Error: Cannot find module 'y'`, `TypeError [ERR_X]: …`. Only
@@ -93,7 +121,8 @@ mod tests {
                 "TypeError [ERR_INVALID_ARG]: x\n    at y\n\nNode.js v22\n",
                 Some("TypeError [ERR_INVALID_ARG]: x"),
             ),
-            ("first\nlast\n\n", Some("last")),
+            ("first\nlast\n\n", Some("first | last")),
+            ("1\n2\n3\n4\n", Some("2 | 3 | 4")),
             (
                 "sed: unrecognized option '--x'\nUsage: sed [OPTION]...\n\n  -n\nGNU sed home page: <x>.\n",
                 Some("sed: unrecognized option '--x'"),

@@ -14,8 +14,8 @@ use crosier_policy::{Notices, SelfGuard, StateFolder};
 use super::policy::{self, Policy};
 use super::{HookArgs, no_opinion, project, session, wiring};
 use crate::logbook::Entry;
-use crate::person;
 use crate::signals::Signals;
+use crate::{environment, person, print};
 
 /// The name of the guard that protects the entries that call Crosier.
 const WIRING: &str = "self-guard";
@@ -53,15 +53,20 @@ impl HookArgs {
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
-        // A repository's settings can set environment variables for its agent: inside an agent, only `--trust` on the
-        // installed command line counts.
-        if self.config.trust.is_none() && request.trust.is_some() && person::agent_above().is_some() {
+        if self.config.trust.is_none() && request.trust.is_some() && !may_trust_by_variable() {
             request.trust = None;
         }
         // State that somebody else may have written must not reach the model.
         let folder = crosier_policy::state_folder(&request);
         let state = request.homes.state.clone().filter(|_| !matches!(folder, StateFolder::Refused(_)));
+        if state.is_none() {
+            entry.leave_out();
+        }
         let answer = |mut verdict: Verdict, notices: &Notices| {
+            // The names of hooks, and what failed programs print, may come from a repository.
+            for told in verdict.told.iter_mut().filter(|told| told.failed) {
+                told.text = print::plain(&told.text);
+            }
             verdict.told.extend(notices.iter().map(|notice| PersonMessage {
                 hook: notice.subject.clone(),
                 failed: true,
@@ -104,6 +109,12 @@ impl HookArgs {
         std::mem::forget(hooks);
         answer
     }
+}
+
+/// Whether `CROSIER_TRUST` counts. A repository's settings can set variables for its agent, and not every agent can be
+/// recognised from below: except in CI, outside an agent, only `--trust` on the installed command line counts.
+fn may_trust_by_variable() -> bool {
+    environment::is_set("CI") && person::agent_above().is_none()
 }
 
 /// Records that no decision could be made, so actions are denied.

@@ -2,23 +2,26 @@
 //!
 //! The project that the agent names is used; the folder of the event is used only if it names none: an agent's
 //! `cd` must not remove the policy. If an agent sends only its current folder, the folder of the session's first
-//! event is stored in the state folder. A later folder can add a project, but not remove one.
+//! event is stored in the state folder, and so is every project that it enters later: a later folder can add a project,
+//! but not remove one.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crosier_dialect::Call;
-use crosier_policy::Request;
+use crosier_policy::{Request, StateFolder};
 
 use super::session;
 use crate::environment;
 
 /// How long a stored folder is kept after the last event of its session.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How many folders of a session are stored.
+const MAX_FOLDERS: usize = 64;
 
 /// Fills in the project folder of a request.
 pub(super) fn find(call: &Call, request: &mut Request) {
@@ -28,40 +31,68 @@ pub(super) fn find(call: &Call, request: &mut Request) {
         request.project = project;
         return;
     }
-    let here = call.folder().and_then(absolute).unwrap_or_else(|| request.project.clone());
-    let pinned = request.homes.state.as_deref().and_then(|state| pin(state, call, &here).ok());
-    match pinned {
-        Some(pinned) if pinned != here => {
-            request.project = pinned;
-            request.also = vec![here];
-        }
-        _ => request.project = here,
+    request.project = call.folder().and_then(absolute).unwrap_or_else(|| request.project.clone());
+    // A folder that somebody else may have written must not name projects, and nothing is written to it.
+    let state = match crosier_policy::state_folder(request) {
+        StateFolder::Refused(_) => None,
+        _ => request.homes.state.clone(),
+    };
+    let Some(path) = state.as_deref().and_then(|state| path_of(state, call)) else { return };
+    let Ok(mut folders) = folders_of(&path, &request.project) else { return };
+    if !folders.contains(&request.project) && folders.len() < MAX_FOLDERS && adds_project(request, &folders) {
+        let _ = add(&path, &request.project);
+        folders.push(request.project.clone());
     }
+    let here = std::mem::take(&mut request.project);
+    let mut folders = folders.into_iter();
+    request.project = folders.next().unwrap_or_else(|| here.clone());
+    request.also = folders.chain([here]).collect();
+    let first = request.project.clone();
+    request.also.retain(|folder| *folder != first);
+    request.also.dedup();
 }
 
-/// The folder of the session's first event.
-fn pin(state: &Path, call: &Call, here: &Path) -> io::Result<PathBuf> {
-    let name = session::name_of(call).ok_or_else(|| io::Error::other("there is no session"))?;
-    let folder = state.join("pin");
-    let path = folder.join(name);
-    match crosier_policy::read_file(&path) {
-        Ok(bytes) => return Ok(PathBuf::from(std::ffi::OsStr::from_bytes(&bytes))),
+fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
+    Some(state.join("pin").join(session::name_of(call)?))
+}
+
+/// Whether the folder has or had a policy that does not already apply to one of the others.
+fn adds_project(request: &Request, others: &[PathBuf]) -> bool {
+    let is_new = |folder: &PathBuf| !others.iter().any(|other| other.starts_with(folder));
+    crosier_policy::trust::configured(request).map_or(true, |all| all.iter().any(is_new))
+}
+
+/// The folders of the session: that of its first event, and the projects that were entered since.
+fn folders_of(path: &Path, here: &Path) -> io::Result<Vec<PathBuf>> {
+    match crosier_policy::read_file(path) {
+        Ok(bytes) => return Ok(parse(&bytes)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    sweep(&folder);
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    sweep(folder);
     // The first process writes it; concurrent ones read it.
     let beside = folder.join(format!("{}.new", std::process::id()));
     fs::write(&beside, here.as_os_str().as_bytes())?;
-    let linked = fs::hard_link(&beside, &path);
+    let linked = fs::hard_link(&beside, path);
     let _ = fs::remove_file(&beside);
     match linked {
-        Ok(()) => Ok(here.to_owned()),
-        Err(_) => {
-            crosier_policy::read_file(&path).map(|bytes| PathBuf::from(std::ffi::OsStr::from_bytes(&bytes)))
-        }
+        Ok(()) => Ok(vec![here.to_owned()]),
+        Err(_) => crosier_policy::read_file(path).map(|bytes| parse(&bytes)),
     }
+}
+
+/// Paths, separated by a byte that no path contains.
+fn parse(bytes: &[u8]) -> Vec<PathBuf> {
+    let paths = bytes.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    paths.map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))).collect()
+}
+
+/// Adds a folder, in one write, because other processes may add theirs at the same time.
+fn add(path: &Path, folder: &Path) -> io::Result<()> {
+    let line = [b"\0", folder.as_os_str().as_bytes()].concat();
+    fs::OpenOptions::new().append(true).open(path)?.write_all(&line)
 }
 
 /// Removes the stored folders of old sessions, when a new one begins.

@@ -76,7 +76,12 @@ fn without(call: &Call, mut verdict: Verdict) -> Answer {
 /// The answer, and the new memory.
 fn decide(call: &Call, mut verdict: Verdict, mut memory: Memory, now: u64) -> (Answer, Memory) {
     match call.entry.event {
-        "SessionStart" => memory = Memory::default(),
+        "SessionStart" => {
+            // An agent that has compacted its conversation starts the same session again, before the same person.
+            let is_same = call.text("source").is_some_and(|source| source == "compact");
+            let told = if is_same { memory.told } else { Vec::new() };
+            memory = Memory { told, ..Memory::default() };
+        }
         // Some agents send the reason of a resume as a prompt, which does not come from a person.
         "UserPromptSubmit" if !is_resume(call, memory.resumed.as_deref()) => memory.resumes = 0,
         _ => {}

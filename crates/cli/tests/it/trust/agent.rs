@@ -10,9 +10,11 @@ fn an_agent_trusts_nothing() {
     for variable in
         ["CLAUDECODE", "GEMINI_CLI", "QWEN_CODE", "OPENCODE", "CODEX_SANDBOX", "COPILOT_CLI", "CROSIER_DEPTH"]
     {
-        let mut command = machine.command("project", &["trust", "--yes"]);
-        command.env(variable, "1");
-        feed(command, "").exits(1).complains("use a terminal outside the agent");
+        for value in ["1", ""] {
+            let mut command = machine.command("project", &["trust", "--yes"]);
+            command.env(variable, value);
+            feed(command, "").exits(1).complains("use a terminal outside the agent");
+        }
     }
     machine.is_never_trusted("project");
     // To look is free.
@@ -39,9 +41,14 @@ fn an_agent_above_is_found_without_its_variables() {
 fn a_variable_trusts_nothing_below_an_agent() {
     let machine = Machine::new();
     let digest = machine.run("project", &["trust", "--digest"]).stdout.trim().to_owned();
-    let more = [("CLAUDECODE", "1"), ("CROSIER_TRUST", digest.as_str())];
-    let ran = machine.hook("project", &["claude"], &event("PreToolUse", "ls"), &more).exits(0);
-    assert!(!ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+    let more = [("CLAUDECODE", "1"), ("CROSIER_TRUST", digest.as_str()), ("CI", "true")];
+    let is_trusted = |more: &[(&str, &str)]| {
+        let ran = machine.hook("project", &["claude"], &event("PreToolUse", "ls"), more).exits(0);
+        ran.stdout.contains("the guard says no")
+    };
+    assert!(!is_trusted(&more));
+    assert!(!is_trusted(&more[1..2]), "not every agent can be recognised");
+    assert!(is_trusted(&more[1..]), "in CI there need not be an agent");
     let words = ["claude", "--trust", &digest];
     let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), &more[..1]).exits(0);
     assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);

@@ -71,3 +71,33 @@ fn a_hook_is_switched_off_by_the_name_that_is_shown() {
     machine.run("project", &["disable", "user:guard"]).exits(0);
     assert_eq!(fire(&machine, "ls")["reports"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn permissions_of_all_layers_count_and_the_strictest_wins() {
+    let machine = Machine::new();
+    let check = "hooks: {PreToolUse: [{name: check, run: /perms check shell}]}\n";
+    let decide = |users: &str, projects: &str| {
+        user(&machine, users);
+        machine.write("project/crosier.yaml", projects);
+        machine.trust("project");
+        let outcome = fire(&machine, "ls");
+        outcome["decision"].as_str().unwrap_or("-").to_owned()
+    };
+    let rule = |word: &str| format!("permissions: {{shell: {word}}}\n");
+    for (users, projects, expected) in [
+        ("allow", "deny", "deny"),
+        ("deny", "allow", "deny"),
+        ("ask", "allow", "ask"),
+        ("allow", "allow", "-"),
+    ] {
+        // Whichever layer asks for it.
+        assert_eq!(decide(&(rule(users) + check), &rule(projects)), expected, "{users} {projects}");
+        assert_eq!(decide(&rule(users), &(rule(projects) + check)), expected, "{users} {projects}");
+    }
+    assert_eq!(decide(&rule("allow"), check), "-", "a rule of an earlier layer is known in a later one");
+    assert_eq!(
+        decide(check, &rule("allow")),
+        "deny",
+        "a later layer does not allow what an earlier one denies"
+    );
+}

@@ -199,6 +199,13 @@ fn never_trusted_is_told_once_in_a_session_and_its_files_are_not_parsed() {
     let say = || machine.hook("project", &["claude"], &event("UserPromptSubmit", "ls"), &[]).exits(0);
     assert!(say().json()["systemMessage"].as_str().unwrap().contains("crosier trust"));
     assert_eq!(say().stdout, "");
+    let start = |source: &str| {
+        let mut start = event("SessionStart", "ls");
+        start["source"] = json!(source);
+        machine.hook("project", &["claude"], &start, &[]).exits(0).stdout
+    };
+    assert_eq!(start("compact"), "", "it is the same session");
+    assert!(start("resume").contains("crosier trust"));
     machine.fire("project").exits(78).complains("they are not trusted");
 }
 

@@ -161,6 +161,14 @@ fn an_agent_that_only_says_where_it_is_stays_in_its_project() {
     assert!(call("one", "elsewhere").contains("the guard says no"), "a cd takes nothing away");
     assert_eq!(call("two", "elsewhere"), "");
     assert!(call("two", "project").contains("the guard says no"), "a cd can add a project");
+    assert!(call("two", "elsewhere").contains("the guard says no"), "and the next one does not take it away");
+    // A folder without a policy is not remembered: there are many of them.
+    for number in 0..70 {
+        fs::create_dir_all(machine.path(&format!("plain/{number}"))).unwrap();
+        call("three", &format!("plain/{number}"));
+    }
+    call("three", "project");
+    assert!(call("three", "elsewhere").contains("the guard says no"));
 }
 
 #[test]

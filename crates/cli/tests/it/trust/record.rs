@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::json;
+
 use super::{Machine, copy_folder, event, feed};
 
 pub(super) fn records(machine: &Machine) -> Vec<PathBuf> {
@@ -100,7 +102,12 @@ fn also_keeps_what_was_trusted_before() {
 fn a_state_or_configuration_folder_in_the_project_is_refused() {
     let machine = Machine::trusted();
     copy_folder(&machine.path("home/.local/state"), &machine.path("project/state"));
-    for (name, folder) in [("XDG_STATE_HOME", "project/state"), ("XDG_CONFIG_HOME", "project/config")] {
+    let named = [
+        ("XDG_STATE_HOME", "project/state"),
+        ("XDG_CONFIG_HOME", "project/config"),
+        ("XDG_CONFIG_HOME", "project/nothing"),
+    ];
+    for (name, folder) in named {
         machine.write("project/config/crosier/crosier.yaml", "self_guard: off\n");
         let folder = machine.path(folder);
         let ran = machine.hook(
@@ -110,6 +117,15 @@ fn a_state_or_configuration_folder_in_the_project_is_refused() {
             &[(name, folder.to_str().unwrap())],
         );
         assert!(ran.stdout.contains("deny") && ran.stdout.contains("refused"), "{name}: {}", ran.stdout);
+    }
+    // Nothing is written there, neither by an agent that names its project nor by one that does not.
+    for agent in ["claude", "codex"] {
+        let mut call = event("PreToolUse", "ls");
+        call["cwd"] = json!(machine.path("project"));
+        let folder = machine.path("project/new");
+        let more = [("XDG_STATE_HOME", folder.to_str().unwrap())];
+        let ran = machine.hook("project", &[agent], &call, &more);
+        assert!(ran.stdout.contains("refused") && !folder.exists(), "{agent}: {}", ran.stdout);
     }
     // The line that is installed names both folders, so that variables do not count.
     let (config, state) = (machine.path("home/.config/crosier"), machine.path("home/.local/state/crosier"));

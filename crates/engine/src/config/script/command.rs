@@ -11,7 +11,7 @@ use crosier_protocol::nearest::nearest;
 use crosier_protocol::{Answer, EventRow};
 
 use super::super::tree::{Problem, Problems, Source, Span};
-use super::permission::Permissions;
+use super::permission::PermissionsOfLayer;
 use super::standard;
 use super::variable::Argument;
 use crate::registry::Call;
@@ -171,7 +171,11 @@ impl Commands {
 
     /// The standard commands and those of the host. An unusable or duplicate name is a problem: a guard must
     /// not be replaced silently.
-    pub(in super::super) fn complete(&self, permissions: Permissions, problems: &mut Problems) -> Self {
+    pub(in super::super) fn complete(
+        &self,
+        permissions: PermissionsOfLayer,
+        problems: &mut Problems,
+    ) -> Self {
         let mut all = Self(standard::all(permissions));
         for command in &self.0 {
             let name = bare(command.name());

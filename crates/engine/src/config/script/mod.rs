@@ -49,6 +49,7 @@ pub use variable::Argument;
 pub(super) use command::Commands;
 pub(super) use file::scripts;
 pub(super) use line::run_line;
+pub use permission::LayeredPermissions;
 pub(super) use permission::Permissions;
 
 /// The priority of script lines that do not set one.

@@ -10,11 +10,11 @@ use crosier_protocol::{Answer, Capability, EventRow, Reply};
 
 use super::super::tree::shorten;
 use super::command::{ArgumentProblem, SlashCommand, expect_arguments, one_of};
-use super::permission::{Permission, Permissions};
+use super::permission::{Permission, PermissionsOfLayer};
 use super::variable::Argument;
 use crate::registry::Call;
 
-pub(super) fn all(permissions: Permissions) -> Vec<Arc<dyn SlashCommand>> {
+pub(super) fn all(permissions: PermissionsOfLayer) -> Vec<Arc<dyn SlashCommand>> {
     vec![Arc::new(Log), Arc::new(Notify), Arc::new(Perms(permissions)), Arc::new(Deny), Arc::new(Context)]
 }
 
@@ -102,7 +102,7 @@ impl SlashCommand for Deny {
 }
 
 /// `/perms check CAPABILITY`.
-struct Perms(Permissions);
+struct Perms(PermissionsOfLayer);
 
 impl SlashCommand for Perms {
     fn name(&self) -> &str {
@@ -122,7 +122,7 @@ impl SlashCommand for Perms {
             None => {
                 let complaint =
                     ArgumentProblem::new(format!("`permissions:` does not name `{shown}`: it is denied"));
-                let help = match nearest(capability, self.0.names()) {
+                let help = match nearest(capability, self.0.names().iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add it: `permissions: {{{shown}: ask}}`"),
                 };

@@ -19,6 +19,7 @@ use super::pool::{Lease, Pool};
 use super::request::record_json;
 use super::response::Response;
 use crate::registry::{Layer, PythonSpec};
+use crate::run::environment;
 
 /// The maximum number of pools; beyond it, the least recently used one is closed.
 const MAX_POOLS: usize = 16;
@@ -128,7 +129,8 @@ impl PythonWorkers {
     }
 
     fn try_call(&self, call: &PythonCall<'_>) -> Result<PythonResult, CallError> {
-        let (spec, pool, variables) = self.prepare(call)?;
+        let (spec, pool, mut variables) = self.prepare(call)?;
+        variables.extend(environment::of_repeated_call(call.second, call.pass));
         let limits = call.limits();
         let mut lease = pool.lease(&limits)?;
         lease.connection.set_environment(variables);

@@ -23,7 +23,7 @@ use crosier_protocol::{Answer, EventRow, Failure, FailureKind, Reply};
 use super::blocking::{BlockingRun, check_sources, without_controls};
 use super::notifier::ProcessOutput;
 use super::process::Stop;
-use super::{Resources, deadline_in};
+use super::{Resources, deadline_in, environment};
 use crate::registry::{Entry, PythonSpec};
 pub use borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use call::{CallError, CallLimits, CallStep, Cause};
@@ -87,7 +87,7 @@ fn call(
     };
     check_sources(hook)?;
     let phase = if run.second { 2 } else { 1 } + 256 * (u16::from(run.pass.number()) - 1);
-    let mut variables = Vec::new();
+    let mut variables = environment::of_repeated_call(run.second, run.pass);
     if let Some(runner) = &resources.processes.runner {
         let call = PythonCall {
             layer: hook.layer,
@@ -105,7 +105,7 @@ fn call(
             Err(NotHere { why, may_have_begun }) => {
                 tracing::debug!(hook = &*hook.name, why, may_have_begun, "not run by a borrowed worker");
                 if may_have_begun {
-                    variables.push(("CROSIER_ATTEMPT".into(), "2".into()));
+                    variables.push((environment::ATTEMPT.into(), "2".into()));
                 }
             }
         }

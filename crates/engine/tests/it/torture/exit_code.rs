@@ -102,10 +102,10 @@ fn a_failure_says_the_cause_and_not_the_last_line() {
 }
 
 #[test]
-fn exit_1_with_text_fails_and_says_the_last_line_of_stderr() {
+fn exit_1_with_text_fails_and_says_the_last_lines_of_stderr() {
     each_way(|lab| {
         let line = "echo hello; echo first >&2; printf 'last \\033[31mred\\n\\n' >&2; exit 1";
-        lab.shell(line).fire().failed(FailureKind::Exit, exited(1) + ": last [31mred");
+        lab.shell(line).fire().failed(FailureKind::Exit, exited(1) + ": first | last [31mred");
     });
 }
 
