@@ -11,6 +11,23 @@ pub(super) fn destroys(text: &str) -> bool {
         || document_destroys(&text)
 }
 
+/// The names of what a text drops, when its destructive statements do nothing else.
+pub(super) fn dropped(text: &str) -> Option<Vec<String>> {
+    let text = super::fit::squeezed(text);
+    let mut names = Vec::new();
+    for statement in text.split(';').map(|statement| statement.trim_matches(['\'', '"', ' ', '(', '\n'])) {
+        if !destroys(statement) {
+            continue;
+        }
+        let rest = statement.strip_prefix("drop ").or_else(|| statement.strip_prefix("truncate "))?;
+        let kinds = ["database ", "schema ", "table ", "user ", "role ", "if ", "exists "];
+        let rest = kinds.iter().fold(rest, |rest, kind| rest.strip_prefix(kind).unwrap_or(rest));
+        let listed = rest.split(" cascade").next().unwrap_or_default();
+        names.extend(listed.split(',').map(|name| name.trim().to_owned()));
+    }
+    Some(names).filter(|names| !names.is_empty() && names.iter().all(|name| !name.contains(' ')))
+}
+
 /// Words that are enough by themselves.
 const DESTRUCTIVE: [&str; 14] = [
     "drop database",
