@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::shell::{Command, Word};
 
 /// Parts of names of things that nobody misses.
-const DISPOSABLE: [&str; 26] = [
+const DISPOSABLE: [&str; 27] = [
     "ci",
     "debug",
     "demo",
@@ -25,6 +25,7 @@ const DISPOSABLE: [&str; 26] = [
     "preview",
     "sandbox",
     "scratch",
+    "shadow",
     "spike",
     "temp",
     "test",

@@ -11,7 +11,7 @@ use super::disposable::{
 };
 use super::fit::Scene;
 use super::sql;
-use crate::shell::{Command, Word};
+use crate::shell::{Command, Input, Word};
 
 /// What an entry spares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub(super) enum Spare {
     Folder,
     /// A server on this machine.
     Local,
+    /// Processes that the command before it picks by name or port.
+    Process,
     /// Volumes that are caches or for tests.
     Volume,
     /// Changes that the line has saved before, or a copy of a repository that it made, or one in a temporary folder.
@@ -35,13 +37,14 @@ pub(super) enum Spare {
 }
 
 /// The names of these in a list.
-pub(super) const SPARES: [(&str, Spare); 8] = [
+pub(super) const SPARES: [(&str, Spare); 9] = [
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
     ("database", Spare::Database),
     ("environment", Spare::Environment),
     ("folder", Spare::Folder),
     ("local", Spare::Local),
+    ("process", Spare::Process),
     ("volume", Spare::Volume),
     ("work", Spare::Work),
 ];
@@ -70,6 +73,7 @@ impl Scene<'_> {
             Spare::Environment => self.spares_environment(),
             Spare::Folder => names_inner_folders(words) || self.is_temporary_copy(),
             Spare::Local => self.is_local_server(),
+            Spare::Process => self.gets_named_processes(),
             Spare::Work => self.has_saved_work() || self.is_temporary_copy(),
             Spare::Volume => {
                 let names = operands(words, &[]).skip(2);
@@ -114,6 +118,10 @@ impl Scene<'_> {
         if values(self.command.arguments(), &["-C"]).iter().any(|folder| is_one(folder)) {
             return true;
         }
+        let is_worktree = operands(self.command.arguments(), &[]).next().map(Word::head) == Some("worktree");
+        if is_worktree && all(operands(self.command.arguments(), &[]).skip(2), is_one) {
+            return true;
+        }
         let moves = |command: &&Command| matches!(command.name(), Some("cd" | "pushd"));
         let Some(last) = self.earlier().iter().rfind(moves) else { return false };
         let Some(folder) = last.arguments().first().and_then(Word::known) else { return false };
@@ -127,6 +135,22 @@ impl Scene<'_> {
             copies && crate::shell::base_name(into) == crate::shell::base_name(folder.trim_end_matches('/'))
         };
         is_one(folder) || self.earlier().iter().any(clones)
+    }
+
+    /// `Get-Process node | Stop-Process`
+    fn gets_named_processes(&self) -> bool {
+        let Input::Pipe(range) = &self.command.input else { return false };
+        let commands = self.script.commands.get(range.clone()).unwrap_or_default();
+        let is_plain = |word: &&Word| {
+            let letters = word.head().chars().filter(|c| c.is_alphanumeric()).count();
+            letters >= 3 && !word.show().contains('*') && !word.head().starts_with('-')
+        };
+        commands.iter().any(|command| {
+            let name = command.name().unwrap_or_default().to_ascii_lowercase();
+            let ignored = |word: &&Word| !matches!(word.head(), "SilentlyContinue" | "Stop");
+            matches!(name.as_str(), "get-process" | "gps" | "get-nettcpconnection")
+                && command.arguments().iter().filter(ignored).any(|word| is_plain(&word))
+        })
     }
 
     fn earlier(&self) -> &[Command] {
@@ -307,5 +331,6 @@ fn names_inner_folders(words: &[Word]) -> bool {
         let name = name.trim_start_matches("./").trim_end_matches('/');
         !name.is_empty() && name != "." && !name.starts_with(['/', '~', ':', '*']) && !name.contains("..")
     };
-    all(operands(words, &["-e", "--exclude"]).skip(1), is_inner)
+    let names = operands(words, &["-e", "--exclude"]).skip(1);
+    all(names.filter(|word| word.known() != Some("deinit")), is_inner)
 }

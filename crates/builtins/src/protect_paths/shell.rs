@@ -303,7 +303,9 @@ fn makes_secrets(command: &Command, files: &[FileUse<'_>]) -> bool {
     };
     match command.name() {
         Some("openssl" | "ssh-keygen" | "mkcert" | "keytool" | "age-keygen" | "step" | "certtool") => true,
-        Some("cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install") => files.iter().any(is_sample),
+        Some(
+            "cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install" | "copy" | "Copy-Item" | "copy-item",
+        ) => files.iter().any(is_sample),
         _ => false,
     }
 }
