@@ -30,6 +30,8 @@ pub(super) enum Spare {
     Local,
     /// Processes that the command before it picks by name or port.
     Process,
+    /// A stash that the line has not just made out of the changes.
+    Stash,
     /// Volumes that are caches or for tests.
     Volume,
     /// Changes that the line has saved before, or a copy of a repository that it made, or one in a temporary folder.
@@ -37,7 +39,7 @@ pub(super) enum Spare {
 }
 
 /// The names of these in a list.
-pub(super) const SPARES: [(&str, Spare); 9] = [
+pub(super) const SPARES: [(&str, Spare); 10] = [
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
     ("database", Spare::Database),
@@ -45,6 +47,7 @@ pub(super) const SPARES: [(&str, Spare); 9] = [
     ("folder", Spare::Folder),
     ("local", Spare::Local),
     ("process", Spare::Process),
+    ("stash", Spare::Stash),
     ("volume", Spare::Volume),
     ("work", Spare::Work),
 ];
@@ -74,6 +77,7 @@ impl Scene<'_> {
             Spare::Folder => names_inner_folders(words) || self.is_temporary_copy(),
             Spare::Local => self.is_local_server(),
             Spare::Process => self.gets_named_processes(),
+            Spare::Stash => !self.has_saved_work(),
             Spare::Work => self.has_saved_work() || self.is_temporary_copy(),
             Spare::Volume => {
                 let names = operands(words, &[]).skip(2);
@@ -196,8 +200,14 @@ impl Scene<'_> {
         ];
         let words = self.command.arguments();
         let named = values(words, &NAMED);
-        if let Some(name) = named.first() {
-            return is_disposable_database(name);
+        // Whole databases and users are dropped from any database.
+        if words.iter().any(|word| sql::drops_beyond(&word.show()))
+            || self.command.stdin_text.as_deref().is_some_and(sql::drops_beyond)
+        {
+            return false;
+        }
+        if !named.is_empty() {
+            return named.iter().all(|name| is_disposable_database(name));
         }
         let first = operands(words, &VALUES).next();
         first.is_some_and(|word| word.known().is_some_and(is_disposable_database))
@@ -298,13 +308,18 @@ impl Scene<'_> {
                     && !["--linked", "--db-url", "--project-ref"].iter().any(|option| has(words, option))
             }
             Some("curl" | "http" | "https" | "xh") => {
-                let mut addresses = words.iter().filter(|word| is_local_address(&word.show())).peekable();
+                let is_address = |word: &&Word| {
+                    let shown = word.show();
+                    shown.contains("://") || is_local_address(&shown)
+                };
+                let mut addresses = words.iter().filter(is_address).peekable();
                 addresses.peek().is_some()
                     && addresses.all(|word| {
                         let shown = word.show();
                         let rest = shown.split_once("://").map_or(&*shown, |(_, rest)| rest);
                         let path = rest.split_once('/').map_or("", |(_, path)| path);
-                        !path.is_empty() && !path.starts_with('_') && !path.contains(['*', ',', '$'])
+                        let is_one = !path.is_empty() && !path.starts_with('_');
+                        is_one && !path.contains(['*', ',', '$']) && is_local_address(&shown)
                     })
             }
             Some("tcpdump" | "tshark" | "dumpcap" | "ngrep" | "wireshark") => {
