@@ -108,7 +108,7 @@ fn rules(text: &str) -> Fallible<String> {
 
 /// One entry as a literal of `Written`.
 fn written(command: &Node) -> Fallible<String> {
-    command.only(&[&TEXTS[..], &LISTS, &GROUPS, &["decision", "special"]].concat())?;
+    command.only(&[&TEXTS[..], &LISTS, &GROUPS, &["decision", "special", "spare"]].concat())?;
     let mut code = String::from("Written {");
     for key in TEXTS {
         write!(code, "{key}: {:?}, ", command.text(key)?.unwrap_or_default())?;
@@ -125,7 +125,9 @@ fn written(command: &Node) -> Fallible<String> {
     let decision = variant(command.text("decision")?.unwrap_or("deny"));
     let special = command.text("special")?.map(variant);
     let special = special.map_or("None".to_owned(), |special| format!("Some(Special::{special})"));
-    writeln!(code, "decision: Decision::{decision}, special: {special} }},")?;
+    let spare = command.text("spare")?.map(variant);
+    let spare = spare.map_or("None".to_owned(), |spare| format!("Some(Spare::{spare})"));
+    writeln!(code, "decision: Decision::{decision}, special: {special}, spare: {spare} }},")?;
     Ok(code)
 }
 

@@ -154,13 +154,22 @@ fn sends_key(code: &str) -> bool {
 
 /// Whether code does nothing but print a variable with a well-known key: `print(os.environ["GITHUB_TOKEN"])`.
 fn shows_key(code: &str) -> bool {
-    const PRINTS: [&str; 3] = ["console.log(", "print(", "puts"];
-    const GETS: [&str; 5] = ["process.env.", "os.environ[", "os.environ.get(", "os.getenv(", "ENV["];
+    const PRINTS: [&str; 6] = ["console.log(", "print(", "puts", "print", "echo", "say"];
+    const GETS: [&str; 8] = [
+        "process.env.",
+        "os.environ[",
+        "os.environ.get(",
+        "os.getenv(",
+        "ENV[",
+        "$ENV{",
+        "getenv(",
+        "$_ENV[",
+    ];
     let dense: String = code.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
     let code = dense.strip_prefix("importos;").unwrap_or(&dense);
     let code = PRINTS.iter().find_map(|print| code.strip_prefix(print)).unwrap_or(code);
     let Some(name) = GETS.iter().find_map(|get| code.strip_prefix(get)) else { return false };
-    let name = name.trim_end_matches([')', ']', ';']);
+    let name = name.trim_end_matches([')', ']', '}', ';']);
     secret::key_owner(name).is_some()
 }
 

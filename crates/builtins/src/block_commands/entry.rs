@@ -2,6 +2,7 @@
 
 use crosier::Decision;
 
+use super::spare::Spare;
 use crate::token::{WildcardSet, Wildcards};
 
 /// An entry as it is written; the first lines of `commands.yaml` explain its keys.
@@ -25,6 +26,7 @@ pub(crate) struct Written<'a> {
     pub(super) unless: &'a [&'a [&'a str]],
     pub(crate) decision: Decision,
     pub(super) special: Option<Special>,
+    pub(super) spare: Option<Spare>,
 }
 
 /// An entry in the form that is compared with commands.
@@ -42,6 +44,7 @@ pub(super) struct Entry {
     pub(super) except: WildcardSet,
     pub(super) unless: Vec<Vec<String>>,
     pub(super) special: Option<Special>,
+    pub(super) spare: Option<Spare>,
     pub(super) reason: String,
     pub(super) instead: String,
 }
@@ -61,6 +64,7 @@ impl Entry {
             except: globs(written.except).into(),
             unless: groups(written.unless),
             special: written.special,
+            spare: written.spare,
             reason: written.reason.to_owned(),
             instead: written.instead.to_owned(),
         }

@@ -4,7 +4,7 @@ use super::fit::CommandContext;
 use crate::shell::{Command, Direction, Input, Origin, Word};
 
 /// Programs that write all of what they read to their output, in some form.
-const PASSES_ON: [&str; 27] = [
+pub(super) const PASSES_ON: [&str; 27] = [
     "sort", "cat", "less", "more", "head", "tail", "tee", "nl", "column", "base64", "base32", "xxd", "od",
     "hexdump", "gzip", "openssl", "uniq", "bat", "xclip", "pbcopy", "xsel", "rev", "tac", "xz", "zstd",
     "bzip2", "wl-copy",
@@ -46,7 +46,7 @@ impl CommandContext<'_> {
     }
 
     /// Whether the output is a part of a word, or the value of a variable.
-    fn is_captured(&self, at: usize) -> bool {
+    pub(super) fn is_captured(&self, at: usize) -> bool {
         let holds = |word: &Word| {
             word.unknowns().any(|unknown| {
                 matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))

@@ -225,7 +225,8 @@ impl<'a> CommandContext<'a> {
             && self.text(entry, words)
             && (entry.except.is_empty() || !self.operands(&entry.except, words))
             && entry.special.is_none_or(|special| special.is_quick() || self.special(special))
-            && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)));
+            && (entry.from.is_empty() || self.sources().any(|program| is_one_of(program, &entry.from)))
+            && !entry.spare.is_some_and(|spare| self.spares(spare));
         match self.command.words.first() {
             _ if !good => Fit::No,
             Some(program) if program.known().is_none() && !entry.programs.is_empty() => {

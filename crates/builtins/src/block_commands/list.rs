@@ -9,6 +9,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use crosier::Decision;
 
 use super::entry::{Entry, Special, Written, glob};
+use super::spare::Spare;
 use crate::names::NameMap;
 use crate::shell::Command;
 use crate::token::{Wildcards, lowered};

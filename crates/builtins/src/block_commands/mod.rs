@@ -16,6 +16,7 @@
 mod code;
 mod code_machine;
 mod code_words;
+mod disposable;
 mod elsewhere;
 mod entry;
 mod environment;
@@ -27,6 +28,7 @@ mod read;
 mod root;
 mod secret;
 mod shape;
+mod spare;
 mod sql;
 mod target;
 mod verb;

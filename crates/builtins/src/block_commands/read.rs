@@ -9,10 +9,11 @@ use crosier::protocol::nearest::nearest;
 
 use super::entry::{Special, Written};
 use super::list::Row;
+use super::spare::SPARES;
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 19] = [
     "id", "programs", "words", "flags", "targets", "operands", "text", "reads", "writes", "from", "except",
-    "unless", "special", "decision", "reason", "instead", "stops", "passes",
+    "unless", "spare", "special", "decision", "reason", "instead", "stops", "passes",
 ];
 
 /// The names of the special checks in a list.
@@ -155,6 +156,16 @@ impl Reader<'_> {
                 }
             },
         };
+        let spare = match one("spare") {
+            None => None,
+            Some(name) => match SPARES.iter().find(|(other, _)| *other == name) {
+                Some((_, spare)) => Some(*spare),
+                None => {
+                    self.error(node, format!("`spare` has no value `{name}`"));
+                    return None;
+                }
+            },
+        };
         let (Some(id), Some(reason)) = (one("id"), one("reason")) else {
             self.error(node, "a command needs an `id` and a `reason`".to_owned());
             return None;
@@ -182,6 +193,7 @@ impl Reader<'_> {
             unless: &unless,
             decision,
             special,
+            spare,
         }))
     }
 

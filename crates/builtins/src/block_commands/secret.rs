@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::code::nowhere;
-use super::environment::prints_all;
+use super::environment::{PASSES_ON, prints_all};
 use super::fit::CommandContext;
 use super::target::names_one;
 use crate::shell::{Command, Effect, FileUse, Input, Origin, Word};
@@ -110,6 +110,10 @@ impl CommandContext<'_> {
                 words.iter().filter_map(Word::known).any(|name| key_owner(name).is_some()) && self.is_shown()
             }
             Some("echo" | "printf") => words.iter().flat_map(keys_in).next().is_some() && self.is_shown(),
+            // A name that is looked up reaches whoever answers for it.
+            Some("dig" | "host" | "nslookup" | "drill" | "ping" | "whois") => {
+                words.iter().flat_map(keys_in).next().is_some()
+            }
             _ => {
                 let addresses: Vec<String> = words
                     .iter()
@@ -129,17 +133,27 @@ impl CommandContext<'_> {
         }
     }
 
-    /// Whether what the command prints is seen, and not read by another command or written to a file.
+    /// Whether what the command prints is seen, as it is or in another form, and not used or written to a file.
     fn is_shown(&self) -> bool {
-        let at = self.at;
+        self.is_printed(self.at, 0)
+    }
+
+    fn is_printed(&self, at: usize, depth: usize) -> bool {
+        const MOST_STEPS: usize = 6;
+        if !self.script.commands[at].redirections.is_empty() || self.is_captured(at) || depth > MOST_STEPS {
+            return false;
+        }
         let reads = |other: &Command| matches!(&other.input, Input::Pipe(range) if range.contains(&at));
-        let captures = |other: &Command| {
-            other.words.iter().flat_map(Word::unknowns).any(|unknown| {
-                matches!(&unknown.from, Origin::Output(range) | Origin::Process(range) if range.contains(&at))
-            })
-        };
-        self.command.redirections.is_empty()
-            && !self.script.commands.iter().any(|other| reads(other) || captures(other))
+        let all = self.script.commands.iter().enumerate();
+        let mut readers = all.filter(|(_, other)| reads(other)).peekable();
+        if readers.peek().is_none() {
+            return true;
+        }
+        readers.any(|(place, reader)| {
+            let passes_on =
+                |name: &str| PASSES_ON.contains(&name) || matches!(name, "tr" | "fold" | "strings");
+            reader.name().is_some_and(passes_on) && place > at && self.is_printed(place, depth + 1)
+        })
     }
 
     /// Whether the line itself packed this file out of secrets.
@@ -177,10 +191,16 @@ impl CommandContext<'_> {
 
     /// Whether a search runs the command for everything that it finds.
     fn is_sent_as_found(&self) -> bool {
-        let carrier = self.command.carrier.and_then(|at| self.script.commands.get(at));
-        carrier.is_some_and(|carrier| {
-            matches!(carrier.name(), Some("find" | "fd" | "fdfind" | "xargs" | "parallel" | "locate"))
-        })
+        let mut carrier = self.command.carrier;
+        for _ in 0..4 {
+            let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { return false };
+            if matches!(command.name(), Some("find" | "fd" | "fdfind" | "xargs" | "parallel" | "locate")) {
+                return true;
+            }
+            // `find … -exec sh -c 'curl -d @"$1" …' _ {} +`
+            carrier = command.carrier;
+        }
+        false
     }
 
     fn holds_secrets(&self, input: Input, is_secret: &dyn Fn(&Word) -> bool, depth: usize) -> bool {

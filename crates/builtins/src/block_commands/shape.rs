@@ -179,7 +179,8 @@ pub(super) fn is_remote_address(word: &Word) -> bool {
         || host == "0.0.0.0"
         || host == "host.docker.internal"
         || host.contains('$');
-    // A service of the same composition has a name without a dot.
+    // A service of the same composition has a name without a dot; `a.Service/Call` is no host.
+    let is_name = is_name && (has_scheme || !host.bytes().any(|byte| byte.is_ascii_uppercase()));
     is_name && !is_here && (has_scheme || rest.contains('/'))
 }
 
@@ -212,7 +213,12 @@ fn selects(command: &Command) -> bool {
         }
         Some("pgrep") => !has(&["-u", "-U", "-v"]) && words.iter().any(says_enough),
         Some("docker" | "podman" | "nerdctl") => {
-            has(&["--filter", "-f"]) || words.iter().any(|word| word.head().starts_with("--filter="))
+            // `-aqf name=x`
+            let is_filter = |head: &str| {
+                head.starts_with("--filter=")
+                    || (head.starts_with('-') && !head.starts_with("--") && head.ends_with('f'))
+            };
+            has(&["--filter"]) || words.iter().any(|word| is_filter(word.head()))
         }
         _ => false,
     }

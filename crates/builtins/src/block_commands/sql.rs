@@ -11,6 +11,36 @@ pub(super) fn destroys(text: &str) -> bool {
         || document_destroys(&text)
 }
 
+/// The names of what a text drops, when its destructive statements do nothing else.
+pub(super) fn dropped(text: &str) -> Option<Vec<String>> {
+    let text = super::fit::squeezed(text);
+    // `db.getSiblingDB("a").dropDatabase()`
+    if let Some((_, rest)) = text.split_once("getsiblingdb(") {
+        let (name, rest) = rest.split_once(')')?;
+        let is_only = rest.trim_start().starts_with(".dropdatabase()") && !rest.contains("getsiblingdb(");
+        return is_only.then(|| vec![name.trim_matches(['"', '\'', ' ']).to_owned()]);
+    }
+    let mut names = Vec::new();
+    for statement in text.split(';').map(|statement| statement.trim_matches(['\'', '"', ' ', '(', '\n'])) {
+        if !destroys(statement) {
+            continue;
+        }
+        let rest = statement.strip_prefix("drop ").or_else(|| statement.strip_prefix("truncate "))?;
+        let kinds = ["database ", "schema ", "table ", "user ", "role ", "if ", "exists "];
+        let rest = kinds.iter().fold(rest, |rest, kind| rest.strip_prefix(kind).unwrap_or(rest));
+        let ends = [" cascade", " restrict", " with ", " restart "];
+        let listed = ends.iter().fold(rest, |rest, end| rest.split(end).next().unwrap_or_default());
+        names.extend(listed.split(',').map(|name| name.trim().to_owned()));
+    }
+    Some(names).filter(|names| !names.is_empty() && names.iter().all(|name| !name.contains(' ')))
+}
+
+/// Whether a text drops something that lies outside of the database which is open.
+pub(super) fn drops_beyond(text: &str) -> bool {
+    let text = super::fit::squeezed(text);
+    ["drop database", "drop user", "drop role", "drop owned"].iter().any(|words| has_words(&text, words))
+}
+
 /// Words that are enough by themselves.
 const DESTRUCTIVE: [&str; 14] = [
     "drop database",

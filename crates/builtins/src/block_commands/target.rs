@@ -178,8 +178,8 @@ impl<'a> CommandContext<'a> {
 
     /// One of the places, or everything in it.
     pub(super) fn is_top(&self, path: &str) -> bool {
-        let all = ["/*", "/.*", "/**", "/?*", "/.[!.]*"].into_iter().find_map(|end| path.strip_suffix(end));
-        self.is_place(path) || all.is_some_and(|path| self.is_place(path))
+        let all = path.rsplit_once('/').filter(|(_, name)| is_all(name));
+        self.is_place(path) || all.is_some_and(|(folder, _)| self.is_place(folder))
     }
 
     fn is_place(&self, path: &str) -> bool {
@@ -232,6 +232,20 @@ impl<'a> CommandContext<'a> {
         }
         texts
     }
+}
+
+/// Whether a name stands for all files, or for all with a first letter: `*`, `.*`, `.[!.]*`, `[a-z]*`.
+fn is_all(name: &str) -> bool {
+    let mut rest = name.trim_start_matches('.');
+    while let Some((front, (_, back))) =
+        rest.split_once('[').and_then(|(front, inside)| Some((front, inside.split_once(']')?)))
+    {
+        if !front.is_empty() {
+            return false;
+        }
+        rest = back;
+    }
+    name.contains('*') && rest.chars().all(|c| matches!(c, '*' | '?'))
 }
 
 /// The ways to write more files than this are not remembered.
@@ -327,7 +341,27 @@ pub(super) fn is_home_folder(path: &str) -> bool {
 /// An absolute path that is not among temporary files.
 fn is_absolute_and_kept(shown: &str) -> bool {
     const TEMPORARY: [&str; 5] = ["/tmp/", "/var/tmp/", "/var/cache/", "/dev/shm/", "/run/"];
-    shown.starts_with(['/', '~']) && !TEMPORARY.iter().any(|folder| shown.starts_with(folder))
+    /// What the next build makes again.
+    const MADE: [&str; 15] = [
+        "node_modules",
+        ".cache",
+        "cache",
+        "dist",
+        "build",
+        "target",
+        "coverage",
+        "__pycache__",
+        ".next",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".turbo",
+        ".venv",
+        "venv",
+        "tmp",
+    ];
+    let last = crate::shell::base_name(shown.trim_end_matches(['/', '*']));
+    let is_made = shown.matches('/').count() > 1 && MADE.contains(&last);
+    shown.starts_with(['/', '~']) && !is_made && !TEMPORARY.iter().any(|folder| shown.starts_with(folder))
 }
 
 /// Whether a name has a known part: `build-$X`, but neither `$X` nor `..`.

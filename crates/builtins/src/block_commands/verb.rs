@@ -193,7 +193,10 @@ pub(super) fn is_destructive(command: &Command) -> bool {
         return false;
     }
     let options = words.iter().map(Word::head).filter(|head| head.starts_with("--"));
-    let has_option = |head: &str| OPTIONS.iter().any(|option| head.starts_with(option));
+    let has_option = |head: &str| {
+        let name = head.split('=').next().unwrap_or_default();
+        OPTIONS.contains(&name)
+    };
     let operands = words.iter().filter(|word| !word.head().starts_with('-')).take(MAX_OPERANDS);
     let found = operands.map_while(|word| word.known().filter(|text| is_name(text))).any(has_verb)
         || options.into_iter().any(has_option);

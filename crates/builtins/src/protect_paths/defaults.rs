@@ -173,7 +173,7 @@ pub(super) const NO_READ: &[&str] = &[
     "/etc/rancher/k3s/k3s.yaml",
     "/var/lib/kubelet/pki",
     "**/.config/chromium",
-    "**/.mozilla/firefox",
+    "**/.mozilla",
 ];
 
 /// Files that often contain secrets among other things: a person is asked before they are read.

@@ -66,6 +66,11 @@ impl Patterns {
         self.find(paths, |glob, path| glob.matches_tree_names(path, base, None))
     }
 
+    /// Whether the configuration itself has this pattern.
+    pub(super) fn is_written(&self, pattern: &str) -> bool {
+        self.written.iter().any(|(text, _)| text == pattern)
+    }
+
     /// The text of the first pattern for this name, wherever it is.
     pub(super) fn find_name(&self, name: &str) -> Option<&str> {
         let fits = |pattern: &&Indexed| pattern.glob().is_some_and(|glob| glob.matches_name(name));

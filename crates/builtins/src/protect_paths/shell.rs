@@ -7,7 +7,9 @@ use super::code;
 use super::protected::{Objection, Protected};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, expand_glob};
-use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, base_name, names_of_output};
+use crate::shell::{
+    Command, DoubtKind, Effect, FileUse, Input, Origin, Script, Word, base_name, names_of_output,
+};
 use crate::tool::Access;
 
 /// More words than this are not looked up.
@@ -51,13 +53,13 @@ impl Protected {
             // Linking to a file is a way to read it.
             let links = command.name() == Some("ln");
             // What a shell loads is not shown by that.
-            let loads = matches!(command.name(), Some("source" | "."));
+            let loads = matches!(command.name(), Some("source" | ".")) || is_exported(script, at);
             // Whether a hook may run is up to block-commands.
             let is_switched = |file: &FileUse<'_>| {
                 command.name() == Some("chmod") && file.path.show().contains(".git/hooks/")
             };
             let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links);
-            for file in files_used.filter(|file| !is_switched(file)) {
+            for file in files_used.filter(|file| !is_switched(file) && !is_login_key(command, &files, file)) {
                 let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
                 if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
@@ -84,6 +86,11 @@ impl Protected {
                     Ruling::Nothing => {}
                     Ruling::Ask(_) if creates && effect == Effect::Write => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                    Ruling::Deny(_)
+                        if loads
+                            && effect == Effect::Read
+                            && has_variables(&file.path)
+                            && !uses_variables(script, at) => {}
                     Ruling::Deny(_) if loads && effect == Effect::Read => {
                         let shown = file.path.show();
                         asked = Ruling::Ask(format!(
@@ -296,9 +303,72 @@ fn makes_secrets(command: &Command, files: &[FileUse<'_>]) -> bool {
     };
     match command.name() {
         Some("openssl" | "ssh-keygen" | "mkcert" | "keytool" | "age-keygen" | "step" | "certtool") => true,
-        Some("cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install") => files.iter().any(is_sample),
+        Some(
+            "cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install" | "copy" | "Copy-Item" | "copy-item",
+        ) => files.iter().any(is_sample),
         _ => false,
     }
+}
+
+/// Whether a program logs in with a key, and does nothing else with the file: `ssh -i key host`, `ssh-add key`.
+fn is_login_key(command: &Command, files: &[FileUse<'_>], file: &FileUse<'_>) -> bool {
+    let shown = file.path.show();
+    let words = command.arguments();
+    let follows = |pair: &[Word]| pair[0].known() == Some("-i") && pair[1].show() == shown;
+    let is_key = match command.name() {
+        Some("ssh" | "scp" | "sftp" | "autossh" | "mosh") => words.windows(2).any(follows),
+        Some("ssh-add") => words.iter().any(|word| word.show() == shown),
+        _ => false,
+    };
+    is_key
+        && file.effect == Effect::Read
+        && files.iter().filter(|other| other.path.show() == shown).count() == 1
+}
+
+/// `export $(grep -v '^#' .env | xargs)`
+fn is_exported(script: &Script, at: usize) -> bool {
+    let holds = |word: &Word| {
+        word.unknowns().any(|unknown| matches!(&unknown.from, Origin::Output(range) if range.contains(&at)))
+    };
+    let exports = |command: &Command| {
+        matches!(command.name(), Some("export" | "env")) && command.arguments().iter().any(holds)
+    };
+    let reads = matches!(script.commands[at].name(), Some("cat" | "grep" | "egrep" | "sed"));
+    reads && script.commands.iter().skip(at + 1).take(16).any(exports)
+}
+
+/// Whether a file is one of variables for a shell: `.env`, `.env.local`, `prod.env`, `.envrc`.
+fn has_variables(path: &Word) -> bool {
+    let shown = path.show();
+    let name = base_name(&shown);
+    name.starts_with(".env") || name.ends_with(".env")
+}
+
+/// Whether the line prints or sends variables after this command: what it loaded may be among them.
+fn uses_variables(script: &Script, at: usize) -> bool {
+    let is_variable = |word: &Word| {
+        let mut unknowns = word.unknowns();
+        unknowns.any(|unknown| matches!(unknown.from, Origin::Variable(_) | Origin::Output(_)))
+    };
+    script.commands.iter().skip(at + 1).any(|command| match command.name() {
+        Some("env" | "printenv" | "set" | "export" | "declare" | "typeset" | "compgen") => {
+            command.arguments().iter().all(|word| word.head().starts_with('-'))
+                || command.name() == Some("printenv")
+        }
+        Some(
+            "echo" | "printf" | "cat" | "tee" | "curl" | "wget" | "http" | "https" | "xh" | "nc" | "ncat"
+            | "ssh" | "dig" | "host" | "nslookup" | "eval" | "sh" | "bash" | "zsh" | "python" | "python3"
+            | "node" | "ruby" | "perl" | "php",
+        ) => {
+            let runs_text =
+                command.arguments().iter().any(|word| matches!(word.head(), "-c" | "-e" | "-p" | "-r"));
+            runs_text
+                || command.arguments().iter().any(is_variable)
+                || !matches!(command.input, Input::Inherited)
+        }
+        Some(_) => false,
+        None => true,
+    })
 }
 
 /// Programs that delete files. Other programs that remove a file move it.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::names::{self, Slot};
 use crate::shell::model::Input;
 use crate::shell::parser::Parser;
-use crate::shell::word::Word;
+use crate::shell::word::{Origin, Word};
 
 /// Interpreters: their code is stored for hooks that inspect it.
 const INTERPRETERS: [&str; 54] = [
@@ -366,7 +366,21 @@ impl Parser {
         });
         let values: Vec<Word> = values.take(MAX).collect();
         values.iter().for_each(|value| self.perhaps_code(at, value));
-        let Some(text) = self.script.commands[at].stdin_text.clone() else { return };
+        // `make -f <(printf …)`, and a file that the line has just written.
+        let words = self.script.commands[at].arguments().iter().take(MAX);
+        let written = words.clone().filter_map(Word::known).chain(["Makefile"]);
+        let written = written.filter_map(|file| self.files.get(super::file::file_key(file)));
+        let mut texts: Vec<String> = written.filter_map(|file| file.text.clone().perhaps()).collect();
+        for unknown in words.flat_map(Word::unknowns) {
+            if let Origin::Process(range) = &unknown.from {
+                texts.extend(self.printed_by(range).perhaps());
+            }
+        }
+        texts.extend(self.script.commands[at].stdin_text.clone());
+        let text = texts.join("\n");
+        if !self.has_budget(text.len()) {
+            return;
+        }
         let of_line = |line: &'_ str| -> Option<String> {
             let is_assignment = || line.contains('=') && !line.contains(';');
             let code = match line.strip_prefix('\t') {

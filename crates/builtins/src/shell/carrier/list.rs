@@ -133,6 +133,10 @@ impl Parser {
         }
         if let Some(place) = place {
             let roots: Vec<Word> = operands[place + 1..].iter().map(|word| (*word).clone()).collect();
+            // `fd -e log . -X rm`: those of one kind, in this folder.
+            if has_condition && roots.is_empty() {
+                return;
+            }
             self.delete_roots(at, program, &roots);
         }
     }
