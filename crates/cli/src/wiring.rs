@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crosier::protocol::nearest::nearest;
 use crosier_install::plan::Request;
-use crosier_install::table::{self, Places};
+use crosier_install::{Places, table};
 use crosier_install::{Program, Row, Scope, Store};
 use crosier_policy::Policy;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

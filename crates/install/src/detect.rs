@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use crate::table::{Places, Row};
+use crate::places::Places;
+use crate::table::Row;
 
 /// How an agent was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

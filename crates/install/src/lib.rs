@@ -17,6 +17,7 @@ pub mod json;
 pub mod line;
 pub mod look;
 mod obstacle;
+pub mod places;
 pub mod plan;
 pub mod project;
 mod record;
@@ -25,6 +26,7 @@ pub mod toml;
 
 pub use diff::diff;
 pub use line::Program;
+pub use places::Places;
 pub use plan::{Change, Plan, Refused, Scope};
 pub use record::{Lock, Store};
-pub use table::{Places, Row};
+pub use table::Row;

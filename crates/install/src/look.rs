@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use crate::json::Document;
 use crate::line;
+use crate::places::Places;
 use crate::plan::{Refused, Request, Scope, content, is_ours_whole, text};
-use crate::table::{Form, Places, Row};
+use crate::table::{Form, Row};
 use crate::toml;
 
 /// One file that calls Crosier.

@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::codex;
 use crate::file;
 use crate::json::{self, Document, Nesting};
+use crate::places::Places;
 use crate::plan::{Scope, config_of_codex};
-use crate::table::{Places, Row};
+use crate::table::Row;
 use crate::toml;
 
 /// The value of an agent's setting when hooks are switched off.

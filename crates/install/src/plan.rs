@@ -8,7 +8,8 @@ use crate::codex;
 use crate::file::{self, Content};
 use crate::json::{Document, Member, Nesting, Wanted};
 use crate::line::{self, Program};
-use crate::table::{Entry, Event, Folder, Form, Places, Row};
+use crate::places::{Folder, Places};
+use crate::table::{Entry, Event, Form, Row};
 use crate::toml;
 
 /// Whose configuration is changed.

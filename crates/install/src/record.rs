@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::codex;
 use crate::file::{self, digest};
 use crate::json::Document;
+use crate::places::Places;
 use crate::plan::{Change, Plan, Refused, Scope, config_of_codex, content, is_ours_whole, refused, text};
-use crate::table::{Form, Places, Row};
+use crate::table::{Form, Row};
 use crate::toml;
 
 /// One file that was written.

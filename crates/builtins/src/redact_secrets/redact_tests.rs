@@ -75,9 +75,10 @@ fn the_corpus_is_masked_as_it_should_be() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/builtins.md");
     let page = std::fs::read_to_string(page).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     let (with, without) = (found + missed, lines.iter().filter(|line| !line.has_secret).count());
+    let are = if wrongly == 1 { "is" } else { "are" };
     let figures = [
         format!("has {with} lines with a secret and {without} that only look like it"),
-        format!("{found} secrets of {with} are found and {wrongly} of {without} lines are masked wrongly"),
+        format!("{found} secrets of {with} are found and {wrongly} of {without} lines {are} masked wrongly"),
         format!("(precision {:.1} %, recall {:.1} %)", precision * 100.0, recall * 100.0),
     ];
     for figure in figures {

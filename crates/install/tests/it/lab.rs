@@ -3,7 +3,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crosier_install::plan::Request;
-use crosier_install::table::{self, Places, Row};
+use crosier_install::{Places, Row, table};
 use crosier_install::{Plan, Program, Refused, Store};
 
 /// A home folder and a project, and an installer for them.

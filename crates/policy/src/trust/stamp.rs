@@ -41,10 +41,10 @@ impl Stamp {
         Self(meta.dev(), meta.ino(), meta.size(), mtime.0, mtime.1, ctime.0, ctime.1)
     }
 
+    #[expect(clippy::unnecessary_cast, reason = "the types of these fields differ between systems")]
     fn of_stat(stat: &Stat) -> Self {
         let (mtime, ctime) =
             ((stat.st_mtime, stat.st_mtime_nsec as i64), (stat.st_ctime, stat.st_ctime_nsec as i64));
-        // The types of these fields differ between systems.
         Self(stat.st_dev as u64, stat.st_ino as u64, stat.st_size as u64, mtime.0, mtime.1, ctime.0, ctime.1)
     }
 

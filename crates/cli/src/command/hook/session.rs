@@ -180,7 +180,7 @@ fn path_of(state: &Path, call: &Call) -> Option<PathBuf> {
 /// The name of a call's session, for files; `None` when it has no session.
 pub(super) fn name_of(call: &Call) -> Option<String> {
     let session = Some(call.session()).filter(|session| !session.is_empty())?;
-    Some(file_name(call.agent.name, &session))
+    Some(file_name(call.agent.name, session))
 }
 
 /// A session by its id, which is a UUID in most agents. Any other text, which may be no file name, or differ from

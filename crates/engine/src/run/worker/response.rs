@@ -125,7 +125,7 @@ mod tests {
             (answer(7, 9_999_999_999, 0, b""), "announced"),
             (answer(7, u64::MAX, 0, b""), "announced"),
             (answer(7, 0, 0, b""), "the status 0"),
-            (answer(7, 0, u64::MAX, b""), "which nobody knows"),
+            (answer(7, 0, u64::MAX, b""), "which is not known"),
             (answer(7, 4, 5, b"null"), "did not say why"),
         ] {
             let mut reader = ResponseReader::default();
