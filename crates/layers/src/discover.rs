@@ -31,14 +31,10 @@ pub struct Places {
     pub trusted: Vec<PathBuf>,
     /// Who the hooks run as.
     pub person: Person,
-    resolved: Option<Resolved>,
-}
-
-/// Folders with their links followed, which takes a system call for every part of a path.
-#[derive(Debug, Clone)]
-struct Resolved {
-    project: PathBuf,
-    home: Option<PathBuf>,
+    /// The project folder with its links followed, which takes a system call for every part of the path.
+    real_project: Option<PathBuf>,
+    /// The same for the home folder.
+    real_home: Option<Option<PathBuf>>,
 }
 
 impl Places {
@@ -52,41 +48,47 @@ impl Places {
             project: project.into(),
             trusted: Vec::new(),
             person,
-            resolved: None,
+            real_project: None,
+            real_home: None,
         }
+    }
+
+    /// Uses this as the project folder with its links followed, which are then not followed again.
+    #[must_use]
+    pub fn with_real_project(self, real: PathBuf) -> Self {
+        Self { real_project: Some(real), ..self }
     }
 
     /// Follows the links of the project and the home folder now, once for everything that is looked up with this value
     /// and its [`of_folder`](Self::of_folder). Fields that are changed later are not looked at again.
     #[must_use]
     pub fn resolved(mut self) -> Self {
-        self.resolved = Some(Resolved { project: self.real_project(), home: self.real_home() });
+        (self.real_project, self.real_home) = (Some(self.real_project()), Some(self.real_home()));
         self
     }
 
     /// The same places for another project folder, whose links were followed already.
     #[must_use]
     pub fn of_folder(&self, real: &Path, trusted: Vec<PathBuf>) -> Self {
-        let resolved = Some(Resolved { project: real.to_owned(), home: self.real_home() });
-        Self { project: real.to_owned(), trusted, resolved, ..self.clone() }
+        Self { project: real.to_owned(), trusted, real_project: Some(real.to_owned()), ..self.clone() }
     }
 
     /// The project folder, its links followed.
     #[must_use]
     pub fn real_project(&self) -> PathBuf {
-        self.resolved.as_ref().map_or_else(|| real(&self.project), |resolved| resolved.project.clone())
+        self.real_project.clone().unwrap_or_else(|| real(&self.project))
     }
 
     /// The home folder, its links followed.
     #[must_use]
     pub fn real_home(&self) -> Option<PathBuf> {
-        let look = || self.home.as_deref().map(real);
-        self.resolved.as_ref().map_or_else(look, |resolved| resolved.home.clone())
+        self.real_home.clone().unwrap_or_else(|| self.home.as_deref().map(real))
     }
 }
 
 /// A path with its links followed, if it exists.
-fn real(path: &Path) -> PathBuf {
+#[must_use]
+pub fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 

@@ -14,6 +14,6 @@ mod load;
 mod owner;
 mod project;
 
-pub use discover::{FILE, LOCAL_FILE, LayerFile, Layers, Places, RefusedFile, is_in_project};
+pub use discover::{FILE, LOCAL_FILE, LayerFile, Layers, Places, RefusedFile, is_in_project, real};
 pub use owner::{Person, read_own};
 pub use project::project_folders;

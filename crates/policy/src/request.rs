@@ -1,8 +1,9 @@
 //! A request for a policy: which project, whose home folders, and what was given on the command line.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use crosier_layers::{Person, Places};
+use crosier_layers::{Person, Places, real};
 
 /// The person's folders. The library reads no environment: the host fills this in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,6 +55,8 @@ pub struct Request {
     pub trust: Option<String>,
     /// Whether the self-guard is in force.
     pub self_guard: SelfGuard,
+    /// A project folder of this request, and the same with its links followed.
+    real_project: OnceLock<(PathBuf, PathBuf)>,
 }
 
 impl Request {
@@ -70,6 +73,7 @@ impl Request {
             person: Person::new(user, Some(group)),
             trust: None,
             self_guard: SelfGuard::Off,
+            real_project: OnceLock::new(),
         }
     }
 
@@ -82,6 +86,8 @@ impl Request {
         places.home.clone_from(&self.homes.home);
         places.config_home.clone_from(&self.homes.config);
         places.trusted = trusted;
-        places
+        // Asked for several times, and the project may be changed in between.
+        let (given, real) = self.real_project.get_or_init(|| (project.to_owned(), real(project)));
+        if given == project { places.with_real_project(real.clone()) } else { places }
     }
 }
