@@ -16,8 +16,8 @@ pub(crate) struct Difference {
     pub(crate) what: String,
 }
 
-/// The most folders whose stamps are kept.
-const MOST_LISTED: usize = 1000;
+/// The maximum number of folders whose stamps are kept.
+const MAX_LISTED: usize = 1000;
 
 /// When to compare virtual environments, which can have thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +45,14 @@ pub(crate) struct Compared {
 /// The first difference from the newest content.
 pub(crate) fn compare(record: &mut Record, venvs: Venvs) -> Result<Compared, Difference> {
     let folder = PathBuf::from(&record.folder);
-    let first = match compare_content(&folder, &mut record.files, &record.globs, &mut record.listed, venvs) {
-        Ok(compared) => return Ok(compared),
-        Err(difference) => difference,
-    };
+    let first =
+        match compare_content(&folder, &mut record.files, &record.globs, Some(&mut record.listed), venvs) {
+            Ok(compared) => return Ok(compared),
+            Err(difference) => difference,
+        };
     for (at, files) in record.also.iter_mut().enumerate() {
         let globs = record.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();
-        if let Ok(compared) = compare_content(&folder, files, globs, &mut Vec::new(), venvs) {
+        if let Ok(compared) = compare_content(&folder, files, globs, None, venvs) {
             return Ok(Compared { content: at + 1, ..compared });
         }
     }
@@ -62,7 +63,7 @@ fn compare_content(
     folder: &Path,
     files: &mut [RecordedFile],
     globs: &[String],
-    listed: &mut Vec<(String, Stamp)>,
+    listed: Option<&mut Vec<(String, Stamp)>>,
     venvs: Venvs,
 ) -> Result<Compared, Difference> {
     let mut finder = Finder::new(folder);
@@ -72,10 +73,12 @@ fn compare_content(
         stamps.push(if is_later { None } else { compare_file(&mut finder, folder, file)? });
     }
     let mut learned = false;
-    if !globs.is_empty() && !is_as_listed(folder, listed) {
+    if !globs.is_empty() && !listed.as_ref().is_some_and(|listed| is_as_listed(folder, listed)) {
         let now = list(folder, files, globs)?;
-        learned = now != *listed;
-        *listed = now;
+        if let Some(listed) = listed {
+            learned = now != *listed;
+            *listed = now;
+        }
     }
     for (file, stamp) in files.iter_mut().zip(&stamps) {
         if *stamp != file.seen && stamp.is_some_and(|stamp| stamp.is_settled()) {
@@ -104,7 +107,7 @@ fn list(folder: &Path, files: &[RecordedFile], globs: &[String]) -> Result<Vec<(
         let enter = |path: &Path| {
             let stamp = stamp::of_folder(&folder.join(path)).filter(Stamp::is_settled);
             let entry = path.to_str().map(str::to_owned).zip(stamp);
-            listed = listed.take().filter(|listed| listed.len() < MOST_LISTED).zip(entry).map(
+            listed = listed.take().filter(|listed| listed.len() < MAX_LISTED).zip(entry).map(
                 |(mut listed, entry)| {
                     listed.push(entry);
                     listed
