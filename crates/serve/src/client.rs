@@ -152,7 +152,7 @@ impl PythonRunner for Borrower {
         let mut conversation = self.connect()?;
         let stops: Vec<BorrowedFd<'_>> = call.stops().collect();
         let asked = conversation.begin("python.call", &params);
-        // Looked up while the daemon works: an answer is believed only after it.
+        // Checked while the daemon already works, to save time. No answer is read before this check has passed.
         if conversation.unchecked.take().is_some_and(Confinement::is_more_than_mine) {
             return Err(NotHere::midway("the other end is more confined than this process"));
         }

@@ -140,7 +140,8 @@ fn finding(row: &Row, decision: Decision, command: &Command) -> Finding {
         if entry.instead.is_empty() { String::new() } else { format!(" Instead: {}.", entry.instead) };
     let shown = command.show();
     let shown = if shown.is_empty() { "this".to_owned() } else { format!("`{shown}`") };
-    let reason = format!("{shown} is blocked ({}): {}.{instead}", row.id, entry.reason);
+    let what = if decision == Decision::Ask { "needs approval" } else { "is blocked" };
+    let reason = format!("{shown} {what} ({}): {}.{instead}", row.id, entry.reason);
     Finding { decision, id: Some(row.id.to_string()), reason }
 }
 

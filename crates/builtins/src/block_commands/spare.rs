@@ -1,7 +1,8 @@
-//! Things that may be lost: made for tests, local, or made anew by themselves.
+//! Exceptions for deletions that do no lasting harm: the target is for tests, is local, or is recreated automatically.
+//! Such a deletion is not asked about.
 //!
-//! What is deleted is asked about only when somebody could miss it. The name, the address or the environment of the
-//! thing itself says whether it is one of these, never a word elsewhere in the line.
+//! The decision uses the target's own name, address or environment, and what earlier commands of the same line did
+//! (`cd /tmp/x`, `git stash`, `export RAILS_ENV=test`). Other words in the line never count.
 
 use std::borrow::Cow;
 
@@ -56,7 +57,7 @@ pub(super) const SPARES: [(&str, Spare); 10] = [
 const CACHES: [&str; 9] =
     ["cache", "caches", "modules", "venv", "target", "build", "gradle", "cargo", "bundle"];
 
-/// So many commands before one are searched for what they say about it.
+/// How many earlier commands of a line are searched for context about a command.
 const MOST_BEFORE: usize = 32;
 
 impl CommandContext<'_> {
@@ -200,7 +201,7 @@ impl CommandContext<'_> {
         ];
         let words = self.command.arguments();
         let named = values(words, &NAMED);
-        // Whole databases and users are dropped from any database.
+        // `drop database` and `drop user` work from any database, so the one that is opened proves nothing.
         if words.iter().any(|word| sql::drops_beyond(&word.show()))
             || self.command.stdin_text.as_deref().is_some_and(sql::drops_beyond)
         {

@@ -1,5 +1,6 @@
 //! The record of the files that the hooks of a layer may run.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -27,6 +28,12 @@ pub trait Sources: fmt::Debug + Send + Sync {
     /// What the workers of the layer's python hooks may load. Called once for each pool of workers.
     fn python(&self) -> PythonSources {
         PythonSources::default()
+    }
+
+    /// Variables that every command of the layer gets, whatever its configuration says. They keep the programs that it
+    /// starts from loading files that are not recorded.
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        Vec::new()
     }
 }
 

@@ -96,7 +96,11 @@ fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
 }
 
 fn start_of(spec: &CommandSpec, run: &BlockingRun) -> Result<Start, Failure> {
-    let env = run.resources.environment.of_run(spec, run.call());
+    let mut env = run.resources.environment.of_run(spec, run.call());
+    for (name, value) in run.hook.sources.iter().flat_map(|sources| sources.variables()) {
+        env.retain(|(other, _)| *other != name);
+        env.push((name, value));
+    }
     let (program, args): (PathBuf, Vec<OsString>) = match &spec.program {
         Program::Shell(line) => ("/bin/sh".into(), vec!["-c".into(), line.into()]),
         Program::Argv(words) => {

@@ -12,7 +12,7 @@ use super::stamp::{self, Finder, Kind, Stamp};
 pub(crate) struct Difference {
     /// The path, relative to the folder of the record.
     pub(crate) path: String,
-    /// What happened to it: `changed`, `is gone`.
+    /// What is different, to be read after the path: `changed since you trusted it`, `is gone since you trusted it`.
     pub(crate) what: String,
 }
 

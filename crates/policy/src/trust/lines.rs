@@ -1,7 +1,7 @@
 //! The text of a record: a line of JSON, then a line for every file.
 //!
 //! A record can have hundreds of files, and every event reads it. A line with its fields in a fixed order is read in a
-//! fraction of the time that an object of JSON takes.
+//! fraction of the time that a JSON object takes.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::record::{Record, RecordedFile};
 use super::stamp::{Kind, Stamp};
 
-/// What stands in the first line.
+/// The first line.
 #[derive(Serialize, Deserialize)]
 struct Header {
     version: u32,

@@ -1,5 +1,6 @@
 //! Which folders of a project count, and whether they are unchanged since a person trusted them.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,9 +49,11 @@ impl Project {
 }
 
 /// Files as they were recorded.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Trusted {
     folders: Vec<TrustedFolder>,
+    /// Where Python programs that commands start keep compiled modules.
+    python_caches: PathBuf,
 }
 
 /// The files of one folder's record.
@@ -86,6 +89,13 @@ impl TrustedFolder {
     }
 }
 
+impl Default for Trusted {
+    fn default() -> Self {
+        // A path that cannot exist: modules are compiled anew in every run.
+        Self { folders: Vec::new(), python_caches: PathBuf::from("/dev/null/pycache") }
+    }
+}
+
 impl Sources for Trusted {
     /// Compares all files, because it is not known which of them a script runs.
     fn check(&self, _: &Entry) -> Result<(), String> {
@@ -108,6 +118,11 @@ impl Sources for Trusted {
             }
         }
         sources
+    }
+
+    /// Python would load a module from `__pycache__` beside it, which is not recorded.
+    fn variables(&self) -> Vec<(OsString, OsString)> {
+        vec![("PYTHONPYCACHEPREFIX".into(), self.python_caches.clone().into())]
     }
 }
 
@@ -230,6 +245,9 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
         return by_digest(request, &found, digest).unwrap_or_else(Project::closed);
     }
     let mut project = Project::default();
+    if let StateFolder::Usable(state) = state {
+        project.trusted.python_caches = state.join("pycache");
+    }
     // A file in the home folder is not meant as a project's configuration.
     let open = found.unusable.iter().filter(|folder| places.real_home().as_ref() != Some(folder));
     project.notices.extend(open.map(|folder| Notice {

@@ -1,8 +1,9 @@
 //! The record of what a person trusts in one folder: read, checked, written.
 //!
-//! One file per folder, in `trust/` of the state folder, named by the digest of its path. Its first line is an HMAC
-//! over the rest, with a key from the same folder: a record that was forged, damaged or copied from another machine or
-//! folder does not verify. Its stamps only cache digests; without them every file is read again.
+//! One file per folder, in `trust/` of the state folder, named by the first half of the SHA-256 of its path. Its first
+//! line is an HMAC over the rest, with a key from the same folder: a record that was forged, damaged or copied from
+//! another machine is refused, and so is one that names another folder. Stamps only cache digests; without them every
+//! file is read again.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};

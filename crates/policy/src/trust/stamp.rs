@@ -118,7 +118,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Opens a folder only to look up names in it, where the system knows that.
+/// Opens a folder only to look up names in it, if the system supports that.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -214,8 +214,8 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
 /// The most files that a virtual environment may have.
 const MOST_FILES: usize = 200_000;
 
-/// A digest over the list of files of a virtual environment, with sizes and times. `__pycache__` is ignored: it is
-/// never loaded.
+/// A digest over the list of files of a virtual environment, with sizes and times. `__pycache__` is left
+/// out: Python workers never load it.
 ///
 /// # Errors
 /// When it cannot be listed.

@@ -1,4 +1,5 @@
-//! `python.call`: one function, in a warm worker. The caller does the planning, the checks and the folding.
+//! `python.call`: calls one function in a warm worker. Which hooks run, whether their files are trusted, and how their
+//! replies are combined is decided by the caller.
 
 use std::ffi::OsString;
 use std::io::PipeReader;
@@ -45,7 +46,7 @@ const KNOWN: [&str; 20] = [
     "pass",
     "timeout_ms",
 ];
-/// How long a thread that serves connections waits for a worker that is ready.
+/// How long a thread that serves connections waits for the answer of a warm worker before it hands the call over.
 const ON_THIS_THREAD: Duration = Duration::from_micros(300);
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
 
@@ -79,6 +80,7 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
         Warm::Begun(begun) => Some(begun),
         _ => None,
     };
+    // The cancel signal: dropping `held`, the reading end, makes `watched`, the writing end, ready in `poll`.
     let Ok((held, watched)) = std::io::pipe() else {
         let error = RpcError::new(ErrorKind::Internal, "no descriptors are left")
             .with("begun", Json::from(json!(begun.is_some())));
@@ -131,8 +133,9 @@ fn server_failed() -> NotHere {
     NotHere { why: "the server failed".to_owned(), may_have_begun: true }
 }
 
-/// Runs a call on this thread, whose other tasks move to another one: the caller waits for every switch between
-/// threads. When many calls run, the rest wait for threads of their own, so that the server always has one that reads.
+/// Runs a call in place on a runtime thread, without handing it to the blocking pool: the caller waits for every
+/// switch between threads. Only a few calls may do so, so that a thread is always left to read requests; the others run
+/// in the blocking pool.
 fn run(connection: &Arc<Connection>, work: impl FnOnce() + Send + 'static) {
     let is_in_place = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     match connection.server.calls_in_place().filter(|_| is_in_place) {

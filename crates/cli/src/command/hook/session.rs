@@ -183,8 +183,8 @@ pub(super) fn name_of(call: &Call) -> Option<String> {
     Some(file_name(call.agent.name, session))
 }
 
-/// A session by its id, which is a UUID in most agents. Any other text, which may be no file name, or differ from
-/// another one only in its case, by its digest; the dot keeps the two apart.
+/// The file name of a session: `AGENT-ID` if the id is plain (most agents send a UUID), otherwise `AGENT.DIGEST`,
+/// because other ids may not be valid file names, or may differ only in case.
 fn file_name(agent: &str, session: &str) -> String {
     use std::fmt::Write as _;
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

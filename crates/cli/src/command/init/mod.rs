@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use crosier::protocol::json;
+use crosier::{Decision, Outcome};
 use crosier_install::project::{self, Mode};
 use crosier_install::{Row, Scope};
 use crosier_policy::Policy;
@@ -25,8 +26,8 @@ use crate::{person, print, setup, table};
 
 pub(crate) use config::set_mode;
 
-/// A command that every pack denies.
-const EXAMPLE: &str = "git push --force";
+/// Commands to show a first denial with: the first one that is denied is shown. Each pack denies one of them.
+const EXAMPLES: [&str; 2] = ["git push --force", "cat ~/.aws/credentials"];
 /// The default pack.
 const USUAL_PACK: &str = "crosier:recommended";
 
@@ -188,14 +189,21 @@ fn shown_denial(wiring: &Wiring) -> String {
         return format!("{}\n", print::one_line(&why));
     }
     let Ok(hooks) = setup::hooks(&request, |builder| builder) else { return String::new() };
-    let event = json!({
-        "tool_name": "Bash", "tool_input": {"command": EXAMPLE},
-        "cwd": wiring.places.project.display().to_string(),
-    });
-    let Ok(event) = hooks.engine.event("PreToolUse", event.to_string().as_bytes()) else {
-        return String::new();
+    let fire = |example: &'static str| {
+        let event = json!({
+            "tool_name": "Bash", "tool_input": {"command": example},
+            "cwd": wiring.places.project.display().to_string(),
+        });
+        let event = hooks.engine.event("PreToolUse", event.to_string().as_bytes()).ok()?;
+        Some((example, hooks.engine.fire_blocking(event)))
     };
-    let outcome = hooks.engine.fire_blocking(event);
+    let mut fired = EXAMPLES.into_iter().filter_map(fire);
+    let is_denied = |outcome: &Outcome| outcome.decision.or(outcome.would) == Some(Decision::Deny);
+    let Some(first) = fired.next() else { return String::new() };
+    let (example, outcome) = match is_denied(&first.1) {
+        true => first,
+        false => fired.find(|(_, outcome)| is_denied(outcome)).unwrap_or(first),
+    };
     let paint = Paint::stdout();
     let word = match (outcome.decision, outcome.would) {
         (Some(decision), _) => format!("{decision:?}").to_lowercase(),
@@ -204,5 +212,5 @@ fn shown_denial(wiring: &Wiring) -> String {
     };
     let by = outcome.by.as_deref().map(|by| format!(" by {by}")).unwrap_or_default();
     let reason = outcome.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("`{EXAMPLE}` → {}{}\n", paint.tone(Tone::Bad, &word), print::one_line(&format!("{by}{reason}")))
+    format!("`{example}` → {}{}\n", paint.tone(Tone::Bad, &word), print::one_line(&format!("{by}{reason}")))
 }

@@ -178,6 +178,36 @@ fn a_new_file_closes_also_when_its_folder_was_listed_before() {
 }
 
 #[test]
+fn a_command_does_not_load_a_compiled_module_that_somebody_put_beside_its_source() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, matcher: Bash, argv: [python3, guard.py]}]}\n",
+    );
+    machine.write("project/guard.py", "import rules\nrules.check()\n");
+    machine.write(
+        "project/rules.py",
+        "import sys\ndef check():\n    sys.stderr.write('the guard says no')\n    sys.exit(2)\n",
+    );
+    machine.trust("project");
+    machine.is_guarded("project");
+    // It claims to be compiled from the source as it is.
+    let forge = "import importlib.util, os, sys\n\
+        from importlib._bootstrap_external import _code_to_timestamp_pyc as pyc\n\
+        source = os.stat('rules.py')\n\
+        path = importlib.util.cache_from_source('rules.py')\n\
+        os.makedirs(os.path.dirname(path), exist_ok=True)\n\
+        code = compile('def check(): pass', 'rules.py', 'exec')\n\
+        open(path, 'wb').write(pyc(code, int(source.st_mtime), source.st_size))\n\
+        import rules; rules.check(); print('loaded')\n";
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", forge]).current_dir(machine.path("project")).env_remove("PYTHONPYCACHEPREFIX");
+    let ran = python.env_remove("PYTHONDONTWRITEBYTECODE").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "loaded\n", "{}", String::from_utf8_lossy(&ran.stderr));
+    machine.is_guarded("project");
+}
+
+#[test]
 fn scripts_packs_and_rules_are_recorded() {
     let machine = Machine::new();
     machine.write(

@@ -23,7 +23,7 @@ use crate::run::environment;
 
 /// The maximum number of pools; beyond it, the least recently used one is closed.
 const MAX_POOLS: usize = 16;
-/// The longest event of a call that is begun without waiting: it is written at once.
+/// Longer events may not fit into the pipe at once, so such a call cannot begin without waiting.
 const MAX_WARM_EVENT: usize = 16 * 1024;
 /// The maximum number of functions that are remembered.
 const MAX_SPECS: usize = 1024;
@@ -201,7 +201,7 @@ impl PythonWorkers {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Warm {
-    /// It was answered in time, or cannot be.
+    /// The worker answered in time, or failed.
     Answered(Result<PythonResult, NotHere>),
     /// It was begun, and is not answered yet.
     Begun(BegunCall),
@@ -217,7 +217,7 @@ pub struct BegunCall {
 }
 
 impl BegunCall {
-    /// Waits for the answer. `call` is the one that was begun; it can have other descriptors that stop it.
+    /// Waits for the answer. `call` must be the call that was begun; only its stop descriptors may differ.
     ///
     /// # Errors
     /// When the worker ended before it answered.
@@ -228,7 +228,7 @@ impl BegunCall {
     }
 }
 
-/// Returns a worker after a call.
+/// Gives the worker back to its pool, and adds what the call printed to its result.
 fn returned(
     mut lease: Lease,
     called: Result<Response, CallError>,

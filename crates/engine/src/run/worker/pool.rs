@@ -141,7 +141,7 @@ impl Pools {
     pub(in crate::run) fn close(&self) {
         let mut known = lock(&self.map);
         known.is_closed = true;
-        // Kept, because some of their workers may still be busy.
+        // The pools stay in the map, because some of their workers may still be busy.
         let pools: Vec<_> = known.pools.values().map(Arc::clone).collect();
         drop(known);
         Pool::close_all(pools.iter());
@@ -255,7 +255,7 @@ impl Pool {
         }
         let mut connection = state.idle.pop()?;
         if !connection.is_healthy(limits).unwrap_or(false) {
-            // Whoever may wait ends it.
+            // Ending a worker takes time, and this thread must not wait: the next call to `lease` ends it.
             state.idle.push(connection);
             return None;
         }
