@@ -80,7 +80,11 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record> {
     let header: Header = serde_json::from_str(lines.next()?).ok()?;
     let mut record = Record::new(&header.folder, header.at, Vec::new(), Vec::new());
     for (at, content) in header.contents.into_iter().enumerate() {
-        let files = (0..content.files).map(|_| read_file(lines.next()?)).collect::<Option<_>>()?;
+        // Not more room than there can be lines, whatever the number says.
+        let mut files = Vec::with_capacity(content.files.min(text.len()));
+        for _ in 0..content.files {
+            files.push(read_file(lines.next()?)?);
+        }
         match at {
             0 => (record.files, record.globs) = (files, content.globs),
             _ => {
