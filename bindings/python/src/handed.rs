@@ -1,7 +1,7 @@
-//! The arguments of hooks that want no context: one event, which the hooks of a fire get one after the other.
+//! The arguments of hooks that take only the event.
 //!
-//! An event is a hook's own, to change or to keep. Most hooks do neither: then the next one gets the same object,
-//! which costs much less than making another one.
+//! Every hook may change or keep its event, so each needs its own copy. Most hooks do neither; then the next hook gets
+//! the same object, which is much cheaper than a new copy.
 
 use std::slice;
 
@@ -13,13 +13,13 @@ use pyo3::types::PyTuple;
 use crate::held::{Fired, hook_event};
 use crate::python::python;
 
-/// What a hook got.
+/// The event as it was passed to the last hook.
 pub struct Handed {
     /// A tuple with the event as its only item.
     arguments: Py<PyTuple>,
-    /// Everything in the event, in order: the addresses of keys and values. That of a container is marked, and followed
-    /// by its length and its content. Texts and numbers are kept alive by the fire, so the same address is the same
-    /// value.
+    /// A fingerprint of the event: the address of every key and value, in order. The address of a dict or list is
+    /// tagged, and its length and content follow. The fire keeps all other values alive, so an equal address means the
+    /// same value.
     parts: Vec<usize>,
 }
 

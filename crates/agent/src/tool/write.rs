@@ -16,7 +16,7 @@ impl Write {
     /// The tool.
     #[must_use]
     pub fn new() -> Self {
-        let description = "Writes a whole text file of the workspace; a file that is there is replaced, folders \
+        let description = "Writes a whole text file of the workspace; an existing file is replaced, folders \
             that are missing are made.";
         let schema = json!({
             "type": "object",

@@ -35,7 +35,7 @@ const DISPOSABLE: [&str; 27] = [
     "tmp",
 ];
 
-/// Parts of names of things that somebody needs.
+/// Parts of names of things that must be kept. The first four mean production: see `is_about_production`.
 const LASTING: [&str; 10] =
     ["prod", "production", "prd", "live", "staging", "stage", "uat", "master", "backup", "backups"];
 

@@ -37,7 +37,7 @@ impl Resolved {
         Self { lexical, real, names: OnceCell::new() }
     }
 
-    /// The names of the path as it is written and, where that is another one, as it is; letters in any case.
+    /// The names of the lexical path and, if it differs, of the real path, for comparison without regard to case.
     pub(crate) fn folded(&self) -> &[Names] {
         self.names.get_or_init(|| {
             let mut names = vec![Names::new(&self.lexical, Case::Folded)];

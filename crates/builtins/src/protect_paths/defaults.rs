@@ -206,8 +206,8 @@ pub(super) const ASK_READ: &[&str] = &[
     ".node_repl_history",
 ];
 
-/// Files that run or decide something when somebody logs in or the machine starts: a person is asked before a tool for
-/// files writes them. `block-commands` has what shells do to them.
+/// Startup and system files: a person is asked before a file tool (`Write`, `Edit`, …) writes one. Shell commands that
+/// change them are covered by `block-commands`.
 pub(super) const ASK_WRITE: &[&str] = &[
     "/etc",
     "/boot",
@@ -349,10 +349,10 @@ pub(super) const AGENT_FILES: &[&str] = &[
     ".crush.json",
 ];
 
-/// Exceptions that only look like one of these.
+/// Files that match a pattern above but are not protected.
 pub(super) const EXCEPT: &[&str] = &[
     ".env.example",
-    // The word itself, as a shell gets it: it names the sample.
+    // The unexpanded wildcard `.env.ex*`, which can only mean `.env.example`.
     ".env.ex[*]",
     ".env.*.example",
     ".env.sample",

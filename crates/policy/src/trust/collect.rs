@@ -98,9 +98,10 @@ pub(crate) fn root_of(folder: &Path, home: Option<&Path>) -> PathBuf {
     repository.filter(is_usable).unwrap_or(folder).to_owned()
 }
 
-/// How a file is used.
+/// How a file is used, which decides how it is recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Use {
+    /// Read by the configuration loader itself, so it must not change between the comparison and the loading.
     loads: bool,
     is_venv: bool,
     /// Recorded even when it does not exist: it would run if somebody created it.
@@ -108,8 +109,10 @@ pub(super) struct Use {
 }
 
 impl Use {
+    /// A file that must exist: a module, an argument, input.
     const RUN: Self = Self { loads: false, is_venv: false, may_be_absent: false };
     const LOADED: Self = Self { loads: true, is_venv: false, may_be_absent: false };
+    /// A program or script that a hook starts: recorded as absent if it does not exist.
     const PROGRAM: Self = Self { loads: false, is_venv: false, may_be_absent: true };
     const ABSENT: Self = Self::PROGRAM;
     const VENV: Self = Self { loads: false, is_venv: true, may_be_absent: false };

@@ -189,7 +189,7 @@ impl Pending {
                     held = None;
                 }
                 _ = ticks.tick() => {
-                    // Held while it is sent: nothing is said about a call after its answer.
+                    // The lock is held while sending, so that no `alive` can follow the answer.
                     let state = self.state();
                     if *state != State::Answered {
                         self.connection.outbox.send(alive.clone());

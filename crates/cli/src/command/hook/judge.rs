@@ -111,8 +111,8 @@ impl HookArgs {
     }
 }
 
-/// Whether `CROSIER_TRUST` counts. A repository's settings can set variables for its agent, and not every agent can be
-/// recognised from below: except in CI, outside an agent, only `--trust` on the installed command line counts.
+/// Whether `CROSIER_TRUST` counts: only in CI and outside an agent. A repository's settings can set variables for its
+/// agent, and not every agent can be recognised by its child process. `--trust` on the installed line always counts.
 fn may_trust_by_variable() -> bool {
     environment::is_set("CI") && person::agent_above().is_none()
 }

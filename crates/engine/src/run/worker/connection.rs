@@ -257,7 +257,8 @@ impl Connection {
         id
     }
 
-    /// Writes requests, reads their responses and returns the last one. Two requests are a load and a call.
+    /// Writes requests, reads their responses and returns the last one. `requests` is one request, or a load and
+    /// then a call.
     fn exchange(
         &mut self,
         parts: [&[u8]; 2],
