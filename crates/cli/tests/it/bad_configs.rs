@@ -15,6 +15,8 @@ fn check(name: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_crosier"))
         .args(["check", "-c", &format!("{name}.yaml")])
         .current_dir(folder())
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .output()
         .unwrap();
     let said = [output.stdout, output.stderr].concat();

@@ -46,6 +46,8 @@ hook post:agent:complete /notify "Agent $agent finished"
 fn fire(folder: &Path, event: &str, agent: Option<&str>, input: &str) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_crosier"));
     command.args(["fire", event, "-c", "config.yaml"]).current_dir(folder);
+    // Without a home folder there is no daemon, and nothing of the person who runs the tests is touched.
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
     if let Some(agent) = agent {
         command.args(["--agent", agent]);
     }
