@@ -107,6 +107,31 @@ def look(event):
 }
 
 #[test]
+fn a_guard_that_is_asked_again_is_told_so_by_a_cold_and_by_a_warm_worker() {
+    let mut home = Home::with_policy();
+    let code = "
+import os
+def judge(event):
+    seen = os.environ.get('CROSIER_PASS')
+    if seen or event.tool_input.get('text') == 'new':
+        return {'decision': 'deny', 'reason': f'pass {seen}'}
+def rewrite(event):
+    return {'updated_input': {'text': 'new'}}
+";
+    home.lab.write("project/again.py", code);
+    home.lab.write(
+        "project/hooks.yaml",
+        "hooks: {PreToolUse: [{name: judge, type: python, handler: again.judge, guard: true}, \
+         {name: rewrite, type: python, handler: again.rewrite}]}\n",
+    );
+    home.start();
+    // The first fire starts and loads, the others find a worker that is ready; its first pass must not be the second.
+    for _ in 0..3 {
+        assert_eq!(home.fire(r#"{"text":"old"}"#, &[]).1, "pass 2");
+    }
+}
+
+#[test]
 fn a_worker_that_dies_is_replaced_and_the_hook_knows_that_it_may_have_begun() {
     let mut home = Home::with_policy();
     home.start();

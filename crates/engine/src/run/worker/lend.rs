@@ -129,8 +129,7 @@ impl PythonWorkers {
     }
 
     fn try_call(&self, call: &PythonCall<'_>) -> Result<PythonResult, CallError> {
-        let (spec, pool, mut variables) = self.prepare(call)?;
-        variables.extend(environment::of_repeated_call(call.second, call.pass));
+        let (spec, pool, variables) = self.prepare(call)?;
         let limits = call.limits();
         let mut lease = pool.lease(&limits)?;
         lease.connection.set_environment(variables);
@@ -253,7 +252,9 @@ fn answered(called: Result<PythonResult, CallError>, call: &PythonCall<'_>) -> R
 
 /// The pool for a call, and the variables for this call only.
 fn key_of(call: &PythonCall<'_>) -> (PoolKey, Vec<(OsString, OsString)>) {
-    let (env, variables) = call.environment.iter().cloned().partition(|(name, _)| is_read_at_start(name));
+    let (env, mut variables): (Vec<_>, Vec<_>) =
+        call.environment.iter().cloned().partition(|(name, _)| is_read_at_start(name));
+    variables.extend(environment::of_repeated_call(call.second, call.pass));
     let key = PoolKey {
         layer: call.layer,
         record: call.record.as_ref().map(record_json).map(Arc::from),
