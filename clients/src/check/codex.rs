@@ -114,14 +114,7 @@ hooks:
             Turn::call(agent.shell("wait", "while [ ! -e inner ]; do sleep 0.1; done; sleep 1")),
             Turn::text("Finished."),
         ])
-        .conversation(
-            "helper",
-            [
-                Turn::call(agent.shell("refused", "touch refused # case:deny")),
-                Turn::call(agent.shell("inner", "touch inner")),
-                Turn::text("Looked around."),
-            ],
-        )
+        .conversation("helper", edge::inner_turns(agent))
         .check("tools of a subagent run", made("inner"))
         .check(
             "a denial holds in a subagent",

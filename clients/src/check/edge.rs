@@ -75,18 +75,20 @@ pub(super) fn secret(agent: &dyn Agent) -> Scenario {
         .check("other characters stay as they are", result_has("cat", "über-ünïcode-✓"))
 }
 
+/// What a subagent does: a call that is denied, and one that runs.
+pub(super) fn inner_turns(agent: &dyn Agent) -> [Turn; 3] {
+    [
+        Turn::call(agent.shell("refused", "touch refused # case:deny")),
+        Turn::call(agent.shell("inner", "touch inner")),
+        Turn::text("Looked around."),
+    ]
+}
+
 /// A subagent that is started by this call, with the prompt `[[helper]] …`.
 pub(super) fn subagent(agent: &dyn Agent, spawn: Call) -> Scenario {
     shared::by_word("subagent")
         .turns([Turn::call(spawn), Turn::text("Finished.")])
-        .conversation(
-            "helper",
-            [
-                Turn::call(agent.shell("refused", "touch refused # case:deny")),
-                Turn::call(agent.shell("inner", "touch inner")),
-                Turn::text("Looked around."),
-            ],
-        )
+        .conversation("helper", inner_turns(agent))
         .check("tools of a subagent run", made("inner"))
         .check("a denial holds in a subagent", all([not_made("refused"), made("inner")]))
         .check("its reason reaches the subagent", all([told("REASON-DENY"), ended()]))
