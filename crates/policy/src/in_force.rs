@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crosier::config::{Config, HostSettings, Loader, Problems};
-use crosier::{Builder, Engine, Handler, Layer, Sources};
+use crosier::{Builder, Engine, Layer, Sources};
 use crosier_builtins::OwnFiles;
 use crosier_layers::Layers;
 
@@ -83,15 +83,14 @@ impl Loaded {
 /// The policy in force for a project.
 #[must_use]
 pub fn in_force(request: &Request) -> Policy {
-    in_force_with(request, &state::state_folder(request), &|_| {})
+    in_force_in(request, &state::state_folder(request))
 }
 
-/// Like [`in_force`], for a host that has checked the state folder of this very request. `on_python` is called as soon
-/// as it is known that there are Python hooks: what they need can get ready while the rest is loaded.
+/// Like [`in_force`], for a host that has checked the state folder of this very request.
 #[must_use]
-pub fn in_force_with(request: &Request, state: &StateFolder, on_python: &dyn Fn(&HostSettings)) -> Policy {
+pub fn in_force_in(request: &Request, state: &StateFolder) -> Policy {
     let mut loading = Loading::default();
-    let loaded = loading.load(request, state, on_python);
+    let loaded = loading.load(request, state);
     match loading.closed {
         Some(mut closed) => {
             closed.still = loaded.ok().map(Box::new);
@@ -118,12 +117,7 @@ impl Loading {
     }
 
     /// Loads the hooks of everything that is not at fault. If there are none, returns the notices for the person.
-    fn load(
-        &mut self,
-        request: &Request,
-        state: &StateFolder,
-        on_python: &dyn Fn(&HostSettings),
-    ) -> Result<Loaded, Notices> {
+    fn load(&mut self, request: &Request, state: &StateFolder) -> Result<Loaded, Notices> {
         let places = request.places(&request.project, Vec::new());
         let is_named = !request.named.is_empty();
         let places = if is_named { places } else { places.resolved() };
@@ -173,10 +167,6 @@ impl Loading {
             StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
         };
         let settings = settings(&configs);
-        let mut hooks = configs.iter().flat_map(|(_, config)| &config.hooks);
-        if hooks.any(|hook| matches!(hook.handler(), Handler::Python(_))) {
-            on_python(&settings);
-        }
         if request.self_guard == SelfGuard::On && settings.self_guard != Some(false) {
             match self_guard(request, make(), &configs) {
                 Ok(config) => configs.push((Layer::Host, config)),

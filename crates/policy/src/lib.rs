@@ -18,7 +18,7 @@ pub mod trust;
 
 pub use closed::{Closed, Fault};
 pub use crosier_layers::Person;
-pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_with};
+pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
 pub use loader::{catalog, loader};
 pub use look::{Look, look, switches};
 pub use reply::ReplyType;

@@ -29,6 +29,9 @@ const AFTER_END: Duration = Duration::from_secs(2);
 const MAX_AHEAD: usize = 256;
 /// The maximum number of bytes that are read ahead; the last request may exceed it.
 const MAX_AHEAD_BYTES: usize = 16 << 20;
+/// How long the server waits for the call of a program that handles one event without sleeping. The call follows `hello`
+/// within this time, and being woken takes as long as the call itself.
+const AWAKE: Duration = Duration::from_micros(400);
 /// How many more bytes are read, and refused, from a client whose connection is about to be closed.
 const MAX_REFUSED: usize = 1 << 20;
 /// How long such a client is still answered.
@@ -51,6 +54,8 @@ pub(crate) struct Connection {
     pub(crate) view: Mutex<View>,
     /// Defaults for fires, set by `hello`.
     pub(crate) defaults: OnceLock<Site>,
+    /// Until when a Python call is expected.
+    call_expected: Mutex<Option<Instant>>,
     subscriptions: Mutex<Vec<Subscription>>,
     pub(crate) last_subscription: AtomicU64,
     under_way: Mutex<HashMap<Id, oneshot::Sender<()>>>,
@@ -91,6 +96,7 @@ impl Connection {
             calls: Calls::default(),
             view: Mutex::default(),
             defaults: OnceLock::new(),
+            call_expected: Mutex::default(),
             subscriptions: Mutex::default(),
             last_subscription: AtomicU64::new(0),
             under_way: Mutex::default(),
@@ -141,6 +147,7 @@ impl Connection {
                 return;
             }
             let is_known = self.defaults.get().is_some();
+            self.wait_awake(stream);
             tokio::select! {
                 biased;
                 ready = stream.readable() => {
@@ -162,6 +169,23 @@ impl Connection {
             self.take(message::read(&rest), &mut ahead).await;
         }
         while !ahead.is_empty() && self.begin_waiting(&mut ahead).await {}
+    }
+
+    /// Notes that a Python call is about to follow.
+    pub(crate) fn expect_call(&self) {
+        *self.call_expected.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + AWAKE);
+    }
+
+    /// Waits for the expected call, if there is one, without sleeping. Other threads and processes run meanwhile.
+    fn wait_awake(&self, stream: &UnixStream) {
+        let expected = self.call_expected.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some((until, _permit)) = expected.zip(self.server.calls_in_place()) else { return };
+        let flags = rustix::net::RecvFlags::PEEK | rustix::net::RecvFlags::DONTWAIT;
+        while Instant::now() < until
+            && rustix::net::recv(stream, &mut [0; 1], flags) == Err(rustix::io::Errno::AGAIN)
+        {
+            std::thread::yield_now();
+        }
     }
 
     /// Before the connection is closed, answers the requests that the client sent without waiting for answers.

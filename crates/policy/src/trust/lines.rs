@@ -94,17 +94,17 @@ pub(super) fn read(bytes: &[u8]) -> Option<Record> {
         }
     }
     for _ in 0..header.listed {
-        let (stamp, path) = read_seen(lines.next()?)?;
+        let (stamp, path) = Fields(lines.next()?).seen()?;
         record.listed.push((path, stamp?));
     }
     (header.version == VERSION && lines.next().is_none()).then_some(record)
 }
 
 fn read_file(line: &str) -> Option<RecordedFile> {
-    let (flags, rest) = line.split_once(' ')?;
-    let &[kind, executable, loads] = flags.as_bytes() else { return None };
-    let (digest, rest) = rest.split_once(' ')?;
-    let (seen, path) = read_seen(rest)?;
+    let mut fields = Fields(line);
+    let &[kind, executable, loads] = fields.word()?.as_bytes() else { return None };
+    let digest = fields.word()?;
+    let (seen, path) = fields.seen()?;
     Some(RecordedFile {
         path,
         kind: kind_of(kind)?,
@@ -115,28 +115,58 @@ fn read_file(line: &str) -> Option<RecordedFile> {
     })
 }
 
-/// A stamp, if there is one, and a path.
-fn read_seen(mut rest: &str) -> Option<(Option<Stamp>, String)> {
-    let seen = match rest.strip_prefix("- ") {
-        Some(path) => {
-            rest = path;
-            None
-        }
-        None => {
-            let mut numbers = [0; Stamp::NUMBERS];
-            for number in &mut numbers {
-                let (word, more) = rest.split_once(' ')?;
-                (*number, rest) = (word.parse().ok()?, more);
+/// What is left of a line. Every byte is looked at once, because every event reads all lines of its record.
+struct Fields<'a>(&'a str);
+
+impl<'a> Fields<'a> {
+    /// The text before the next space.
+    fn word(&mut self) -> Option<&'a str> {
+        let at = self.0.bytes().position(|byte| byte == b' ')?;
+        let (word, rest) = (self.0.get(..at)?, self.0.get(at + 1..)?);
+        self.0 = rest;
+        Some(word)
+    }
+
+    /// The number before the next space.
+    fn number(&mut self) -> Option<i64> {
+        let is_negative = self.0.starts_with('-');
+        let (mut value, start) = (0_i64, usize::from(is_negative));
+        for (at, byte) in self.0.bytes().enumerate().skip(start) {
+            match byte {
+                // Subtracted, because the smallest number has no positive counterpart.
+                b'0'..=b'9' => value = value.checked_mul(10)?.checked_sub(i64::from(byte - b'0'))?,
+                b' ' if at > start => {
+                    self.0 = self.0.get(at + 1..)?;
+                    return if is_negative { Some(value) } else { value.checked_neg() };
+                }
+                _ => return None,
             }
-            Some(Stamp::from_numbers(numbers))
         }
-    };
-    let plain = rest.strip_prefix('"')?.strip_suffix('"')?;
-    let path = match plain.contains('\\') {
-        true => serde_json::from_str(rest).ok()?,
-        false => plain.to_owned(),
-    };
-    Some((seen, path))
+        None
+    }
+
+    /// A stamp, if there is one, and a path.
+    fn seen(mut self) -> Option<(Option<Stamp>, String)> {
+        let seen = match self.0.strip_prefix("- ") {
+            Some(path) => {
+                self.0 = path;
+                None
+            }
+            None => {
+                let mut numbers = [0; Stamp::NUMBERS];
+                for number in &mut numbers {
+                    *number = self.number()?;
+                }
+                Some(Stamp::from_numbers(numbers))
+            }
+        };
+        let plain = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        let path = match plain.bytes().any(|byte| byte == b'\\') {
+            true => serde_json::from_str(self.0).ok()?,
+            false => plain.to_owned(),
+        };
+        Some((seen, path))
+    }
 }
 
 const fn letter(kind: Kind) -> char {

@@ -35,6 +35,10 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     let server = &connection.server;
     let ready = connection.lock_view().engine(&site, server, &Arc::downgrade(connection), false)?;
     let _ = connection.defaults.set(site);
+    // Only a program that is about to call a Python hook asks for a proof.
+    if nonce.is_some() && connection.origin == Origin::Socket {
+        connection.expect_call();
+    }
     let proof = nonce.and_then(|nonce| Some(server.key()?.proof(&nonce, std::process::id())));
     let files: Vec<Value> =
         ready.files.iter().map(|file| file.to_string_lossy().into_owned().into()).collect();

@@ -1,12 +1,11 @@
 //! The policy in force for an event.
 
-use std::cell::OnceCell;
+use std::sync::Arc;
 
-use crosier::config::HostSettings;
 use crosier_policy::{Notices, Policy as Found, Request, StateFolder};
+use crosier_serve::Borrower;
 
 use crate::command::fire::background;
-use crate::command::serve;
 use crate::print;
 use crate::setup::Hooks;
 
@@ -26,21 +25,14 @@ pub(super) fn reason(why: &str) -> String {
     format!("crosier cannot judge this: {why}")
 }
 
-/// Loads the policy.
-pub(super) fn in_force(request: &Request, state: &StateFolder) -> Policy {
-    let borrower = OnceCell::new();
-    // The daemon answers the greeting while the rest is loaded and the engine is built.
-    let greet = |settings: &HostSettings| {
-        if let Some(new) = serve::borrower(&request.homes, settings) {
-            new.greet();
-            let _ = borrower.set(new);
-        }
-    };
-    match crosier_policy::in_force_with(request, state, &greet) {
+/// Loads the policy. Its Python hooks borrow from this daemon, unless the configuration forbids it.
+pub(super) fn in_force(request: &Request, state: &StateFolder, daemon: Option<Arc<Borrower>>) -> Policy {
+    match crosier_policy::in_force_in(request, state) {
         Found::Loaded(mut loaded) => {
             let notices = std::mem::take(&mut loaded.notices);
-            let (launch, borrower) = (background::launcher(request), borrower.into_inner());
-            match Hooks::borrowing(*loaded, request, borrower, |builder| builder.launcher(launch)) {
+            let launch = background::launcher(request);
+            let daemon = daemon.filter(|_| loaded.settings.daemon != Some(false));
+            match Hooks::borrowing(*loaded, request, daemon, |builder| builder.launcher(launch)) {
                 Ok(hooks) => Policy::Loaded(Box::new(hooks), notices),
                 Err(failed) => Policy::Closed(print::one_line(&failed.message), None),
             }

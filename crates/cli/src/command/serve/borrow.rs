@@ -17,9 +17,18 @@ use crate::homes::Homes;
 
 /// The runner that offers Python hooks to the daemon, if one may be used.
 pub(crate) fn borrower(homes: &Homes, settings: &HostSettings) -> Option<Arc<Borrower>> {
-    if settings.daemon == Some(false) {
-        return None;
-    }
+    if settings.daemon == Some(false) { None } else { of_homes(homes) }
+}
+
+/// The same, before it is known whether the daemon may be used. If one runs, it is greeted, and answers while the policy
+/// is loaded. None runs unless Python hooks were called in the last minutes.
+pub(crate) fn greeted(homes: &Homes) -> Option<Arc<Borrower>> {
+    let borrower = of_homes(homes)?;
+    borrower.greet();
+    Some(borrower)
+}
+
+fn of_homes(homes: &Homes) -> Option<Arc<Borrower>> {
     let (state, socket) = (homes.state.clone()?, socket(homes).ok()?);
     let (homes, at) = (homes.clone(), socket.clone());
     let start = move || {

@@ -18,7 +18,7 @@ use crate::homes::{HomeArgs, Homes};
 use crate::{environment, print};
 use host::Commands;
 
-pub(crate) use borrow::borrower;
+pub(crate) use borrow::{borrower, greeted};
 pub(crate) use manage::Daemon;
 
 /// The version of this program, which is part of the socket's name.
