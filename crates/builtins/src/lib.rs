@@ -67,6 +67,8 @@ pub struct Host {
     pub own_files: OwnFiles,
     /// The same for folders. Links in their paths are followed, which takes time: not for hundreds of files.
     pub own_folders: Vec<PathBuf>,
+    /// The home folder, for paths such as `~/.config` above them.
+    pub home: Option<PathBuf>,
 }
 
 /// A list of files that is made when a tool is about to change a file: there may be hundreds.
@@ -100,7 +102,7 @@ impl Host {
     /// Everything that no tool may change.
     fn own(&self) -> Arc<OwnPaths> {
         let folders = self.own_folders.iter().chain(&self.state_folder).cloned().collect();
-        Arc::new(OwnPaths { files: self.own_files.clone(), folders })
+        Arc::new(OwnPaths { files: self.own_files.clone(), folders, home: self.home.clone() })
     }
 }
 

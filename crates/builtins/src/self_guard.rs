@@ -17,7 +17,7 @@ use crosier::Callback;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 
 use crate::guard::{self, Ruling};
-use crate::path::{Case, Names};
+use crate::path::{Case, Names, PathGlob, Places};
 use crate::protect_paths::{self, Own, OwnPaths, Patterns, Protected};
 use crate::shell::{Command, Script, Word, base_name};
 use crate::tool::{self, Subject};
@@ -27,6 +27,8 @@ pub const CONFIG: &str = "\
 hooks:
   PreToolUse:
     - {name: self-guard, type: builtin, handler: self-guard, system: true, priority: -1000000}
+  PermissionRequest:
+    - {name: self-guard-permission, type: builtin, handler: self-guard, system: true, priority: -1000000}
 ";
 
 /// Commands of Crosier that only a person may run.
@@ -75,7 +77,7 @@ impl SelfGuard {
     /// The hook; these files and folders belong to Crosier too.
     #[must_use]
     pub fn with_own(own: Vec<PathBuf>) -> Self {
-        Self::of_host(Arc::new(OwnPaths { files: own.into(), folders: Vec::new() }))
+        Self::of_host(Arc::new(OwnPaths { files: own.into(), ..OwnPaths::default() }))
     }
 
     pub(crate) fn of_host(own: Arc<OwnPaths>) -> Self {
@@ -114,8 +116,9 @@ impl Builtin for SelfGuard {
         };
         Some(guard::callback(request, move |call| {
             let subject = tool::any_subject(call.tool, call.input);
+            let places = Places { cwd: call.cwd, home: protected.own.home() };
             let ruling = match &subject {
-                Subject::Shell(scripts) => judge_commands(scripts),
+                Subject::Shell(scripts) => judge_commands(scripts, places),
                 _ => Ruling::Nothing,
             };
             match (ruling, protected.judge_subject(call, subject)) {
@@ -127,11 +130,17 @@ impl Builtin for SelfGuard {
     }
 }
 
-fn judge_commands(scripts: &[Script]) -> Ruling {
+fn judge_commands(scripts: &[Script], places: Places<'_>) -> Ruling {
     let mut asked = Ruling::Nothing;
     for script in scripts {
         if let Some(reason) = script.commands.iter().find_map(|command| objection(script, command)) {
             return Ruling::Deny(reason);
+        }
+        if let Some(command) = script.commands.iter().find(|command| copies_program(command, places)) {
+            return Ruling::Deny(format!(
+                "`{}` would give Crosier's program another name, under which nobody recognises it",
+                command.show()
+            ));
         }
         if let Some(reason) = in_other_languages(script).or_else(|| unclear(script)) {
             asked = Ruling::Ask(reason);
@@ -197,6 +206,18 @@ fn objection(script: &Script, command: &Command) -> Option<String> {
     let only_shows = rest.iter().any(|word| word.known().is_some_and(|word| SHOWS.contains(&word)));
     (is_for_persons && !only_shows)
         .then(|| format!("`{}` is for the person to run, in a terminal outside of the agent", command.show()))
+}
+
+/// Whether a command copies or links the program of Crosier.
+fn copies_program(command: &Command, places: Places<'_>) -> bool {
+    const COPIERS: [&str; 9] = ["cp", "gcp", "ln", "gln", "install", "ginstall", "rsync", "dd", "cat"];
+    let is_program = |word: &Word| {
+        let text = word.show();
+        let path = text.strip_prefix("if=").unwrap_or(&text);
+        // A folder of this name is a checkout.
+        is_crosier(&Word::literal(base_name(path))) && places.resolve(path).real.is_file()
+    };
+    command.name().is_some_and(|name| COPIERS.contains(&name)) && command.arguments().iter().any(is_program)
 }
 
 /// The variables that a command sets or unsets, for itself or for later commands.
@@ -289,9 +310,14 @@ fn own_arguments(command: &Command) -> Option<&[Word]> {
     }
 }
 
-/// `crosier`, `/usr/bin/crosier`, `crosier@latest`, `npm:crosier`, `--package=crosier`
+/// `crosier`, `/usr/bin/crosier`, `/usr/bin/cros*`, `crosier@latest`, `npm:crosier`, `--package=crosier`
 fn is_crosier(word: &Word) -> bool {
-    let Some(text) = word.known() else { return false };
+    let Some(text) = word.known() else {
+        // A wildcard that matches the program runs it.
+        let shown = word.show();
+        let name = PathGlob::new(base_name(&shown), Case::Exact);
+        return word.has_wildcard() && name.is_ok_and(|name| name.matches_name("crosier"));
+    };
     let text = base_name(text);
     let text = text.rsplit(':').next().unwrap_or(text);
     let text = text.split(['@', '=', '<', '>', '~']).next().unwrap_or(text);
@@ -338,6 +364,8 @@ mod tests {
         for line in [
             "crosier trust",
             "crosier trust --yes",
+            "/tmp/bin/cros?er disable guard",
+            "(env -i setsid /usr/b*/c*r trust --revoke &)",
             "crosier disable guard",
             "crosier uninstall",
             "crosier install claude",

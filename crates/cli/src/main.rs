@@ -18,6 +18,7 @@ mod paint;
 mod person;
 mod print;
 mod schema;
+mod search_path;
 mod setup;
 mod signals;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(test)))]

@@ -85,15 +85,47 @@ pub(crate) fn agent_above() -> Option<String> {
     if let Some((name, agent)) = set {
         return Some(format!("{agent} ({name} is set)"));
     }
-    let mut process = parent_of("self");
+    let own = Process::read("self")?;
+    // A process in the background loses its parent, but not its session.
+    let leader = Process::read(&own.session).map(|leader| leader.id);
+    if let Some(found) = [Some(own.parent.clone()), leader].into_iter().flatten().find_map(agent_from) {
+        return Some(found);
+    }
+    (own.parent == "1" && own.session == own.id)
+        .then(|| "a session that was detached from whoever started it, which may be an agent".to_owned())
+}
+
+/// The agent among this process and its ancestors.
+fn agent_from(mut id: String) -> Option<String> {
     for _ in 0..MAX_ANCESTORS {
-        let id = process.filter(|id| id != "0" && id != "1")?;
+        if matches!(id.as_str(), "0" | "1") {
+            return None;
+        }
         if let Some(agent) = agent_of(&id) {
             return Some(format!("{agent} (process {id})"));
         }
-        process = parent_of(&id);
+        id = Process::read(&id)?.parent;
     }
     None
+}
+
+/// What the system says about a process.
+struct Process {
+    id: String,
+    parent: String,
+    /// The process that began its session.
+    session: String,
+}
+
+impl Process {
+    fn read(id: &str) -> Option<Self> {
+        let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
+        let stat = String::from_utf8_lossy(&stat);
+        let id = stat.split(' ').next()?.to_owned();
+        // After the last `)`, because the name of a program can contain anything.
+        let mut fields = stat.rsplit_once(") ")?.1.split(' ').map(str::to_owned);
+        Some(Self { id, parent: fields.nth(1)?, session: fields.nth(1)? })
+    }
 }
 
 /// The agent that this process is, if it is one.
@@ -156,13 +188,6 @@ fn stem(name: &str) -> &str {
         .iter()
         .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
         .unwrap_or(name)
-}
-
-fn parent_of(id: &str) -> Option<String> {
-    // After the last `)`, because the name of a program can contain anything.
-    let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
-    let stat = String::from_utf8_lossy(&stat);
-    stat.rsplit_once(") ")?.1.split(' ').nth(1).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::agent::scopes;
 use crate::command::serve;
 use crate::exit::{Exit, Failed};
 use crate::homes::{self, Homes};
-use crate::{environment, lifeline, print};
+use crate::{environment, lifeline, print, search_path};
 
 /// The name of a configuration file.
 pub(crate) const DEFAULT_CONFIG: &str = "crosier.yaml";
@@ -42,6 +42,7 @@ pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     let mut request = Request::new(here());
     request.named = named.to_vec();
     request.homes = homes;
+    request.program = std::env::current_exe().ok();
     request
 }
 
@@ -109,7 +110,9 @@ impl Hooks {
         let switched_off = std::mem::take(&mut loaded.switched_off);
         let files = std::mem::take(&mut loaded.files);
         let is_logged = loaded.settings.log != Some(false);
-        let builder = more(at_home(loaded.builder(), &request.project));
+        let variables = search_path::without_project(environment::all(), request, &loaded);
+        let builder = loaded.builder().folder(&request.project).environment(variables).timing();
+        let builder = more(lifeline::tie(builder));
         let builder = borrower.into_iter().fold(builder, |builder, borrower| builder.python_runner(borrower));
         let engine = build(builder)?;
         Ok(Self { engine, files, is_logged, switched_off })
@@ -128,7 +131,12 @@ impl Hooks {
         }
         let (files, switched_off, is_logged) = hooks;
         // No worker is borrowed, because the folder with the daemon's key may be at fault.
-        let engine = build(more(at_home(closed.builder(), &request.project)))?;
+        let variables = match &closed.still {
+            Some(still) => search_path::without_project(environment::all(), request, still),
+            None => environment::all(),
+        };
+        let builder = closed.builder().folder(&request.project).environment(variables).timing();
+        let engine = build(more(lifeline::tie(builder)))?;
         Ok(Self { engine, files, is_logged, switched_off })
     }
 

@@ -200,7 +200,7 @@ fn project_dir(request: &Request) -> PathBuf {
 
 /// Crosier's own files, which no tool may change: the configuration, and what it runs.
 fn own_files(request: &Request, layers: &Layers, trusted: &Arc<Trusted>) -> OwnFiles {
-    let files = layers.files.iter().map(|file| &file.path).chain(&request.named);
+    let files = layers.files.iter().map(|file| &file.path).chain(&request.named).chain(&request.program);
     let (files, trusted): (Vec<PathBuf>, _) = (files.cloned().collect(), Arc::clone(trusted));
     OwnFiles::new(move || files.iter().cloned().chain(trusted.paths()).collect())
 }

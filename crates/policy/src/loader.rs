@@ -24,6 +24,7 @@ pub(crate) fn loader_with(homes: &Homes, own_files: OwnFiles) -> Loader {
     let mut host = crosier_builtins::Host::default();
     host.state_folder.clone_from(&homes.state);
     host.own_files = own_files;
+    host.home.clone_from(&homes.home);
     host.own_folders.extend(homes.config.clone());
     crosier_builtins::register_for(Loader::new(catalog()), &host).hook_type(ReplyType)
 }

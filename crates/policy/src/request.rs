@@ -47,6 +47,8 @@ pub struct Request {
     pub named: Vec<PathBuf>,
     /// The person's folders.
     pub homes: Homes,
+    /// The program that agents call: no tool may change it.
+    pub program: Option<PathBuf>,
     /// The folder of the managed layer, if it is not the default one.
     pub managed: Option<PathBuf>,
     /// Who the hooks run as.
@@ -69,6 +71,7 @@ impl Request {
             also: Vec::new(),
             named: Vec::new(),
             homes: Homes::default(),
+            program: None,
             managed: None,
             person: Person::new(user, Some(group)),
             trust: None,

@@ -4,4 +4,4 @@ mod glob;
 mod resolve;
 
 pub(crate) use glob::{Case, Names, PathGlob};
-pub(crate) use resolve::{Places, Resolved, Resolver, expand_glob, lexical};
+pub(crate) use resolve::{Places, Resolved, Resolver, UNKNOWN_HOME, expand_glob, in_home, lexical};

@@ -162,15 +162,20 @@ impl Places<'_> {
     /// The folder that a path is relative to, and the rest of it. An absolute one is all rest.
     fn parts<'p>(&'p self, path: &'p str) -> (&'p Path, &'p str) {
         let path = path.strip_prefix("file://").unwrap_or(path);
-        for prefix in ["~", "${HOME}", "$HOME"] {
-            if let Some(rest) = path.strip_prefix(prefix)
-                && (rest.is_empty() || rest.starts_with('/'))
-            {
-                return (self.home.unwrap_or(Path::new("/~")), rest.trim_start_matches('/'));
-            }
+        match in_home(path) {
+            Some(rest) => (self.home.unwrap_or(Path::new(UNKNOWN_HOME)), rest),
+            None => (self.cwd, path),
         }
-        (self.cwd, path)
     }
+}
+
+/// The home folder, where its path is not known.
+pub(crate) const UNKNOWN_HOME: &str = "/~";
+
+/// The part of a path after the home folder, for a path that begins with `~` or `$HOME`.
+pub(crate) fn in_home(path: &str) -> Option<&str> {
+    let rest = ["~", "${HOME}", "$HOME"].iter().find_map(|home| path.strip_prefix(home))?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/'))
 }
 
 /// The last names of a path that is too long.

@@ -57,7 +57,7 @@ impl ProtectPaths {
     /// The hook, with further files and folders that belong to the configuration and that no tool may change.
     #[must_use]
     pub fn with_own(own: Vec<PathBuf>) -> Self {
-        Self::of_host(Arc::new(OwnPaths { files: own.into(), folders: Vec::new() }))
+        Self::of_host(Arc::new(OwnPaths { files: own.into(), ..OwnPaths::default() }))
     }
 
     pub(crate) fn of_host(own: Arc<OwnPaths>) -> Self {

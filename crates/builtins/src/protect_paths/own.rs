@@ -14,6 +14,8 @@ pub(crate) struct OwnPaths {
     pub(crate) files: OwnFiles,
     /// Links in these are followed.
     pub(crate) folders: Vec<PathBuf>,
+    /// The home folder.
+    pub(crate) home: Option<PathBuf>,
 }
 
 /// The configuration, its state, and what the host says belongs to it; as written and with links followed.
@@ -37,6 +39,11 @@ struct Prepared {
 impl Own {
     pub(crate) fn new(config: &Path, host: Arc<OwnPaths>) -> Self {
         Self { config: config.to_owned(), host, prepared: OnceLock::new() }
+    }
+
+    /// The home folder.
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.host.home.as_deref()
     }
 
     /// Whether the file is, or is in, one of them.

@@ -1,12 +1,12 @@
 //! The files that a line of shell names.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::code;
 use super::protected::{Objection, Protected};
 use crate::guard::Ruling;
-use crate::path::{Places, Resolver, expand_glob};
+use crate::path::{Places, Resolver, UNKNOWN_HOME, expand_glob, in_home};
 use crate::shell::{
     Command, DoubtKind, Effect, FileUse, Input, Origin, Script, Word, base_name, names_of_output,
 };
@@ -43,7 +43,7 @@ impl Protected {
             }
             let here = folders.of(script, at);
             let known: Vec<&Path> = here.iter().flatten().copied().collect();
-            let removes_all = command.name() != Some("find");
+            let removes_all = removes_all(command);
             let is_one_of = |word: &Word| matches!(word.known(), Some("rm" | "clean"));
             let deletes = match command.name() {
                 Some("git") => command.arguments().iter().any(is_one_of),
@@ -212,9 +212,15 @@ impl Protected {
                 }
             }
         }
-        let is_home = |origin: &Origin| matches!(origin, Origin::Variable(name) if &**name == "HOME");
+        let is_home = |origin: &Origin| {
+            let is_one = |name: &str| name == "HOME" || BASE_FOLDERS.iter().any(|(known, _)| *known == name);
+            matches!(origin, Origin::Variable(name) if is_one(name))
+        };
         if word.unknowns().any(|unknown| !is_home(&unknown.from)) {
             return Ruling::Nothing;
+        }
+        if let Some(path) = in_base_folder(text) {
+            return self.judge_word(&Word::literal(path), standing);
         }
         if text.contains('\\') {
             match self.judge_word(&Word::literal(from_windows(text)), standing) {
@@ -222,8 +228,14 @@ impl Protected {
                 ruling => return ruling,
             }
         }
-        for folder in standing.folders {
-            let places = Places { cwd: folder, home: standing.home };
+        // Crosier's own files are known by their real paths: what is in the home folder is looked up there too.
+        let home = self.own.home().filter(|_| access == Access::Write);
+        let below_home = |folder: &&Path| Some(home?.join(folder.strip_prefix(UNKNOWN_HOME).ok()?));
+        let below_home: Vec<PathBuf> = standing.folders.iter().filter_map(below_home).collect();
+        let named_home = home.filter(|_| in_home(text).is_some());
+        let known = standing.folders.iter().map(|folder| Places { cwd: folder, home: standing.home });
+        let real = below_home.iter().map(PathBuf::as_path).chain(named_home);
+        for places in known.chain(real.map(|folder| Places { cwd: folder, home })) {
             let file = standing.resolver.resolve(places, text);
             // An unknown program may show the file's content.
             if standing.effect == Effect::Unknown
@@ -255,15 +267,50 @@ impl Protected {
             }
             for path in found {
                 let path = path.to_string_lossy();
-                if let Some(objection) =
-                    self.objection(&path, access, &standing.resolver.resolve(places, &path))
-                {
+                let file = standing.resolver.resolve(places, &path);
+                let removes_all = standing.effect == Effect::Delete && standing.removes_all;
+                let objection = self.objection(&path, access, &file);
+                let objection = objection.or_else(|| self.holds_own(&path, &file).filter(|_| removes_all));
+                if let Some(objection) = objection {
                     return ruling(objection);
                 }
             }
         }
         Ruling::Nothing
     }
+}
+
+/// Variables that name folders of the home folder, and where those are by default.
+const BASE_FOLDERS: [(&str, &str); 2] =
+    [("XDG_CONFIG_HOME", "~/.config"), ("XDG_STATE_HOME", "~/.local/state")];
+
+/// A path that begins with one of these variables, as it usually is.
+fn in_base_folder(path: &str) -> Option<String> {
+    let rest = path.strip_prefix('$')?;
+    BASE_FOLDERS.iter().find_map(|(name, folder)| {
+        let rest = rest.strip_prefix(&format!("{{{name}}}")).or_else(|| rest.strip_prefix(name))?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| format!("{folder}{rest}"))
+    })
+}
+
+/// Whether a command that deletes deletes everything below its folders. `find` usually looks for some of the files.
+fn removes_all(command: &Command) -> bool {
+    const NARROWS: [&str; 11] = [
+        "-name",
+        "-iname",
+        "-path",
+        "-ipath",
+        "-wholename",
+        "-iwholename",
+        "-regex",
+        "-iregex",
+        "-empty",
+        "-lname",
+        "-samefile",
+    ];
+    let words = || command.arguments().iter().filter_map(Word::known);
+    let is_of_folders = || words().zip(words().skip(1)).any(|pair| pair == ("-type", "d"));
+    command.name() != Some("find") || !(words().any(|word| NARROWS.contains(&word)) || is_of_folders())
 }
 
 /// A path of Windows as others write it: `~/.aws/credentials` for `%USERPROFILE%\.aws\credentials`.

@@ -28,6 +28,10 @@ pub(super) fn find(call: &Call, request: &mut Request) {
     let absolute = |folder: String| Some(PathBuf::from(folder)).filter(|folder| folder.is_absolute());
     // A deleted folder is still the project: its trusted files then count as missing, and the policy is closed.
     if let Some(project) = call.named_project(environment::text).and_then(absolute) {
+        // A variable can name a folder that never existed, too: then the event's own folder counts besides.
+        if !project.exists() {
+            request.also.extend(call.folder().and_then(absolute));
+        }
         request.project = project;
         return;
     }

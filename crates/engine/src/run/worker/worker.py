@@ -205,6 +205,10 @@ def is_below(path: str, folders) -> bool:
     return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
+class Unrecorded(ImportError):
+    """A file that is not as a person trusted it was about to be loaded."""
+
+
 class Record:
     """What a person trusted of a project: below its `folders` only the recorded `files` are loaded, each from source text
     with the recorded digest; `units` are folders within, such as a virtual environment, that are trusted as a whole.
@@ -267,7 +271,7 @@ class Record:
 
     @staticmethod
     def refuse(path: str, why: str) -> ImportError:
-        return ImportError(f"{path} {why}; see `crosier trust`", path=path)
+        return Unrecorded(f"{path} {why}; see `crosier trust`", path=path)
 
     def _checked(self, get_code):
         """Replaces the method of a loader for files that must be in the record."""
@@ -583,7 +587,8 @@ class Hook:
                 raise event._broken
             return pack(head[0], reply, self.limit) if reply else answer(head[0], NONE)
         except BaseException as exc:
-            raise exc if isinstance(exc, Failure) else Failure("error", *explain(exc, self.source.file)[:2]) from None
+            kind = "import" if isinstance(exc, Unrecorded) else "error"
+            raise exc if isinstance(exc, Failure) else Failure(kind, *explain(exc, self.source.file)[:2]) from None
 
     def _answer_apart(self, head: tuple, data: bytes, context: HookContext | None = None) -> bytes:
         """Answer from a fork. It writes its answer to shared memory, which unlike a pipe cannot fill up or be held open
