@@ -1,6 +1,7 @@
 //! What an agent may not: trust, weaken, or write Crosier's files.
 
 use std::fs;
+use std::io::Read;
 
 use super::{Machine, event, feed};
 
@@ -80,4 +81,111 @@ fn the_self_guard_is_always_in_force() {
     machine.write("home/.config/crosier/crosier.yaml", "self_guard: off\n");
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
     assert!(!denied("empty", "crosier trust --yes"));
+}
+
+/// Waits until it has lost its parent, whose id is the first argument, then tries to trust.
+const LATER: &str = r#"
+parent() { set -- $(sed 's/.*) //' /proc/$$/stat); echo "$2"; }
+while [ "$(parent)" = "$1" ]; do :; done
+echo "parent $(parent)"
+exec "$2" trust --yes 2>&1
+"#;
+
+#[test]
+fn an_agent_is_found_from_the_background_by_its_session_and_a_detached_session_is_refused() {
+    let machine = Machine::new();
+    let later = machine.write("home/later", LATER);
+    let run = |agent: &str| {
+        let path = machine.write("home/claude", &format!("#!/bin/sh\n{agent}\n"));
+        machine.set_mode("home/claude", 0o755);
+        let mut command = std::process::Command::new("setsid");
+        command.args(["-w".as_ref(), path.as_os_str(), later.as_os_str(), crate::lab::CROSIER.as_ref()]);
+        command.current_dir(machine.path("project")).env_clear();
+        command.env("PATH", "/usr/bin:/bin").env("HOME", machine.path("home"));
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut said = String::new();
+        // Ends when the process in the background does; the agent's input stays open until then.
+        child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        child.wait().unwrap();
+        machine.is_never_trusted("project");
+        said
+    };
+    let said = run(r#"(sh "$1" "$(sh -c 'echo $PPID')" "$2" &); exec > /dev/null; read -r _"#);
+    assert!(said.contains("inside Claude Code (process"), "{said}");
+    let said = run(r#"setsid sh "$1" $$ "$2" &"#);
+    // Where somebody else than the first process adopts orphans, that one is the parent.
+    if said.contains("parent 1\n") {
+        assert!(said.contains("inside a session that was detached"), "{said}");
+    }
+}
+
+#[test]
+fn the_self_guard_is_not_deceived_by_other_names_of_the_same_thing() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("home/.config/crosier")).unwrap();
+    fs::create_dir_all(machine.path("home/.local/state/crosier")).unwrap();
+    fs::create_dir_all(machine.path("empty/crosier")).unwrap();
+    let said = |name: &str, command: &str| {
+        machine.hook("empty", &["claude"], &event(name, command), &[]).exits(0).stdout
+    };
+    let program = crate::lab::CROSIER;
+    for command in [
+        "/usr/b*/cros?er disable guard".to_owned(),
+        format!("cp {program} /tmp/tool && /tmp/tool trust --yes"),
+        format!("ln -s {program} /tmp/tool"),
+        format!("cat {program} > /tmp/tool"),
+        format!("dd if={program} of=/tmp/tool"),
+        format!("echo 'exit 0' > {program}"),
+        format!("rm {program}"),
+        "rm -rf ~/.config/crosier".to_owned(),
+        "rm -rf ~/.config/cros*".to_owned(),
+        "cd ~/.config && rm -rf crosier".to_owned(),
+        "rm -rf ${XDG_STATE_HOME}/crosier".to_owned(),
+        "echo > \"$XDG_CONFIG_HOME/crosier/crosier.yaml\"".to_owned(),
+        "find ~/.local/state/crosier -delete".to_owned(),
+        "find ~/.local/state -type f -delete".to_owned(),
+    ] {
+        assert!(said("PreToolUse", &command).contains("deny"), "{command}");
+    }
+    assert!(said("PermissionRequest", "crosier trust --yes").contains("deny"));
+    for command in [
+        "find ~/.local/state -name '*.log' -delete",
+        "find ~/.config -type d -empty -delete",
+        "cp -r crosier /tmp/copy",
+        "ls ~/.config/cros*",
+        "rm -rf ~/.config/other",
+    ] {
+        assert!(!said("PreToolUse", command).contains("deny"), "{command}");
+    }
+}
+
+#[test]
+fn programs_of_the_project_do_not_replace_those_that_hooks_name() {
+    let machine = Machine::new();
+    let hook =
+        "hooks: {PreToolUse: [{name: mine, command: \"grep -q ls && { echo no ls >&2; exit 2; }\"}]}\n";
+    machine.write("home/.config/crosier/crosier.yaml", hook);
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
+    machine.write("project/bin/grep", "#!/bin/sh\nexit 1\n");
+    machine.set_mode("project/bin/grep", 0o755);
+    let through_link = machine.path("home/tools");
+    std::os::unix::fs::symlink(machine.path("project/bin"), &through_link).unwrap();
+    for folder in [machine.path("project/bin"), through_link] {
+        let path = format!("{}:/usr/bin:/bin", folder.display());
+        let ran =
+            machine.hook("project", &["claude"], &event("PreToolUse", "ls"), &[("PATH", &path)]).exits(0);
+        assert!(ran.stdout.contains("no ls"), "{path}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_project_folder_that_does_not_exist_hides_no_project() {
+    let machine = Machine::trusted();
+    let mut event = event("PreToolUse", "ls");
+    event["cwd"] = serde_json::json!(machine.path("project"));
+    let nowhere = machine.path("nowhere");
+    let more = [("CLAUDE_PROJECT_DIR", nowhere.to_str().unwrap())];
+    let ran = machine.hook("project", &["claude"], &event, &more).exits(0);
+    assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
 }

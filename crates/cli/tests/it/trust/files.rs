@@ -134,6 +134,23 @@ fn python_runs_from_recorded_sources_only() {
 }
 
 #[test]
+fn a_module_that_a_hook_loads_late_and_nobody_recorded_denies() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, type: python, handler: policy.check}]}",
+    );
+    let check =
+        "def check(event):\n    import importlib; return importlib.import_module('late').check(event)\n";
+    machine.write("project/policy.py", check);
+    machine.trust("project");
+    machine.write("project/late.py", "def check(event): return None\n");
+    let (decision, reason) = machine.decision("project");
+    assert_eq!(decision, "deny", "{reason}");
+    assert!(reason.contains("late.py"), "{reason}");
+}
+
+#[test]
 fn files_that_globs_name_are_recorded_and_new_ones_close() {
     let machine = Machine::new();
     machine.write("project/crosier.yaml", &format!("trust: ['rules/*.txt']\n{}", super::CONFIG));
