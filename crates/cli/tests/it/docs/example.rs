@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::{markdown, play::Play, repository};
 
@@ -16,17 +17,11 @@ pub(super) fn folders() -> Vec<PathBuf> {
     folders
 }
 
+/// Another process writes the copy: a program that this one had open for writing could not be started while another
+/// test forks.
 fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
+    let done = Command::new("cp").arg("-r").arg(from.join(".")).arg(to).status().unwrap();
+    assert!(done.success(), "{} could not be copied", from.display());
 }
 
 fn play(folder: &Path) {

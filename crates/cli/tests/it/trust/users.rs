@@ -25,8 +25,9 @@ impl Ann {
     fn new() -> Self {
         let machine = Machine::new();
         machine.set_mode("", 0o755);
-        // The program may be where only root can look.
-        fs::copy(CROSIER, machine.path("crosier")).unwrap();
+        // The program may be where only root can look. Another process writes the copy: one that this process had open
+        // for writing could not be started while another test forks.
+        assert!(Command::new("cp").arg(CROSIER).arg(machine.path("crosier")).status().unwrap().success());
         let ann = Self(machine);
         ann.0.write("home/.config/crosier/crosier.yaml", "hooks: {Stop: [{name: s, command: 'true'}]}\n");
         for folder in ["home", "project"] {
