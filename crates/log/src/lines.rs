@@ -40,11 +40,11 @@ fn lock_within(lock: impl Fn() -> Result<(), TryLockError>, most: Duration) -> i
 }
 
 impl Lines {
-    /// Appends a line; `line` ends with a line break.
-    pub(crate) fn append(&self, folder: &Path, line: &str) -> io::Result<()> {
+    /// Appends a line, or several; `lines` ends with a line break.
+    pub(crate) fn append(&self, folder: &Path, lines: &str) -> io::Result<()> {
         let folder = open_folder(folder)?;
         let mut file = self.open(&folder)?;
-        if file.metadata()?.len() + line.len() as u64 > self.most_bytes {
+        if file.metadata()?.len() + lines.len() as u64 > self.most_bytes {
             drop(file);
             match self.rotate(&folder) {
                 // Another process holds the lock: a file that is too long is better than a lost record.
@@ -53,7 +53,7 @@ impl Lines {
             }
             file = self.open(&folder)?;
         }
-        file.write_all(line.as_bytes())
+        file.write_all(lines.as_bytes())
     }
 
     fn open(&self, folder: &File) -> io::Result<File> {

@@ -41,6 +41,14 @@ impl Log {
         RECORDS.append(&self.folder, &record.line())
     }
 
+    /// Appends several records at once.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn append_all(&self, records: &[Record]) -> io::Result<()> {
+        RECORDS.append(&self.folder, &records.iter().map(Record::line).collect::<String>())
+    }
+
     /// Stores a whole event.
     ///
     /// # Errors

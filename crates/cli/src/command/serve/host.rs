@@ -12,10 +12,11 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Event, Json, Outcome};
 use crosier_layers::{Layers, Places};
-use crosier_log::{Log, Record};
+use crosier_log::Record;
 use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches, trust};
 use crosier_serve::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
 
+use super::log_writer::LogWriter;
 use crate::command::{check, events, explain, hook};
 use crate::homes::Homes;
 use crate::setup;
@@ -29,11 +30,12 @@ pub(super) struct Commands {
     homes: Homes,
     /// The places whose configuration says `log: off`.
     unlogged: Mutex<Vec<Place>>,
+    log: LogWriter,
 }
 
 impl Commands {
-    pub(super) fn new(homes: Homes) -> Self {
-        Self { homes, unlogged: Mutex::default() }
+    pub(super) fn new(homes: Homes, log: LogWriter) -> Self {
+        Self { homes, unlogged: Mutex::default(), log }
     }
 
     fn homes_of(&self, place: &Place) -> Homes {
@@ -212,8 +214,7 @@ impl Host for Commands {
         if let Where::Project(project) = &place.at {
             record.project = Some(project.to_string_lossy().into_owned());
         }
-        // No decision depends on the log.
-        let _ = Log::in_folder(&state).append(&record);
+        self.log.append(state, record);
     }
 }
 
