@@ -190,7 +190,7 @@ impl Phase {
             return Err(PyRuntimeError::new_err("the fire has begun already"));
         };
         let Some(running) = running_loop(py)? else {
-            let message = "`fire` is awaited outside of an asyncio loop; under trio, use \
+            let message = "`fire` is awaited outside an asyncio loop; under trio, use \
                            `await trio.to_thread.run_sync(lambda: engine.fire_sync(...))`";
             return Err(error(py, "Error", (message,)));
         };

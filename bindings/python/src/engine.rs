@@ -223,7 +223,7 @@ impl NativeEngine {
         Ok(self.engine(py)?.is_enabled(name))
     }
 
-    /// Removes a hook. Returns false when there is none of this name.
+    /// Removes a hook. Returns false when no hook has this name.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.engine(py)?.unregister(name))
     }

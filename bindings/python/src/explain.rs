@@ -39,7 +39,7 @@ pub fn explain<'py>(
     agent_id: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     if tool.is_some() && kind.matcher.is_none() {
-        let message = format!("{} has no field that a matcher runs on; leave `tool` out", kind.name);
+        let message = format!("{} has no field for a matcher; leave `tool` out", kind.name);
         return Err(event_error(py, &message, Some("tool")));
     }
     let field = |field: &crosier::Field| {

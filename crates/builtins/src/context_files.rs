@@ -28,8 +28,8 @@ pub struct ContextFiles;
 
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("files", "paths or patterns, relative to the configuration"),
-    BuiltinOption::new("max_bytes", "the most of one file"),
-    BuiltinOption::new("max_total", "the most of all files together"),
+    BuiltinOption::new("max_bytes", "limit for one file"),
+    BuiltinOption::new("max_total", "limit for all files together"),
     BuiltinOption::new("overflow", "a file for the whole text when something had to be cut"),
     BuiltinOption::new("missing", "log, ignore or fail when a file is not there"),
 ];

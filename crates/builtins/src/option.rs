@@ -19,7 +19,7 @@ pub(crate) fn word<T: Copy>(
     let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
     let help = match nearest(&text, all.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is one of {}", all.join(", ")),
+        None => format!("use one of {}", all.join(", ")),
     };
     request.complain(key, format!("`{key}` has no value `{text}`"), help);
     Err(())

@@ -138,7 +138,7 @@ fn judge_commands(scripts: &[Script], places: Places<'_>) -> Ruling {
         }
         if let Some(command) = script.commands.iter().find(|command| copies_program(command, places)) {
             return Ruling::Deny(format!(
-                "`{}` would give Crosier's program another name, under which nobody recognises it",
+                "`{}` would copy or link Crosier's program under another name, which the self-guard would not recognise",
                 command.show()
             ));
         }
@@ -181,17 +181,17 @@ fn in_other_languages(script: &Script) -> Option<String> {
     };
     let command = script.commands.iter().find(|command| command.code.iter().any(weakens))?;
     let name = command.name().unwrap_or("it");
-    Some(format!("code that `{name}` runs is about Crosier; what weakens it is for the person to run"))
+    Some(format!("the code that `{name}` runs may weaken Crosier; that is for the person to run"))
 }
 
 fn objection(script: &Script, command: &Command) -> Option<String> {
     let own = own_arguments(command);
     if let Some(name) = changed_variables(command).find(|name| name == "CROSIER_TRUST") {
-        return Some(format!("{name} says what a person trusts; an agent does not set it"));
+        return Some(format!("{name} says what a person trusts; an agent may not set it"));
     }
     if own.is_none() {
         return kills(script, command)
-            .then(|| format!("`{}` would end Crosier; that is for the person to do", command.show()));
+            .then(|| format!("`{}` would stop Crosier; only the person may do that", command.show()));
     }
     let found = own.and_then(subcommand);
     let reads = |word: &str| READERS.contains(&word);
@@ -199,13 +199,13 @@ fn objection(script: &Script, command: &Command) -> Option<String> {
         && let Some(name) =
             script.commands.iter().flat_map(changed_variables).find(|name| steers_crosier(name))
     {
-        return Some(format!("{name} decides what Crosier does; an agent does not change it"));
+        return Some(format!("{name} controls Crosier; an agent may not change it"));
     }
     let (subcommand, rest) = found?;
     let is_for_persons = subcommand.known().is_none_or(|word| FOR_PERSONS.contains(&word));
     let only_shows = rest.iter().any(|word| word.known().is_some_and(|word| SHOWS.contains(&word)));
     (is_for_persons && !only_shows)
-        .then(|| format!("`{}` is for the person to run, in a terminal outside of the agent", command.show()))
+        .then(|| format!("`{}` is for the person to run, in a terminal outside the agent", command.show()))
 }
 
 /// Whether a command copies or links the program of Crosier.

@@ -39,7 +39,7 @@ pub fn compose(
     }
     let title = agent.title;
     Err(if is_known {
-        format!("it is not known how {title} sends this at {event}: try it without --agent")
+        format!("Crosier does not know how {title} sends this at {event}; try it without --agent")
     } else {
         format!("{title} has no event for {event}; `crosier events --agent {}` lists them", agent.name)
     })

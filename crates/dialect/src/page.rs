@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crosier_protocol::{Capability, EventRow, Phase};
 
 use crate::rows::all_rows;
-use crate::table::{Agent, AgentEvent, Effect, FolderSource, Mcp, Parts, Proof, TimeUnit, Way};
+use crate::table::{Agent, AgentEvent, Effect, FolderSource, Mcp, Page, Parts, Proof, TimeUnit, Way};
 
 /// How one effect works at one event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,17 +72,10 @@ pub fn markdown(agent: &Agent) -> String {
     let mut page = format!("# Crosier in {}\n\n", agent.title);
     // Writing to a string cannot fail.
     let _ = write!(page, "<!-- Generated from the table of this agent. -->\n\n{}\n\n", proof(agent.proof));
-    let _ = write!(
-        page,
-        "## Install\n\n`crosier install {}` does it ([details](../install.md)). To do it by hand, add this to {}:\n\n```text\n{}\n```\n\n",
-        agent.name, agent.page.file, agent.page.entry
-    );
-    let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
-    let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
-    let _ = write!(page, "Add such an entry for each of {}.\n\n{}\n\n", installed.join(", "), time(agent));
+    let _ = write!(page, "## Install\n\n{}\n\n{}\n\n", install(agent), time(agent));
     let _ = write!(page, "{}\n\n{}\n\n", agent.page.fails, project(agent));
     let _ = write!(page, "## What works\n\n{}\n", effects(agent));
-    let _ = write!(page, "{}\n\n## Tools\n\n{}\n", resumes(agent), tools(agent));
+    let _ = write!(page, "{}\n## Tools\n\n{}\n", resumes(agent), tools(agent));
     let traps: String = agent.page.traps.iter().map(|trap| format!("- {trap}\n")).collect();
     let _ = write!(page, "## Pitfalls\n\n{traps}");
     page
@@ -94,31 +87,54 @@ fn proof(proof: Proof) -> String {
             format!("Everything on this page was tested with the real program, version {version}.")
         }
         Proof::Source => {
-            "This page follows the vendor's sources; it was not tested with the program.".to_owned()
+            "This page is based on the vendor's source code; it was not tested with the program.".to_owned()
         }
         Proof::Documentation => {
-            "This page follows documentation and reports; it was not tested with the program.".to_owned()
+            "This page is based on documentation and reports; it was not tested with the program.".to_owned()
         }
     }
 }
 
-fn time(agent: &Agent) -> String {
-    let unit = match agent.timeout.unit {
-        TimeUnit::Seconds => "Its timeouts are in seconds",
-        TimeUnit::Milliseconds => "Its timeouts are in **milliseconds**",
-        TimeUnit::Fixed => "Its timeout for hooks cannot be changed",
+/// What to write where, and for which events.
+fn install(agent: &Agent) -> String {
+    let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
+    let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
+    let events = installed.join(", ");
+    let Page { file, entry, .. } = agent.page;
+    let (by_hand, events) = if entry.starts_with("crosier ") {
+        (format!("this command writes the plugin {file}"), format!("The plugin handles {events}."))
+    } else if entry.starts_with("#!") {
+        (format!("create {file}"), format!("Create one for each of {events}."))
+    } else if installed.len() == 1 {
+        (format!("add this to {file}"), format!("The only event is {events}."))
+    } else {
+        (format!("add this to {file}"), format!("Add such an entry for each of {events}."))
     };
-    let default = agent.timeout.default_s;
     format!(
-        "{unit}; the default is {default} s. `--deadline SECONDS` in the command sets the time for all hooks together; make \
-         it shorter than the agent's timeout."
+        "Run `crosier install {}` ([details](../install.md)). To install it by hand, {by_hand}:\n\n```text\n{entry}\n```\n\n{events}",
+        agent.name
+    )
+}
+
+fn time(agent: &Agent) -> String {
+    let default = agent.timeout.default_s;
+    let timeout = match agent.timeout.unit {
+        TimeUnit::Seconds => format!("Timeouts of hooks are in seconds; the default is {default} s."),
+        TimeUnit::Milliseconds => {
+            format!("Timeouts of hooks are in **milliseconds**; the default is {default} s.")
+        }
+        TimeUnit::Fixed => format!("The timeout of hooks is {default} s and cannot be changed."),
+    };
+    format!(
+        "{timeout} `--deadline SECONDS` in the command sets the time for all hooks together; make it shorter than the agent's \
+         timeout."
     )
 }
 
 fn project(agent: &Agent) -> String {
     let places = agent.project.iter().map(|place| match place {
         FolderSource::Variable(name) => format!("the environment variable `{name}`"),
-        FolderSource::Field(path) => format!("the field `{path}` of its JSON"),
+        FolderSource::Field(path) => format!("the field `{path}` of the event's JSON"),
     });
     let places: Vec<String> = places.chain(["the working directory of the event".to_owned()]).collect();
     format!("Crosier looks for `crosier.yaml` in the project folder: {}.", places.join(", else "))
@@ -149,13 +165,16 @@ fn effects(agent: &Agent) -> String {
 }
 
 fn resumes(agent: &Agent) -> String {
+    let can_resume =
+        |entry: &AgentEvent| matches!(entry.says.way(Effect::Resume), Way::Send(_) | Way::Alone(_));
+    if !agent.events.iter().any(can_resume) {
+        return String::new();
+    }
     match agent.resumes {
-        Some(1) => "It lets hooks resume it only once in a row.".to_owned(),
-        Some(number) => format!("It lets hooks resume it at most {number} times in a row."),
-        None => {
-            "Hooks can resume it 8 times in a row; then Crosier lets it stop. A new prompt resets the count."
-                .to_owned()
-        }
+        Some(1) => "The agent lets hooks keep it going only once in a row.\n".to_owned(),
+        Some(number) => format!("The agent lets hooks keep it going at most {number} times in a row.\n"),
+        None => "Hooks can keep the agent going 8 times in a row; then Crosier lets it stop. A new prompt resets the count.\n"
+            .to_owned(),
     }
 }
 
@@ -173,7 +192,7 @@ fn tools(agent: &Agent) -> String {
                 "a patch for `apply_patch` in `{field}` is also checked file by file, as Write and Edit"
             )),
             Parts::Each { list, field, .. } => {
-                fields.push(format!("each item of `{list}` is a `{field}`, checked by itself"))
+                fields.push(format!("each item of `{list}` is a `{field}`, checked separately"))
             }
             Parts::Patch(field) => {
                 fields.push(format!("the patch in `{field}` is checked file by file, as Write and Edit"));
@@ -189,7 +208,7 @@ fn tools(agent: &Agent) -> String {
         }
         Mcp::Fields(server, tool) => {
             format!(
-                "Tools of MCP servers are `mcp__server__tool`, from the fields `{server}` and `{tool}` of its JSON."
+                "Tools of MCP servers are `mcp__server__tool`, from the fields `{server}` and `{tool}` of the event's JSON."
             )
         }
         Mcp::Marked(mark, between) => {

@@ -140,7 +140,7 @@ impl Row {
         }
         if scope == Scope::Project && !codex::is_trusted_project(&document, &places.project) {
             all.push(format!(
-                "Codex loads a project's hooks only if it trusts the project, and it does not trust {}: start `codex` there and trust it",
+                "Codex loads a project's hooks only in a trusted project, and {} is not trusted: start `codex` there and trust it",
                 places.project.display()
             ));
         }
@@ -153,8 +153,8 @@ impl Row {
         let untrusted = untrusted.count();
         if untrusted > 0 {
             all.push(format!(
-                "not active until trusted: Codex silently skips {untrusted} of {} entries; start `codex` and trust \
-                 them, or run `crosier install codex --trust`",
+                "Codex skips {untrusted} of {} entries, which are not trusted: start `codex` and trust them, or run \
+                 `crosier install codex --trust`",
                 keys.len()
             ));
         }

@@ -81,7 +81,7 @@ fn version_1() -> Vec<Member> {
 fn kiro_agent() -> Vec<Member> {
     vec![
         ("name", json!("crosier")),
-        ("description", json!("Every tool, judged by Crosier")),
+        ("description", json!("Every tool, checked by Crosier")),
         ("tools", json!(["*"])),
     ]
 }
@@ -325,7 +325,7 @@ pub static ALL: &[Row] = &[
         project: ".kiro/agents/crosier.json",
         form: json(Nesting::Flat, kiro, kiro_agent),
         timeout_s: 30,
-        next: "hooks belong to one of its agents: start it with `--agent crosier`, or copy `hooks` into the agent that \
+        next: "in Kiro, hooks belong to an agent: start it with `--agent crosier`, or copy `hooks` into the agent that \
                you use",
         ..BASE
     },

@@ -47,12 +47,12 @@ impl FromStr for HttpAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = "an address is 127.0.0.1:PORT or [::1]:PORT; port 0 is any";
+        let wanted = "an address is 127.0.0.1:PORT or [::1]:PORT; port 0 picks a free port";
         let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
         match address.ip() {
             IpAddr::V4(ip) if ip.is_loopback() => Ok(Self(address)),
             IpAddr::V6(ip) if ip.is_loopback() => Ok(Self(address)),
-            _ => Err(format!("{} can be reached from elsewhere; {wanted}", address.ip())),
+            _ => Err(format!("{} can be reached from other machines; {wanted}", address.ip())),
         }
     }
 }
@@ -221,23 +221,29 @@ impl Service {
         let origin =
             headers.get(ORIGIN).map(|_| text(ORIGIN).and_then(|origin| origin.strip_prefix("http://")));
         if origin.is_some_and(|origin| !origin.is_some_and(is_mine)) {
-            return fault(StatusCode::FORBIDDEN, "web pages are not served");
+            return fault(StatusCode::FORBIDDEN, "requests from web pages are refused");
         }
         if hook_path(path).is_none_or(|(.., is_whole)| !is_whole) && path != "/v1/rpc" {
-            return fault(StatusCode::NOT_FOUND, "there is /v1/hook/AGENT[/EVENT] and /v1/rpc");
+            return fault(
+                StatusCode::NOT_FOUND,
+                "there is no such path; the paths are /v1/hook/AGENT[/EVENT] and /v1/rpc",
+            );
         }
         if request.method() != Method::POST {
-            return fault(StatusCode::METHOD_NOT_ALLOWED, "the method is POST");
+            return fault(StatusCode::METHOD_NOT_ALLOWED, "the method must be POST");
         }
         if !may {
-            return fault(StatusCode::UNAUTHORIZED, "the token is missing or wrong: Authorization: Bearer …");
+            return fault(
+                StatusCode::UNAUTHORIZED,
+                "the token is missing or wrong; send it as `Authorization: Bearer TOKEN`",
+            );
         }
         if too_many {
             return fault(StatusCode::SERVICE_UNAVAILABLE, "there are too many requests at once");
         }
         let kind = text(CONTENT_TYPE).unwrap_or_default();
         if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
-            return fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type is application/json");
+            return fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
         None
     }

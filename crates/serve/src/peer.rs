@@ -95,7 +95,7 @@ impl Confinement {
     #[must_use]
     pub fn more_than(&self, other: &Self) -> Option<&'static str> {
         if self.namespaces.is_none() || self.namespaces != other.namespaces {
-            return Some("it is in another namespace, or that cannot be looked up");
+            return Some("it is in another namespace, or its namespaces cannot be determined");
         }
         let has = |mine: Option<bool>, its: Option<bool>| mine.unwrap_or(true) && !its.unwrap_or(false);
         if has(self.no_new_privileges, other.no_new_privileges) {

@@ -153,7 +153,7 @@ pub struct Bound {
 
 impl Bound {
     pub(crate) fn listener(&mut self) -> io::Result<tokio::net::UnixListener> {
-        let listener = self.listener.take().ok_or_else(|| io::Error::other("it is used already"))?;
+        let listener = self.listener.take().ok_or_else(|| io::Error::other("it is already in use"))?;
         tokio::net::UnixListener::from_std(listener)
     }
 

@@ -151,7 +151,7 @@ async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
                 teammate.work(&refusal.reason).await;
             }
             WorkGate::KeepWorking(refusal) => {
-                let text = format!("{} wanted {} to keep working too often", refusal.by, teammate.actor.id);
+                let text = format!("{} kept {} working too many times", refusal.by, teammate.actor.id);
                 teammate.actor.note("stopped", &text).await;
                 break End::Done;
             }

@@ -32,7 +32,7 @@ impl Call {
 
     /// The result of a call that was not run: a model's service requires a result for every call.
     fn not_run(self) -> Block {
-        let content = "not run: the loop stopped first".to_owned();
+        let content = "not run: the agent stopped first".to_owned();
         Block::ToolResult { tool_use_id: self.id, content, is_error: true }
     }
 }

@@ -165,8 +165,11 @@ impl Actor {
             StopGate::Halt(halt) => Err(End::Halted(halt.reason)),
             StopGate::Stop => Ok(Some(End::Done)),
             StopGate::Resume(resume) if self.resumes >= MAX_RESUMES => {
-                self.note("stopped", &format!("{} wanted to go on after {MAX_RESUMES} resumes", resume.by))
-                    .await;
+                self.note(
+                    "stopped",
+                    &format!("{} wanted to continue after {MAX_RESUMES} resumes", resume.by),
+                )
+                .await;
                 Ok(Some(End::Done))
             }
             StopGate::Resume(resume) => {

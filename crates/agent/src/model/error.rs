@@ -96,7 +96,7 @@ pub enum ModelError {
     },
     /// The model ran out of tokens in the middle of a call.
     #[error(
-        "the model ran out of tokens in the middle of calling {tool}: let it answer with more than {max_tokens}"
+        "the model ran out of tokens in the middle of calling {tool}; allow more than {max_tokens} with --max-tokens"
     )]
     CutCall {
         /// The tool.

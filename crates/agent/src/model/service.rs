@@ -121,7 +121,9 @@ impl Service {
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            let detail = format!("it comes as `{kind}`, not as a stream of events; check the base URL");
+            let detail = format!(
+                "the answer has the type `{kind}`, and is not a stream of events; check the base URL"
+            );
             return Err(Failure::Final(ModelError::Garbled { detail }));
         }
         let mut answer = self.config.wire.answer(max_tokens);

@@ -18,7 +18,7 @@ pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
         if !open.is_empty() {
             let result = |id| Block::ToolResult {
                 tool_use_id: id,
-                content: "Error: unknown; the session was interrupted here".to_owned(),
+                content: "Error: the result is unknown, because the session was interrupted here".to_owned(),
                 is_error: true,
             };
             // Results come first, then what was said after the interruption.

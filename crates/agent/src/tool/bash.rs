@@ -154,7 +154,8 @@ async fn finish(
         )));
     };
     output.drain();
-    let status = status.map_err(|error| ToolError::new(format!("the shell was lost: {error}")))?;
+    let status =
+        status.map_err(|error| ToolError::new(format!("the shell process cannot be watched: {error}")))?;
     Ok(result(status, output.into_text()))
 }
 

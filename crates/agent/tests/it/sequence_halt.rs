@@ -65,7 +65,7 @@ async fn calls_after_a_halt_do_not_run() {
     let played = Stage::new(script).hook(halt).play("go").await;
     let results = played.results();
     assert_eq!(results[0], (r#"{"command":"one"}"#.to_owned(), false));
-    assert_eq!(results[1], ("not run: the loop stopped first".to_owned(), true));
+    assert_eq!(results[1], ("not run: the agent stopped first".to_owned(), true));
     let halt = Hook::on(PostMessage).callback(|_: &PostMessage| Reply::halt("enough"));
     let played = Stage::new(script).hook(halt).play("go").await;
     assert!(!played.events().contains(&"PreToolUse"));

@@ -138,10 +138,10 @@ fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(no_follow()).open(path).map_err(|error| explained(path, error))?;
     let metadata = file.metadata()?;
     if metadata.mode() & 0o077 != 0 {
-        return Err(refused(path, "others may read or write it; take that away with `chmod 600`"));
+        return Err(refused(path, "others can read or write it; prevent that with `chmod 600`"));
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused(path, "it belongs to somebody else"));
+        return Err(refused(path, "it belongs to another user"));
     }
     Ok(file)
 }

@@ -68,7 +68,7 @@ const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("max_size", "the size at which a new file is begun"),
     BuiltinOption::new("keep", "how many old files stay"),
     BuiltinOption::new("fsync", "never, always, or a time like 1s"),
-    BuiltinOption::new("required", "true: an event that cannot be written down is denied"),
+    BuiltinOption::new("required", "true: an event that cannot be recorded is denied"),
 ];
 
 impl Builtin for Audit {
@@ -77,7 +77,7 @@ impl Builtin for Audit {
     }
 
     fn about(&self) -> &'static str {
-        "writes every event to a log that cannot be changed unnoticed (with observe: true)"
+        "writes every event to a tamper-evident log (with observe: true)"
     }
 
     fn options(&self) -> &'static [BuiltinOption] {
@@ -128,7 +128,7 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
         (false, _) => {
             request.complain(
                 "",
-                "`audit` only observes: without that it would miss what is denied",
+                "`audit` must be an observer; otherwise it would miss denied events",
                 "add `observe: true` to the hook",
             );
             None
@@ -136,14 +136,14 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
         (true, Mode::Sequential) if request.event().capabilities.has(Capability::Deny) => Some(()),
         (true, Mode::Sequential) => {
             let message =
-                format!("{} cannot be denied, so nothing can be required of it", request.event().name);
+                format!("{} cannot be denied, so `required` has no effect there", request.event().name);
             request.complain("required", message, "leave `required` out and add `observe: true`");
             None
         }
         (true, _) => {
             request.complain(
                 "required",
-                "an audit that is required must be able to deny",
+                "an audit hook with `required` must be able to deny",
                 "leave observe, parallel and background out",
             );
             None
@@ -173,7 +173,7 @@ fn answer(log: &Log, payload: Payload, required: bool, call: Call<'_>) -> Answer
     match log.append(|line| record::write(line, call.event, payload)) {
         Ok(_) => Reply::none().into(),
         Err(error) if required => {
-            Reply::deny(format!("this must be written to the audit log, which cannot be: {error}")).into()
+            Reply::deny(format!("the audit log is required and cannot be written: {error}")).into()
         }
         Err(error) => Failure::error(format!("the audit log cannot be written: {error}")).into(),
     }

@@ -130,17 +130,17 @@ impl fmt::Display for Problem {
             Flaw::Broken { after, found } => {
                 write!(
                     f,
-                    "record {found} does not follow record {after}: one was removed, inserted or written anew"
+                    "record {found} does not follow record {after}: one was removed, inserted or rewritten"
                 )
             }
             Flaw::NoKey => f.write_str(
-                "this record was not made with the key of this machine: it was written by somebody else, or elsewhere",
+                "this record was not made with the key of this machine: it was forged, or written on another machine",
             ),
             Flaw::BeginsLate { first, found } => {
                 write!(f, "the log begins with record {found}; records {first} to {} are gone", found - 1)
             }
             Flaw::EndsEarly { last } => {
-                write!(f, "the log went on to record {last}: its end was cut or written anew")
+                write!(f, "the log had records up to {last}: its end was removed or rewritten")
             }
             Flaw::NoHead => f.write_str(
                 "the end of this log is not known here (it was moved, or the state folder was), so it may have been cut",

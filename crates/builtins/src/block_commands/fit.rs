@@ -147,7 +147,7 @@ fn finding(row: &Row, decision: Decision, command: &Command) -> Finding {
 
 fn perhaps(row: &Row, command: &Command) -> Finding {
     let reason = format!(
-        "`{}` could be what {} stops ({}); part of it is known only when it runs",
+        "`{}` may match {} ({}): part of it is known only at run time",
         command.show(),
         row.id,
         row.entry().reason

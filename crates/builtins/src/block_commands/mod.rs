@@ -7,7 +7,7 @@
 //!
 //! # Options
 //! - `also`: files with further lists (relative to the configuration).
-//! - `commands`: further entries, written in place.
+//! - `commands`: further entries.
 //! - `except`: ids of entries to leave out.
 //! - `ask`: ids of entries that ask instead of denying.
 //!
@@ -54,7 +54,7 @@ pub struct BlockCommands;
 
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("also", "files with further lists of commands"),
-    BuiltinOption::new("commands", "further entries, written in place"),
+    BuiltinOption::new("commands", "further entries"),
     BuiltinOption::new("except", "ids of entries to leave out"),
     BuiltinOption::new("ask", "ids of entries that ask instead of denying"),
 ];
@@ -150,7 +150,7 @@ pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling
                 Subject::Unreadable(why) => why,
                 _ => "it has no command",
             };
-            return Ruling::Ask(format!("block-commands cannot see what it runs: {why}"));
+            return Ruling::Ask(format!("block-commands cannot tell what it runs: {why}"));
         }
         None => return Ruling::Nothing,
     };

@@ -37,7 +37,7 @@ pub struct Full;
 
 impl fmt::Display for Full {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the inbox is full: {MAX_WAITING} messages wait, and nobody takes them")
+        write!(f, "the inbox is full: {MAX_WAITING} messages wait to be delivered")
     }
 }
 

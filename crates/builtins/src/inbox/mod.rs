@@ -59,9 +59,9 @@ impl InboxHook {
 }
 
 const OPTIONS: &[BuiltinOption] = &[
-    BuiltinOption::new("folder", "where files with messages are dropped"),
+    BuiltinOption::new("folder", "the folder in which messages arrive as files"),
     BuiltinOption::new("strategy", "tool_result or user_message, for messages that do not say"),
-    BuiltinOption::new("max_age", "how long a message without an expiry waits"),
+    BuiltinOption::new("max_age", "how long a message without an expiry is kept"),
 ];
 
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -72,7 +72,7 @@ impl Builtin for InboxHook {
     }
 
     fn about(&self) -> &'static str {
-        "delivers what the host or other agents push, with the next tool result"
+        "delivers messages of the host or of other agents with the next tool result"
     }
 
     fn options(&self) -> &'static [BuiltinOption] {

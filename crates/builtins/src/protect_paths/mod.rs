@@ -68,9 +68,9 @@ impl ProtectPaths {
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("no_read", "patterns of files that may be neither read nor written"),
     BuiltinOption::new("no_write", "patterns of files that may be read but not written"),
-    BuiltinOption::new("also_no_read", "more patterns for no_read, beside the default ones"),
-    BuiltinOption::new("also_no_write", "more patterns for no_write, beside the default ones"),
-    BuiltinOption::new("except", "patterns of files that are free"),
+    BuiltinOption::new("also_no_read", "more patterns for no_read, in addition to the default ones"),
+    BuiltinOption::new("also_no_write", "more patterns for no_write, in addition to the default ones"),
+    BuiltinOption::new("except", "patterns of files that are not protected"),
 ];
 
 impl Builtin for ProtectPaths {
@@ -242,7 +242,7 @@ impl Protected {
             Subject::Other => Ruling::Nothing,
             Subject::Unreadable(_) if !self.asks_about_form => Ruling::Nothing,
             Subject::Unreadable(why) => {
-                Ruling::Ask(format!("protect-paths cannot see which files it is about: {why}"))
+                Ruling::Ask(format!("protect-paths cannot tell which files it uses: {why}"))
             }
         }
     }

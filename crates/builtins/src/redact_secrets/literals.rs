@@ -20,7 +20,7 @@ pub(super) struct Literals {
 impl Literals {
     pub(super) fn new(texts: Vec<String>) -> Result<Self, String> {
         let for_little = automaton(&texts, AhoCorasickKind::NoncontiguousNFA)
-            .map_err(|error| format!("the literals of the rules cannot be looked for: {error}"))?;
+            .map_err(|error| format!("the literals of the rules cannot be compiled: {error}"))?;
         Ok(Self { texts, for_little, for_much: OnceLock::new(), searched: AtomicUsize::new(0) })
     }
 

@@ -65,7 +65,7 @@ impl Builtin for RedactSecrets {
         if request.mode() != Mode::Sequential {
             request.complain(
                 "",
-                "`redact-secrets` can only rewrite in sequence",
+                "`redact-secrets` must run in order with the other hooks",
                 "leave observe, parallel and background out",
             );
             fine = None;
@@ -78,7 +78,7 @@ impl Builtin for RedactSecrets {
         if request.event().field("tool_input").is_some() && field == "tool_input" {
             request.complain(
                 "",
-                "a tool cannot work with a masked input",
+                "a masked input would break the tool",
                 "put it under PostToolUse or PostMessage",
             );
             fine = None;
@@ -109,7 +109,8 @@ impl Builtin for RedactSecrets {
                     None => Reply::none().into(),
                     Some(Ok(redactor)) => answer(&redactor, phase, field, &value),
                     Some(Err(why)) => {
-                        Failure::new(FailureKind::Error, format!("the rules are broken: {why}")).into()
+                        Failure::new(FailureKind::Error, format!("the redaction rules are invalid: {why}"))
+                            .into()
                     }
                 }
             })));

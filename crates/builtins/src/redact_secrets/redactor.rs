@@ -345,6 +345,6 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     match Redactor::standard() {
         Ok(redactor) => redactor.text(text),
         // If the rules are broken, nothing is shown.
-        Err(_) => Cow::Borrowed("[not shown: the rules of redaction are broken]"),
+        Err(_) => Cow::Borrowed("[not shown: the redaction rules are invalid]"),
     }
 }

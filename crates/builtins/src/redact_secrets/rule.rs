@@ -131,7 +131,7 @@ pub(super) fn read_checked(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> 
         if let Err(error) = rule.pattern.check() {
             let text = error.to_string();
             let why = text.lines().last().unwrap_or_default().trim();
-            let message = format!("the pattern of `{}` is no regular expression: {why}", rule.id);
+            let message = format!("the pattern of `{}` is not a regular expression: {why}", rule.id);
             problems.push(Problem::error(source, rule.span, message));
         }
     }

@@ -153,7 +153,7 @@ impl<'a> Case<'a> {
     }
 
     pub(super) fn silent(&self) -> Verdict {
-        Verdict::none(format!("no rule is about this call of {}", self.tool))
+        Verdict::none(format!("no rule matches this call of {}", self.tool))
     }
 
     fn fields(&self, input: &Json) -> Verdict {

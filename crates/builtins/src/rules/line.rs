@@ -39,7 +39,7 @@ impl<'a> Case<'a> {
         }
         if let Some((rule, command)) = perhaps {
             let reason = format!(
-                "the rule {} could deny `{}`: parts of it are known only when it runs",
+                "the rule {} may deny `{}`: parts of it are known only at run time",
                 rule.text(),
                 command.show()
             );
@@ -99,7 +99,7 @@ impl<'a> Case<'a> {
             for target in written(command) {
                 let covering = self.covering_target(target, &folders.of(script, at));
                 let Some(rule) = covering else {
-                    return Verdict::none("no rule covers a file that it writes to; a Write rule would");
+                    return Verdict::none("no rule covers a file that it writes; a Write rule can allow it");
                 };
                 rules.push(rule);
             }
@@ -113,14 +113,14 @@ impl<'a> Case<'a> {
         let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok())?;
         if let Some(option) = effect::unnamed_run(pattern, command) {
             return Some(format!(
-                "the rule {} does not mean `{option}`, which can run a program",
+                "the rule {} does not cover `{option}`, which can run a program",
                 rule.text()
             ));
         }
         let writes = effect::unnamed_writes(pattern, command);
         let refused = writes.iter().find(|target| self.covering_target(target, folders).is_none())?;
         Some(format!(
-            "the rule {} does not mean that `{}` is written; a Write rule would",
+            "the rule {} does not cover writing `{}`; a Write rule can allow it",
             rule.text(),
             refused.show()
         ))
@@ -213,7 +213,7 @@ impl<'a> Case<'a> {
         }
         let rule = perhaps?;
         let reason = format!(
-            "the rule {} could be about a file that it names: what happens is known only when it runs",
+            "the rule {} may apply to a file of the command, which is known only at run time",
             rule.text()
         );
         Some(match decision {

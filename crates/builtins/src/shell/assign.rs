@@ -135,7 +135,7 @@ impl Parser {
                 Some((name.to_owned(), target.to_owned()))
             })
             .collect();
-        self.unknown("a name stands for another variable");
+        self.unknown("a variable refers to another one by name");
         match pairs {
             Some(pairs) => pairs.iter().for_each(|(name, target)| self.variables.refer(name, target)),
             None => self.variables = Default::default(),

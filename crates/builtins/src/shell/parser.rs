@@ -62,7 +62,7 @@ impl Parser {
     pub(super) fn spend(&mut self, cost: usize) -> bool {
         let affordable = self.has_budget(cost);
         if !affordable {
-            self.doubt("too many commands run each other");
+            self.doubt("commands run other commands too many levels deep");
         }
         affordable
     }
@@ -72,7 +72,7 @@ impl Parser {
         let may = self.openings > 0;
         self.openings -= usize::from(may);
         if !may {
-            self.unknown("too many functions call each other");
+            self.unknown("functions call each other too many levels deep");
         }
         may
     }

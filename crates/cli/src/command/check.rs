@@ -139,8 +139,10 @@ fn trust_problems(found: &Look, request: &Request) -> Problems {
                     _ => {}
                 }
                 for (script, runs) in crosier_policy::trust::unrecorded(folder, &request.homes) {
-                    let message =
-                        format!("it runs {}, which is not recorded with it", print::shown_path(&runs));
+                    let message = format!(
+                        "it runs {}, but `crosier trust` does not record that file",
+                        print::shown_path(&runs)
+                    );
                     problems.push(warning(
                         &script,
                         message,

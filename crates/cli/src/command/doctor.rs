@@ -115,9 +115,13 @@ fn examine(request: &Request) -> Vec<Finding> {
     let mut findings = vec![
         Finding::new("crosier", Judged::Fine, env!("CARGO_PKG_VERSION")),
         platform(),
-        Finding::new("exits", Judged::Fine, format!("of processes are noticed by {}", crosier::mechanism())),
+        Finding::new(
+            "exits",
+            Judged::Fine,
+            format!("process exits are detected with {}", crosier::mechanism()),
+        ),
         shell(),
-        program("python3", "python hooks cannot run"),
+        program("python3", "Python hooks cannot run"),
         worker(),
         daemon(&request.homes),
         program("git", "only hooks that call it need it"),
@@ -163,7 +167,7 @@ fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
 }
 
 fn works(took: Duration) -> String {
-    format!("its entry denies the test event, after {took:.0?}")
+    format!("its entry denied the test event in {took:.0?}")
 }
 
 /// Asks Codex which entries it runs; if it does not answer, reads its files.

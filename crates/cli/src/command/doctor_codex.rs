@@ -100,7 +100,7 @@ fn answer(lines: &Receiver<String>) -> Result<Value, String> {
         }
         return match message.get("result") {
             Some(result) => Ok(result.clone()),
-            None => Err(format!("it does not know the request: {}", message["error"]["message"])),
+            None => Err(format!("it does not support the request: {}", message["error"]["message"])),
         };
     }
 }

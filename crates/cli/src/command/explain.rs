@@ -57,7 +57,7 @@ impl ExplainArgs {
     /// An event with the given value, and placeholders in its other fields.
     fn event(&self, kind: &Kind) -> std::result::Result<Event, Failed> {
         if self.value.is_some() && kind.matcher.is_none() {
-            let message = format!("{} has no field that a matcher runs on; leave --match out", kind.name);
+            let message = format!("{} has no field for a matcher; leave --match out", kind.name);
             return Err(Failed::new(Exit::Usage, message));
         }
         let field = |field: &crosier::Field| {

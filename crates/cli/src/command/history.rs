@@ -86,8 +86,9 @@ struct RestoreArgs {
 impl Run for HistoryArgs {
     fn run(&self) -> Result {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
+        let runtime = runtime.map_err(|error| {
+            Failed::new(Exit::Failed, format!("the async runtime cannot be started: {error}"))
+        })?;
         runtime.block_on(async {
             match &self.what {
                 HistoryCommand::List(args) => args.run(&open(&args.folder).await?).await,

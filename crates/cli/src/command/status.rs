@@ -201,7 +201,7 @@ impl ProjectStatus {
         } else {
             let files: Vec<String> =
                 self.files.iter().map(|(_, file)| wiring.shown(std::path::Path::new(file))).collect();
-            text += &format!("policy: {} by {}\n", count(self.hooks, "hook"), files.join(", "));
+            text += &format!("policy: {} from {}\n", count(self.hooks, "hook"), files.join(", "));
         }
         for (folder, state) in &self.trust {
             text += &format!("trust: {} is {state}\n", wiring.shown(std::path::Path::new(folder)));

@@ -26,8 +26,8 @@ pub(crate) struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It is a person's choice on this machine, stored in the state folder; test cases ignore it. It
-refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
+    after_help = "The choice applies to this machine and is stored in the state folder; test cases ignore it. The
+command refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
 
 Example:
   crosier disable no-rm -c hooks.yaml"

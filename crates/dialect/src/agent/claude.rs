@@ -166,7 +166,7 @@ pub(super) static CLAUDE: Agent = Agent {
              empty `agent_type`.",
             "When a ConfigChange hook denies, the old settings stay in force: this protects the entry that calls Crosier.",
             "A hook cannot change the output of a tool that failed: a secret in it reaches the model.",
-            "Other agents run the hooks of `.claude/settings.json` too.",
+            "Copilot CLI, Cursor and VS Code also run the hooks of `.claude/settings.json`.",
         ],
     },
 };

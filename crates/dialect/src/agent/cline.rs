@@ -140,7 +140,7 @@ pub(super) static CLINE: Agent = Agent {
         AgentEvent::new(
             &["TaskComplete", "agent_end"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep the agent going"), ..SEEN },
         )
         .fields(&[Move::new("turn.outputText", "last_assistant_message")]),
         AgentEvent::new(&["TaskCancel"], "SessionEnd", SEEN),
@@ -151,8 +151,8 @@ pub(super) static CLINE: Agent = Agent {
         ),
     ],
     page: Page {
-        file: "an executable for each event in ~/.cline/hooks, .cline/hooks or .clinerules/hooks: PreToolUse, PostToolUse, \
-               TaskStart, TaskComplete",
+        file: "an executable like this for each event, named after it, in ~/.cline/hooks (or .cline/hooks or \
+               .clinerules/hooks in a project)",
         entry: "#!/bin/sh\nexec crosier hook cline PreToolUse",
         fails: "Exit codes are ignored; a hook that times out lets the tool run.",
         traps: &[

@@ -46,7 +46,7 @@ pub(super) static CODEX: Agent = Agent {
             EffectSupport {
                 deny: DENY,
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("a bare allow makes the hook fail; Codex's own approval follows"),
+                allow: Way::Silence("Codex rejects a reply that only allows; its own approval decides"),
                 rewrite: Way::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.permissionDecision", Word("allow")),

@@ -11,7 +11,7 @@ use crate::table::{
 };
 
 const SEEN: EffectSupport =
-    EffectSupport { halt: Way::Lost("a hook cannot stop it"), ..EffectSupport::NOTHING };
+    EffectSupport { halt: Way::Lost("a hook cannot stop the agent"), ..EffectSupport::NOTHING };
 const CONTEXT: Way = Way::Send(&[Key("additionalContext", Text)]);
 const BLOCK: Way = Way::Send(&[Key("decision", Word("block")), Key("reason", Text)]);
 const OUTPUT: Way = Way::Send(&[
@@ -83,7 +83,7 @@ pub(super) static COPILOT: Agent = Agent {
                 allow: Way::Send(&[Key("permissionDecision", Word("allow"))]),
                 rewrite: Way::Send(&[Key("modifiedArgs", Input)]),
                 context: CONTEXT,
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+                halt: Way::Becomes(Effect::Deny, "a hook cannot stop the agent"),
                 ..SEEN
             },
         ),
@@ -141,7 +141,7 @@ pub(super) static COPILOT: Agent = Agent {
             &["preCompact", "PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("it cannot be stopped"),
+                deny: Way::Lost("a compaction cannot be stopped"),
                 rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
@@ -159,7 +159,7 @@ pub(super) static COPILOT: Agent = Agent {
             "With `-p` but without `--trust-folder`, a repository's hooks are silently not loaded; the user's hooks always \
              are.",
             "A hook cannot show anything to the person: failures are printed on stderr.",
-            "It runs the hooks of `.claude/settings.json` too.",
+            "The agent also runs the hooks of `.claude/settings.json`.",
         ],
     },
 };

@@ -55,9 +55,6 @@ pub(super) static CRUSH: Agent = Agent {
         file: "~/.config/crush/crush.json (or crush.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"command": "crosier hook crush", "timeout": 30}]}}"#,
         fails: "A hook that times out and every exit status but 2 and 49 let the tool run.",
-        traps: &[
-            "There is one event, before a tool.",
-            "A rewritten input is merged into the original: a key that a hook removed stays.",
-        ],
+        traps: &["A rewritten input is merged into the original: a key that a hook removed stays."],
     },
 };

@@ -21,7 +21,7 @@ const ASK: Way =
 const ALLOW: Way = Way::Send(&[Key("permission", Word("allow"))]);
 const CONTEXT: Way = Way::Send(&[Key("additional_context", Text)]);
 const NO_INPUT: Way = Way::Becomes(Effect::Deny, "a hook cannot change the input here");
-const NO_HALT: Way = Way::Becomes(Effect::Deny, "a hook cannot stop it");
+const NO_HALT: Way = Way::Becomes(Effect::Deny, "a hook cannot stop the agent");
 const OUTPUT: Way = Way::Lost("a hook cannot change an output");
 /// Events that are about one kind of tool only.
 const ONE_KIND: EffectSupport =
@@ -59,7 +59,7 @@ pub(super) static CURSOR: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a question is not enforced here: let the person run it"),
+                ask: Way::Becomes(Effect::Deny, "`ask` is not enforced here: let the person run it"),
                 allow: ALLOW,
                 rewrite: Way::Send(&[Key("permission", Word("allow")), Key("updated_input", Input)]),
                 halt: NO_HALT,
@@ -114,7 +114,7 @@ pub(super) static CURSOR: Agent = Agent {
             &["preCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("it cannot be stopped"),
+                deny: Way::Lost("a compaction cannot be stopped"),
                 rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
@@ -131,7 +131,7 @@ pub(super) static CURSOR: Agent = Agent {
         traps: &[
             "An unknown event name rejects the whole file.",
             "For one call, both the general event and the event of that kind of tool fire: install only the general ones.",
-            "It runs the hooks of `.claude/settings.json` too.",
+            "The agent also runs the hooks of `.claude/settings.json`.",
             "On Windows it sends one or two byte order marks before the JSON: Crosier skips them.",
         ],
     },

@@ -46,7 +46,7 @@ pub(super) static DROID: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "after a question the tool runs: let the person run it"),
+                ask: Way::Becomes(Effect::Deny, "`ask` does not stop the tool here: let the person run it"),
                 allow: ALLOW,
                 rewrite: REWRITE,
                 halt: HALT_AND_DENY,
@@ -71,7 +71,7 @@ pub(super) static DROID: Agent = Agent {
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("not known to work"),
+                deny: Way::Lost("it is not known whether this works"),
                 rewrite: Way::Lost("the agent accepts no instructions"),
                 ..EffectSupport::NOTHING
             },

@@ -43,7 +43,7 @@ pub(super) static GEMINI: Agent = Agent {
                 deny: DENY,
                 ask: Way::Becomes(
                     Effect::Deny,
-                    "without a person, a question would hang forever: let the person run it",
+                    "a question would hang if nobody is there to answer: let the person run it",
                 ),
                 allow: Way::Silence("it does not skip Gemini's own policy"),
                 rewrite: Way::Send(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
@@ -117,7 +117,7 @@ pub(super) static GEMINI: Agent = Agent {
                 status of 2 or more with a text on stderr denies.",
         traps: &[
             "Timeouts are in milliseconds.",
-            "Name the event in the command: a denial of one that cannot be read means something else at another event.",
+            "Name the event in the command: the form of a denial depends on the event, and an unreadable event must be denied too.",
             "A project's hooks need a trusted folder; with `--skip-trust` they are silently not loaded. The user's hooks \
              are.",
             "`hooksConfig.disabled` silently switches off all hooks.",

@@ -48,7 +48,7 @@ pub(super) static KIMI: Agent = Agent {
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
                 allow: Way::Silence("the agent's own permissions decide"),
                 rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+                halt: Way::Becomes(Effect::Deny, "a hook cannot stop the agent"),
                 ..SEEN
             },
         ),
@@ -76,7 +76,7 @@ pub(super) static KIMI: Agent = Agent {
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("not known to work"),
+                deny: Way::Lost("it is not known whether this works"),
                 rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },
@@ -89,6 +89,6 @@ pub(super) static KIMI: Agent = Agent {
         file: "~/.kimi/config.toml",
         entry: "[[hooks]]\nevent = \"PreToolUse\"\ncommand = \"crosier hook kimi\"\ntimeout = 30",
         fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["Hooks can resume it only once."],
+        traps: &["Hooks can keep the agent going only once."],
     },
 };

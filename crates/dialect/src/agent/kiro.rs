@@ -48,7 +48,7 @@ pub(super) static KIRO: Agent = Agent {
                 ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
                 allow: Way::Silence("the agent's own permissions decide"),
                 rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
+                halt: Way::Becomes(Effect::Deny, "a hook cannot stop the agent"),
                 ..SEEN
             },
         ),
@@ -75,7 +75,7 @@ pub(super) static KIRO: Agent = Agent {
         AgentEvent::new(
             &["stop", "Stop"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep the agent going"), ..SEEN },
         ),
     ],
     page: Page {

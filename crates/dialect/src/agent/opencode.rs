@@ -111,7 +111,7 @@ pub(super) static OPENCODE: Agent = Agent {
             EffectSupport {
                 deny: DENY,
                 context: CONTEXT,
-                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop it in another way"),
+                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop the agent in another way"),
                 ..SEEN
             },
         )
@@ -120,7 +120,7 @@ pub(super) static OPENCODE: Agent = Agent {
         AgentEvent::new(
             &["session.idle"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a plugin cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a plugin cannot keep the agent going"), ..SEEN },
         ),
         AgentEvent::new(&["session.deleted"], "SessionEnd", SEEN),
     ],

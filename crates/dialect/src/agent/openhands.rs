@@ -74,6 +74,6 @@ pub(super) static OPENHANDS: Agent = Agent {
         file: "~/.openhands/hooks.json (or .openhands/hooks.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook openhands PreToolUse", "timeout": 60}]}]}}"#,
         fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["A denial at Stop keeps it going: Crosier allows 8 in a row."],
+        traps: &["A denial at Stop keeps the agent going; Crosier allows 8 in a row."],
     },
 };

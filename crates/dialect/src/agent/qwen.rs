@@ -15,7 +15,7 @@ use crate::table::{
 const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
 const OUTPUT: Way = Way::Alone(&[Key("continue", Is(false)), Key("stopReason", Output)]);
 const STOPS: EffectSupport =
-    EffectSupport { resume: BLOCK, halt: Way::Silence("any reply would keep it going"), ..SEEN };
+    EffectSupport { resume: BLOCK, halt: Way::Silence("any reply would keep the agent going"), ..SEEN };
 
 pub(super) static QWEN: Agent = Agent {
     name: "qwen",
@@ -41,7 +41,10 @@ pub(super) static QWEN: Agent = Agent {
                 deny: DENY,
                 ask: ASK,
                 allow: ALLOW,
-                rewrite: Way::Becomes(Effect::Deny, "a hook's input is ignored, and the old one would run"),
+                rewrite: Way::Becomes(
+                    Effect::Deny,
+                    "the agent ignores a hook's input and would run the original",
+                ),
                 halt: HALT_AND_DENY,
                 ..SEEN
             },
@@ -92,7 +95,7 @@ pub(super) static QWEN: Agent = Agent {
             "UserPromptSubmit fires again with an empty prompt after every round of tools: Crosier has no opinion then.",
             "SessionEnd never fires headless.",
             "The reason for a blocked prompt is not shown.",
-            "It needs Node 22.",
+            "Qwen Code needs Node 22.",
         ],
     },
 };

@@ -66,7 +66,7 @@ pub(super) static VSCODE: Agent = Agent {
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("it cannot be stopped"),
+                deny: Way::Lost("a compaction cannot be stopped"),
                 rewrite: Way::Lost("the agent accepts no instructions"),
                 ..SEEN
             },

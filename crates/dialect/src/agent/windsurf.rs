@@ -76,7 +76,7 @@ pub(super) static WINDSURF: Agent = Agent {
         AgentEvent::new(
             &["post_cascade_response"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Way::Lost("a hook cannot keep the agent going"), ..SEEN },
         )
         .fields(&[Move::new("tool_info.response", "last_assistant_message")]),
     ],

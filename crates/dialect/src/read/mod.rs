@@ -66,7 +66,7 @@ pub fn read(
         None => match said.or_else(|| word.map(str::to_owned)) {
             Some(name) => return Ok(Read::Unknown(name)),
             None => {
-                let why = "the event is not named: name it after the agent".to_owned();
+                let why = "the event is not named; name it on the command line, after the agent".to_owned();
                 return Err(Unreadable { event: None, why });
             }
         },

@@ -192,8 +192,8 @@ impl<'a> AnswerBuilder<'a> {
             Way::Silence(_) => true,
             Way::Becomes(other, why) => {
                 let text = match effect {
-                    Effect::Hide => "a hook wants the output to be hidden, and it was not",
-                    Effect::Replace => "a hook wants another output, and it stayed as it was",
+                    Effect::Hide => "a hook wanted to hide the output, but the output was shown",
+                    Effect::Replace => "a hook wanted to replace the output, but the output is unchanged",
                     _ => text,
                 };
                 let text = format!("{text} ({}: {why})", self.agent.title);
@@ -208,7 +208,7 @@ impl<'a> AnswerBuilder<'a> {
                 false
             }
             Way::Nowhere => {
-                self.note(effect, "the event has no such effect", text);
+                self.note(effect, "the event does not support it", text);
                 false
             }
         }

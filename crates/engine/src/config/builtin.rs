@@ -88,7 +88,7 @@ impl Builtins {
         let Some(node) = keys.get("handler") else {
             reader.error_with_help(
                 keys.start(),
-                "this hook of type builtin names none",
+                "a hook of type builtin needs a handler",
                 "add `handler: NAME`",
             );
             return None;

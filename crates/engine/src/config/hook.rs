@@ -243,7 +243,7 @@ pub(super) fn compiled_matcher(
         }
     };
     if event.kind.matcher.is_none() && !matcher.is_all() {
-        let message = format!("{} has no field that a matcher runs on", event.kind.name);
+        let message = format!("{} has no field for a matcher", event.kind.name);
         reader.error_with_help(span, message, "leave the matcher out, or write \"*\"");
         return None;
     }

@@ -11,7 +11,7 @@ pub enum RegisterError {
         detail: String,
     },
     /// The event has no field that a matcher could run on.
-    #[error("{event} has no field that a matcher runs on; leave the matcher `{matcher}` out, or write `*`")]
+    #[error("{event} has no field for a matcher; leave the matcher `{matcher}` out, or write `*`")]
     NoMatcherField {
         /// The event.
         event: &'static str,

@@ -254,7 +254,8 @@ impl HookRun<'_> {
             }
             answer = self.attempt(Attempt { second: true, timeout }).await;
             if asks_again(&answer).is_some() {
-                answer = Failure::bad_output("its second run asks for a third (`async: true` twice)").into();
+                answer =
+                    Failure::bad_output("its second reply asks for another run (`async: true` again)").into();
             }
         }
         end(answer, self.started, self.notifier)

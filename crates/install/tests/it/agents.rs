@@ -132,7 +132,7 @@ fn codex_is_told_only_on_request_that_its_lines_are_trusted() {
     lab.install("codex").unwrap();
     assert_eq!(lab.read(".codex/config.toml"), config);
     let found = crosier_install::look::look(row("codex"), &lab.request()).unwrap();
-    assert!(found[0].obstacles[0].contains("not active until trusted"), "{found:?}");
+    assert!(found[0].obstacles[0].contains("which are not trusted"), "{found:?}");
     let mut request = lab.request();
     request.trust = true;
     lab.install_as("codex", &request).unwrap();

@@ -78,7 +78,7 @@ fn codex_needs_a_trusted_project_too() {
     lab.install_as("codex", &request).unwrap();
     let obstacles = || look(row("codex"), &lab.request()).unwrap()[0].obstacles.clone();
     assert!(
-        obstacles().len() == 1 && obstacles()[0].contains("only if it trusts the project"),
+        obstacles().len() == 1 && obstacles()[0].contains("only in a trusted project"),
         "{:?}",
         obstacles()
     );

@@ -165,7 +165,11 @@ impl Trusted {
 }
 
 fn changed(folder: &Path, path: &str, what: &str) -> Closed {
-    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::argument(folder));
+    let why = format!(
+        "{} {what}; to review it: crosier trust --diff {}",
+        show::one_line(path),
+        show::argument(folder)
+    );
     Closed::new(Fault::Trust, why)
 }
 
@@ -202,14 +206,14 @@ fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Found
         if let Some(link) = named.ancestors().find(|above| !real.starts_with(above) && is_known(above)) {
             let (shown, word) = (show::path(link), show::argument(link));
             return Err(refused(format!(
-                "{shown} was trusted and is now a link to another folder: crosier trust --revoke {word}"
+                "{shown} was trusted and is now a link to another folder; to forget it: crosier trust --revoke {word}"
             )));
         }
         let folders = project_folders(&places.of_folder(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
-                "others can write to the trusted folder {}: chmod go-w {}",
+                "others can write to the trusted folder {}; to prevent it: chmod go-w {}",
                 show::path(open),
                 show::argument(open)
             )));
@@ -253,7 +257,7 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
     project.notices.extend(open.map(|folder| Notice {
         subject: format!("trust:{}", show::path(folder)),
         text: format!(
-            "the hooks of {} do not run, because others can write to this folder: chmod go-w {}",
+            "the hooks of {} do not run, because others can write to this folder; to prevent it: chmod go-w {}",
             show::path(folder),
             show::argument(folder)
         ),
@@ -284,17 +288,21 @@ fn compare_with_record(
     venvs: Venvs,
 ) -> Result<(Vec<RecordedFile>, Vec<Option<Stamp>>), String> {
     let (shown, word) = (show::path(folder), show::argument(folder));
-    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {word}");
+    let gone = || {
+        format!("{shown} was trusted, and its trust record is gone; to trust it again: crosier trust {word}")
+    };
     let records = found.records.as_ref().ok_or_else(gone)?;
     let mut record = records.read(folder).map_err(|unusable| match unusable {
         Unusable::Missing => gone(),
         Unusable::Bad(why) => {
-            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {word}")
+            format!(
+                "the trust record of {shown} is not valid ({why}); to trust it again: crosier trust {word}"
+            )
         }
     })?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
         format!(
-            "{} {}: crosier trust --diff {word}",
+            "{} {}; to review it: crosier trust --diff {word}",
             show::one_line(&difference.path),
             show::one_line(&difference.what)
         )
@@ -346,7 +354,7 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
     if now != digest {
         let shown = show::one_line(digest);
         return Err(closed(format!(
-            "the digest of this project is {now}, and not {shown}, which is trusted: crosier trust --digest"
+            "the digest of this project is {now}, but the trusted one is {shown}; crosier trust --digest prints the current one"
         )));
     }
     for (folder, files) in all {

@@ -109,7 +109,7 @@ pub(super) fn enter(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
         let config = connection.server.host().section(&agent, &hooks, &folder);
         let config = config.map_err(|problems| {
-            registration("these hooks cannot be used; see `data.problems`".to_owned())
+            registration("these hooks are not valid; see `data.problems`".to_owned())
                 .with("problems", problems)
         })?;
         for own in config.agents {

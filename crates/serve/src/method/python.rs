@@ -334,7 +334,7 @@ fn answer(result: PythonResult) -> String {
         ]),
         _ => object([(
             "failure",
-            json!({"kind": "error", "detail": "an answer that this version does not know"}),
+            json!({"kind": "error", "detail": "an answer that this version does not support"}),
         )]),
     }
 }

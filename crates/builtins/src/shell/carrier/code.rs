@@ -79,7 +79,7 @@ impl Parser {
         let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
         let (inside, is_endless) = (carrier.variables.clone(), carrier.manner.is_endless);
         if level > MAX_LEVELS {
-            return self.doubt("too many commands run each other");
+            return self.doubt("commands run other commands too many levels deep");
         }
         if !self.spend(text.len() * CODE) {
             return;

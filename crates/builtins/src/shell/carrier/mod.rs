@@ -73,7 +73,7 @@ impl Parser {
             return self.carry(at, words, Vec::new());
         }
         if command.level > MAX_LEVELS {
-            return self.doubt("too many commands run each other");
+            return self.doubt("commands run other commands too many levels deep");
         }
         self.renamed(at);
         let command = &self.script.commands[at];

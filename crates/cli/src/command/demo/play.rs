@@ -132,5 +132,5 @@ fn transcript(parts: &Parts) -> Result<Vec<Value>, Failed> {
 }
 
 fn failed(what: &str, error: &dyn std::fmt::Display) -> Failed {
-    Failed::new(Exit::Failed, format!("the demo needs {what} and got none: {error}"))
+    Failed::new(Exit::Failed, format!("the demo cannot get {what}: {error}"))
 }

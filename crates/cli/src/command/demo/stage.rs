@@ -42,7 +42,7 @@ pub(crate) struct DemoFolder {
 impl DemoFolder {
     pub(super) fn build() -> Result<Self, Failed> {
         let cannot = |error: io::Error| {
-            Failed::new(Exit::Failed, format!("the demo needs a temporary folder and got none: {error}"))
+            Failed::new(Exit::Failed, format!("the demo cannot create a temporary folder: {error}"))
         };
         let folder = tempfile::Builder::new().prefix("crosier-demo-").tempdir().map_err(cannot)?;
         let has = |program: &str| environment::find(program).is_some();

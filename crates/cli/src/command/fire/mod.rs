@@ -59,7 +59,7 @@ impl Run for FireArgs {
         let hooks = setup::hooks(&request, |builder| builder.launcher(launch))?;
         let input = match &early {
             None => read_all(),
-            Some(signals) => signals.during("there is no decision", || read_until_signal(signals))?,
+            Some(signals) => signals.during("no decision was made", || read_until_signal(signals))?,
         };
         let input = input.map_err(|error| {
             Failed::new(Exit::BadInput, format!("the event could not be read from stdin: {error}"))

@@ -53,7 +53,13 @@ impl HookArgs {
             closed(agent, Some(call.entry), Some(&call), &reason)
         };
         if let Some(mistake) = &self.mistake {
-            return shut(entry, &format!("{mistake}, in the line that calls `crosier hook {}`", agent.name));
+            return shut(
+                entry,
+                &format!(
+                    "{mistake}; correct the command `crosier hook {}` in the agent's configuration",
+                    agent.name
+                ),
+            );
         }
         // The self-guard has no effect at other events, and would cost time.
         let is_guarded = |event: &Event| crosier_builtins::self_guard::CONFIG.contains(event.name());

@@ -22,7 +22,7 @@ pub(super) enum Policy {
 
 /// The reason that an agent gets when no decision can be made.
 pub(super) fn reason(why: &str) -> String {
-    format!("crosier cannot judge this: {why}")
+    format!("crosier cannot decide: {why}")
 }
 
 /// Loads the policy. Its Python hooks borrow from this daemon, unless the configuration forbids it.

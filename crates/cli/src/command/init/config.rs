@@ -82,7 +82,7 @@ pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, 
     }
     review.trust(false).map_err(failed)?;
     wiring.did("trust", &file.display().to_string());
-    Ok("trusted as it is: when it changes, `crosier trust` asks you again\n".to_owned())
+    Ok("trusted; after a change, actions are denied until you run `crosier trust`\n".to_owned())
 }
 
 /// Writes into the user's own configuration whether denials are carried out; creates it if needed.

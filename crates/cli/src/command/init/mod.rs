@@ -39,7 +39,7 @@ Example:
   crosier init --yes --mode warn"
 )]
 pub(crate) struct InitArgs {
-    /// Ask nothing, take the defaults
+    /// Ask nothing, and use the defaults
     #[arg(short, long)]
     yes: bool,
     /// Write your own crosier.yaml, which applies to every project, instead of one for this project

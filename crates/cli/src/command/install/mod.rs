@@ -40,7 +40,7 @@ pub(crate) struct InstallArgs {
     /// Also set in your own crosier.yaml whether denials are enforced or only reported
     #[arg(long, value_name = "enforce|warn", value_parser = mode)]
     mode: Option<Mode>,
-    /// Tell Codex that you trust these entries: it runs no others
+    /// Tell Codex that you trust these entries; Codex runs only trusted ones
     #[arg(long)]
     trust: bool,
     /// Print JSON
@@ -149,8 +149,8 @@ fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file that was not edited since gets its previous content back; from an edited file, exactly
-Crosier's entries are removed.
+    after_help = "A file that was not edited after the installation gets its previous content back. From an edited
+file, only Crosier's entries are removed.
 
 Example:
   crosier uninstall claude"

@@ -30,9 +30,9 @@ const STATS: &str = "stats";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every event that `crosier hook` and `crosier run` judge is one line of JSON in the state folder:
-secrets masked, readable by its owner only, at most 5 files of 10 MB. `log: off` in your own or
-the managed crosier.yaml switches it off. No decision depends on it.
+    after_help = "Every event that `crosier hook` and `crosier run` handle is one line of JSON in the state folder:
+secrets are masked, only the owner can read it, and there are at most 5 files of 10 MB.
+`log: off` in your own or the managed crosier.yaml switches it off. No decision depends on it.
 
 `crosier test --record LAST` turns the last denial into a test case.
 

@@ -12,7 +12,7 @@ pub(super) fn json(stats: &Stats) -> String {
 
 pub(super) fn text(stats: &Stats) -> String {
     let mut text = table::paragraph(&format!(
-        "{}: {} denied, {} asked, {} would have been, {} could not be judged",
+        "{}: {} denied, {} asked, {} only warned about, {} denied because Crosier could not decide",
         count(stats.events, "event"),
         stats.denied,
         stats.asked,

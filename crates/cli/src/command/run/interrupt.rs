@@ -31,7 +31,7 @@ impl Seen {
 /// Watches until the process ends.
 pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Failed> {
     let cannot = |error: io::Error| {
-        Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
+        Failed::new(Exit::Failed, format!("signals cannot be handled: {error}; nothing was run"))
     };
     let seen = Arc::new(AtomicUsize::new(0));
     let (mut wakeup, writer) = io::pipe().map_err(cannot)?;

@@ -69,8 +69,9 @@ impl RunArgs {
     /// Runs the session.
     pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<FinishedSession, Failed> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
+        let runtime = runtime.map_err(|error| {
+            Failed::new(Exit::Failed, format!("the async runtime cannot be started: {error}"))
+        })?;
         let played = runtime.block_on(self.go(prepared, output));
         // Do not wait for threads that could not be stopped.
         runtime.shutdown_background();

@@ -202,7 +202,7 @@ impl Signal {
 /// Makes signals end the server and everything that it runs.
 fn watch_signals(stopper: Stopper) -> std::result::Result<Signal, Failed> {
     let failed =
-        |error: std::io::Error| Failed::new(Exit::Failed, format!("signals cannot be watched: {error}"));
+        |error: std::io::Error| Failed::new(Exit::Failed, format!("signals cannot be handled: {error}"));
     let seen = std::sync::Arc::default();
     let (woken, wakes) = std::os::unix::net::UnixStream::pair().map_err(failed)?;
     for number in [SIGHUP, SIGINT, SIGTERM] {

@@ -62,8 +62,8 @@ pub(super) fn run(wish: &LoggedRequest<'_>) -> Result {
     let then = decision_then(&log, &kept);
     if let Some(then) = then.filter(|then| then != today) {
         print::note(&format!(
-            "the log says {then}, these files say {today} today: secrets in it were masked, or other files judged it \
-             (name them with -c)"
+            "the log says {then}, but the decision is now {today}: secrets in the event were masked, or other files were in \
+             force then (name them with -c)"
         ));
     }
     Ok(Exit::Done)
@@ -117,8 +117,11 @@ fn files(wish: &LoggedRequest<'_>, kept: &Kept, homes: Homes) -> std::result::Re
     setup::loaded(&request).map(|loaded| loaded.files.clone()).map_err(|error| {
         let named: Vec<String> =
             kept.files.iter().map(|file| format!(" -c {}", print::one_line(file))).collect();
-        let hint =
-            if named.is_empty() { String::new() } else { format!("; it was judged by{}", named.concat()) };
+        let hint = if named.is_empty() {
+            String::new()
+        } else {
+            format!("; name the files that were in force then:{}", named.concat())
+        };
         Failed::new(error.exit, format!("{}{hint}", error.message))
     })
 }

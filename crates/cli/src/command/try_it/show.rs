@@ -97,9 +97,11 @@ fn no_opinion(outcomes: &[Outcome]) -> String {
     };
     let (asked, rewrote) = (names(|_| true), names(|report| report.rewrote));
     match (asked.len(), &rewrote[..]) {
-        (0, _) => "no opinion: no hook for this".to_owned(),
+        (0, _) => "no opinion: no hook matches".to_owned(),
         (_, [_, ..]) => format!("no opinion, but the input was rewritten by {}", rewrote.join(", ")),
-        (hooks, []) => format!("no opinion: {} had none ({})", count(hooks, "hook"), asked.join(", ")),
+        (hooks, []) => {
+            format!("no opinion: {} ran, without a decision ({})", count(hooks, "hook"), asked.join(", "))
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn an_agent_is_found_from_the_background_by_its_session_and_a_detached_session_i
     let said = run(r#"setsid sh "$1" $$ "$2" &"#);
     // Where somebody else than the first process adopts orphans, that one is the parent.
     if said.contains("parent 1\n") {
-        assert!(said.contains("inside a session that was detached"), "{said}");
+        assert!(said.contains("inside a session that is detached"), "{said}");
     }
 }
 

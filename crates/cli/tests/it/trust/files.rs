@@ -293,7 +293,7 @@ fn a_script_that_runs_what_is_not_recorded_is_warned_of() {
     let machine = Machine::new();
     machine.write("project/guard.sh", "#!/bin/sh\n. ./lib.sh\n");
     machine.write("project/lib.sh", ":\n");
-    machine.run("project", &["check"]).says("it runs lib.sh, which is not recorded with it");
+    machine.run("project", &["check"]).says("it runs lib.sh, but `crosier trust` does not record that file");
     machine.write("project/crosier.yaml", &format!("trust: [lib.sh]\n{}", super::CONFIG));
     let ran = machine.run("project", &["check"]);
     assert!(!ran.stdout.contains("not recorded"), "{}", ran.stdout);
@@ -314,7 +314,7 @@ fn python_and_node_scripts_that_run_what_is_not_recorded_are_warned_of() {
     }
     let ran = machine.run("project", &["check"]);
     for file in ["tool", "helper.js", "more.mjs"] {
-        ran.says(&format!("it runs {file}, which is not recorded with it"));
+        ran.says(&format!("it runs {file}, but `crosier trust` does not record that file"));
     }
     for file in ["mine.py", "data.txt"] {
         assert!(!ran.stdout.contains(&format!("it runs {file}")), "{}", ran.stdout);

@@ -137,7 +137,7 @@ pub(super) fn one_of(
     let Some(argument) = args.get(at) else { return Ok(()) };
     let all = match words {
         [word] => format!("write `{word}`"),
-        _ => format!("it is one of {}", words.join(", ")),
+        _ => format!("use one of {}", words.join(", ")),
     };
     let Some(word) = argument.literal() else {
         let complaint = ArgumentProblem::new(format!("{name} must be written out")).about(at);

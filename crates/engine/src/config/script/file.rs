@@ -49,7 +49,7 @@ pub(in super::super) fn scripts(
         let Some(name) = reader.filled_text("scripts", node) else { continue };
         let path = context.folder.join(&name);
         if seen.contains(&path) {
-            reader.error(node.span, format!("the script `{}` is named twice", shorten(&name)));
+            reader.error(node.span, format!("the script `{}` is listed twice", shorten(&name)));
             continue;
         }
         match read(&path) {

@@ -339,7 +339,7 @@ impl Connection {
             }
         }
         if !self.reader.is_empty() {
-            return Err(Cause::Broken("its worker answered more than it was asked".to_owned()));
+            return Err(Cause::Broken("its worker sent an unexpected answer".to_owned()));
         }
         Ok(response)
     }
