@@ -29,10 +29,10 @@ pub fn compose(
     for entry in entries {
         is_known = true;
         for sent in candidates(agent, entry, fields) {
-            if let Ok(Read::Call(call)) = read(agent, Some(entry.name()), sent.as_bytes(), catalog)
-                && call.entry.event == event
-                && is_meant(&call, fields)
-            {
+            let Ok(Read::Call(call)) = read(agent, Some(entry.name()), sent.as_bytes(), catalog) else {
+                continue;
+            };
+            if call.entry.event == event && is_meant(&call, fields) {
                 return Ok((sent, call));
             }
         }
@@ -147,10 +147,10 @@ fn sent(
         put(&mut all, path, Value::from(entry.name()));
     }
     // An entry that is for some payloads only needs the field that distinguishes them.
-    if let Some(path) = entry.when
-        && json::inside(&Json::from(Value::Object(all.clone())), path).is_none()
-    {
-        put(&mut all, path, Value::from("x"));
+    if let Some(path) = entry.when {
+        if json::inside(&Json::from(Value::Object(all.clone())), path).is_none() {
+            put(&mut all, path, Value::from("x"));
+        }
     }
     Value::Object(all).to_string()
 }

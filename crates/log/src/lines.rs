@@ -169,10 +169,10 @@ fn check_owner(file: &File) -> io::Result<std::fs::Metadata> {
 
 /// Whether an open file is still the newest one.
 pub(crate) fn is_newest(lines: &Lines, folder: &Path, file: &File) -> io::Result<bool> {
-    let open = file.metadata()?;
+    let open = rustix::fs::fstat(file)?;
     let folder = open_existing_folder(folder)?;
     match rustix::fs::statat(&folder, lines.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(now) => Ok(now.st_ino == open.ino() && now.st_dev == open.dev()),
+        Ok(now) => Ok(now.st_ino == open.st_ino && now.st_dev == open.st_dev),
         Err(rustix::io::Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -316,10 +316,10 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the fields do not fit the struct.
     pub fn typed<P: Payload>(&self) -> Result<&P, Failure> {
-        if let Body::Typed(payload) = &self.0.body
-            && let Some(payload) = payload.as_any().downcast_ref::<P>()
-        {
-            return Ok(payload);
+        if let Body::Typed(payload) = &self.0.body {
+            if let Some(payload) = payload.as_any().downcast_ref::<P>() {
+                return Ok(payload);
+            }
         }
         self.view::<P>().and_then(|payload| payload.downcast_ref()).ok_or_else(|| self.unfit())
     }
@@ -329,10 +329,10 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the fields do not fit the struct.
     pub fn shared<P: Payload>(&self) -> Result<Arc<P>, Failure> {
-        if let Body::Typed(payload) = &self.0.body
-            && let Ok(payload) = Arc::clone(payload).into_any().downcast::<P>()
-        {
-            return Ok(payload);
+        if let Body::Typed(payload) = &self.0.body {
+            if let Ok(payload) = Arc::clone(payload).into_any().downcast::<P>() {
+                return Ok(payload);
+            }
         }
         let payload = self.view::<P>().and_then(|payload| Arc::clone(payload).downcast().ok());
         payload.ok_or_else(|| self.unfit())
