@@ -1,7 +1,7 @@
 //! What an engine knows, as dicts.
 
 use crosier::protocol::event::TABLE;
-use crosier::{Engine, Entry, Event, Json, Kind};
+use crosier::{Engine, Entry, Event, Json, EventKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -34,7 +34,7 @@ pub fn catalog(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 pub fn explain<'py>(
     py: Python<'py>,
     engine: &Engine,
-    kind: &Kind,
+    kind: &EventKind,
     tool: Option<&str>,
     agent_id: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -76,7 +76,7 @@ pub fn explain<'py>(
     }
     told.set_item("plan", plan)?;
     let out = PyList::empty(py);
-    for (entry, inclusion) in &explained.out {
+    for (entry, inclusion) in &explained.excluded {
         let item = described(py, entry)?;
         item.set_item("why", inclusion.word())?;
         out.append(item)?;

@@ -25,7 +25,7 @@ pub struct Handed {
 
 /// A tuple with the event as its only item.
 pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let Some(fired) = Fired::of(call.event).filter(|_| call.event.is_wholly_held()) else {
+    let Some(fired) = Fired::of(call.event).filter(|_| call.event.is_only_host_payload()) else {
         return PyTuple::new(py, [hook_event(py, call)?]);
     };
     let mut state = fired.state();

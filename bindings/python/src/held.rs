@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crosier::protocol::wire::BASE_FIELDS;
-use crosier::{Base, Call, Event, EventError, FieldKind, Held, Json, Kind};
+use crosier::{Base, Call, Event, EventError, FieldKind, HostPayload, Json, EventKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
@@ -65,7 +65,7 @@ impl fmt::Debug for Fired {
     }
 }
 
-impl Held for Fired {
+impl HostPayload for Fired {
     fn base(&self) -> &Base {
         &self.base
     }
@@ -151,13 +151,13 @@ impl Fired {
             whole: PyOnceLock::new(),
             state: Mutex::default(),
         });
-        let event = Event::of_held(kind.kind.clone(), Arc::clone(&fired) as Arc<dyn Held>);
+        let event = Event::from_host_payload(kind.kind.clone(), Arc::clone(&fired) as Arc<dyn HostPayload>);
         Ok((if let Some(name) = other_name { event.also_matching(vec![name]) } else { event }, fired))
     }
 
     /// The fire to which an event belongs.
     pub fn of(event: &Event) -> Option<&Self> {
-        event.held()?.as_any().downcast_ref()
+        event.host_payload()?.as_any().downcast_ref()
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -218,8 +218,8 @@ pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, P
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
     match Fired::of(event) {
-        Some(fired) if call.only && event.is_wholly_held() => drop(fired.fill(py, event, target)?),
-        Some(fired) if event.is_wholly_held() => {
+        Some(fired) if call.only && event.is_only_host_payload() => drop(fired.fill(py, event, target)?),
+        Some(fired) if event.is_only_host_payload() => {
             let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);
             target.update(fields.as_mapping())?;
@@ -288,7 +288,7 @@ fn take_fields(
 
 fn take_base(
     py: Python<'_>,
-    kind: &Kind,
+    kind: &EventKind,
     name: &str,
     value: &Bound<'_, PyAny>,
     base: &mut Base,

@@ -72,12 +72,12 @@ impl Builtin for ContextFiles {
         };
         if !request.event().capabilities.has(Capability::Context) {
             let message = format!("{} takes no context", request.event().name);
-            request.complain("", message, "put it under SessionStart");
+            request.error("", message, "put it under SessionStart");
             fine = None;
         }
         let files = request.texts("files").unwrap_or_default();
         if files.is_empty() {
-            request.complain("files", "`context-files` names no files", "add `options: {files: [NOTES.md]}`");
+            request.error("files", "`context-files` names no files", "add `options: {files: [NOTES.md]}`");
             fine = None;
         }
         let folder = request.folder().to_owned();

@@ -109,7 +109,7 @@ impl Switches {
             config.declared.iter().filter(|hook| self.has(hook, files)).cloned().collect();
         let mut names = Vec::new();
         for hook in &off {
-            if config.switch_off(hook.agent.as_deref(), hook.name.as_deref().unwrap_or_default()) {
+            if config.disable_hook(hook.agent.as_deref(), hook.name.as_deref().unwrap_or_default()) {
                 names.extend(shown(hook));
             }
         }

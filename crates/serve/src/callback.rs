@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use crosier::protocol::ordered::Value;
-use crosier::{Answer, BoxFuture, Failure, FailureKind, Kind, Pass, Reply, Service, ServiceCall};
+use crosier::{Answer, BoxFuture, EventKind, Failure, FailureKind, Pass, Reply, Service, ServiceCall};
 use tokio::sync::oneshot;
 
 use crate::MAX_REPLY;
@@ -150,7 +150,7 @@ impl Drop for OpenCall {
     }
 }
 
-fn read(answered: Answered, kind: &Kind) -> Answer {
+fn read(answered: Answered, kind: &EventKind) -> Answer {
     match answered {
         Answered::Result(reply) if reply.text().len() > MAX_REPLY => {
             let detail = format!("the reply has {} bytes; {MAX_REPLY} are accepted", reply.text().len());

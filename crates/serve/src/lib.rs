@@ -44,7 +44,7 @@ pub use host::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
 pub use http::HttpAddress;
 pub use key::{Key, http_token};
 pub use peer::{Confinement, is_confined};
-pub use server::{Ended, Server, Settings, Stopper};
+pub use server::{Server, ServerEnd, Settings, Stopper};
 pub use socket::{Bound, NoSocket, SocketPath};
 
 /// The version of the protocol.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier::{Event, Json, Listener, Message, Moment, Outcome, Received};
+use crosier::{Event, Json, Listener, Message, MessageKind, Outcome, Received};
 
 use crate::connection::Connection;
 use crate::server::Server;
@@ -121,17 +121,19 @@ fn message_json(message: &Message) -> String {
 }
 
 fn without_payload(message: &Message) -> Message {
-    let moment = match &message.moment {
-        Moment::Started => Moment::Started,
-        Moment::Progress { .. } => Moment::Progress { stdout: String::new(), stderr: String::new() },
-        Moment::Response { outcome, exit_code, .. } => Moment::Response {
+    let kind = match &message.kind {
+        MessageKind::Started => MessageKind::Started,
+        MessageKind::Progress { .. } => {
+            MessageKind::Progress { stdout: String::new(), stderr: String::new() }
+        }
+        MessageKind::Response { outcome, exit_code, .. } => MessageKind::Response {
             outcome: *outcome,
             exit_code: *exit_code,
             stdout: String::new(),
             stderr: String::new(),
         },
     };
-    Message { moment, ..message.clone() }
+    Message { kind, ..message.clone() }
 }
 
 /// What was decided and by which hook, without anything that can quote a payload.

@@ -64,7 +64,7 @@ pub(crate) struct Counters {
 
 /// Why a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServerEnd {
     /// A client or the host asked for it.
     Asked,
     /// It was unused, or another server took over its socket.
@@ -136,20 +136,20 @@ impl Server {
     }
 
     /// Serves the socket until the server is asked to end, or is idle for too long.
-    pub async fn run_socket(self: &Arc<Self>, mut bound: Bound) -> Ended {
+    pub async fn run_socket(self: &Arc<Self>, mut bound: Bound) -> ServerEnd {
         let places = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
         let mut looks = tokio::time::interval(LOOK_EVERY);
         let listener = match bound.listener() {
             Ok(listener) => listener,
-            Err(_) => return Ended::Asked,
+            Err(_) => return ServerEnd::Asked,
         };
         let ended = loop {
             tokio::select! {
-                () = self.ended() => break Ended::Asked,
+                () = self.ended() => break ServerEnd::Asked,
                 _ = looks.tick() => {
                     self.workers.trim(IDLE_WORKERS);
                     if !bound.is_mine() || self.is_idle() {
-                        break Ended::Idle;
+                        break ServerEnd::Idle;
                     }
                 }
                 accepted = accept(&listener, &places) => {

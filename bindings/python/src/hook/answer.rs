@@ -1,7 +1,7 @@
 //! Turns what a hook returned or raised into an answer.
 
 use crosier::protocol::Opinion;
-use crosier::{Answer, Decision, Failure, FailureKind, Json, Kind, Phase, Reply};
+use crosier::{Answer, Decision, Failure, FailureKind, Json, EventKind, Phase, Reply};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
@@ -21,7 +21,7 @@ pub fn undelivered(py: Python<'_>, error: &PyErr) -> Answer {
 }
 
 /// Turns what a hook returned into an answer.
-pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>) -> Answer {
+pub fn understood(result: &Bound<'_, PyAny>, kind: &EventKind, fired: Option<&Fired>) -> Answer {
     let py = result.py();
     if result.is_none() {
         return Answer::default();
@@ -80,7 +80,7 @@ fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
 }
 
 /// A reply that is only a new tool input, read without converting the whole reply to JSON.
-fn rewrite(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Option<Answer> {
+fn rewrite(reply: &Bound<'_, PyDict>, kind: &EventKind, fired: Option<&Fired>) -> Option<Answer> {
     let is_of_a_tool = || kind.rewritable(Phase::Pre).is_some_and(|field| field.name == "tool_input");
     if reply.len() != 1 || !is_of_a_tool() {
         return None;
@@ -103,7 +103,7 @@ fn remember(fired: Option<&Fired>, json: &Json, value: &Bound<'_, PyAny>) {
     }
 }
 
-fn decoded(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Answer {
+fn decoded(reply: &Bound<'_, PyDict>, kind: &EventKind, fired: Option<&Fired>) -> Answer {
     let mut out = Vec::with_capacity(256);
     if let Err(problem) = json::write(reply.as_any(), &mut out) {
         let failure = Failure::bad_output(format!("cannot write {}", problem.inside("reply")));

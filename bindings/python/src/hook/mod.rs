@@ -7,7 +7,7 @@ mod thread;
 
 use std::sync::{Arc, Weak};
 
-use crosier::{Answer, Call, Event, Held, Kind};
+use crosier::{Answer, Call, Event, HostPayload, EventKind};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -25,7 +25,7 @@ pub struct Function {
     /// The timeout in seconds, for the hook's context.
     pub timeout: f64,
     pub is_parallel: bool,
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 impl Function {
@@ -58,11 +58,11 @@ impl Function {
     }
 }
 
-fn weak(event: &Event) -> Option<Weak<dyn Held>> {
-    event.held().map(Arc::downgrade)
+fn weak(event: &Event) -> Option<Weak<dyn HostPayload>> {
+    event.host_payload().map(Arc::downgrade)
 }
 
-fn with_fired<T>(fired: &Option<Weak<dyn Held>>, act: impl FnOnce(Option<&Fired>) -> T) -> T {
+fn with_fired<T>(fired: &Option<Weak<dyn HostPayload>>, act: impl FnOnce(Option<&Fired>) -> T) -> T {
     let held = fired.as_ref().and_then(Weak::upgrade);
     act(held.as_ref().and_then(|held| held.as_any().downcast_ref()))
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
 
-use crosier::{Answer, BoxFuture, Call, Failure, Held, Kind};
+use crosier::{Answer, BoxFuture, Call, Failure, HostPayload, EventKind};
 use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -80,8 +80,8 @@ struct Coroutine {
     is_done: bool,
     /// Whether a cancellation was thrown into it.
     is_cancelled: bool,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
 }
 
 /// The running loop of this thread.
@@ -143,7 +143,7 @@ fn is_ready(future: &Bound<'_, PyAny>) -> bool {
 }
 
 /// How a coroutine ended: with a value, or with an exception.
-fn ended(py: Python<'_>, error: PyErr, was_cancelled: bool, kind: &Kind, fired: Option<&Fired>) -> Answer {
+fn ended(py: Python<'_>, error: PyErr, was_cancelled: bool, kind: &EventKind, fired: Option<&Fired>) -> Answer {
     if error.is_instance_of::<PyStopIteration>(py) {
         return match error.value(py).getattr(pyo3::intern!(py, "value")) {
             Ok(value) => understood(&value, kind, fired),
@@ -219,8 +219,8 @@ impl Drop for Coroutine {
 struct AsTask {
     steps: Py<PyAny>,
     task: Option<Py<PyAny>>,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
 }
 
 impl AsTask {

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crosier::{Answer, BoxFuture, Call, Held, Kind};
+use crosier::{Answer, BoxFuture, Call, HostPayload, EventKind};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -81,8 +81,8 @@ pub struct Job {
     arguments: Py<PyTuple>,
     #[pyo3(get)]
     variables: Py<PyAny>,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
     slot: Arc<Mutex<Slot>>,
 }
 

@@ -83,7 +83,7 @@ impl Builtin for InboxHook {
         let mut fine = guard::check_mode(request, self.name());
         if !request.event().capabilities.has(Capability::Inject) {
             let message = format!("nothing can be injected at {}", request.event().name);
-            request.complain("", message, "put it under PostToolUse");
+            request.error("", message, "put it under PostToolUse");
             fine = None;
         }
         let strategies = [("tool_result", Strategy::ToolResult), ("user_message", Strategy::UserMessage)];

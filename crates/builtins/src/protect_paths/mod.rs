@@ -137,7 +137,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &Arc<OwnPaths>) -> Optio
             match PathGlob::new(&text, Case::Folded) {
                 Ok(glob) => found.push((text, glob.anywhere())),
                 Err(why) => {
-                    request.complain(
+                    request.error(
                         key,
                         format!("`{key}` has a bad pattern: {why}"),
                         "write it like .env* or ./secret/**",

@@ -1,7 +1,7 @@
 //! The fields of an event, in the vocabulary of Crosier.
 
 use crosier_protocol::wire::BASE_FIELDS;
-use crosier_protocol::{FieldKind, Json, Kind};
+use crosier_protocol::{EventKind, FieldKind, Json};
 
 use crate::json::{self, Fields};
 use crate::table::{Agent, AgentEvent, Move};
@@ -50,7 +50,7 @@ fn fit_base(name: &str, value: &Json) -> Option<Json> {
 
 /// Adds required fields that are missing, and converts those of another type: when an agent changes a field that does
 /// not matter to hooks, this must not lock its user out.
-pub(super) fn complete(kind: &Kind, fields: &mut Fields) {
+pub(super) fn complete(kind: &EventKind, fields: &mut Fields) {
     for field in kind.fields.iter() {
         match fields.iter_mut().find(|(name, _)| *name == field.name) {
             Some((_, value)) if value.is_null() && !field.required => {}

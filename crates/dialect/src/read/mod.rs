@@ -3,7 +3,7 @@
 mod fields;
 mod tool;
 
-use crosier_protocol::{Catalog, Event, Json, Kind};
+use crosier_protocol::{Catalog, Event, EventKind, Json};
 
 use crate::json::{self, Fields};
 use crate::table::{Agent, AgentEvent, FolderSource};
@@ -131,7 +131,7 @@ impl Call {
     fn new(
         agent: &'static Agent,
         entry: &'static AgentEvent,
-        kind: &Kind,
+        kind: &EventKind,
         sent: Fields,
     ) -> Result<Self, String> {
         let mut common = fields::translated(agent, entry, &sent);
@@ -142,7 +142,7 @@ impl Call {
         Ok(call)
     }
 
-    fn make_events(&self, kind: &Kind, mut common: Fields) -> Result<Vec<Event>, String> {
+    fn make_events(&self, kind: &EventKind, mut common: Fields) -> Result<Vec<Event>, String> {
         let parts = self.tool.as_ref().map_or(&[][..], |tool| &tool.parts);
         let make = |mut all: Fields, more: Fields, also: &[String]| {
             all.retain(|(name, _)| json::find(&more, name).is_none());

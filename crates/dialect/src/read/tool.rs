@@ -1,6 +1,6 @@
 //! The call of a tool: its name and input in the vocabulary of Crosier, its parts, and the conversion back.
 
-use crosier_protocol::{Json, Kind};
+use crosier_protocol::{EventKind, Json};
 
 use super::super::patch::{self, Action, Change};
 use crate::json::{self, Fields};
@@ -33,7 +33,7 @@ pub(crate) struct CallPart {
 
 impl ToolCall {
     /// Removes the tool from an event's fields, if the event is about one.
-    pub(super) fn take(agent: &Agent, kind: &Kind, fields: &mut Fields) -> Result<Option<Self>, String> {
+    pub(super) fn take(agent: &Agent, kind: &EventKind, fields: &mut Fields) -> Result<Option<Self>, String> {
         if kind.field("tool_name").is_none() || kind.field("tool_input").is_none() {
             return Ok(None);
         }

@@ -76,7 +76,7 @@ pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
     BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    Warm, WorkerInfo,
+    WarmCall, WorkerInfo,
 };
 
 /// The result of running one hook.

@@ -54,9 +54,9 @@ impl std::fmt::Debug for IdleThread {
 #[derive(Debug)]
 pub(super) struct CancelPipe {
     /// The fire's end.
-    pub(super) held: OwnedFd,
+    pub(super) fire_end: OwnedFd,
     /// The run's end.
-    pub(super) watched: OwnedFd,
+    pub(super) run_end: OwnedFd,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -98,8 +98,8 @@ impl ThreadCache {
         if let Some(pipe) = lock(&self.idle).pipes.pop() {
             return Ok(pipe);
         }
-        let (watched, held) = os::pipe()?;
-        Ok(CancelPipe { held, watched })
+        let (run_end, fire_end) = os::pipe()?;
+        Ok(CancelPipe { fire_end, run_end })
     }
 
     /// Keeps a pipe for the next run.

@@ -5,7 +5,7 @@ mod show;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Engine, Event, Json, Kind, Outcome};
+use crosier::{Engine, Event, EventKind, Json, Outcome};
 use crosier_dialect::table::Agent;
 use crosier_dialect::{Answer, Call};
 use crosier_policy::{Policy, SelfGuard};
@@ -64,7 +64,7 @@ pub(crate) struct TryArgs {
 /// The result of a trial.
 #[derive(Debug)]
 pub(super) struct Tried {
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     /// The events that were fired: one, or one per part of a call.
     pub(super) events: Vec<Event>,
     pub(super) outcomes: Vec<Outcome>,
@@ -118,7 +118,7 @@ impl Run for TryArgs {
 
 impl TryArgs {
     /// The event's fields, with Crosier's names.
-    fn fields(&self, kind: &Kind) -> std::result::Result<Vec<(String, Json)>, Failed> {
+    fn fields(&self, kind: &EventKind) -> std::result::Result<Vec<(String, Json)>, Failed> {
         let usage = |message: String| Failed::new(Exit::Usage, message);
         let is_about_tools = kind.field("tool_input").is_some();
         let given = self.input.as_deref().map(Json::parse).transpose();
@@ -223,7 +223,7 @@ fn of_path<'a>(tool: &'a str, path: &std::path::Path) -> (&'a str, Json) {
     (tool, input)
 }
 
-fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, Failed> {
+fn event(kind: &EventKind, fields: &[(String, Json)]) -> std::result::Result<Event, Failed> {
     let members: Vec<(&str, Json)> =
         fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
     let event = Event::from_json(kind.clone(), object(&members).text().as_bytes());
@@ -232,7 +232,11 @@ fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, F
 
 type AgentCall = (&'static Agent, String, Box<Call>);
 
-fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<AgentCall, Failed> {
+fn compose(
+    name: &str,
+    kind: &EventKind,
+    fields: &[(String, Json)],
+) -> std::result::Result<AgentCall, Failed> {
     let Some(agent) = crosier_dialect::find(name) else {
         return Err(wiring::unknown_agent(name));
     };

@@ -164,7 +164,7 @@ pub(super) fn plan(hooks: &Hooks, events: &[Event]) -> String {
             let why = describe::why_in(hook, value);
             drawn.add_row([describe::name(hook), why, describe::scope(hook), describe::place(hook)]);
         }
-        for (hook, inclusion) in &explained.out {
+        for (hook, inclusion) in &explained.excluded {
             let why = describe::why_out(hook, *inclusion, value, hooks.is_switched_off(&hook.name));
             drawn.add_row([
                 describe::name(hook),

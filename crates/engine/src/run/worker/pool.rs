@@ -283,7 +283,7 @@ impl Pool {
             }
             let left = limits.left();
             if left.is_zero() {
-                break Err(Cause::Late);
+                break Err(Cause::TimedOut);
             }
             if limits.is_stopped() {
                 break Err(Cause::Cancelled);
