@@ -9,7 +9,7 @@ use crosier::payload::PreViewRender;
 use crosier::{Event, Outcome};
 use crosier_agent::agent::{Fired, Witness};
 use crosier_agent::conversation::Message;
-use crosier_log::{Kept, Log, Record};
+use crosier_log::{Log, Record, StoredEvent};
 
 use crate::setup::Hooks;
 
@@ -89,8 +89,8 @@ impl Entry {
     fn append(&mut self, log: &Log) {
         let wanted = self.event.as_ref().filter(|_| self.record.is_surprising());
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        let kept = wanted.and_then(|event| Kept::of(&self.record, event, &files));
-        self.record.kept = kept.is_some_and(|kept| log.keep(&kept).is_ok());
+        let stored = wanted.and_then(|event| StoredEvent::of(&self.record, event, &files));
+        self.record.kept = stored.is_some_and(|stored| log.store_event(&stored).is_ok());
         let _ = log.append(&self.record);
     }
 }

@@ -125,13 +125,13 @@ impl Hooks {
         more: impl FnOnce(Builder) -> Builder,
     ) -> Result<Self, Failed> {
         let mut hooks = (Vec::new(), Vec::new(), true);
-        if let Some(still) = &mut closed.still {
+        if let Some(still) = &mut closed.remaining {
             let (files, off) = (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
             hooks = (files, off, still.settings.log != Some(false));
         }
         let (files, switched_off, is_logged) = hooks;
         // No worker is borrowed, because the folder with the daemon's key may be at fault.
-        let variables = match &closed.still {
+        let variables = match &closed.remaining {
             Some(still) => search_path::without_project(environment::all(), request, still),
             None => environment::all(),
         };
@@ -212,7 +212,7 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
         Policy::Closed(mut closed) => {
             refuse_bad(&closed)?;
             print::error(&print::plain(&closed.why));
-            let agents = match &mut closed.still {
+            let agents = match &mut closed.remaining {
                 Some(still) => take_agents(still),
                 None => scopes::take(&mut [], |_| None),
             };

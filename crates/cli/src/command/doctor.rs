@@ -15,7 +15,7 @@ use crosier_install::plan::config_of_codex;
 use crosier_policy::Request;
 
 use super::serve::Daemon;
-use super::{Run, check, doctor_codex, doctor_line, status};
+use super::{Run, check, doctor_codex, doctor_entry, status};
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
 use crate::homes::Homes;
@@ -122,7 +122,7 @@ fn examine(request: &Request) -> Vec<Finding> {
         daemon(&request.homes),
         program("git", "only hooks that call it need it"),
     ];
-    match check::look(request, true) {
+    match check::check(request, true) {
         Ok(found) => {
             findings.extend(configuration(&found));
             findings.extend(found.files.iter().filter_map(|file| watched("config", file)));
@@ -144,9 +144,9 @@ fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
     let name = agent.row.agent;
     let (state, why) = agent.state();
     let installed = agent.installed.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let lines = installed.iter().filter_map(|one| doctor_line::gate(agent.row, &one.lines));
+    let entries = installed.iter().filter_map(|one| doctor_entry::gate_entry(agent.row, &one.commands));
     let tried: Vec<_> =
-        lines.map(|line| doctor_line::try_line(agent.row, line, &wiring.places.project)).collect();
+        entries.map(|entry| doctor_entry::try_installed(agent.row, entry, &wiring.places.project)).collect();
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
     match (state, tried.iter().find_map(|tried| tried.as_ref().err()), tried.first()) {
         ("not installed", ..) => Finding::new(name, Judged::Missing, format!("not installed{because}")),

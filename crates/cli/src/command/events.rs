@@ -53,14 +53,19 @@ impl EventsArgs {
         let all = degradations(agent);
         if self.json {
             let rows = all.iter().map(|one| {
-                json!({"event": one.own, "in_crosier": one.event, "effect": one.effect.word(), "what": one.what})
+                json!({"event": one.agent_event, "in_crosier": one.event, "effect": one.effect.word(), "what": one.description})
             });
             print::data(&format!("{:#}", Value::from(rows.collect::<Vec<_>>())))?;
             return Ok(Exit::Done);
         }
         let mut drawn = table::table(["EVENT", "IN CROSIER", "EFFECT", "WHAT HAPPENS"]);
         for one in all {
-            drawn.add_row([one.own.to_owned(), one.event.to_owned(), one.effect.word().to_owned(), one.what]);
+            drawn.add_row([
+                one.agent_event.to_owned(),
+                one.event.to_owned(),
+                one.effect.word().to_owned(),
+                one.description,
+            ]);
         }
         table::print(&drawn)?;
         Ok(Exit::Done)

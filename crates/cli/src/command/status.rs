@@ -4,14 +4,14 @@ use clap::Args;
 use crosier::Layer;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier_install::look::{self, Installed};
+use crosier_install::installed::{self, Installed};
 use crosier_install::{Row, Scope, table as agents};
-use crosier_log::{Filter, Kind, Log, Record};
+use crosier_log::{Filter, Log, Record, RecordKind};
 use crosier_policy::Policy;
 use crosier_policy::trust::{self, Standing};
 
 use super::serve::Daemon;
-use super::{Run, doctor_line};
+use super::{Run, doctor_entry};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::setup::count;
@@ -69,7 +69,7 @@ pub(crate) fn examine(wiring: &Wiring) -> Vec<AgentStatus> {
     let all = agents::ALL.iter().map(|row| AgentStatus {
         row,
         is_found: row.detect(&wiring.places).is_some(),
-        installed: look::look(row, &wiring.request(Scope::User, false))
+        installed: installed::find_installed(row, &wiring.request(Scope::User, false))
             .map_err(|refused| refused.to_string()),
     });
     all.filter(|agent| agent.is_found || agent.installed.as_ref().is_ok_and(|all| !all.is_empty())).collect()
@@ -98,7 +98,8 @@ impl AgentStatus {
     fn as_json(&self) -> Value {
         let (state, why) = self.state();
         let one = |one: &Installed| {
-            let events: Vec<Value> = one.lines.iter().map(|line| Value::from(line.event.as_str())).collect();
+            let events: Vec<Value> =
+                one.commands.iter().map(|command| Value::from(command.event.as_str())).collect();
             let obstacles: Vec<Value> = one.obstacles.iter().map(|why| Value::from(why.as_str())).collect();
             json!({
                 "scope": if one.scope == Scope::User { "user" } else { "project" },
@@ -270,7 +271,7 @@ impl LogStatus {
         let now = jiff::Zoned::now();
         let mut status = Self::default();
         let is_event = |record: &Record| {
-            record.kind != Kind::Command && record.session.as_deref() != Some(doctor_line::SESSION)
+            record.kind != RecordKind::Command && record.session.as_deref() != Some(doctor_entry::SESSION)
         };
         status.last = log.read(&Filter::default(), Some(50)).unwrap_or_default().into_iter().rfind(is_event);
         let mut filter = Filter::default();

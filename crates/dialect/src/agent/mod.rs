@@ -14,7 +14,7 @@ mod kiro;
 mod opencode;
 mod openhands;
 mod qwen;
-mod shape;
+mod replies;
 mod vscode;
 mod windsurf;
 

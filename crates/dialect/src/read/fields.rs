@@ -4,7 +4,7 @@ use crosier_protocol::wire::BASE_FIELDS;
 use crosier_protocol::{EventKind, FieldKind, Json};
 
 use crate::json::{self, Fields};
-use crate::table::{Agent, AgentEvent, Move};
+use crate::table::{Agent, AgentEvent, FieldMapping};
 
 /// The payload with Crosier's field names. A field that has no name in Crosier keeps its own.
 pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fields {
@@ -12,7 +12,7 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
     let mut out: Fields = Vec::with_capacity(sent.len() + 4);
     for (name, value) in sent {
         let is_moved = moves().any(|field| field.from == name && field.to != name);
-        let names_event = agent.event_at.contains(&name.as_str());
+        let names_event = agent.event_paths.contains(&name.as_str());
         if !is_moved && !names_event && name != "hook_type" && name != "host" {
             out.extend(fit_base(name, value).map(|value| (name.clone(), value)));
         }
@@ -34,7 +34,7 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
     out
 }
 
-fn renamed(field: &Move, value: Json) -> Json {
+fn renamed(field: &FieldMapping, value: Json) -> Json {
     let word = value.as_str();
     let other = word.and_then(|word| field.values.iter().find(|(own, _)| *own == word));
     other.map_or(value.clone(), |(_, here)| Json::from(*here))

@@ -203,7 +203,7 @@ impl Pending {
     fn answer(&self, permit: Option<OwnedSemaphorePermit>, called: Result<PythonResult, NotHere>) {
         let before = std::mem::replace(&mut *self.state(), State::Answered);
         let kind = if before == State::Cancelled { ErrorKind::Cancelled } else { ErrorKind::Internal };
-        self.connection.is_over(&self.id);
+        self.connection.finish_request(&self.id);
         self.connection.respond(&self.id, permit, result_of(called, kind));
     }
 }

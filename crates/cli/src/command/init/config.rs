@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use crosier::protocol::nearest::nearest;
-use crosier_install::project::{self, Kind, Mode};
+use crosier_install::project::{self, Mode, ProjectKind};
 use crosier_policy::trust::{self, Reviewed};
 use sha2::{Digest, Sha256};
 
@@ -29,7 +29,11 @@ pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
 }
 
 /// Writes the first configuration; `None` when there is already one.
-pub(super) fn write(file: &Path, choice: &Choice, kind: Option<&Kind>) -> Result<Option<String>, Failed> {
+pub(super) fn write(
+    file: &Path,
+    choice: &Choice,
+    kind: Option<&ProjectKind>,
+) -> Result<Option<String>, Failed> {
     let text = project::first_config(&choice.pack, choice.mode, kind);
     let is_new = create(file, &text).map_err(|error| cannot(file, &error))?;
     Ok(is_new.then_some(text))

@@ -117,8 +117,8 @@ pub(crate) fn install(
     let mut done = Done::new(row, written, if dry_run { "would change" } else { "installed" });
     if done.refused.is_none() {
         done.next = next(row, wiring, scope, dry_run);
-        if !row.next.is_empty() && !done.plan.is_empty() {
-            done.next.push(row.next.to_owned());
+        if !row.follow_up.is_empty() && !done.plan.is_empty() {
+            done.next.push(row.follow_up.to_owned());
         }
     }
     done
@@ -138,7 +138,7 @@ fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> 
             row.title()
         ));
     }
-    if !row.is_proved() {
+    if !row.is_verified() {
         next.push(format!(
             "written from the documentation of {} and not tested with it: check that it works",
             row.title()
@@ -191,7 +191,7 @@ impl Run for UninstallArgs {
 }
 
 fn uninstall(row: &'static Row, wiring: &Wiring, dry_run: bool) -> Done {
-    let known = wiring.store.knows(row.agent);
+    let known = wiring.store.has_record_of(row.agent);
     let written = locked(wiring, dry_run).and_then(|_lock| {
         let plan: Plan = wiring.store.uninstall(row, &wiring.places)?;
         if !dry_run && (known || !plan.is_empty()) {

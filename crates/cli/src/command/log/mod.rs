@@ -11,7 +11,7 @@ use crosier_log::{Filter, Log, Record, Stats, since};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Run, doctor_line};
+use super::{Run, doctor_entry};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::print;
@@ -172,7 +172,7 @@ impl LogArgs {
         }
         // Events that `doctor` sent as a test are not counted.
         let is_event = |record: &Record| {
-            self.session.is_some() || record.session.as_deref() != Some(doctor_line::SESSION)
+            self.session.is_some() || record.session.as_deref() != Some(doctor_entry::SESSION)
         };
         let stats = Stats::of(records.into_iter().filter(is_event));
         print::data(&if self.json { stats::json(&stats) } else { stats::text(&stats) })?;
