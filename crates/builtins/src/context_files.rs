@@ -20,7 +20,7 @@ use crosier::{Answer, Call, Callback, Capability, Failure, Reply};
 
 use crate::option::{self, grouped};
 use crate::path::expand_glob;
-use crate::{guard, place};
+use crate::{atomic_write, guard};
 
 /// The built-in hook.
 #[derive(Debug, Clone, Copy, Default)]
@@ -136,7 +136,7 @@ impl Files {
             }
         }
         if let Some(overflow) = self.overflow.as_ref().filter(|_| cut)
-            && let Err(error) = place::write_whole(overflow, whole.as_bytes())
+            && let Err(error) = atomic_write::write_atomically(overflow, whole.as_bytes())
         {
             let what = format!("context-files: `{}` cannot be written: {error}", overflow.display());
             reply = reply.log("warn", what);

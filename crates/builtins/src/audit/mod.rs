@@ -51,7 +51,7 @@ pub use log::{Fsync, Log, Settings};
 pub use read::{Entry, read};
 pub use record::Payload;
 pub use stats::{Count, Stats, stats};
-pub use verify::{Flaw, Problem, Protection, Verified, verify};
+pub use verify::{Problem, ProblemKind, Protection, Verified, verify};
 
 use crate::option;
 

@@ -38,7 +38,7 @@ use std::time::{Duration, SystemTime};
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply, Strategy};
 
-pub use memory::{Full, Inbox};
+pub use memory::{Inbox, InboxFull};
 pub use message::Message;
 
 use crate::{guard, option};
@@ -118,8 +118,8 @@ impl Delivery {
         if let Some(folder) = &self.folder {
             let found = folder.take(&reader);
             messages.extend(found.messages);
-            for complaint in found.complaints {
-                reply = reply.log("warn", format!("inbox: {complaint}"));
+            for problem in found.problems {
+                reply = reply.log("warn", format!("inbox: {problem}"));
             }
         }
         for message in messages {
