@@ -12,6 +12,7 @@ mod describe;
 mod environment;
 mod exit;
 mod homes;
+mod install_context;
 mod lifeline;
 mod logbook;
 mod paint;
@@ -26,7 +27,6 @@ mod start;
 mod state_folder;
 mod table;
 mod text;
-mod wiring;
 
 use std::panic::catch_unwind;
 

@@ -93,7 +93,7 @@ pub(crate) fn check(request: &Request, import: bool) -> std::result::Result<Chec
             let builder =
                 layers.into_iter().fold(builder, |builder, (layer, config)| builder.layer(layer, config));
             // Building an engine finds mistakes that the loader cannot.
-            let engine = setup::build(setup::at_home(builder, &request.project))?;
+            let engine = setup::build(setup::with_process_environment(builder, &request.project))?;
             drop(engine);
             if import && may_run {
                 // Imported as in a real run: where there is a trust record, only recorded files.

@@ -12,7 +12,7 @@ use crosier_dialect::table::Agent;
 
 use super::Run;
 use crate::exit::{Exit, Result};
-use crate::{print, table, wiring};
+use crate::{install_context, print, table};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier events --agent codex")]
@@ -48,7 +48,7 @@ impl EventsArgs {
     /// How each effect works in one agent.
     fn of_agent(&self, name: &str) -> Result {
         let Some(agent) = crosier_dialect::find(name) else {
-            return Err(wiring::unknown_agent(name));
+            return Err(install_context::unknown_agent(name));
         };
         let all = degradations(agent);
         if self.json {

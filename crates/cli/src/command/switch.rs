@@ -221,7 +221,7 @@ impl Hooks {
         })
     }
 
-    /// The file in which a name is switched off that no hook has any more.
+    /// The file that switches off a name which no hook has.
     fn stale_owner(&self, state: &Path, name: &str) -> std::result::Result<Option<PathBuf>, Failed> {
         let switches = Switches::read(state).map_err(|why| Failed::new(Exit::BadConfig, why))?;
         let has = |file: &&PathBuf| switches.of(file).iter().any(|other| other == name);

@@ -131,7 +131,7 @@ mod browsing {
     fn one_event_is_chosen_and_seen_whole() {
         let mut state = state();
         for number in 0..60 {
-            state.witness(&fired(&format!("{} {number}", if number == 57 { "rm" } else { "ls" })));
+            state.add_fire(&fired(&format!("{} {number}", if number == 57 { "rm" } else { "ls" })));
         }
         for (width, height) in [(80, 20), (40, 20)] {
             state.browse.chosen = 0;

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crosier::{Engine, Received};
-use crosier_agent::agent::{Fired, Interrupt, Witness};
+use crosier_agent::agent::{Fired, Interrupt, SessionListener};
 use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
 use tokio::sync::oneshot;
@@ -73,11 +73,11 @@ impl Screen {
     }
 }
 
-impl Witness for Screen {
-    fn said(&self, _: &str, _: &Message) {}
+impl SessionListener for Screen {
+    fn on_message(&self, _: &str, _: &Message) {}
 
-    fn fired(&self, fired: &Fired) {
-        lock(&self.state).witness(fired);
+    fn on_fire(&self, fired: &Fired) {
+        lock(&self.state).add_fire(fired);
     }
 }
 

@@ -96,7 +96,7 @@ impl State {
     }
 
     /// Adds an event that was fired.
-    pub(super) fn witness(&mut self, fired: &Fired) {
+    pub(super) fn add_fire(&mut self, fired: &Fired) {
         let has_effect = !effects(&fired.outcome).is_empty()
             || fired.outcome.reports.iter().any(|report| report.failure.is_some());
         if fired.event == PreViewRender.kind().name && !has_effect {

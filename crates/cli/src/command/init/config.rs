@@ -12,8 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Choice, USUAL_PACK};
 use crate::exit::{Exit, Failed};
+use crate::install_context::{InstallContext, undisturbed};
 use crate::setup::{self, DEFAULT_CONFIG};
-use crate::wiring::{Wiring, undisturbed};
 
 /// Refuses an unknown pack.
 pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
@@ -64,8 +64,8 @@ fn create(file: &Path, text: &str) -> std::io::Result<bool> {
 }
 
 /// Trusts the project if the file that was just written is the only untrusted one; returns the message about it.
-pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, Failed> {
-    let request = setup::request(&[], wiring.homes.clone());
+pub(super) fn trust(install_context: &InstallContext, file: &Path, text: &str) -> Result<String, Failed> {
+    let request = setup::request(&[], install_context.homes.clone());
     let failed = |why: String| Failed::new(Exit::Failed, crate::print::plain(&why));
     let review = trust::review(&request).map_err(failed)?;
     let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
@@ -85,20 +85,20 @@ pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, 
         );
     }
     review.trust(false).map_err(failed)?;
-    wiring.did("trust", &file.display().to_string());
+    install_context.did("trust", &file.display().to_string());
     Ok("trusted as it is: when it changes, `crosier trust` asks you again\n".to_owned())
 }
 
 /// Writes into the user's own configuration whether denials are carried out; creates it if needed.
-pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
-    let file = wiring.program.config_home.join(DEFAULT_CONFIG);
+pub(crate) fn set_mode(install_context: &InstallContext, mode: Mode) -> Result<(), Failed> {
+    let file = install_context.program.config_home.join(DEFAULT_CONFIG);
     let text = project::first_config(USUAL_PACK, mode, None);
-    let did = || wiring.did("install", &format!("{}, mode {}", file.display(), mode.word()));
+    let did = || install_context.did("install", &format!("{}, mode {}", file.display(), mode.word()));
     if create(&file, &text).map_err(|error| cannot(&file, &error))? {
         did();
         return crate::print::data(&format!(
             "{}: written ({USUAL_PACK}, {})",
-            wiring.shown(&file),
+            install_context.shown(&file),
             mode.word()
         ));
     }
@@ -107,7 +107,8 @@ pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
     if new == old {
         return Ok(());
     }
-    let edited = setup::loader().text(&file.display().to_string(), &new, &wiring.program.config_home).load();
+    let edited =
+        setup::loader().text(&file.display().to_string(), &new, &install_context.program.config_home).load();
     edited.map_err(|problems| setup::bad("configuration", &problems))?;
     let _undisturbed = undisturbed();
     let beside = file.with_extension(format!("yaml.{}", std::process::id()));
@@ -116,7 +117,7 @@ pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
         .and_then(|()| fs::rename(&beside, file.canonicalize()?));
     written.map_err(|error| cannot(&file, &error))?;
     did();
-    crate::print::data(&format!("{}: mode is now {}", wiring.shown(&file), mode.word()))
+    crate::print::data(&format!("{}: mode is now {}", install_context.shown(&file), mode.word()))
 }
 
 /// The same text with another `mode:` at its top level.

@@ -13,7 +13,7 @@ use crate::{environment, paint};
 
 /// How records look.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Layout {
     pub(super) is_terminal: bool,
     paint: Paint,
     /// `None`: lines may have any width.
@@ -22,7 +22,7 @@ pub(super) struct Look {
     today: jiff::civil::Date,
 }
 
-impl Look {
+impl Layout {
     pub(super) fn of_terminal(zone: TimeZone) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let today = Timestamp::now().to_zoned(zone.clone()).date();

@@ -15,7 +15,7 @@ use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::setup::Hooks;
 use crate::signals::Signals;
-use crate::{environment, print, setup, wiring};
+use crate::{environment, install_context, print, setup};
 
 /// The environment variable that tells hooks that this is only a trial.
 const VARIABLE: &str = "CROSIER_TRY";
@@ -63,7 +63,7 @@ pub(crate) struct TryArgs {
 
 /// The result of a trial.
 #[derive(Debug)]
-pub(super) struct Tried {
+pub(super) struct Trial {
     pub(super) kind: EventKind,
     /// The events that were fired: one, or one per part of a call.
     pub(super) events: Vec<Event>,
@@ -87,26 +87,26 @@ impl Run for TryArgs {
             Some((_, _, call)) => call.events.clone(),
             None => vec![event(&kind, &fields)?],
         };
-        let mut tried =
-            Tried { kind, events, outcomes: Vec::new(), closed: None, files: Vec::new(), agent: None };
-        let hooks = self.hooks(&mut tried)?;
+        let mut trial =
+            Trial { kind, events, outcomes: Vec::new(), closed: None, files: Vec::new(), agent: None };
+        let hooks = self.hooks(&mut trial)?;
         if let Some(hooks) = &hooks {
-            tried.files.clone_from(&hooks.files);
-            tried.outcomes = judge(&hooks.engine, &tried.events)?;
+            trial.files.clone_from(&hooks.files);
+            trial.outcomes = judge(&hooks.engine, &trial.events)?;
         }
         if let Some((agent, sent, call)) = asked {
-            let answer = match &tried.closed {
+            let answer = match &trial.closed {
                 Some(why) => crosier_dialect::closed(agent, Some(call.entry), Some(&call), why),
-                None => call.answer(&call.verdict(&tried.outcomes)),
+                None => call.answer(&call.verdict(&trial.outcomes)),
             };
-            tried.agent = Some((agent, sent, answer));
+            trial.agent = Some((agent, sent, answer));
         }
         if self.json {
-            print::data(&show::json(&tried))?;
+            print::data(&show::json(&trial))?;
         } else {
-            print::data(&show::text(&tried))?;
+            print::data(&show::text(&trial))?;
             if let Some(hooks) = hooks.as_ref().filter(|_| self.explain) {
-                print::data(&show::plan(hooks, &tried.events))?;
+                print::data(&show::plan(hooks, &trial.events))?;
             }
         }
         if let Some(hooks) = hooks {
@@ -173,7 +173,7 @@ impl TryArgs {
     }
 
     /// The hooks in force here; `None` when there are none, or no decision can be made.
-    fn hooks(&self, tried: &mut Tried) -> std::result::Result<Option<Hooks>, Failed> {
+    fn hooks(&self, trial: &mut Trial) -> std::result::Result<Option<Hooks>, Failed> {
         let mut request = self.config.request();
         request.self_guard = SelfGuard::On;
         match crosier_policy::in_force(&request) {
@@ -183,7 +183,7 @@ impl TryArgs {
                 Hooks::of(*loaded, &request, |builder| builder.environment(variables)).map(Some)
             }
             Policy::Closed(closed) => {
-                tried.closed = Some(print::one_line(&closed.why));
+                trial.closed = Some(print::one_line(&closed.why));
                 Ok(None)
             }
             Policy::None(notices) => {
@@ -238,7 +238,7 @@ fn compose(
     fields: &[(String, Json)],
 ) -> std::result::Result<AgentCall, Failed> {
     let Some(agent) = crosier_dialect::find(name) else {
-        return Err(wiring::unknown_agent(name));
+        return Err(install_context::unknown_agent(name));
     };
     let composed = crosier_dialect::compose(agent, kind.name, fields, &setup::catalog());
     let (sent, call) = composed.map_err(|why| Failed::new(Exit::Usage, why))?;
