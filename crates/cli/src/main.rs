@@ -14,6 +14,7 @@ mod exit;
 mod homes;
 mod install_context;
 mod lifeline;
+mod lock;
 mod logbook;
 mod paint;
 mod person;

@@ -5,6 +5,7 @@
 
 use crosier_protocol::Json;
 
+use super::derived::{resume, startup};
 use crate::json;
 use crate::read::Call;
 use crate::table::AnswerPart::Key;
@@ -136,7 +137,7 @@ pub(super) static CLINE: Agent = Agent {
             "SessionStart",
             EffectSupport { context: CONTEXT, halt: CANCEL, ..OBSERVE_ONLY },
         )
-        .derived(&[("source", resumed)]),
+        .derived(&[("source", resume)]),
         AgentEvent::new(
             &["TaskComplete", "agent_end"],
             "Stop",
@@ -167,14 +168,6 @@ pub(super) static CLINE: Agent = Agent {
         ],
     },
 };
-
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}
-
-fn resumed(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("resume"))
-}
 
 /// An input that does nothing but show the reason.
 fn harmless_input(call: Option<&Call>, reason: &str) -> Option<Json> {

@@ -4,6 +4,7 @@
 
 use crosier_protocol::Json;
 
+use super::derived::{bash_tool, edit_tool, read_tool};
 use crate::json;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Is, Text, Word};
@@ -70,23 +71,23 @@ pub(super) static CURSOR: Agent = Agent {
             },
         ),
         AgentEvent::new(&["beforeShellExecution"], "PreToolUse", ONE_KIND)
-            .derived(&[("tool_name", shell), ("tool_input", command)])
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)])
             .not_installed(),
         AgentEvent::new(&["beforeMCPExecution"], "PreToolUse", ONE_KIND).not_installed(),
         AgentEvent::new(&["beforeReadFile"], "PreToolUse", ONE_KIND)
-            .derived(&[("tool_name", reading), ("tool_input", file)])
+            .derived(&[("tool_name", read_tool), ("tool_input", file)])
             .not_installed(),
         AgentEvent::new(&["postToolUse"], "PostToolUse", EffectSupport { context: CONTEXT, ..AFTER }),
         AgentEvent::new(&["afterShellExecution"], "PostToolUse", AFTER)
             .fields(&[FieldMapping::new("output", "tool_response")])
-            .derived(&[("tool_name", shell), ("tool_input", command)])
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)])
             .not_installed(),
         AgentEvent::new(&["afterMCPExecution"], "PostToolUse", AFTER)
             .fields(&[FieldMapping::new("result_json", "tool_response")])
             .not_installed(),
         AgentEvent::new(&["afterFileEdit"], "PostToolUse", AFTER)
             .fields(&[FieldMapping::new("edits", "tool_response")])
-            .derived(&[("tool_name", editing), ("tool_input", file)])
+            .derived(&[("tool_name", edit_tool), ("tool_input", file)])
             .not_installed(),
         AgentEvent::new(&["postToolUseFailure"], "PostToolUseFailure", OBSERVE_ONLY),
         AgentEvent::new(
@@ -147,18 +148,6 @@ pub(super) static CURSOR: Agent = Agent {
         ],
     },
 };
-
-fn shell(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Bash"))
-}
-
-fn reading(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Read"))
-}
-
-fn editing(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Edit"))
-}
 
 fn command(sent: &[(String, Json)]) -> Option<Json> {
     Some(json::object(&[("command", json::at(sent, "command")?)]))

@@ -2,8 +2,7 @@
 //!
 //! From its documentation; not run. It takes an exit status, and plain text as context.
 
-use crosier_protocol::Json;
-
+use super::derived::startup;
 use super::replies::EXIT;
 use crate::table::AnswerPart::Stdout;
 use crate::table::AnswerValue::Text;
@@ -93,7 +92,3 @@ pub(super) static KIRO: Agent = Agent {
         ],
     },
 };
-
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}

@@ -6,6 +6,7 @@ mod codex;
 mod copilot;
 mod crush;
 mod cursor;
+mod derived;
 mod droid;
 mod gemini;
 mod goose;

@@ -5,6 +5,7 @@
 
 use crosier_protocol::Json;
 
+use super::derived::startup;
 use crate::json;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Output, Text};
@@ -136,10 +137,6 @@ pub(super) static OPENCODE: Agent = Agent {
         ],
     },
 };
-
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}
 
 /// The texts of a message.
 fn prompt(sent: &[(String, Json)]) -> Option<Json> {

@@ -4,6 +4,7 @@
 
 use crosier_protocol::Json;
 
+use super::derived::{bash_tool, edit_tool, read_tool};
 use super::replies::EXIT;
 use crate::json;
 use crate::table::{
@@ -45,23 +46,23 @@ pub(super) static WINDSURF: Agent = Agent {
     timeout: Timeout { unit: TimeUnit::Fixed, default_s: 60 },
     events: &[
         AgentEvent::new(&["pre_run_command"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", shell), ("tool_input", command)]),
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)]),
         AgentEvent::new(&["pre_write_code"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+            .derived(&[("tool_name", edit_tool), ("tool_input", edit)]),
         AgentEvent::new(&["pre_read_code"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", reading), ("tool_input", file)]),
+            .derived(&[("tool_name", read_tool), ("tool_input", file)]),
         AgentEvent::new(&["pre_mcp_tool_use"], "PreToolUse", BEFORE)
             .fields(&[FieldMapping::new("tool_info.mcp_tool_arguments", "tool_input")])
             .derived(&[("tool_name", mcp)]),
         AgentEvent::new(&["post_run_command"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", shell), ("tool_input", command)]),
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)]),
         AgentEvent::new(&["post_write_code"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+            .derived(&[("tool_name", edit_tool), ("tool_input", edit)]),
         AgentEvent::new(&["post_read_code"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", reading), ("tool_input", file)]),
+            .derived(&[("tool_name", read_tool), ("tool_input", file)]),
         AgentEvent::new(&["post_mcp_tool_use"], "PostToolUse", AFTER)
             .fields(&[
                 FieldMapping::new("tool_info.mcp_tool_arguments", "tool_input"),
@@ -88,18 +89,6 @@ pub(super) static WINDSURF: Agent = Agent {
         caveats: &["A hook can only deny. It cannot add context, or change an input or an output."],
     },
 };
-
-fn shell(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Bash"))
-}
-
-fn reading(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Read"))
-}
-
-fn editing(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Edit"))
-}
 
 fn command(sent: &[(String, Json)]) -> Option<Json> {
     Some(json::object(&[("command", json::at(sent, "tool_info.command_line")?)]))

@@ -20,6 +20,8 @@ mod command;
 )]
 mod environment;
 mod executor;
+#[cfg(feature = "process")]
+mod lock;
 #[cfg(not(feature = "process"))]
 mod no_processes;
 #[cfg_attr(

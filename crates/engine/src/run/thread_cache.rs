@@ -8,10 +8,11 @@
 use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use super::lock::lock;
 use super::os;
 use super::thread::{Pending, promise};
 
@@ -57,10 +58,6 @@ pub(super) struct CancelPipe {
     pub(super) fire_end: OwnedFd,
     /// The run's end.
     pub(super) run_end: OwnedFd,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Default for ThreadCache {

@@ -141,15 +141,18 @@ fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<PreparedFi
     if let Some(call) = params.text("call")? {
         go_inside(connection, &call, &mut fire_context)?;
     }
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready = connection.lock_view().engine(
-        &fire_context,
-        &connection.server,
-        &Arc::downgrade(connection),
-        listens,
-    )?;
+    let ready = ready_engine(connection, &fire_context)?;
     let event = fire.event(&ready.engine)?;
     Ok((fire_context, ready, event, fire.deadline))
+}
+
+/// The engine for this context; its messages are relayed if anybody subscribed to them.
+pub(super) fn ready_engine(
+    connection: &Arc<Connection>,
+    fire_context: &FireContext,
+) -> Result<ReadyEngine, RpcError> {
+    let listens = connection.is_listening() || connection.server.has_listeners();
+    connection.lock_view().engine(fire_context, &connection.server, &Arc::downgrade(connection), listens)
 }
 
 /// Makes a fire a nested one of an open call: its hooks get the depth, and those that are nested too deeply fail.

@@ -7,7 +7,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Json};
 
-use super::fire::fire_context;
+use super::fire::{fire_context, ready_engine};
 use crate::PROTOCOL;
 use crate::connection::{Connection, MethodResult, Request};
 use crate::error::{ErrorKind, RpcError, object};
@@ -20,26 +20,14 @@ use crate::updates::Subscription;
 pub(super) fn engine_of(connection: &Arc<Connection>) -> Result<Engine, RpcError> {
     let mut none = Params::read(None, &[])?;
     let fire_context = fire_context(connection, &mut none)?;
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready = connection.lock_view().engine(
-        &fire_context,
-        &connection.server,
-        &Arc::downgrade(connection),
-        listens,
-    )?;
+    let ready = ready_engine(connection, &fire_context)?;
     Ok(ready.engine)
 }
 
 pub(super) fn explain_here(connection: &Arc<Connection>, params: Option<&Json>) -> MethodResult {
     let mut params = Params::read(params, &["event", "tool", "agent_id", "project", "config"])?;
     let fire_context = fire_context(connection, &mut params)?;
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready = connection.lock_view().engine(
-        &fire_context,
-        &connection.server,
-        &Arc::downgrade(connection),
-        listens,
-    )?;
+    let ready = ready_engine(connection, &fire_context)?;
     explain(connection.server.host(), &ready.engine, &mut params)
 }
 

@@ -9,7 +9,7 @@ mod panes;
 mod state;
 mod terminal;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crosier::{Engine, Received};
@@ -19,6 +19,7 @@ use crosier_agent::view::{Renderer, View};
 use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failed};
+use crate::lock::lock;
 use crate::print;
 use browse::Pressed;
 use state::{Question, State};
@@ -35,10 +36,6 @@ pub(crate) struct Screen {
     state: Arc<Mutex<State>>,
     /// How long each line stays the newest, so that it can be read.
     pace: Duration,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Screen {
