@@ -28,7 +28,7 @@ pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> 
     let mut fine = check_mode(request, name);
     if request.event().field("tool_input").is_none() || !request.event().capabilities.has(Capability::Deny) {
         let message = format!("`{name}` has nothing to guard at {}", request.event().name);
-        request.complain("", message, "put it under PreToolUse or PermissionRequest");
+        request.error("", message, "put it under PreToolUse or PermissionRequest");
         fine = None;
     }
     fine
@@ -39,11 +39,7 @@ pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option
     let (Mode::Observe | Mode::Background, Some(word)) = (request.mode(), request.mode().word()) else {
         return Some(());
     };
-    request.complain(
-        "",
-        format!("`{name}` has no effect with `{word}: true`"),
-        format!("leave `{word}` out"),
-    );
+    request.error("", format!("`{name}` has no effect with `{word}: true`"), format!("leave `{word}` out"));
     None
 }
 

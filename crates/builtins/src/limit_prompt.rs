@@ -70,7 +70,7 @@ impl Builtin for LimitPrompt {
         let mut fine = guard::check_mode(request, self.name());
         if request.event().field("prompt").is_none() || !request.event().capabilities.has(Capability::Deny) {
             let message = format!("{} has no prompt to limit", request.event().name);
-            request.complain("", message, "put it under UserPromptSubmit or PreMessage");
+            request.error("", message, "put it under UserPromptSubmit or PreMessage");
             fine = None;
         }
         let mut limits = Vec::new();

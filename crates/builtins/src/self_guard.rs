@@ -18,7 +18,7 @@ use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 
 use crate::guard::{self, Ruling};
 use crate::path::{Case, Names, PathGlob, Places};
-use crate::protect_paths::{self, Own, OwnPaths, Patterns, Protected};
+use crate::protect_paths::{self, ConfigurationPaths, OwnPaths, Patterns, Protected};
 use crate::shell::{Command, Script, Word, base_name};
 use crate::tool::{self, Subject};
 
@@ -110,7 +110,7 @@ impl Builtin for SelfGuard {
             ask_write: Patterns::default(),
             no_write: Patterns::fixed(&[protect_paths::WIRING]),
             except: Patterns::default(),
-            own: Own::new(&request.file(), Arc::clone(&self.own)),
+            own: ConfigurationPaths::new(&request.file(), Arc::clone(&self.own)),
             guards_wiring: true,
             asks_about_form: false,
         };
@@ -260,7 +260,7 @@ fn kills(script: &Script, command: &Command) -> bool {
         return false;
     }
     let sent = |word: &Word| word.unknowns().next().is_some();
-    let looked_up = command.arguments().iter().any(sent) || command.carrier.is_some();
+    let looked_up = command.arguments().iter().any(sent) || command.wrapper.is_some();
     let looks = |other: &Command| {
         other.name().is_some_and(|name| {
             matches!(

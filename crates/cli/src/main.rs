@@ -12,7 +12,9 @@ mod describe;
 mod environment;
 mod exit;
 mod homes;
+mod install_context;
 mod lifeline;
+mod lock;
 mod logbook;
 mod paint;
 mod person;
@@ -26,7 +28,6 @@ mod start;
 mod state_folder;
 mod table;
 mod text;
-mod wiring;
 
 use std::panic::catch_unwind;
 

@@ -66,7 +66,7 @@ fn candidates(agent: &'static Agent, entry: &AgentEvent, fields: &[(String, Json
     let input = json::find(fields, "tool_input").cloned();
     let (Some(name), Some(input)) = (name, input) else { return vec![sent(agent, entry, fields, None)] };
     let tools = agent.tools.iter().filter(|tool| tool.name == name || matches!(tool.parts, Parts::Patch(_)));
-    let own = tools.filter_map(|tool| Some((tool.own.to_owned(), own_input(tool, &name, &input)?)));
+    let own = tools.filter_map(|tool| Some((tool.agent_name.to_owned(), own_input(tool, &name, &input)?)));
     let same = std::iter::once((name.clone(), input.clone()));
     let calls: Vec<(String, Json)> = own.chain(same).collect();
     if !entry.derived.iter().any(|(field, _)| *field == "tool_name") {
@@ -143,7 +143,7 @@ fn sent(
         let value = word.map_or(value, |(own, _)| Value::from(*own));
         put(&mut all, found.map_or(name.as_str(), |field| field.from), value);
     }
-    if let Some(path) = agent.event_at.first() {
+    if let Some(path) = agent.event_paths.first() {
         put(&mut all, path, Value::from(entry.name()));
     }
     // An entry that is for some payloads only needs the field that distinguishes them.

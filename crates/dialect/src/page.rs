@@ -5,20 +5,22 @@ use std::fmt::Write as _;
 use crosier_protocol::{Capability, EventRow, Phase};
 
 use crate::rows::all_rows;
-use crate::table::{Agent, AgentEvent, Effect, FolderSource, Mcp, Page, Parts, Proof, TimeUnit, Way};
+use crate::table::{
+    Agent, AgentEvent, Delivery, Effect, FolderSource, Mcp, Page, Parts, TimeUnit, Verification,
+};
 
 /// How one effect works at one event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Degradation {
     /// The event, as the agent calls it.
-    pub own: &'static str,
+    pub agent_event: &'static str,
     /// The event in Crosier.
     pub event: &'static str,
     /// The effect.
     pub effect: Effect,
     /// How it works, in words.
-    pub what: String,
+    pub description: String,
 }
 
 /// How every effect that hooks can have works, at every event of this agent.
@@ -28,10 +30,10 @@ pub fn degradations(agent: &Agent) -> Vec<Degradation> {
         let row = all_rows().find(|row| row.name == entry.event);
         let effects = Effect::ALL.into_iter().filter(move |effect| row.is_some_and(|row| has(row, *effect)));
         effects.map(move |effect| Degradation {
-            own: entry.name(),
+            agent_event: entry.name(),
             event: entry.event,
             effect,
-            what: words(entry.says.way(effect)),
+            description: words(entry.effects.delivery(effect)),
         })
     };
     agent.events.iter().flat_map(of_event).collect()
@@ -55,14 +57,14 @@ fn has(row: &EventRow, effect: Effect) -> bool {
     }
 }
 
-fn words(way: Way) -> String {
+fn words(way: Delivery) -> String {
     match way {
-        Way::Send(_) | Way::Alone(_) => "yes".to_owned(),
-        Way::Silence(why) => format!("no reply ({why})"),
-        Way::Becomes(effect, why) => format!("becomes {} ({why})", effect.word()),
-        Way::Waits => "delivered at the session's next event that accepts it".to_owned(),
-        Way::Lost(why) => format!("only logged ({why})"),
-        Way::Nowhere => "only logged".to_owned(),
+        Delivery::Send(_) | Delivery::SendAlone(_) => "yes".to_owned(),
+        Delivery::Silence(why) => format!("no reply ({why})"),
+        Delivery::Substitute(effect, why) => format!("becomes {} ({why})", effect.word()),
+        Delivery::Deferred => "delivered at the session's next event that accepts it".to_owned(),
+        Delivery::Dropped(why) => format!("only logged ({why})"),
+        Delivery::Inapplicable => "only logged".to_owned(),
     }
 }
 
@@ -71,25 +73,29 @@ fn words(way: Way) -> String {
 pub fn markdown(agent: &Agent) -> String {
     let mut page = format!("# Crosier in {}\n\n", agent.title);
     // Writing to a string cannot fail.
-    let _ = write!(page, "<!-- Generated from the table of this agent. -->\n\n{}\n\n", proof(agent.proof));
+    let _ = write!(
+        page,
+        "<!-- Generated from the table of this agent. -->\n\n{}\n\n",
+        verification(agent.verification)
+    );
     let _ = write!(page, "## Install\n\n{}\n\n{}\n\n", install(agent), time(agent));
-    let _ = write!(page, "{}\n\n{}\n\n", agent.page.fails, project(agent));
+    let _ = write!(page, "{}\n\n{}\n\n", agent.page.on_failure, project(agent));
     let _ = write!(page, "## What works\n\n{}\n", effects(agent));
     let _ = write!(page, "{}\n## Tools\n\n{}\n", resumes(agent), tools(agent));
-    let traps: String = agent.page.traps.iter().map(|trap| format!("- {trap}\n")).collect();
-    let _ = write!(page, "## Pitfalls\n\n{traps}");
+    let caveats: String = agent.page.caveats.iter().map(|trap| format!("- {trap}\n")).collect();
+    let _ = write!(page, "## Pitfalls\n\n{caveats}");
     page
 }
 
-fn proof(proof: Proof) -> String {
-    match proof {
-        Proof::Run(version) => {
+fn verification(verification: Verification) -> String {
+    match verification {
+        Verification::Run(version) => {
             format!("Everything on this page was tested with the real program, version {version}.")
         }
-        Proof::Source => {
+        Verification::Source => {
             "This page is based on the vendor's source code; it was not tested with the program.".to_owned()
         }
-        Proof::Documentation => {
+        Verification::Documentation => {
             "This page is based on documentation and reports; it was not tested with the program.".to_owned()
         }
     }
@@ -146,11 +152,11 @@ fn effects(agent: &Agent) -> String {
     let mut table =
         "| event | in Crosier | supported | what happens to other effects |\n|---|---|---|---|\n".to_owned();
     for entry in agent.events {
-        let here = all.iter().filter(|one| one.own == entry.name() && one.event == entry.event);
-        let (works, rest): (Vec<_>, Vec<_>) = here.partition(|one| one.what == "yes");
+        let here = all.iter().filter(|one| one.agent_event == entry.name() && one.event == entry.event);
+        let (works, rest): (Vec<_>, Vec<_>) = here.partition(|one| one.description == "yes");
         let works: Vec<&str> = works.iter().map(|one| one.effect.word()).collect();
         let rest: Vec<String> =
-            rest.iter().map(|one| format!("{}: {}", one.effect.word(), one.what)).collect();
+            rest.iter().map(|one| format!("{}: {}", one.effect.word(), one.description)).collect();
         let or = |text: String| if text.is_empty() { "–".to_owned() } else { text };
         let _ = writeln!(
             table,
@@ -166,7 +172,7 @@ fn effects(agent: &Agent) -> String {
 
 fn resumes(agent: &Agent) -> String {
     let can_resume =
-        |entry: &AgentEvent| matches!(entry.says.way(Effect::Resume), Way::Send(_) | Way::Alone(_));
+        |entry: &AgentEvent| matches!(entry.effects.delivery(Effect::Resume), Delivery::Send(_) | Delivery::SendAlone(_));
     if !agent.events.iter().any(can_resume) {
         return String::new();
     }
@@ -200,7 +206,7 @@ fn tools(agent: &Agent) -> String {
         }
         fields.extend(tool.when.map(|field| format!("only with a `{field}`")));
         let fields = if fields.is_empty() { "the same".to_owned() } else { fields.join(", ") };
-        let _ = writeln!(table, "| {} | {} | {fields} |", tool.own, tool.name);
+        let _ = writeln!(table, "| {} | {} | {fields} |", tool.agent_name, tool.name);
     }
     let mcp = match agent.mcp {
         Mcp::Same => {

@@ -147,7 +147,7 @@ impl Row {
         let Ok(hooks) = self.path(places, scope) else { return all };
         let text = read(&hooks).unwrap_or_default();
         let Ok(entries) = Document::parse(&text, Nesting::Groups, self.agent) else { return all };
-        let keys = codex::trusted(&hooks, &entries.found());
+        let keys = codex::trusted_hooks(&hooks, &entries.found());
         let untrusted =
             keys.iter().filter(|one| codex::stored(&document, &one.key).as_ref() != Some(&one.hash));
         let untrusted = untrusted.count();

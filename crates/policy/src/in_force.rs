@@ -93,7 +93,7 @@ pub fn in_force_in(request: &Request, state: &StateFolder) -> Policy {
     let loaded = loading.load(request, state);
     match loading.closed {
         Some(mut closed) => {
-            closed.still = loaded.ok().map(Box::new);
+            closed.remaining = loaded.ok().map(Box::new);
             Policy::Closed(closed)
         }
         None => loaded.map_or_else(Policy::None, |loaded| Policy::Loaded(Box::new(loaded))),

@@ -87,7 +87,7 @@ impl Borrower {
             return self.introduced(greeting).map_err(untrusted);
         }
         let stream = self.socket.connect().map_err(|error| {
-            if matches!(error, NoSocket::Nobody)
+            if matches!(error, NoSocket::NotRunning)
                 && let Some(start) = self.start.lock().unwrap_or_else(PoisonError::into_inner).take()
             {
                 start();

@@ -23,12 +23,12 @@ use tokio::time::Instant;
 use crate::MAX_LINE;
 use crate::connection::MethodResult;
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{HookRequest, Place, Where};
+use crate::host::{ConfigLocation, ConfigSource, HookRequest};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
 use crate::server::{PendingFire, Server};
-use crate::view::{Site, View};
+use crate::view::{FireContext, View};
 
 /// How long a whole request may take to arrive.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
@@ -306,10 +306,10 @@ impl Service {
             "fire" | "recheck" => {
                 let mut params = Params::read(params, &["event", "input", "project", "cwd", "deadline_ms"])?;
                 let fire = FireParams::read(&mut params)?;
-                let site = site(&mut params, project, Some(&fire.input))?;
-                let place = site.place.clone();
+                let fire_context = fire_context(&mut params, project, Some(&fire.input))?;
+                let location = fire_context.location.clone();
                 let began = std::time::Instant::now();
-                let ready = View::default().engine(&site, server, &std::sync::Weak::new(), false)?;
+                let ready = View::default().engine(&fire_context, server, &std::sync::Weak::new(), false)?;
                 let event = fire.event(&ready.engine)?;
                 let until = fire.deadline.and_then(|limit| began.checked_add(limit));
                 let _ = under_way.set(server.begin_fire());
@@ -323,13 +323,13 @@ impl Service {
                     return Err(RpcError::new(ErrorKind::Cancelled, "the server is shutting down"));
                 }
                 let (Ok(outcome) | Err(outcome)) = &judged;
-                server.host().fired(&place, &event, outcome, began.elapsed());
+                server.host().fired(&location, &event, outcome, began.elapsed());
                 method::answer_of(&judged)
             }
             "explain" => {
                 let mut params = Params::read(params, &["event", "tool", "agent_id", "project"])?;
-                let site = site(&mut params, project, None)?;
-                let ready = View::default().engine(&site, server, &std::sync::Weak::new(), false)?;
+                let fire_context = fire_context(&mut params, project, None)?;
+                let ready = View::default().engine(&fire_context, server, &std::sync::Weak::new(), false)?;
                 method::explain(server.host(), &ready.engine, &mut params)
             }
             other => Err(method::unknown(other)),
@@ -338,7 +338,11 @@ impl Service {
 }
 
 /// Where an event happens: in the project that the request names, else in the folder of the event.
-fn site(params: &mut Params, header: Option<PathBuf>, input: Option<&Json>) -> Result<Site, RpcError> {
+fn fire_context(
+    params: &mut Params,
+    header: Option<PathBuf>,
+    input: Option<&Json>,
+) -> Result<FireContext, RpcError> {
     let project = params.folder("project")?.or(header);
     let cwd = params.folder("cwd")?;
     let of_event = || Some(PathBuf::from(input?.get("cwd")?.as_str()?.into_owned()));
@@ -347,7 +351,7 @@ fn site(params: &mut Params, header: Option<PathBuf>, input: Option<&Json>) -> R
         project.ok_or_else(|| RpcError::params("project", "name the `project`, by its absolute path"))?;
     let cwd = cwd.unwrap_or_else(|| project.clone());
     let env = Arc::new(vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-    Ok(Site { place: Place::new(Where::Project(project), false), env, cwd })
+    Ok(FireContext { location: ConfigLocation::new(ConfigSource::Project(project), false), env, cwd })
 }
 
 /// The agent and the event of an address, and whether nothing follows them.

@@ -85,8 +85,8 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
     let mut fields: [Option<Json>; 6] = Default::default();
     const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
     for (name, value) in entries {
-        let Some(place) = NAMES.iter().position(|known| *known == name) else { continue };
-        if fields[place].replace(value).is_some() {
+        let Some(position) = NAMES.iter().position(|known| *known == name) else { continue };
+        if fields[position].replace(value).is_some() {
             return Err(bad(None, &format!("`{name}` appears twice")));
         }
     }

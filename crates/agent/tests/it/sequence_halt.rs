@@ -1,7 +1,7 @@
 //! Halts and interrupts: the loop stops wherever a hook says so, and leaves a conversation that can be resumed.
 
 use crosier::payload::{PostMessage, PreToolUse, SessionStart};
-use crosier::{Catalog, Hook, Kind, Reply};
+use crosier::{Catalog, EventKind, Hook, Reply};
 use crosier_agent::agent::End;
 use crosier_agent::conversation::Block;
 
@@ -26,7 +26,7 @@ async fn a_halt_stops_the_loop_at_every_event_that_fires_before_the_end() {
                   - {when: look, say: seen}\n- say: done\n";
     let catalog = Catalog::default();
     let halt_at = |name: &str| {
-        let kind: Kind = catalog.find(name).unwrap();
+        let kind: EventKind = catalog.find(name).unwrap();
         Hook::on_event(kind).callback(|_: &crosier::Event| Reply::halt("enough"))
     };
     let events = [

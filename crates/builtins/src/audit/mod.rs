@@ -51,7 +51,7 @@ pub use log::{Fsync, Log, Settings};
 pub use read::{Entry, read};
 pub use record::Payload;
 pub use stats::{Count, Stats, stats};
-pub use verify::{Flaw, Problem, Protection, Verified, verify};
+pub use verify::{Problem, ProblemKind, Protection, Verified, verify};
 
 use crate::option;
 
@@ -96,7 +96,7 @@ impl Builtin for Audit {
             None => None,
             Some(Ok(keep)) if keep > 0 => Some(keep),
             Some(_) => {
-                request.complain(
+                request.error(
                     "keep",
                     "at least one old file must stay: the chain goes on from it",
                     "leave `keep` out to keep all files",
@@ -126,7 +126,7 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
     match (required, request.mode()) {
         (false, Mode::Observe) => Some(()),
         (false, _) => {
-            request.complain(
+            request.error(
                 "",
                 "`audit` must be an observer; otherwise it would miss denied events",
                 "add `observe: true` to the hook",
@@ -137,11 +137,11 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
         (true, Mode::Sequential) => {
             let message =
                 format!("{} cannot be denied, so `required` has no effect there", request.event().name);
-            request.complain("required", message, "leave `required` out and add `observe: true`");
+            request.error("required", message, "leave `required` out and add `observe: true`");
             None
         }
         (true, _) => {
-            request.complain(
+            request.error(
                 "required",
                 "an audit hook with `required` must be able to deny",
                 "leave observe, parallel and background out",

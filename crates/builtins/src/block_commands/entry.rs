@@ -142,15 +142,15 @@ pub(super) enum Special {
     Environment,
     /// A file gets code that runs later, or words that mislead an agent.
     WrittenCode,
-    /// It gets what a search found all over a system or home folder.
+    /// Its operands are the results of a search through a whole system or home folder.
     Found,
-    /// It gets what any search found.
+    /// Its operands are the results of any search.
     AnyFound,
     /// An address on another machine is among its words.
     RemoteCall,
     /// A verb among its first words deletes for good.
     Verb,
-    /// It writes nothing into many files.
+    /// It truncates many files.
     EmptiesMany,
     /// A loop without an end starts programs, writes files or calls other machines.
     Endless,

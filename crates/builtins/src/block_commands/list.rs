@@ -135,7 +135,7 @@ impl List {
     }
 }
 
-/// Both in order: rows after the listed ones have larger numbers.
+/// Both lists as one in ascending order: the numbers in `more` are larger than all listed ones.
 fn joined(listed: &'static [usize], more: &[usize]) -> Cow<'static, [usize]> {
     if more.is_empty() { Cow::Borrowed(listed) } else { Cow::Owned([listed, more].concat()) }
 }

@@ -103,7 +103,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
                 more.rows.into_iter().for_each(|row| list.push(row));
             }
             Err(why) => {
-                request.complain(
+                request.error(
                     "also",
                     format!("the list `{file}` cannot be used: {why}"),
                     "see the head of commands.yaml",
@@ -117,7 +117,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
             Ok(rows) => rows.into_iter().for_each(|row| list.push(row)),
             Err(sentences) => {
                 for sentence in sentences {
-                    request.complain("commands", sentence, "see the head of commands.yaml");
+                    request.error("commands", sentence, "see the head of commands.yaml");
                 }
                 fine = None;
             }
@@ -131,7 +131,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "commands.yaml has the ids".to_owned(),
                 };
-                request.complain(key, format!("no entry has the id `{id}`"), help);
+                request.error(key, format!("no entry has the id `{id}`"), help);
                 fine = None;
             }
             let softer = (key == "ask").then_some(Decision::Ask);

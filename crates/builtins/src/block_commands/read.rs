@@ -47,16 +47,16 @@ const SPECIALS: [(&str, Special); 25] = [
 
 /// What a file adds to the list.
 #[derive(Debug, Default)]
-pub(super) struct More {
+pub(super) struct ListAddition {
     pub(super) places: Vec<Cow<'static, str>>,
     pub(super) rows: Vec<Row>,
 }
 
 /// Reads a list with `commands:` and perhaps `places:`.
-pub(super) fn read(source: &Arc<Source>) -> Result<More, Problems> {
+pub(super) fn read(source: &Arc<Source>) -> Result<ListAddition, Problems> {
     let node = parse_document(source)?;
     let mut reader = Reader { source, problems: Problems::new() };
-    let mut more = More::default();
+    let mut more = ListAddition::default();
     let mut found = false;
     for entry in node.as_map().unwrap_or_default() {
         match entry.key.as_str() {

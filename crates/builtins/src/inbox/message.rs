@@ -52,7 +52,7 @@ impl Message {
     ///
     /// # Errors
     /// What is wrong with the matcher.
-    pub fn behind_tool(mut self, matcher: &str) -> Result<Self, String> {
+    pub fn after_tool(mut self, matcher: &str) -> Result<Self, String> {
         self.tool = Some(Matcher::new(matcher)?);
         Ok(self)
     }
@@ -150,7 +150,7 @@ impl Message {
         }
         if let Some(matcher) = text_of(&fields, "tool_matcher")? {
             message = message
-                .behind_tool(matcher)
+                .after_tool(matcher)
                 .map_err(|why| format!("its `tool_matcher` is not a valid matcher: {why}"))?;
         }
         message.from = text_of(&fields, "from")?.map(str::to_owned);

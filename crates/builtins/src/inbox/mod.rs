@@ -38,7 +38,7 @@ use std::time::{Duration, SystemTime};
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply, Strategy};
 
-pub use memory::{Full, Inbox};
+pub use memory::{Inbox, InboxFull};
 pub use message::Message;
 
 use crate::{guard, option};
@@ -83,7 +83,7 @@ impl Builtin for InboxHook {
         let mut fine = guard::check_mode(request, self.name());
         if !request.event().capabilities.has(Capability::Inject) {
             let message = format!("nothing can be injected at {}", request.event().name);
-            request.complain("", message, "put it under PostToolUse");
+            request.error("", message, "put it under PostToolUse");
             fine = None;
         }
         let strategies = [("tool_result", Strategy::ToolResult), ("user_message", Strategy::UserMessage)];
@@ -118,8 +118,8 @@ impl Delivery {
         if let Some(folder) = &self.folder {
             let found = folder.take(&reader);
             messages.extend(found.messages);
-            for complaint in found.complaints {
-                reply = reply.log("warn", format!("inbox: {complaint}"));
+            for problem in found.problems {
+                reply = reply.log("warn", format!("inbox: {problem}"));
             }
         }
         for message in messages {

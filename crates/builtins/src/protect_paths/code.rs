@@ -34,7 +34,7 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     }
     match &command.input {
         Input::Here(body) => {
-            if let Some(body) = script.bodies.get(*body) {
+            if let Some(body) = script.here_documents.get(*body) {
                 collect(&body.text, &mut texts);
             }
         }

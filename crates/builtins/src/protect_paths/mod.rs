@@ -43,7 +43,7 @@ use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
-pub(crate) use own::{Own, OwnPaths};
+pub(crate) use own::{ConfigurationPaths, OwnPaths};
 pub(crate) use patterns::Patterns;
 pub(crate) use protected::{Objection, Protected};
 
@@ -121,7 +121,7 @@ fn default_protected(folder: &Path, file: &Path, further: &Arc<OwnPaths>) -> Pro
         ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
         no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
         except: Patterns::fixed(&[defaults::EXCEPT]),
-        own: Own::new(file, Arc::clone(further)),
+        own: ConfigurationPaths::new(file, Arc::clone(further)),
         guards_wiring: true,
         asks_about_form: true,
     }
@@ -137,7 +137,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &Arc<OwnPaths>) -> Optio
             match PathGlob::new(&text, Case::Folded) {
                 Ok(glob) => found.push((text, glob.anywhere())),
                 Err(why) => {
-                    request.complain(
+                    request.error(
                         key,
                         format!("`{key}` has a bad pattern: {why}"),
                         "write it like .env* or ./secret/**",

@@ -20,7 +20,7 @@ pub(crate) struct OwnPaths {
 
 /// The configuration, its state, and what the host says belongs to it; as written and with links followed.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct ConfigurationPaths {
     config: PathBuf,
     host: Arc<OwnPaths>,
     /// Made when a tool is about to change a file.
@@ -36,7 +36,7 @@ struct Prepared {
     others: Vec<PathBuf>,
 }
 
-impl Own {
+impl ConfigurationPaths {
     pub(crate) fn new(config: &Path, host: Arc<OwnPaths>) -> Self {
         Self { config: config.to_owned(), host, prepared: OnceLock::new() }
     }

@@ -8,7 +8,7 @@ use crate::token::{meets, of_text, of_wildcards};
 use crate::tool::Access;
 
 use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
-use super::own::Own;
+use super::own::ConfigurationPaths;
 use super::patterns::Patterns;
 
 /// Which files are protected how.
@@ -26,7 +26,7 @@ pub(crate) struct Protected {
     pub(crate) no_write: Patterns,
     pub(crate) except: Patterns,
     /// The configuration and what belongs to it; no exception holds for them.
-    pub(crate) own: Own,
+    pub(crate) own: ConfigurationPaths,
     /// Whether the files of agents that call Crosier are among `no_write`.
     pub(crate) guards_wiring: bool,
     /// Whether a line that cannot be read is asked about.
@@ -210,7 +210,7 @@ impl Protected {
     }
 }
 
-/// Whether a file that fits a pattern has nothing secret in it: a key for tests, or the settings of ssh.
+/// Whether a file that fits a pattern for secrets contains none: a key for tests, or the settings of ssh.
 fn is_no_secret(path: &Names, pattern: &str) -> bool {
     const FOLDERS: [&str; 8] =
         ["test", "tests", "testdata", "fixtures", "__fixtures__", "__tests__", "spec", "e2e"];

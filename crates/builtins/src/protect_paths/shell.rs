@@ -67,7 +67,7 @@ impl Protected {
                 if seen.len() > MAX_WORDS {
                     return Ruling::Ask("it names too many files to look at".to_owned());
                 }
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -78,10 +78,10 @@ impl Protected {
                 // A moved file can be read at its new place.
                 let moved = effect == Effect::Delete && !deletes;
                 let moved =
-                    moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..standing }));
+                    moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..word_use }));
                 match moved
                     .filter(|ruling| *ruling != Ruling::Nothing)
-                    .unwrap_or_else(|| self.judge_word(&file.path, standing))
+                    .unwrap_or_else(|| self.judge_word(&file.path, word_use))
                 {
                     Ruling::Nothing => {}
                     Ruling::Ask(_) if creates && effect == Effect::Write => {}
@@ -101,7 +101,7 @@ impl Protected {
                 }
             }
             for name in found_names(script, &files) {
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect: Effect::Read,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -109,13 +109,13 @@ impl Protected {
                     home: places.home,
                     resolver: &resolver,
                 };
-                match self.judge_word(&name, standing) {
+                match self.judge_word(&name, word_use) {
                     Ruling::Nothing => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
                     ruling => return ruling,
                 }
             }
-            if let Some(ruling) = self.judge_arrivals(command, &files, &known, &resolver) {
+            if let Some(ruling) = self.judge_created_files(command, &files, &known, &resolver) {
                 match ruling {
                     Ruling::Deny(_) => return ruling,
                     ruling => asked = ruling,
@@ -123,7 +123,7 @@ impl Protected {
             }
             for text in texts {
                 let word = Word::literal(text.as_str());
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect: Effect::Unknown,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -131,7 +131,7 @@ impl Protected {
                     home: places.home,
                     resolver: &resolver,
                 };
-                if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, standing) {
+                if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, word_use) {
                     asked =
                         Ruling::Ask(format!("code that `{}` runs: {reason}", command.name().unwrap_or("it")));
                 }
@@ -149,7 +149,7 @@ impl Protected {
     }
 
     /// Files that a command creates in a folder: `cp a/settings.json .claude/` writes `.claude/settings.json`.
-    fn judge_arrivals(
+    fn judge_created_files(
         &self,
         command: &Command,
         files: &[FileUse<'_>],
@@ -194,17 +194,17 @@ impl Protected {
         found
     }
 
-    fn judge_word(&self, word: &Word, standing: WordUse<'_>) -> Ruling {
+    fn judge_word(&self, word: &Word, word_use: WordUse<'_>) -> Ruling {
         let shown = word.show();
         let text: &str = &shown;
-        let access = if standing.effect == Effect::Read { Access::Read } else { Access::Write };
+        let access = if word_use.effect == Effect::Read { Access::Read } else { Access::Write };
         let ruling = |objection: Objection| match objection {
             // An unknown program gets a file that may be read but not written: ask.
-            Objection::Fixed(reason) if standing.effect == Effect::Unknown => Ruling::Ask(reason),
+            Objection::Fixed(reason) if word_use.effect == Effect::Unknown => Ruling::Ask(reason),
             objection => objection.ruling(),
         };
         // A partly unknown word still has known parts: `$DIR/.env`.
-        if standing.is_lost || word.unknowns().next().is_some() {
+        if word_use.is_lost || word.unknowns().next().is_some() {
             let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
             for name in names {
                 if let Some(objection) = self.objection_to_name(text, name, access) {
@@ -220,10 +220,10 @@ impl Protected {
             return Ruling::Nothing;
         }
         if let Some(path) = in_base_folder(text) {
-            return self.judge_word(&Word::literal(path), standing);
+            return self.judge_word(&Word::literal(path), word_use);
         }
         if text.contains('\\') {
-            match self.judge_word(&Word::literal(from_windows(text)), standing) {
+            match self.judge_word(&Word::literal(from_windows(text)), word_use) {
                 Ruling::Nothing => {}
                 ruling => return ruling,
             }
@@ -231,14 +231,14 @@ impl Protected {
         // Crosier's own files are known by their real paths: what is in the home folder is looked up there too.
         let home = self.own.home().filter(|_| access == Access::Write);
         let below_home = |folder: &&Path| Some(home?.join(folder.strip_prefix(UNKNOWN_HOME).ok()?));
-        let below_home: Vec<PathBuf> = standing.folders.iter().filter_map(below_home).collect();
+        let below_home: Vec<PathBuf> = word_use.folders.iter().filter_map(below_home).collect();
         let named_home = home.filter(|_| in_home(text).is_some());
-        let known = standing.folders.iter().map(|folder| Places { cwd: folder, home: standing.home });
+        let known = word_use.folders.iter().map(|folder| Places { cwd: folder, home: word_use.home });
         let real = below_home.iter().map(PathBuf::as_path).chain(named_home);
         for places in known.chain(real.map(|folder| Places { cwd: folder, home })) {
-            let file = standing.resolver.resolve(places, text);
+            let file = word_use.resolver.resolve(places, text);
             // An unknown program may show the file's content.
-            if standing.effect == Effect::Unknown
+            if word_use.effect == Effect::Unknown
                 && let Some(objection @ Objection::Secret(_)) = self.objection(text, Access::Read, &file)
             {
                 return ruling(objection);
@@ -246,10 +246,10 @@ impl Protected {
             if let Some(objection) = self.objection(text, access, &file) {
                 return ruling(objection);
             }
-            if standing.effect == Effect::Delete {
+            if word_use.effect == Effect::Delete {
                 let objection = self.objection_to_removal(text, &file);
                 let objection =
-                    objection.or_else(|| self.holds_own(text, &file).filter(|_| standing.removes_all));
+                    objection.or_else(|| self.holds_own(text, &file).filter(|_| word_use.removes_all));
                 if let Some(objection) = objection {
                     return ruling(objection);
                 }
@@ -267,8 +267,8 @@ impl Protected {
             }
             for path in found {
                 let path = path.to_string_lossy();
-                let file = standing.resolver.resolve(places, &path);
-                let removes_all = standing.effect == Effect::Delete && standing.removes_all;
+                let file = word_use.resolver.resolve(places, &path);
+                let removes_all = word_use.effect == Effect::Delete && word_use.removes_all;
                 let objection = self.objection(&path, access, &file);
                 let objection = objection.or_else(|| self.holds_own(&path, &file).filter(|_| removes_all));
                 if let Some(objection) = objection {

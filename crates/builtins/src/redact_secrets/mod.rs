@@ -63,7 +63,7 @@ impl Builtin for RedactSecrets {
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = Some(());
         if request.mode() != Mode::Sequential {
-            request.complain(
+            request.error(
                 "",
                 "`redact-secrets` must run in order with the other hooks",
                 "leave observe, parallel and background out",
@@ -72,11 +72,11 @@ impl Builtin for RedactSecrets {
         }
         let Some((phase, field)) = request.event().rewrites else {
             let message = format!("{} has no text that can be rewritten", request.event().name);
-            request.complain("", message, "put it under PostToolUse or PostMessage");
+            request.error("", message, "put it under PostToolUse or PostMessage");
             return None;
         };
         if request.event().field("tool_input").is_some() && field == "tool_input" {
-            request.complain(
+            request.error(
                 "",
                 "a masked input would break the tool",
                 "put it under PostToolUse or PostMessage",
@@ -88,7 +88,7 @@ impl Builtin for RedactSecrets {
             match std::fs::read_to_string(request.folder().join(&name)) {
                 Ok(text) => files.push((name, text)),
                 Err(error) => {
-                    request.complain(
+                    request.error(
                         "rules",
                         format!("the rules `{name}` cannot be read: {error}"),
                         "name a file",
@@ -119,11 +119,7 @@ impl Builtin for RedactSecrets {
             Ok(redactor) => redactor,
             Err(why) => {
                 let key = if except.is_empty() { "rules" } else { "except" };
-                request.complain(
-                    key,
-                    format!("the rules cannot be used: {why}"),
-                    "see the head of rules.yaml",
-                );
+                request.error(key, format!("the rules cannot be used: {why}"), "see the head of rules.yaml");
                 return None;
             }
         };

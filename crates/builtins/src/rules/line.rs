@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crosier::Decision;
 
 use super::command::is_risky;
-use super::decide::{Case, verb};
+use super::decide::{RuleContext, verb};
 use super::effect;
 use super::rule::Rule;
 use super::verdict::Verdict;
@@ -18,11 +18,11 @@ use crate::tool::Access;
 /// More files than this in one line are not looked up.
 const MAX_FILES: usize = 2_000;
 
-impl<'a> Case<'a> {
+impl<'a> RuleContext<'a> {
     /// What the rules say about these lines.
     pub(super) fn shell(&self, scripts: &[Script]) -> Verdict {
         let mut perhaps = None;
-        for rule in self.some(&self.rules.deny) {
+        for rule in self.conditional_rules(&self.rules.deny) {
             for command in scripts.iter().flat_map(|script| &script.commands) {
                 match fit(rule, command) {
                     Fit::Yes => {
@@ -45,7 +45,7 @@ impl<'a> Case<'a> {
             );
             return Verdict::perhaps(Some(rule.text()), reason);
         }
-        for rule in self.some(&self.rules.ask) {
+        for rule in self.conditional_rules(&self.rules.ask) {
             for command in scripts.iter().flat_map(|script| &script.commands) {
                 let fit = fit(rule, command);
                 if fit == Fit::Yes || (fit == Fit::Perhaps && command.certain) {
@@ -60,7 +60,7 @@ impl<'a> Case<'a> {
         if let Some(doubt) = scripts.iter().flat_map(|script| &script.doubts).next() {
             return self.unclear(&doubt.why);
         }
-        if let Some(rule) = self.bare(&self.rules.allow) {
+        if let Some(rule) = self.unconditional_rule(&self.rules.allow) {
             return self.allowed(&[rule]);
         }
         self.covered(scripts)
@@ -80,7 +80,7 @@ impl<'a> Case<'a> {
                     return Verdict::none(format!("no rule covers setting `{}`", risky.name));
                 }
             } else if !command.transparent {
-                let covering = self.some(&self.rules.allow).filter(|rule| covers(rule, command));
+                let covering = self.conditional_rules(&self.rules.allow).filter(|rule| covers(rule, command));
                 let here = folders.of(script, at);
                 let mut refused = None;
                 let rule = covering.into_iter().find(|rule| match self.exceeds(rule, command, &here) {
@@ -104,7 +104,7 @@ impl<'a> Case<'a> {
                 rules.push(rule);
             }
         }
-        if rules.is_empty() { self.silent() } else { self.allowed(&rules) }
+        if rules.is_empty() { self.no_decision() } else { self.allowed(&rules) }
     }
 
     /// What a command does beyond the rule that covers its words: it runs another program with an option,
@@ -228,7 +228,7 @@ impl<'a> Case<'a> {
 fn is_chosen_elsewhere(command: &Command, word: &Word) -> bool {
     word.unknowns().any(|unknown| match unknown.from {
         Origin::Variable(_) => true,
-        Origin::Output(_) => command.carrier.is_none(),
+        Origin::Output(_) => command.wrapper.is_none(),
         _ => false,
     })
 }

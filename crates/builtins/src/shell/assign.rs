@@ -1,12 +1,12 @@
 //! Commands that change variables: `read`, `set --`, `printf -v`, `unset`, `eval`; and commands whose words are
 //! a choice of values.
 
-use super::carrier::Meaning;
 use super::model::{Command, Input};
 use super::parser::Parser;
 use super::printed::{KnownText, formatted, of_shown, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
 use super::word::{Origin, Word, joined};
+use super::wrapper::Meaning;
 
 /// The maximum number of values of one command's words that are checked one by one.
 const MAX_CHOICES: usize = 32;

@@ -1,11 +1,11 @@
 //! Loops, cases, functions and conditions.
 
-use super::carrier::Meaning;
 use super::list::{End, reserved};
 use super::model::Command;
 use super::parser::Parser;
 use super::variables::{ARGUMENTS, Value};
 use super::word::Word;
+use super::wrapper::Meaning;
 
 impl Parser {
     /// Reads what follows `for` or `select`.
@@ -185,7 +185,7 @@ impl Parser {
                 parser.doubt("a function has no body");
             }
         });
-        self.note_own(&name, start);
+        self.mark_recursive(&name, start);
         let after = std::mem::replace(&mut self.variables, before);
         let body = self.text.get(end..self.at).unwrap_or_default().to_owned();
         if self.has_budget(body.len()) {

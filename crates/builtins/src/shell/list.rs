@@ -80,7 +80,7 @@ impl Parser {
                         false => {
                             self.at += 1;
                             self.end_chain(chain);
-                            self.put_behind(last);
+                            self.mark_background(last);
                         }
                     }
                     continue;

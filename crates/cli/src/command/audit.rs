@@ -179,7 +179,7 @@ fn verified_json(verified: &Verified) -> Value {
             "line": problem.line,
             "record": problem.record,
             "byte": problem.offset,
-            "flaw": problem.flaw.word(),
+            "flaw": problem.kind.word(),
             "message": problem.to_string(),
         })
     });

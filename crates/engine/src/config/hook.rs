@@ -124,7 +124,7 @@ fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
     CORE_TYPES.into_iter().chain(registered).collect()
 }
 
-/// What a hook inherits from its place in the file.
+/// What a hook inherits from where it stands in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Inherited<'a> {
     pub(super) event: &'a EventKey,

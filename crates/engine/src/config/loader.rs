@@ -51,7 +51,7 @@ pub struct Config {
 impl Config {
     /// Disables the hook of this name in this scope, unless it is a system hook. Returns whether a hook was
     /// disabled.
-    pub fn switch_off(&mut self, agent: Option<&str>, name: &str) -> bool {
+    pub fn disable_hook(&mut self, agent: Option<&str>, name: &str) -> bool {
         let hooks: Vec<&mut Hook> = match agent {
             None => self.hooks.iter_mut().collect(),
             Some(id) => {
@@ -77,7 +77,7 @@ pub struct AgentConfig {
     /// Its hooks.
     pub hooks: Vec<Hook>,
     /// The events whose base hooks it leaves out, and where that is configured.
-    pub overrides: Vec<(crosier_protocol::Kind, Span, Arc<Source>)>,
+    pub overrides: Vec<(crosier_protocol::EventKind, Span, Arc<Source>)>,
 }
 
 impl AgentConfig {

@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
         over: &mut Option<Pin<Box<tokio::time::Sleep>>>,
         context: &mut Context<'_>,
     ) -> Poll<()> {
-        let Some(waiting) = self.waiting.as_mut().filter(|_| !signal.is_quiet()) else {
+        let Some(waiting) = self.waiting.as_mut().filter(|_| !signal.is_finished()) else {
             return Poll::Ready(());
         };
         let entered = self.run.enter_runtime();
@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
             *waiting = Waiting::Stopped(results);
             return Poll::Ready(());
         }
-        if signal.is_quiet() {
+        if signal.is_finished() {
             return Poll::Ready(());
         }
         let over = over.get_or_insert_with(|| Box::pin(tokio::time::sleep(STOPPED_WITHIN)));

@@ -20,6 +20,8 @@ mod command;
 )]
 mod environment;
 mod executor;
+#[cfg(feature = "process")]
+mod lock;
 #[cfg(not(feature = "process"))]
 mod no_processes;
 #[cfg_attr(
@@ -76,7 +78,7 @@ pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
     BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    Warm, WorkerInfo,
+    WarmCall, WorkerInfo,
 };
 
 /// The result of running one hook.

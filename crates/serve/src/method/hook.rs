@@ -97,7 +97,7 @@ pub(super) fn enter(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     let mut params = Params::read(params, &["agent_id", "hooks", "dir"])?;
     let agent = params.word("agent_id")?;
     let folder = params.folder("dir")?;
-    let folder = folder.or_else(|| connection.defaults.get().map(|site| site.cwd.clone()));
+    let folder = folder.or_else(|| connection.defaults.get().map(|fire_context| fire_context.cwd.clone()));
     let mut scope = Scope::new(agent.as_str());
     if let Some(hooks) = params.take("hooks") {
         if !hooks.is_object() {

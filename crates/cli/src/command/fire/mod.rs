@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Capability, Decision, Event, FailureKind, Kind, OnError, Outcome};
+use crosier::{Capability, Decision, Event, EventKind, FailureKind, OnError, Outcome};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -120,7 +120,7 @@ impl FireArgs {
 }
 
 /// The event of this name or alias.
-pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
+pub(crate) fn find(name: &str) -> std::result::Result<EventKind, Failed> {
     let catalog = setup::catalog();
     catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown_event(name)))
 }

@@ -39,7 +39,7 @@ pub(super) fn in_force(request: &Request, state: &StateFolder, daemon: Option<Ar
         }
         Found::Closed(mut closed) => {
             let why = print::one_line(&closed.why);
-            if closed.still.is_none() {
+            if closed.remaining.is_none() {
                 return Policy::Closed(why, None);
             }
             closed.why = reason(&why);

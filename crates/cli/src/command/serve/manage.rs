@@ -21,12 +21,12 @@ const STATUS_WITHIN: Duration = Duration::from_secs(1);
 /// The state of the daemon.
 #[derive(Debug)]
 pub(crate) enum Daemon {
-    Runs {
+    Running {
         version: String,
         pid: String,
     },
     /// None is running: the next Python hook starts one.
-    Rests,
+    NotRunning,
     /// Why none can be used: each call of a Python hook starts an interpreter.
     Unusable(String),
 }
@@ -38,8 +38,8 @@ impl Daemon {
             status.map_err(|error| NoSocket::Unusable(error.to_string()))
         });
         match asked {
-            Ok(status) => Self::Runs { version: get(&status, "version"), pid: get(&status, "pid") },
-            Err(NoSocket::Nobody) => Self::Rests,
+            Ok(status) => Self::Running { version: get(&status, "version"), pid: get(&status, "pid") },
+            Err(NoSocket::NotRunning) => Self::NotRunning,
             Err(error) => Self::Unusable(error.to_string()),
         }
     }
@@ -47,18 +47,18 @@ impl Daemon {
     /// The state as text.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::Runs { version, pid } => format!("running, version {version}, pid {pid}"),
-            Self::Rests => "not running; the next Python hook starts one".to_owned(),
+            Self::Running { version, pid } => format!("running, version {version}, pid {pid}"),
+            Self::NotRunning => "not running; the next Python hook starts one".to_owned(),
             Self::Unusable(why) => format!("cannot be used: {}", print::one_line(why)),
         }
     }
 
     pub(crate) fn to_json(&self) -> Value {
         match self {
-            Self::Runs { version, pid } => {
+            Self::Running { version, pid } => {
                 json!({"state": "running", "version": version.as_str(), "pid": pid.parse::<u32>().ok(), "why": Value::Null})
             }
-            Self::Rests => {
+            Self::NotRunning => {
                 json!({"state": "not running", "version": Value::Null, "pid": Value::Null, "why": Value::Null})
             }
             Self::Unusable(why) => {
@@ -77,7 +77,7 @@ pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, json: bo
     match asked {
         Ok(status) if json => print::data(status.text())?,
         Ok(status) => print::data(&text(&status))?,
-        Err(NoSocket::Nobody) => {
+        Err(NoSocket::NotRunning) => {
             return Err(Failed::new(Exit::Failed, "no daemon is running; the next Python hook starts one"));
         }
         Err(error) => return Err(Failed::new(Exit::Failed, format!("no daemon can be used: {error}"))),
@@ -121,13 +121,13 @@ pub(super) fn stop(socket: &SocketPath) -> Result {
 fn end(socket: &SocketPath) -> std::result::Result<bool, Failed> {
     let mut daemon = match Conversation::open(socket) {
         Ok(daemon) => daemon,
-        Err(NoSocket::Nobody) => return Ok(false),
+        Err(NoSocket::NotRunning) => return Ok(false),
         Err(error) => return Err(Failed::new(Exit::Failed, error.to_string())),
     };
     let asked = daemon.request("shutdown", "{}", Duration::from_secs(600));
     asked.map_err(|error| Failed::new(Exit::Failed, format!("the daemon does not end: {error}")))?;
     drop(daemon);
-    wait_until("the daemon does not end", || matches!(socket.check(), Err(NoSocket::Nobody)))?;
+    wait_until("the daemon does not end", || matches!(socket.check(), Err(NoSocket::NotRunning)))?;
     Ok(true)
 }
 

@@ -172,7 +172,7 @@ fn note(request: &Request, did: &str) {
 fn diff(request: &Request) -> Result {
     let review = match trust::review(request) {
         Ok(review) => review,
-        // A file that cannot be read any more is also a change.
+        // A file that has become unreadable is also a change.
         Err(why) => {
             let standings = trust::standings(request).unwrap_or_default();
             let closed = standings.iter().filter_map(|(_, standing)| match standing {

@@ -33,9 +33,9 @@ impl PositionMap {
         }
         let escaped = if node.style == Style::Quoted { align(written, text) } else { None };
         match escaped {
-            Some(mut places) => {
-                places.iter_mut().for_each(|place| *place += node.span.start);
-                Self::Each(places)
+            Some(mut positions) => {
+                positions.iter_mut().for_each(|position| *position += node.span.start);
+                Self::Each(positions)
             }
             None => Self::Whole(node.span),
         }
@@ -45,10 +45,10 @@ impl PositionMap {
     pub(super) fn span(&self, span: Span) -> Span {
         match self {
             Self::From(start) => Span::new(start + span.start, start + span.end),
-            Self::Each(places) => {
-                let last = places.last().copied().unwrap_or_default();
-                let place = |at: usize| places.get(at).copied().unwrap_or(last);
-                Span::new(place(span.start), place(span.end))
+            Self::Each(positions) => {
+                let last = positions.last().copied().unwrap_or_default();
+                let position = |at: usize| positions.get(at).copied().unwrap_or(last);
+                Span::new(position(span.start), position(span.end))
             }
             Self::Whole(whole) => *whole,
         }
@@ -60,7 +60,7 @@ fn align(written: &str, text: &str) -> Option<Vec<usize>> {
     let open = written.find(['"', '\''])?;
     let quote = written.get(open..)?.chars().next()?;
     let mut at = open + 1;
-    let mut places = Vec::with_capacity(text.len() + 1);
+    let mut positions = Vec::with_capacity(text.len() + 1);
     for c in text.chars() {
         let rest = written.get(at..)?;
         let mut next = rest.chars();
@@ -81,11 +81,11 @@ fn align(written: &str, text: &str) -> Option<Vec<usize>> {
             (_, same) if same == c => c.len_utf8(),
             _ => return None,
         };
-        places.extend(std::iter::repeat_n(at, c.len_utf8()));
+        positions.extend(std::iter::repeat_n(at, c.len_utf8()));
         at += taken;
     }
-    places.push(at);
-    Some(places)
+    positions.push(at);
+    Some(positions)
 }
 
 #[cfg(test)]

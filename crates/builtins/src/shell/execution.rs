@@ -11,9 +11,9 @@ const MANY: u64 = 100_000;
 const LONGEST: usize = 256;
 
 impl Parser {
-    /// The line does not wait for the commands from here on: `a &`.
-    pub(super) fn put_behind(&mut self, from: usize) {
-        self.script.commands.iter_mut().skip(from).for_each(|command| command.manner.is_behind = true);
+    /// Marks the commands from here on as background commands: `a &`.
+    pub(super) fn mark_background(&mut self, from: usize) {
+        self.script.commands.iter_mut().skip(from).for_each(|command| command.execution.in_background = true);
     }
 
     /// Whether a `while` or `until` never ends; its condition begins at `start`, its body at `body`.
@@ -51,11 +51,11 @@ impl Parser {
                         | "select"
                 )
             );
-            waits && !command.manner.is_behind
+            waits && !command.execution.in_background
         };
         let commands = self.script.commands.get_mut(body..).unwrap_or_default();
         if !commands.iter().any(stops) {
-            commands.iter_mut().for_each(|command| command.manner.is_endless = true);
+            commands.iter_mut().for_each(|command| command.execution.is_endless = true);
         }
     }
 
@@ -75,10 +75,10 @@ impl Parser {
     }
 
     /// Marks the calls of a function in its own body, which begins at `start`.
-    pub(super) fn note_own(&mut self, name: &str, start: usize) {
+    pub(super) fn mark_recursive(&mut self, name: &str, start: usize) {
         let commands = self.script.commands.iter_mut().skip(start);
         commands.filter(|command| command.program() == Some(name)).for_each(|command| {
-            command.manner.is_own = true;
+            command.execution.is_recursive = true;
         });
     }
 }
@@ -90,12 +90,12 @@ impl super::Script {
         if !self.runs_beside(command, at) || command.words.len() != 1 {
             return false;
         }
-        command.manner.is_own || names_itself(&command.words[0]) || self.runs_own_file(command)
+        command.execution.is_recursive || names_itself(&command.words[0]) || self.runs_own_file(command)
     }
 
     /// Whether a command runs concurrently: in the background, or in a pipeline with a similar one.
     fn runs_beside(&self, command: &Command, at: usize) -> bool {
-        if command.manner.is_behind {
+        if command.execution.in_background {
             return true;
         }
         let Input::Pipe(range) = &command.input else { return false };
@@ -109,13 +109,13 @@ impl super::Script {
         let Some(program) = command.program().filter(|program| program.contains(['/', '.'])) else {
             return false;
         };
-        let mut carrier = command.carrier;
+        let mut wrapper = command.wrapper;
         for _ in 0..MAX_STEPS {
-            let Some(other) = carrier.and_then(|at| self.commands.get(at)) else { return false };
+            let Some(other) = wrapper.and_then(|at| self.commands.get(at)) else { return false };
             if other.runs_file_of.is_some() && other.words.iter().any(|word| word.known() == Some(program)) {
                 return true;
             }
-            carrier = other.carrier;
+            wrapper = other.wrapper;
         }
         false
     }

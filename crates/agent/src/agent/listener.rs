@@ -24,19 +24,19 @@ pub struct Fired {
 }
 
 /// Is told what happens in a session, while it happens. It must not block.
-pub trait Witness: Send + Sync {
+pub trait SessionListener: Send + Sync {
     /// A message was added to the conversation of an agent.
-    fn said(&self, agent_id: &str, message: &Message);
+    fn on_message(&self, agent_id: &str, message: &Message);
 
     /// An event was fired, and its hooks are done.
-    fn fired(&self, fired: &Fired);
+    fn on_fire(&self, fired: &Fired);
 }
 
-/// A witness that records every fire.
+/// A listener that records every fire.
 #[derive(Default)]
-pub struct Recording(Mutex<Vec<Fired>>);
+pub struct FireRecorder(Mutex<Vec<Fired>>);
 
-impl Recording {
+impl FireRecorder {
     /// Every fire so far, in order.
     #[must_use]
     pub fn fires(&self) -> Vec<Fired> {
@@ -44,15 +44,15 @@ impl Recording {
     }
 }
 
-impl Witness for Recording {
-    fn said(&self, _: &str, _: &Message) {}
+impl SessionListener for FireRecorder {
+    fn on_message(&self, _: &str, _: &Message) {}
 
-    fn fired(&self, fired: &Fired) {
+    fn on_fire(&self, fired: &Fired) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(fired.clone());
     }
 }
 
-impl fmt::Debug for Recording {
+impl fmt::Debug for FireRecorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Recording")
     }

@@ -23,7 +23,7 @@ pub(in crate::shell) use option::first_operand;
 pub(in crate::shell) use rename::Meaning;
 
 use self::option::values;
-use self::table::{Carrier, Style, Weight};
+use self::table::{Style, Weight, Wrapper};
 use super::model::{Assignment, Command, Execution};
 use super::parser::Parser;
 use super::variables::as_value;
@@ -70,7 +70,7 @@ impl Parser {
             let mut words = vec![Word::literal(other)];
             words.extend_from_slice(command.arguments());
             self.doubt("its program begins with =");
-            return self.carry(at, words, Vec::new());
+            return self.add_wrapped(at, words, Vec::new());
         }
         if command.level > MAX_LEVELS {
             return self.doubt("commands run other commands too many levels deep");
@@ -107,17 +107,17 @@ impl Parser {
         if is_shell && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
             let mut words = vec![Word::literal("sh")];
             words.extend_from_slice(self.script.commands[at].arguments());
-            return self.carry(at, words, Vec::new());
+            return self.add_wrapped(at, words, Vec::new());
         }
         if splits && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
             let rest = self.script.commands[at].words[1..].to_vec();
-            let words = Command { words: rest, carrier: Some(at), level: level + 1, ..Command::default() };
+            let words = Command { words: rest, wrapper: Some(at), level: level + 1, ..Command::default() };
             self.script.commands.push(words);
         }
     }
 
-    /// Finds the commands that a carrier runs.
-    fn open(&mut self, at: usize, row: &'static Carrier) {
+    /// Finds the commands that a wrapper runs.
+    fn open(&mut self, at: usize, row: &'static Wrapper) {
         let command = &mut self.script.commands[at];
         let cost = command.words.len() * WORD;
         // Its words are not needed there meanwhile, but the program is.
@@ -128,9 +128,9 @@ impl Parser {
         self.script.commands[at].words.extend(words);
     }
 
-    fn open_words(&mut self, at: usize, row: &'static Carrier, words: &[Word]) {
+    fn open_words(&mut self, at: usize, row: &'static Wrapper, words: &[Word]) {
         match row.style {
-            Style::Words(operands) => self.carry_rest(at, row, words, operands),
+            Style::Words(operands) => self.add_wrapped_rest(at, row, words, operands),
             Style::Code(operands) => {
                 if !row.code.is_empty() {
                     self.option_code(at, row, words);
@@ -152,13 +152,13 @@ impl Parser {
             }
             Style::OptionsOrWords(operands) => {
                 self.option_code(at, row, words);
-                self.carry_rest(at, row, words, operands);
+                self.add_wrapped_rest(at, row, words, operands);
             }
             Style::Stdin => self.stdin_code(at),
             Style::Command => {
                 let asks = |word: &Word| matches!(word.known(), Some("-v" | "-V" | "-pv" | "-pV"));
                 if !words.first().is_some_and(asks) {
-                    self.carry_rest(at, row, words, 0);
+                    self.add_wrapped_rest(at, row, words, 0);
                 }
             }
             Style::Container => self.container(at, words),
@@ -186,7 +186,7 @@ impl Parser {
                 {
                     self.names.insert(name.show().into_owned(), Meaning::Words(vec![path.clone()]));
                     self.unknown("it changes what a name runs");
-                    self.carry(at, vec![path.clone(), Word::unknown()], Vec::new());
+                    self.add_wrapped(at, vec![path.clone(), Word::unknown()], Vec::new());
                 }
             }
             Style::Somewhere => {
@@ -229,7 +229,7 @@ impl Parser {
                 if !words.is_empty() {
                     self.script.commands.push(Command {
                         words,
-                        carrier: Some(at),
+                        wrapper: Some(at),
                         level,
                         ..Command::default()
                     });
@@ -238,7 +238,7 @@ impl Parser {
             Style::Git => self.git(at, words),
             Style::Behind => {
                 if let Some(dashes) = words.iter().position(|word| word.known() == Some("--")) {
-                    self.carry(at, words[dashes + 1..].to_vec(), Vec::new());
+                    self.add_wrapped(at, words[dashes + 1..].to_vec(), Vec::new());
                 }
             }
         }
@@ -252,29 +252,29 @@ impl Parser {
             if text.contains([' ', ';']) {
                 self.perhaps_code(at, &words[from]);
             } else if self.spend((words.len() - from) * WORD) {
-                // `--exec /bin/rm -- -rf /`: the `--` belongs to the carrier.
+                // `--exec /bin/rm -- -rf /`: the `--` belongs to the wrapper.
                 let is_own = |word: &&Word| word.known() != Some("--");
                 let words = words[from..].iter().filter(is_own).cloned().collect();
-                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+                self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
             }
         }
     }
 
     /// Options whose value may be code.
-    fn option_values(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    fn option_values(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         for value in values(words, row.code, row.short) {
             self.perhaps_code(at, &value);
         }
     }
 
     /// Adds the words after options and operands as a command.
-    fn carry_rest(&mut self, at: usize, row: &Carrier, words: &[Word], operands: usize) {
+    fn add_wrapped_rest(&mut self, at: usize, row: &Wrapper, words: &[Word], operands: usize) {
         let from = first_operand(words, row.short, row.long).saturating_add(operands);
-        self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), Vec::new());
+        self.add_wrapped_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), Vec::new());
     }
 
     /// `sudo` and `env`: assignments may precede the command.
-    fn assigned(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    fn assigned(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         if let [code, ..] = values(words, row.code, row.short).as_slice() {
             return self.split_code(at, code, words);
         }
@@ -292,7 +292,7 @@ impl Parser {
             assignments.push(Assignment { name, value: word.after(length) });
             from += 1;
         }
-        self.carry_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), assignments);
+        self.add_wrapped_weighed(at, row.weight, words.get(from..).unwrap_or_default().to_vec(), assignments);
     }
 
     /// `sudo -s <<< CODE`, `sudo -i`, `su <<< CODE`: a shell that reads its input.
@@ -309,26 +309,32 @@ impl Parser {
         }
     }
 
-    fn carry_weighed(&mut self, at: usize, weight: Weight, words: Vec<Word>, assignments: Vec<Assignment>) {
+    fn add_wrapped_weighed(
+        &mut self,
+        at: usize,
+        weight: Weight,
+        words: Vec<Word>,
+        assignments: Vec<Assignment>,
+    ) {
         if words.is_empty() && assignments.is_empty() {
             return;
         }
         if weight == Weight::Transparent {
             self.script.commands[at].transparent = !words.is_empty();
         }
-        self.carry(at, words, assignments);
+        self.add_wrapped(at, words, assignments);
     }
 
     /// Adds a command that the one at `at` runs.
-    fn carry(&mut self, at: usize, words: Vec<Word>, assignments: Vec<Assignment>) {
+    fn add_wrapped(&mut self, at: usize, words: Vec<Word>, assignments: Vec<Assignment>) {
         if words.is_empty() && assignments.is_empty() {
             return;
         }
-        let carrier = &self.script.commands[at];
-        let (input, certain, level) = (carrier.input.clone(), carrier.certain, carrier.level + 1);
-        let manner = Execution { is_own: false, ..carrier.manner };
-        let mut all = if carrier.transparent { carrier.assignments.clone() } else { Vec::new() };
-        let mut variables = carrier.variables.clone();
+        let wrapper = &self.script.commands[at];
+        let (input, certain, level) = (wrapper.input.clone(), wrapper.certain, wrapper.level + 1);
+        let execution = Execution { is_recursive: false, ..wrapper.execution };
+        let mut all = if wrapper.transparent { wrapper.assignments.clone() } else { Vec::new() };
+        let mut variables = wrapper.variables.clone();
         for Assignment { name, value } in &assignments {
             variables.set(name, as_value(value.clone()));
         }
@@ -338,17 +344,17 @@ impl Parser {
             variables,
             assignments: all,
             input,
-            carrier: Some(at),
+            wrapper: Some(at),
             certain,
             level,
-            manner,
+            execution,
             ..Command::default()
         });
     }
 }
 
 /// Whether a program runs other commands.
-pub(crate) fn is_carrier(name: &str) -> bool {
+pub(crate) fn is_wrapper(name: &str) -> bool {
     table::find(name).is_some_and(|row| {
         !matches!(
             row.style,

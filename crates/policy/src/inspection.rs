@@ -16,7 +16,7 @@ use crate::trust::{self, Standing, standings};
 /// All configuration that was found, whether it is in force or not.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Look {
+pub struct Inspection {
     /// The files, in the order of their layers, and those that were refused.
     pub layers: Layers,
     /// Their content, by layer, or all problems in them.
@@ -26,7 +26,7 @@ pub struct Look {
 }
 
 /// Finds and loads the files of a request. `prepare` is applied to the loader of each layer.
-pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
+pub fn inspect(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Inspection {
     let places = request.places(&request.project, Vec::new());
     let is_named = !request.named.is_empty();
     let mut layers = if is_named { Layers::managed(&places) } else { Layers::of_machine(&places) };
@@ -53,14 +53,14 @@ pub fn look(request: &Request, prepare: impl Fn(Loader) -> Loader) -> Look {
         }
         Ok(configs)
     });
-    let mut look = Look { layers, loaded, standings };
-    if !look.may_run() {
-        look.hide_foreign(request, make);
+    let mut inspect = Inspection { layers, loaded, standings };
+    if !inspect.may_run() {
+        inspect.hide_foreign(request, make);
     }
-    look
+    inspect
 }
 
-impl Look {
+impl Inspection {
     /// Removes the content of files outside an untrusted project from its problems.
     fn hide_foreign(&mut self, request: &Request, make: impl Fn() -> Loader) {
         let project = std::fs::canonicalize(&request.project).unwrap_or_else(|_| request.project.clone());

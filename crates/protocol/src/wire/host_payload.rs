@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Error;
 
 use super::event::{Body, Event};
-use crate::event::Kind;
+use crate::event::EventKind;
 use crate::json::Json;
 use crate::payload::{AnyPayload, Base, FieldSink};
 
@@ -16,7 +16,7 @@ use crate::payload::{AnyPayload, Base, FieldSink};
 ///
 /// The host must have checked that it fits the event: required fields are present, and each holds what the
 /// row says.
-pub trait Held: Debug + Send + Sync + 'static {
+pub trait HostPayload: Debug + Send + Sync + 'static {
     /// The fields that every event has.
     fn base(&self) -> &Base;
 
@@ -34,9 +34,9 @@ pub trait Held: Debug + Send + Sync + 'static {
 }
 
 #[derive(Debug)]
-struct HeldPayload(Arc<dyn Held>);
+struct HostPayloadAdapter(Arc<dyn HostPayload>);
 
-impl AnyPayload for HeldPayload {
+impl AnyPayload for HostPayloadAdapter {
     fn base(&self) -> &Base {
         self.0.base()
     }
@@ -66,9 +66,9 @@ impl AnyPayload for HeldPayload {
 
 impl Event {
     /// An event of this kind with a payload that the host keeps.
-    pub fn of_held(kind: Kind, held: Arc<dyn Held>) -> Self {
-        let body = Body::Typed(Arc::new(HeldPayload(Arc::clone(&held))));
-        Self::with_held(kind, body, held)
+    pub fn from_host_payload(kind: EventKind, host_payload: Arc<dyn HostPayload>) -> Self {
+        let body = Body::Typed(Arc::new(HostPayloadAdapter(Arc::clone(&host_payload))));
+        Self::with_host_payload(kind, body, host_payload)
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
         broken: bool,
     }
 
-    impl Held for Mine {
+    impl HostPayload for Mine {
         fn base(&self) -> &Base {
             &self.base
         }
@@ -102,8 +102,8 @@ mod tests {
         }
     }
 
-    fn event(held: Mine) -> Event {
-        Event::of_held(Catalog::default().find("PreToolUse").unwrap(), Arc::new(held))
+    fn event(host_payload: Mine) -> Event {
+        Event::from_host_payload(Catalog::default().find("PreToolUse").unwrap(), Arc::new(host_payload))
     }
 
     #[test]
@@ -113,7 +113,7 @@ mod tests {
         assert!(event.wire().unwrap().contains("123456789012345678901234567890"));
         let rewritten = event.rewritten("tool_input", Json::parse("{}").unwrap());
         assert_eq!(rewritten.get("tool_input").unwrap().text(), "{}");
-        assert!(rewritten.held().unwrap().as_any().is::<Mine>());
+        assert!(rewritten.host_payload().unwrap().as_any().is::<Mine>());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the end of a command means.
 
 use crosier_protocol::event::TABLE;
-use crosier_protocol::reply::{Ending, Output, answer_of};
+use crosier_protocol::reply::{CommandExit, Output, answer_of};
 use crosier_protocol::{Answer, EventRow, FailureKind};
 
 const DENY: &[u8] = br#"{"decision":"deny","reason":"no","systemMessage":"m"}"#;
@@ -12,8 +12,8 @@ fn row() -> &'static EventRow {
 }
 
 fn ended(code: i32, stdout: &[u8], stderr: &[u8]) -> Answer {
-    let ending = Ending { code: Some(code), signal: None, stdout, oversize: None, stderr };
-    answer_of(&ending, Output::Reply, row())
+    let exit = CommandExit { code: Some(code), signal: None, stdout, oversize: None, stderr };
+    answer_of(&exit, Output::Reply, row())
 }
 
 fn failed(answer: &Answer) -> Option<FailureKind> {
@@ -39,7 +39,7 @@ fn code_2_denies_with_stderr_whatever_stdout_says() {
         assert_eq!(reason(&answer), Some("dangerous"));
     }
     assert_eq!(reason(&ended(2, b"", b" \n")), None);
-    let flood = Ending { code: Some(2), signal: None, stdout: b"", oversize: Some(9), stderr: b"x" };
+    let flood = CommandExit { code: Some(2), signal: None, stdout: b"", oversize: Some(9), stderr: b"x" };
     assert!(answer_of(&flood, Output::Reply, row()).reply.denies());
 }
 
@@ -60,8 +60,8 @@ fn any_other_code_honours_an_object_and_is_a_failure_without_one() {
 #[test]
 fn a_hook_that_was_killed_is_believed_only_when_it_denies() {
     let killed = |stdout: &[u8]| {
-        let ending = Ending { code: None, signal: Some(9), stdout, oversize: None, stderr: b"" };
-        answer_of(&ending, Output::Reply, row())
+        let exit = CommandExit { code: None, signal: Some(9), stdout, oversize: None, stderr: b"" };
+        answer_of(&exit, Output::Reply, row())
     };
     let denied = killed(DENY);
     assert_eq!(failed(&denied), Some(FailureKind::Signal));
@@ -75,8 +75,9 @@ fn a_hook_that_was_killed_is_believed_only_when_it_denies() {
 #[test]
 fn what_is_too_large_is_not_read_at_all() {
     for code in [0, 1] {
-        let ending = Ending { code: Some(code), signal: None, stdout: DENY, oversize: Some(77), stderr: b"" };
-        let answer = answer_of(&ending, Output::Reply, row());
+        let exit =
+            CommandExit { code: Some(code), signal: None, stdout: DENY, oversize: Some(77), stderr: b"" };
+        let answer = answer_of(&exit, Output::Reply, row());
         assert_eq!(failed(&answer), Some(FailureKind::Oversize));
         assert!(answer.failure.unwrap().detail.contains("77"));
         assert_eq!(answer.reply.effects(), None);
@@ -86,8 +87,8 @@ fn what_is_too_large_is_not_read_at_all() {
 #[test]
 fn text_output_is_context_word_for_word() {
     let text = |code, stdout| {
-        let ending = Ending { code: Some(code), signal: None, stdout, oversize: None, stderr: b"why" };
-        answer_of(&ending, Output::Text, row())
+        let exit = CommandExit { code: Some(code), signal: None, stdout, oversize: None, stderr: b"why" };
+        answer_of(&exit, Output::Text, row())
     };
     assert_eq!(text(0, DENY).reply.effects().unwrap().context, [std::str::from_utf8(DENY).unwrap()]);
     assert_eq!(text(0, b"  a\nb \n").reply.effects().unwrap().context, ["  a\nb"]);

@@ -5,10 +5,10 @@
 
 use super::WORD;
 use super::rename::Meaning;
-use crate::shell::carrier::file_key;
 use crate::shell::model::{Command, base_name};
 use crate::shell::parser::Parser;
 use crate::shell::word::{Piece, Word, joined};
+use crate::shell::wrapper::file_key;
 
 /// More links than this are not followed.
 const MAX_LINKS: usize = 8;
@@ -67,12 +67,12 @@ impl Parser {
         }
         let (level, input) = (command.level + 1, command.input.clone());
         if self.spend(words.len() * WORD) {
-            let carrier = Some(at);
+            let wrapper = Some(at);
             self.script.commands.push(Command {
                 words,
                 redirections,
                 input,
-                carrier,
+                wrapper,
                 level,
                 ..Command::default()
             });

@@ -3,7 +3,7 @@
 use crate::conversation::{Block, Message, Role};
 
 /// Adds a result after every call that has none.
-pub(super) fn mend(messages: Vec<Message>) -> Vec<Message> {
+pub(super) fn repair(messages: Vec<Message>) -> Vec<Message> {
     let mut mended: Vec<Message> = Vec::with_capacity(messages.len());
     let mut messages = messages.into_iter().peekable();
     while let Some(message) = messages.next() {
@@ -65,12 +65,12 @@ mod tests {
             Message::user("b"),
             calls(&[]),
         ];
-        assert_eq!(mend(whole.clone()), whole);
+        assert_eq!(repair(whole.clone()), whole);
     }
 
     #[test]
     fn a_call_without_a_result_gets_one_where_it_belongs() {
-        let mended = mend(vec![
+        let mended = repair(vec![
             Message::user("a"),
             calls(&["1", "2"]),
             result("2"),
@@ -82,6 +82,6 @@ mod tests {
             answers_to(&mended[2].content[0], "1") && answers_to(&mended[6].content[0], "3"),
             "{mended:?}"
         );
-        assert_eq!(mend(mended.clone()), mended);
+        assert_eq!(repair(mended.clone()), mended);
     }
 }

@@ -74,7 +74,7 @@ impl Parser {
                     self.code(at, code.get(from..).unwrap_or_default());
                 }
             }
-            (Some("bisect"), Some("run")) => self.carry(at, rest[1..].to_vec(), Vec::new()),
+            (Some("bisect"), Some("run")) => self.add_wrapped(at, rest[1..].to_vec(), Vec::new()),
             (Some("rebase" | "difftool"), _) => {
                 for value in values(rest, &["-x"], "sX") {
                     self.code(at, &[value]);

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crosier::{Engine, Json, Scope};
 
-use super::{Interrupt, Person, Witness};
+use super::{Interrupt, Person, SessionListener};
 use crate::history::History;
 use crate::model::Model;
 use crate::permission::Permissions;
 use crate::session::Session;
 use crate::tool::Tool;
-use crate::view::{Blind, Renderer, View};
+use crate::view::{NullRenderer, Renderer, View};
 
 /// Makes the scope of an agent from its id and its type. The scope exists as long as the agent.
 pub type AgentHooks = dyn Fn(&str, &str) -> Scope + Send + Sync;
@@ -36,7 +36,7 @@ pub struct Settings {
 }
 
 /// What the agents of one session share.
-pub struct Parts {
+pub struct SessionContext {
     /// Runs the hooks.
     pub engine: Engine,
     /// The model that answers.
@@ -58,14 +58,14 @@ pub struct Parts {
     /// Set by Ctrl-C.
     pub interrupt: Interrupt,
     /// Is told what happens, while it happens.
-    pub witness: Option<Arc<dyn Witness>>,
+    pub listener: Option<Arc<dyn SessionListener>>,
     /// The permissions including those that hooks have added; `None` until they have.
     learned: Mutex<Option<Permissions>>,
     screen: Mutex<(View, Box<dyn Renderer>)>,
     next_agent: AtomicU64,
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for SessionContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Parts").field("session", &self.session).finish_non_exhaustive()
     }
@@ -75,7 +75,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Parts {
+impl SessionContext {
     /// The minimum: no person to ask, no history, no screen.
     #[must_use]
     pub fn new(
@@ -96,9 +96,9 @@ impl Parts {
             history: None,
             agent_hooks: None,
             interrupt: Interrupt::default(),
-            witness: None,
+            listener: None,
             learned: Mutex::default(),
-            screen: Mutex::new((View::default(), Box::new(Blind))),
+            screen: Mutex::new((View::default(), Box::new(NullRenderer))),
             next_agent: AtomicU64::new(1),
         }
     }

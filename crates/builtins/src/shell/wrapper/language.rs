@@ -240,7 +240,7 @@ impl Parser {
         code.extend(command.stdin_text.clone());
         // `python3 - <<E` with unknown values still has its unexpanded text.
         if let (None, Input::Here(body)) = (&command.stdin_text, &command.input) {
-            code.extend(self.script.bodies.get(*body).map(|body| body.text.clone()));
+            code.extend(self.script.here_documents.get(*body).map(|body| body.text.clone()));
         }
         let writer = command.arguments().iter().find_map(|word| {
             let file = word.known().filter(|text| !text.starts_with('-'))?;

@@ -19,7 +19,7 @@ pub struct Installed {
     /// Whether it is the user's or a project's.
     pub scope: Scope,
     /// What it runs, per event of the agent; the event is empty if the command serves all events.
-    pub lines: Vec<Line>,
+    pub commands: Vec<InstalledCommand>,
     /// How it differs from what would be installed now, if it does.
     pub outdated: Option<String>,
     /// Why the agent would not call it.
@@ -28,7 +28,7 @@ pub struct Installed {
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct InstalledCommand {
     /// The event, as the agent calls it.
     pub event: String,
     /// What the agent runs: a program and its arguments.
@@ -41,38 +41,40 @@ pub struct Line {
 ///
 /// # Errors
 /// When a file of the agent cannot be read; the others may be fine.
-pub fn look(row: &Row, request: &Request<'_>) -> Result<Vec<Installed>, Refused> {
+pub fn find_installed(row: &Row, request: &Request<'_>) -> Result<Vec<Installed>, Refused> {
     let mut all = Vec::new();
     for scope in [Scope::User, Scope::Project] {
         let Ok(path) = row.path(request.places, scope) else { continue };
-        let lines = lines(row, request.places, scope)?;
-        if lines.is_empty() {
+        let commands = commands(row, request.places, scope)?;
+        if commands.is_empty() {
             continue;
         }
         let asked = Request { scope, trust: false, ..*request };
-        let outdated = outdated(row, &asked, &lines);
+        let outdated = outdated(row, &asked, &commands);
         let obstacles = row.obstacles(request.places, scope);
-        all.push(Installed { path, scope, lines, outdated, obstacles });
+        all.push(Installed { path, scope, commands, outdated, obstacles });
     }
     Ok(all)
 }
 
 /// How the commands differ from those that would be installed now.
-fn outdated(row: &Row, request: &Request<'_>, lines: &[Line]) -> Option<String> {
+fn outdated(row: &Row, request: &Request<'_>, commands: &[InstalledCommand]) -> Option<String> {
     match row.install(request) {
         Err(refused) => Some(refused.to_string()),
         Ok(plan) if plan.is_empty() => None,
         Ok(_) => {
             let program = request.program.program.display().to_string();
-            let other = lines.iter().find(|line| line.program != program);
+            let other = commands.iter().find(|command| command.program != program);
             let events = row.events(request.scope == Scope::User, request.in_force);
             let missing: Vec<&str> = events
                 .iter()
                 .map(|event| event.name)
-                .filter(|name| !lines.iter().any(|line| line.event.is_empty() || line.event == *name))
+                .filter(|name| {
+                    !commands.iter().any(|command| command.event.is_empty() || command.event == *name)
+                })
                 .collect();
             Some(match (other, missing.as_slice()) {
-                (Some(line), _) => format!("it calls {}, not {program}", line.program),
+                (Some(command), _) => format!("it calls {}, not {program}", command.program),
                 (None, []) => "its entry differs from what this version writes".to_owned(),
                 (None, missing) => format!("it has no entry for {}", missing.join(", ")),
             })
@@ -81,20 +83,20 @@ fn outdated(row: &Row, request: &Request<'_>, lines: &[Line]) -> Option<String> 
 }
 
 /// The commands in the file of a scope.
-fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused> {
+fn commands(row: &Row, places: &Places, scope: Scope) -> Result<Vec<InstalledCommand>, Refused> {
     let path = row.path(places, scope)?;
     let read = || content(&path).and_then(|there| text(&path, there.as_ref()));
     let by_shell = |event: &str, command: &str| {
         let program = shlex::split(command).and_then(|words| words.into_iter().next()).unwrap_or_default();
         let argv = ["/bin/sh", "-c", command].map(str::to_owned).to_vec();
-        Line { event: event.to_owned(), argv, program }
+        InstalledCommand { event: event.to_owned(), argv, program }
     };
     Ok(match row.form {
         Form::Json { nesting, .. } => {
             let text = read()?;
             let refused = |why| Refused { path: path.clone(), why };
             let found = Document::parse(&text, nesting, row.agent).map_err(refused)?.found();
-            let one = |found: crate::json::Found| {
+            let one = |found: crate::json::FoundEntry| {
                 let word = |name: &str| found.value.get(name).and_then(Value::as_str);
                 let command = word("command").or_else(|| word("bash")).unwrap_or_default();
                 match found.value.get("args").and_then(Value::as_array) {
@@ -102,7 +104,7 @@ fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused>
                     Some(args) => {
                         let args = args.iter().filter_map(|word| word.as_str().map(str::to_owned));
                         let argv = std::iter::once(command.to_owned()).chain(args).collect();
-                        Line { event: found.event, argv, program: command.to_owned() }
+                        InstalledCommand { event: found.event, argv, program: command.to_owned() }
                     }
                 }
             };
@@ -116,7 +118,7 @@ fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused>
                 .collect()
         }
         Form::Programs => {
-            let mut lines = Vec::new();
+            let mut commands = Vec::new();
             for event in row.dialect().map(|agent| agent.events).unwrap_or_default() {
                 let program = path.join(event.name());
                 let Some(there) = content(&program)?.filter(|there| is_ours_whole(&there.bytes, row.agent))
@@ -124,25 +126,25 @@ fn lines(row: &Row, places: &Places, scope: Scope) -> Result<Vec<Line>, Refused>
                     continue;
                 };
                 let text = String::from_utf8_lossy(&there.bytes).into_owned();
-                let line =
-                    text.lines().nth(1).and_then(|line| line.strip_prefix("exec ")).unwrap_or_default();
-                let called = by_shell(event.name(), line).program;
+                let command =
+                    text.lines().nth(1).and_then(|command| command.strip_prefix("exec ")).unwrap_or_default();
+                let called = by_shell(event.name(), command).program;
                 let argv = vec![program.display().to_string()];
-                lines.push(Line { event: event.name().to_owned(), argv, program: called });
+                commands.push(InstalledCommand { event: event.name().to_owned(), argv, program: called });
             }
-            lines
+            commands
         }
         Form::Plugin => {
             let text = read()?;
             if !is_ours_whole(text.as_bytes(), row.agent) {
                 return Ok(Vec::new());
             }
-            let command = text.lines().find_map(|line| line.strip_prefix("const COMMAND = "));
+            let command = text.lines().find_map(|command| command.strip_prefix("const COMMAND = "));
             let argv: Vec<String> =
                 command.and_then(|words| serde_json::from_str(words).ok()).unwrap_or_default();
             let program = argv.first().cloned().unwrap_or_default();
             if line::is_ours(&argv, row.agent) {
-                vec![Line { event: String::new(), argv, program }]
+                vec![InstalledCommand { event: String::new(), argv, program }]
             } else {
                 Vec::new()
             }

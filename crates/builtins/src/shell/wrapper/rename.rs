@@ -39,7 +39,7 @@ impl Parser {
                 if self.spend(words.len() * WORD) {
                     let variables = self.script.commands[at].variables.clone();
                     let command =
-                        Command { words, carrier: Some(at), level, variables, ..Command::default() };
+                        Command { words, wrapper: Some(at), level, variables, ..Command::default() };
                     self.script.commands.push(command);
                 }
             }

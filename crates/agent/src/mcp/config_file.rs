@@ -58,15 +58,15 @@ pub fn read_config(
     let servers = servers.ok_or_else(|| wrong("there is no object `mcpServers`".to_owned()))?;
     let mut read = Vec::new();
     for (name, server) in servers.iter() {
-        let lowered = lower(name, server, environment);
-        let lowered = lowered.map_err(|why| McpConfigError { place: format!("MCP server `{name}`"), why });
-        read.extend(lowered?);
+        let config = server_config(name, server, environment);
+        let config = config.map_err(|why| McpConfigError { place: format!("MCP server `{name}`"), why });
+        read.extend(config?);
     }
     Ok(read)
 }
 
 /// A server; `None` when it is disabled.
-fn lower(
+fn server_config(
     name: &str,
     server: &Value,
     environment: &[(OsString, OsString)],
@@ -148,5 +148,5 @@ fn expand(text: &str, environment: &[(OsString, OsString)]) -> Result<String, St
 }
 
 #[cfg(test)]
-#[path = "lower_tests.rs"]
+#[path = "config_file_tests.rs"]
 mod tests;

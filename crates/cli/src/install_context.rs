@@ -21,7 +21,7 @@ const VARIABLES: [&str; 5] =
 
 /// Everything that an installation needs.
 #[derive(Debug)]
-pub(crate) struct Wiring {
+pub(crate) struct InstallContext {
     pub(crate) places: Places,
     pub(crate) program: Program,
     pub(crate) store: Store,
@@ -30,7 +30,7 @@ pub(crate) struct Wiring {
     pub(crate) in_force: Vec<String>,
 }
 
-impl Wiring {
+impl InstallContext {
     /// Collects it from this process.
     pub(crate) fn find(homes: Homes) -> Result<Self, Failed> {
         let missing = |what: &str| Failed::new(Exit::Failed, format!("there is no {what}: set HOME"));

@@ -52,7 +52,7 @@ pub(super) enum Weight {
 
 /// One such program.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Carrier {
+pub(super) struct Wrapper {
     pub(super) names: &'static [&'static str],
     pub(super) style: Style,
     pub(super) weight: Weight,
@@ -64,11 +64,11 @@ pub(super) struct Carrier {
     pub(super) code: &'static [&'static str],
 }
 
-const fn row(names: &'static [&'static str], style: Style, weight: Weight, short: &'static str) -> Carrier {
-    Carrier { names, style, weight, short, long: &[], code: &[] }
+const fn row(names: &'static [&'static str], style: Style, weight: Weight, short: &'static str) -> Wrapper {
+    Wrapper { names, style, weight, short, long: &[], code: &[] }
 }
 
-impl Carrier {
+impl Wrapper {
     const fn long(mut self, long: &'static [&'static str]) -> Self {
         self.long = long;
         self
@@ -93,7 +93,7 @@ pub(super) const SHELLS: &[&str] = &[
 ];
 
 /// Every program whose command line is inspected.
-pub(super) static TABLE: &[Carrier] = &[
+pub(super) static TABLE: &[Wrapper] = &[
     row(SHELLS, Shell, Own, "oO").long(&["--rcfile", "--init-file"]),
     row(&["sudo"], Assigned, Own, "ugpCRTDhrtUcl").long(&[
         "--user",
@@ -406,6 +406,6 @@ static BY_NAME: [Slot; NAMES] = names::sorted({
 });
 
 /// The row of a program. When two rows have its name, the later one counts.
-pub(super) fn find(name: &str) -> Option<&'static Carrier> {
+pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     names::rows(&BY_NAME, name).map(|row| &TABLE[row]).filter(|row| row.names.contains(&name)).last()
 }

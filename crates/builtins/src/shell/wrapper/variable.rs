@@ -200,7 +200,7 @@ impl Parser {
             words.extend(command.words.iter().take(2).cloned());
         }
         let level = self.script.commands[at].level + 1;
-        self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+        self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
     }
 
     /// `BASH_FUNC_ls%%=() { …; }`: bash reads it as a function.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::MAX_LEVELS;
 use super::option::{takes_next, values};
-use super::table::{Carrier, SHELLS};
+use super::table::{SHELLS, Wrapper};
 use crate::shell::model::{Command, Direction, Input, Redirection, base_name};
 use crate::shell::parser::Parser;
 use crate::shell::printed::KnownText;
@@ -75,9 +75,9 @@ impl Parser {
     }
 
     pub(super) fn code_text(&mut self, at: usize, text: String) {
-        let carrier = &self.script.commands[at];
-        let (certain, level, input) = (carrier.certain, carrier.level + 1, carrier.input.clone());
-        let (inside, is_endless) = (carrier.variables.clone(), carrier.manner.is_endless);
+        let wrapper = &self.script.commands[at];
+        let (certain, level, input) = (wrapper.certain, wrapper.level + 1, wrapper.input.clone());
+        let (inside, is_endless) = (wrapper.variables.clone(), wrapper.execution.is_endless);
         if level > MAX_LEVELS {
             return self.doubt("commands run other commands too many levels deep");
         }
@@ -93,9 +93,9 @@ impl Parser {
         self.variables = variables;
         self.certain = outer;
         for command in self.script.commands.iter_mut().skip(start) {
-            command.carrier.get_or_insert(at);
+            command.wrapper.get_or_insert(at);
             command.level = command.level.max(level);
-            command.manner.is_endless |= is_endless;
+            command.execution.is_endless |= is_endless;
             if command.input == Input::Inherited {
                 command.input = input.clone();
             }
@@ -103,7 +103,7 @@ impl Parser {
     }
 
     /// Parses the values of options that are code. Returns whether there was one.
-    pub(super) fn option_code(&mut self, at: usize, row: &Carrier, words: &[Word]) -> bool {
+    pub(super) fn option_code(&mut self, at: usize, row: &Wrapper, words: &[Word]) -> bool {
         let found = values(words, row.code, row.short);
         for word in &found {
             // `-o ProxyCommand=…` is code, `-o Port=22` is not; `--checkpoint-action=exec=…` likewise.
@@ -139,7 +139,7 @@ impl Parser {
     }
 
     /// `bash -lc CODE`, `bash FILE`, `bash` with code on its standard input.
-    pub(super) fn shell(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    pub(super) fn shell(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         let from = behind_options(words, row);
         let options = &words[..from];
         let has_code = options.iter().any(|word| {
@@ -251,7 +251,7 @@ impl Parser {
 }
 
 /// The index of the first word after the options of a shell, which begin with `-` or `+`.
-fn behind_options(words: &[Word], row: &Carrier) -> usize {
+fn behind_options(words: &[Word], row: &Wrapper) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let head = word.head();

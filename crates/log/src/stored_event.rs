@@ -18,7 +18,7 @@ const MAX_EVENT: usize = 64 * 1024;
 /// A whole event that was fired.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Kept {
+pub struct StoredEvent {
     /// The id of its record.
     pub id: String,
     /// The event's name.
@@ -33,7 +33,7 @@ pub struct Kept {
     pub input: Json,
 }
 
-impl Kept {
+impl StoredEvent {
     /// The event to store; `None` when it is too large or cannot be written.
     #[must_use]
     pub fn of(record: &Record, event: &Event, files: &[String]) -> Option<Self> {

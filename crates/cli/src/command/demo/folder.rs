@@ -46,9 +46,9 @@ impl DemoFolder {
         };
         let folder = tempfile::Builder::new().prefix("crosier-demo-").tempdir().map_err(cannot)?;
         let has = |program: &str| environment::find(program).is_some();
-        let stage = Self { folder, has_python: has("python3"), has_git: has("git") };
-        stage.fill().map_err(cannot)?;
-        Ok(stage)
+        let folder = Self { folder, has_python: has("python3"), has_git: has("git") };
+        folder.fill().map_err(cannot)?;
+        Ok(folder)
     }
 
     fn fill(&self) -> io::Result<()> {

@@ -6,7 +6,7 @@ use super::WORD;
 use super::code::names_shell;
 use super::found;
 use super::option::{first_operand, values};
-use super::table::Carrier;
+use super::table::Wrapper;
 use crate::shell::model::{Command, Input, base_name};
 use crate::shell::parser::Parser;
 use crate::shell::word::{Origin, Word};
@@ -26,12 +26,12 @@ impl Parser {
                     let length = rest.iter().position(ends).unwrap_or(rest.len());
                     let inner = rest[..length].iter().map(|word| word.filled("{}")).collect();
                     self.run_on_named(at, &rest[..length], Some("{}"), &found::names_of_find(words));
-                    self.carry(at, inner, Vec::new());
+                    self.add_wrapped(at, inner, Vec::new());
                     from += length;
                 }
                 Some("-delete") => {
                     deletes = Some(Word::literal("rm"));
-                    self.carry(at, vec![Word::literal("rm"), Word::unknown()], Vec::new());
+                    self.add_wrapped(at, vec![Word::literal("rm"), Word::unknown()], Vec::new());
                 }
                 None if word.may_split() => self.unknown("what `find` does cannot be known"),
                 _ => {}
@@ -73,7 +73,7 @@ impl Parser {
                 // A name pattern that matches everything is not a condition.
                 Some("*") => return self.delete_roots(at, program, words),
                 Some("-not" | "!") => {
-                    // Everything but this.
+                    // A negation: everything except what the next condition selects.
                     is_negated = true;
                     continue;
                 }
@@ -102,7 +102,7 @@ impl Parser {
             false => all.extend(roots),
         }
         let level = self.script.commands[at].level + 1;
-        self.script.commands.push(Command { words: all, carrier: Some(at), level, ..Command::default() });
+        self.script.commands.push(Command { words: all, wrapper: Some(at), level, ..Command::default() });
     }
 
     /// Deleting everything that the last command of a pipeline finds.
@@ -158,7 +158,7 @@ impl Parser {
                 words.push(name.clone());
             }
             if !words.is_empty() && self.spend(words.len() * WORD) {
-                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+                self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
             }
         }
     }
@@ -174,7 +174,7 @@ impl Parser {
             self.run_on_named(at, &rest[..length], mark, &found::names_of_fd(&words[..place]));
             let mut inner: Vec<Word> = rest[..length].iter().map(|word| word.filled("{}")).collect();
             inner.push(Word::unknown());
-            self.carry(at, inner, Vec::new());
+            self.add_wrapped(at, inner, Vec::new());
             if rest.first().is_some_and(is_remover) {
                 self.delete_searched(at, rest[0].clone(), &words[..place]);
             }
@@ -182,7 +182,7 @@ impl Parser {
     }
 
     /// `xargs -n1 rm -f`: what it reads is appended.
-    pub(super) fn xargs(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    pub(super) fn xargs(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         let from = first_operand(words, row.short, row.long);
         let mark = replaced_mark(words.get(..from).unwrap_or_default());
         let mut inner: Vec<Word> = words.get(from..).unwrap_or_default().to_vec();
@@ -219,7 +219,7 @@ impl Parser {
             Some(mark) => inner = inner.iter().map(|word| word.filled(&mark).coming_from(&piped)).collect(),
             None => inner.push(Word::unknown().coming_from(&origin)),
         }
-        self.carry(at, inner, Vec::new());
+        self.add_wrapped(at, inner, Vec::new());
     }
 
     /// What `xargs` runs when its input is known: `echo / | xargs rm -rf`. Used to forbid; how it
@@ -247,13 +247,13 @@ impl Parser {
         for words in commands {
             let words: Vec<Word> = words;
             if self.spend(text.len() + words.len() * WORD) {
-                self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
+                self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
             }
         }
     }
 
     /// `parallel rm ::: a b`; without a command, each item that it reads is one.
-    pub(super) fn parallel(&mut self, at: usize, row: &Carrier, words: &[Word]) {
+    pub(super) fn parallel(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         let from = first_operand(words, row.short, row.long);
         let rest = words.get(from..).unwrap_or_default();
         let is_source = |word: &Word| word.head().starts_with(":::");
@@ -293,7 +293,7 @@ impl Parser {
     /// `docker exec box rm x`, `kubectl exec pod -- rm x`, `docker run image sh -c '…'`
     pub(super) fn container(&mut self, at: usize, words: &[Word]) {
         if let Some(dashes) = words.iter().position(|word| word.known() == Some("--")) {
-            self.carry(at, words[dashes + 1..].to_vec(), Vec::new());
+            self.add_wrapped(at, words[dashes + 1..].to_vec(), Vec::new());
         }
         if let Some(place) = words.iter().position(|word| word.known() == Some("exec")) {
             let rest = &words[place + 1..];
@@ -302,7 +302,7 @@ impl Parser {
                 "euwnc",
                 &["--env", "--namespace", "--container", "--user", "--workdir", "--env-file", "--index"],
             );
-            self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
+            self.add_wrapped(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
         }
         // `docker run image rm x`, `docker compose run service rm x`
         let shell = words.iter().position(names_shell);
@@ -310,10 +310,10 @@ impl Parser {
         if let (Some(place), None) = (run, shell) {
             let rest = &words[place + 1..];
             let from = first_operand(rest, "aceflmnpuvwh", RUN_OPTIONS);
-            self.carry(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
+            self.add_wrapped(at, rest.get(from + 1..).unwrap_or_default().to_vec(), Vec::new());
         }
         if let Some(place) = shell {
-            self.carry(at, words[place..].to_vec(), Vec::new());
+            self.add_wrapped(at, words[place..].to_vec(), Vec::new());
         }
     }
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier::{Event, Json, Listener, Message, Moment, Outcome, Received};
+use crosier::{Event, Json, Listener, Message, MessageKind, Outcome, Received};
 
 use crate::connection::Connection;
 use crate::server::Server;
@@ -49,7 +49,7 @@ impl Relay {
         loop {
             let next = pin!(self.listener.next());
             match next.poll(context) {
-                Poll::Ready(Some(received)) => self.hand_on(&received),
+                Poll::Ready(Some(received)) => self.forward(&received),
                 Poll::Ready(None) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,
             }
@@ -60,11 +60,11 @@ impl Relay {
     pub(crate) fn catch_up(&self) {
         let _held = self.forwarding.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(received) = self.listener.try_next() {
-            self.hand_on(&received);
+            self.forward(&received);
         }
     }
 
-    fn hand_on(&self, received: &Received) {
+    fn forward(&self, received: &Received) {
         let wants = |subscription: &Subscription| subscription.messages;
         let (full, bare) = match received {
             Received::Message(message) => (message_json(message), message_json(&without_payload(message))),
@@ -105,13 +105,13 @@ fn tell(
     };
     if let Some(owner) = owner.upgrade() {
         for subscription in owner.subscriptions().iter().filter(|one| !one.all && wants(one)) {
-            owner.outbox.news(subscription.number, line(subscription.number, full));
+            owner.outbox.send_update(subscription.number, line(subscription.number, full));
         }
     }
     let Some(server) = server.upgrade() else { return };
     for listener in server.listeners() {
         for subscription in listener.subscriptions().iter().filter(|one| one.all && wants(one)) {
-            listener.outbox.news(subscription.number, line(subscription.number, bare));
+            listener.outbox.send_update(subscription.number, line(subscription.number, bare));
         }
     }
 }
@@ -121,17 +121,19 @@ fn message_json(message: &Message) -> String {
 }
 
 fn without_payload(message: &Message) -> Message {
-    let moment = match &message.moment {
-        Moment::Started => Moment::Started,
-        Moment::Progress { .. } => Moment::Progress { stdout: String::new(), stderr: String::new() },
-        Moment::Response { outcome, exit_code, .. } => Moment::Response {
+    let kind = match &message.kind {
+        MessageKind::Started => MessageKind::Started,
+        MessageKind::Progress { .. } => {
+            MessageKind::Progress { stdout: String::new(), stderr: String::new() }
+        }
+        MessageKind::Response { outcome, exit_code, .. } => MessageKind::Response {
             outcome: *outcome,
             exit_code: *exit_code,
             stdout: String::new(),
             stderr: String::new(),
         },
     };
-    Message { moment, ..message.clone() }
+    Message { kind, ..message.clone() }
 }
 
 /// What was decided and by which hook, without anything that can quote a payload.

@@ -17,7 +17,7 @@ pub enum Output {
 
 /// How a process ended, and its output.
 #[derive(Debug, Clone, Copy)]
-pub struct Ending<'a> {
+pub struct CommandExit<'a> {
     /// The exit code; `None` when a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
@@ -35,19 +35,19 @@ const DENY: i32 = 2;
 
 /// The answer of a command that ended before its deadline.
 #[must_use]
-pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer {
-    match (ending.code, ending.signal) {
-        (Some(DENY), _) => denial(ending.stderr).into(),
-        (Some(0), _) => match (ending.oversize, output) {
+pub fn answer_of(exit: &CommandExit<'_>, output: Output, row: &EventRow) -> Answer {
+    match (exit.code, exit.signal) {
+        (Some(DENY), _) => denial(exit.stderr).into(),
+        (Some(0), _) => match (exit.oversize, output) {
             (Some(limit), _) => oversize(limit).into(),
-            (None, Output::Reply) => Reply::decode(ending.stdout, row).into(),
-            (None, Output::Text) => context(ending.stdout).into(),
+            (None, Output::Reply) => Reply::decode(exit.stdout, row).into(),
+            (None, Output::Text) => context(exit.stdout).into(),
         },
-        (Some(code), _) => match valid_reply(ending, output, row) {
+        (Some(code), _) => match valid_reply(exit, output, row) {
             Some(reply) => reply.into(),
-            None if ending.oversize.is_some() => oversize(ending.oversize.unwrap_or_default()).into(),
+            None if exit.oversize.is_some() => oversize(exit.oversize.unwrap_or_default()).into(),
             None => {
-                let detail = match stderr::cause(ending.stderr) {
+                let detail = match stderr::cause(exit.stderr) {
                     Some(cause) => format!("it exited with code {code}: {cause}"),
                     None => format!("it exited with code {code}"),
                 };
@@ -56,7 +56,7 @@ pub fn answer_of(ending: &Ending<'_>, output: Output, row: &EventRow) -> Answer 
         },
         (None, signal) => {
             // When a hook was killed, only a denial in its reply counts.
-            let reply = valid_reply(ending, output, row).and_then(Reply::denial_only).unwrap_or_default();
+            let reply = valid_reply(exit, output, row).and_then(Reply::denial_only).unwrap_or_default();
             let detail = match signal {
                 Some(signal) => format!("it was killed by signal {signal}{}", signal_name(signal)),
                 None => "it ended without a code".to_owned(),
@@ -71,12 +71,12 @@ fn oversize(limit: usize) -> Failure {
 }
 
 /// The reply object on stdout, if there is a valid one.
-fn valid_reply(ending: &Ending<'_>, output: Output, row: &EventRow) -> Option<Reply> {
-    let written = output == Output::Reply && ending.stdout.trim_ascii_start().starts_with(b"{");
-    if !written || ending.oversize.is_some() {
+fn valid_reply(exit: &CommandExit<'_>, output: Output, row: &EventRow) -> Option<Reply> {
+    let written = output == Output::Reply && exit.stdout.trim_ascii_start().starts_with(b"{");
+    if !written || exit.oversize.is_some() {
         return None;
     }
-    Reply::decode(ending.stdout, row).ok()
+    Reply::decode(exit.stdout, row).ok()
 }
 
 fn denial(stderr: &[u8]) -> Reply {

@@ -11,7 +11,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier_dialect::table::FolderSource;
 use crosier_install::Row;
-use crosier_install::look::Line;
+use crosier_install::installed::InstalledCommand;
 
 /// The command in the test event, which the self-guard denies in every project.
 const COMMAND: &str = "crosier uninstall";
@@ -23,21 +23,25 @@ pub(crate) const SESSION: &str = "crosier-doctor";
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The entry for events before an action, which is the one to test.
-pub(crate) fn gate<'a>(row: &Row, lines: &'a [Line]) -> Option<&'a Line> {
-    let name = |line: &&Line| {
-        let entry = row.dialect().and_then(|agent| agent.named(&line.event));
-        line.event.is_empty() || entry.is_some_and(|entry| entry.event == "PreToolUse")
+pub(crate) fn gate_entry<'a>(row: &Row, commands: &'a [InstalledCommand]) -> Option<&'a InstalledCommand> {
+    let name = |installed: &&InstalledCommand| {
+        let entry = row.dialect().and_then(|agent| agent.named(&installed.event));
+        installed.event.is_empty() || entry.is_some_and(|entry| entry.event == "PreToolUse")
     };
-    lines.iter().find(name)
+    commands.iter().find(name)
 }
 
 /// Tests an entry; returns how long it took.
 ///
 /// # Errors
 /// What is wrong with it.
-pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duration, String> {
+pub(crate) fn try_installed(
+    row: &Row,
+    installed: &InstalledCommand,
+    project: &Path,
+) -> Result<Duration, String> {
     let started = Instant::now();
-    let (program, words) = line.argv.split_first().ok_or("the line is empty")?;
+    let (program, words) = installed.argv.split_first().ok_or("the line is empty")?;
     let mut command = Command::new(program);
     command
         .args(words)
@@ -45,7 +49,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    if line.event.is_empty() {
+    if installed.event.is_empty() {
         command.arg("tool.execute.before");
     }
     for place in row.dialect().map(|agent| agent.project).unwrap_or_default() {
@@ -56,7 +60,7 @@ pub(crate) fn try_line(row: &Row, line: &Line, project: &Path) -> Result<Duratio
     let mut child = command.spawn().map_err(|error| format!("{program} cannot be started: {error}"))?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read its input reports why on stderr.
-        let _ = stdin.write_all(event(row, line, project).to_string().as_bytes());
+        let _ = stdin.write_all(event(row, installed, project).to_string().as_bytes());
     }
     while started.elapsed() < ANSWER_TIMEOUT {
         match child.try_wait() {
@@ -87,11 +91,11 @@ fn judge(child: &mut std::process::Child, took: Duration) -> Result<Duration, St
 }
 
 /// The event as this agent would send it.
-fn event(row: &Row, line: &Line, project: &Path) -> Value {
+fn event(row: &Row, installed: &InstalledCommand, project: &Path) -> Value {
     let folder = project.display().to_string();
     let agent = row.dialect();
     let tool = agent.and_then(|agent| agent.tools.iter().find(|tool| tool.name == "Bash"));
-    let tool = tool.map_or("Bash", |tool| tool.own);
+    let tool = tool.map_or("Bash", |tool| tool.agent_name);
     let session = SESSION;
     match row.agent {
         "cline" => json!({
@@ -107,7 +111,7 @@ fn event(row: &Row, line: &Line, project: &Path) -> Value {
             "tool_info": {"command_line": COMMAND, "cwd": folder},
         }),
         _ => json!({
-            "hook_event_name": line.event.clone(), "event": line.event.clone(), "event_type": line.event.clone(),
+            "hook_event_name": installed.event.clone(), "event": installed.event.clone(), "event_type": installed.event.clone(),
             "session_id": session, "cwd": folder.clone(), "working_dir": folder,
             "tool_name": tool, "tool_input": {"command": COMMAND}, "tool_use_id": "1",
         }),
