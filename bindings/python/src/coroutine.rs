@@ -13,12 +13,12 @@ use pyo3::exceptions::{PyRuntimeError, PyRuntimeWarning, PyStopIteration, PyType
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::lock::lock;
 use crate::engine::NativeEngine;
 use crate::fire::{FireMode, deadline_error};
 use crate::fork::generation;
 use crate::held::PyFire;
 use crate::hook::running_loop;
+use crate::lock::lock;
 use crate::outcome::Outcome;
 use crate::python::{error, python};
 use crate::waiting::Stop;

@@ -32,7 +32,7 @@ pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, Py
     // The only hook of a fire gets the same object when it is asked again. The check runs no code of Python, so it
     // may hold the lock.
     if let Some(handed) = &state.passed_event
-        && (call.only || handed.is_as_it_was(py))
+        && (call.is_only_hook || handed.is_as_it_was(py))
     {
         return Ok(handed.arguments.bind(py).clone());
     }
@@ -42,7 +42,7 @@ pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, Py
     drop(before);
     let event = hook_event(py, call)?;
     let mut parts = Vec::new();
-    if !call.only {
+    if !call.is_only_hook {
         parts.reserve(64);
         note_dict(event.as_ptr(), &mut parts);
     }

@@ -218,7 +218,9 @@ pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, P
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
     match PyFire::of(event) {
-        Some(fired) if call.only && event.is_only_host_payload() => drop(fired.fill(py, event, target)?),
+        Some(fired) if call.is_only_hook && event.is_only_host_payload() => {
+            drop(fired.fill(py, event, target)?)
+        }
         Some(fired) if event.is_only_host_payload() => {
             let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);

@@ -13,9 +13,9 @@ use crosier::{Listener, Received};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 
-use crate::lock::lock;
 use crate::fork::{forked_error, generation};
 use crate::json;
+use crate::lock::lock;
 
 /// The listener behind `crosier.Messages`.
 #[pyclass(frozen, module = "crosier._native")]

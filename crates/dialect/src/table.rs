@@ -81,13 +81,9 @@ pub struct AgentEvent {
 impl AgentEvent {
     /// An event with these names in the agent, and this name in Crosier.
     #[must_use]
-    pub const fn new(
-        agent_names: &'static [&'static str],
-        event: &'static str,
-        effects: EffectSupport,
-    ) -> Self {
+    pub const fn new(names: &'static [&'static str], event: &'static str, effects: EffectSupport) -> Self {
         Self {
-            agent_names,
+            agent_names: names,
             event,
             when: None,
             repeats: None,

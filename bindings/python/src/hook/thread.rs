@@ -11,9 +11,9 @@ use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::lock::lock;
 use super::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 use super::{Function, weak, with_fired};
+use crate::lock::lock;
 use crate::python::python;
 
 impl Function {

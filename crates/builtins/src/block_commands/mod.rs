@@ -183,7 +183,7 @@ pub struct ListedCommand {
 
 /// The entries of the list that comes with Crosier.
 pub fn entries() -> impl Iterator<Item = ListedCommand> {
-    list::written().iter().map(|entry| ListedCommand {
+    list::sources().iter().map(|entry| ListedCommand {
         id: entry.id,
         decision: entry.decision,
         reason: entry.reason,

@@ -7,7 +7,7 @@ use crosier::Decision;
 use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 
-use super::entry::{Special, Written};
+use super::entry::{EntrySource, Special};
 use super::list::Row;
 use super::spare::SPARES;
 
@@ -174,7 +174,7 @@ impl Reader<'_> {
             self.error(node, format!("the command `{id}` names no `programs` and no `writes`"));
             return None;
         }
-        Some(Row::read(&Written {
+        Some(Row::read(&EntrySource {
             id,
             reason,
             instead: one("instead").unwrap_or_default(),

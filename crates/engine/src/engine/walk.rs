@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
     pub(super) fn new(shared: &'a Shared, plan: &'a Plan, event: Event, wait: WaitMode) -> Self {
         let Shared { bus, timing, resources, .. } = shared;
         let mut run = RunContext::new(wait, bus, *timing, resources);
-        run.only = plan.hooks().len() == 1 && plan.observers().is_empty();
+        run.is_only_hook = plan.hooks().len() == 1 && plan.observers().is_empty();
         let needs_runtime = plan.needs_runtime(wait == WaitMode::Async);
         let deferred = shared.waiting_context(&event);
         let fold = Fold::new(event, deferred, plan.hooks(), plan.observers());

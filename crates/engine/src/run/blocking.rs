@@ -30,7 +30,13 @@ pub(super) struct BlockingRun {
 
 impl BlockingRun {
     pub(super) fn call(&self) -> Call<'_> {
-        Call { event: &self.event, hook: &self.hook.name, second: self.second, pass: self.pass, only: false }
+        Call {
+            event: &self.event,
+            hook: &self.hook.name,
+            second: self.second,
+            pass: self.pass,
+            is_only_hook: false,
+        }
     }
 
     pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {

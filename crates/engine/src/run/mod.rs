@@ -106,7 +106,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
     /// Whether the plan has only one hook and no observers.
-    pub(crate) only: bool,
+    pub(crate) is_only_hook: bool,
     pub(crate) resources: &'a Arc<Resources>,
     /// Stops the fire early; only set if the host can do that.
     pub(crate) stop: Option<&'a StopSignal>,
@@ -126,7 +126,7 @@ impl<'a> RunContext<'a> {
             bus,
             timing,
             pass: Pass::First,
-            only: false,
+            is_only_hook: false,
             resources,
             stop: None,
             lacks_runtime: false,
@@ -228,7 +228,7 @@ impl Attempt {
     }
 
     fn call<'a>(self, hook: &'a Entry, event: &'a Event, run: RunContext<'_>) -> Call<'a> {
-        Call { event, hook: &hook.name, second: self.second, pass: run.pass, only: run.only }
+        Call { event, hook: &hook.name, second: self.second, pass: run.pass, is_only_hook: run.is_only_hook }
     }
 }
 
