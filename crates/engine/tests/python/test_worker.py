@@ -1462,6 +1462,11 @@ class TheRecord(Case):
         self.write("project/guard/__init__.py", self.EVIL)
         self.assertFailed(self.trusted(DENY), "import", "which of them is the guard")
 
+    def test_a_package_beside_a_module_that_is_imported_late_is_an_import_failure(self):
+        self.write("project/late/__init__.py", self.EVIL)
+        answer = self.importing("import late", files={"late.py": "x = 1"})
+        self.assertFailed(answer, "import", "which of them is the guard")
+
     def test_an_unrecorded_part_of_a_package_is_refused(self):
         self.write("project/pkg/more.py", self.EVIL)
         answer = self.importing("from pkg import more", files={"pkg/__init__.py": ""})

@@ -151,6 +151,23 @@ fn a_module_that_a_hook_loads_late_and_nobody_recorded_denies() {
 }
 
 #[test]
+fn a_package_beside_a_module_that_a_hook_loads_late_denies() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, type: python, handler: policy.check}]}",
+    );
+    let check =
+        "def check(event):\n    import late\n    return {'decision': 'deny', 'reason': late.REASON}\n";
+    machine.write("project/policy.py", check);
+    machine.write("project/late.py", "REASON = 'the guard says no'\n");
+    machine.trust("project");
+    machine.is_guarded("project");
+    machine.write("project/late/__init__.py", "");
+    machine.is_closed("project", "both");
+}
+
+#[test]
 fn files_that_globs_name_are_recorded_and_new_ones_close() {
     let machine = Machine::new();
     machine.write("project/crosier.yaml", &format!("trust: ['rules/*.txt']\n{}", super::CONFIG));

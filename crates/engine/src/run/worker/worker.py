@@ -206,7 +206,8 @@ def is_below(path: str, folders) -> bool:
 
 
 class Unrecorded(ImportError):
-    """A file that is not as a person trusted it was about to be loaded."""
+    """A file that is not as a person trusted it was about to be loaded, or one of two that could be meant. Also inside a
+    function, this is a failure `import`, which denies."""
 
 
 class Record:
@@ -336,9 +337,9 @@ class RecordedFinder:
         pass
 
 
-def twins(stem: str, fullname: str) -> ImportError:
-    return ImportError(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
-                       "which of them is the guard", name=fullname, path=stem)
+def twins(stem: str, fullname: str) -> Unrecorded:
+    return Unrecorded(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
+                      "which of them is the guard", name=fullname, path=stem)
 
 
 class SourceFinder(external.FileFinder):
