@@ -15,6 +15,7 @@ mod homes;
 mod lifeline;
 mod logbook;
 mod paint;
+mod password;
 mod person;
 mod print;
 mod schema;
