@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier::config::{Config, LayeredPermissions, Loader, Problems};
+use crosier::config::{Config, LayeredPermissions, Loader, Problem, Problems, Source, Span};
 use crosier::{Builder, Layer};
 
+use crate::behind;
 use crate::discover::Layers;
 
 impl Layers {
@@ -35,6 +36,10 @@ impl Layers {
             }
             match loader.load() {
                 Ok(config) => {
+                    if let Some(problem) = self.refused_behind(layer, &config) {
+                        problems.push(problem);
+                        continue;
+                    }
                     packs.extend(config.packs.iter().cloned());
                     configs.push((layer, config));
                 }
@@ -42,6 +47,15 @@ impl Layers {
             }
         }
         (configs, problems)
+    }
+
+    /// The problem of a file behind a layer that others can change.
+    fn refused_behind(&self, layer: Layer, config: &Config) -> Option<Problem> {
+        let (person, home) = self.person.as_ref()?;
+        let (path, why) = behind::refused(layer, config, *person, home.as_deref())?;
+        let source = Source::new(path.display().to_string(), "");
+        let message = format!("this file of the {layer} configuration is refused: {why}");
+        Some(Problem::error(&source, Span { start: 0, end: 0 }, message))
     }
 
     /// Adds the hooks of every layer to an engine.

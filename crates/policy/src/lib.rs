@@ -17,7 +17,7 @@ mod switch;
 pub mod trust;
 
 pub use closed::{Closed, Fault};
-pub use crosier_layers::Person;
+pub use crosier_layers::{Person, real};
 pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
 pub use loader::{catalog, loader};
 pub use look::{Look, look, switches};
