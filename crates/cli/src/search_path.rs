@@ -138,7 +138,11 @@ fn repository(folder: &Path) -> PathBuf {
 
 /// Replaces a home folder inside the project by the person's own, which the system knows: a repository's settings can set
 /// `HOME`, and what belongs to the person would be looked for among the repository's files.
+/// Files that a person named are used in that person's surroundings, whatever these are.
 pub(crate) fn leave_project(request: &mut Request) {
+    if !request.named.is_empty() {
+        return;
+    }
     let Some(home) = request.homes.home.as_deref().map(crosier_policy::real) else { return };
     let folders = std::iter::once(&request.project).chain(&request.also);
     let is_inside = |folder: &PathBuf| {

@@ -6,7 +6,7 @@ use crosier::config::{Config, LayeredPermissions, Loader, Problem, Problems, Sou
 use crosier::{Builder, Layer};
 
 use crate::behind;
-use crate::discover::Layers;
+use crate::discover::{Layers, RefusedFile};
 
 impl Layers {
     /// Reads the files into one configuration per layer, in order. `loader` is called for every layer; it makes a
@@ -15,7 +15,12 @@ impl Layers {
     /// # Errors
     /// All problems of all files.
     pub fn load(&self, loader: impl Fn() -> Loader) -> Result<Vec<(Layer, Config)>, Problems> {
-        let (configs, problems) = self.load_each(loader);
+        let (mut configs, mut problems) = self.load_each(loader);
+        for RefusedFile { layer, path, why } in self.refuse_behind(&mut configs) {
+            let source = Source::new(path.display().to_string(), "");
+            let message = format!("this file of the {layer} configuration is refused: {why}");
+            problems.push(Problem::error(&source, Span { start: 0, end: 0 }, message));
+        }
         if problems.is_empty() { Ok(configs) } else { Err(problems) }
     }
 
@@ -36,10 +41,6 @@ impl Layers {
             }
             match loader.load() {
                 Ok(config) => {
-                    if let Some(problem) = self.refused_behind(layer, &config) {
-                        problems.push(problem);
-                        continue;
-                    }
                     packs.extend(config.packs.iter().cloned());
                     configs.push((layer, config));
                 }
@@ -49,13 +50,18 @@ impl Layers {
         (configs, problems)
     }
 
-    /// The problem of a file behind a layer that others can change.
-    fn refused_behind(&self, layer: Layer, config: &Config) -> Option<Problem> {
-        let (person, home) = self.person.as_ref()?;
-        let (path, why) = behind::refused(layer, config, *person, home.as_deref())?;
-        let source = Source::new(path.display().to_string(), "");
-        let message = format!("this file of the {layer} configuration is refused: {why}");
-        Some(Problem::error(&source, Span { start: 0, end: 0 }, message))
+    /// Removes the layers that read or run a file that others can change, and returns these files. A host must then fail
+    /// closed, as for a refused file of a layer.
+    pub fn refuse_behind(&self, configs: &mut Vec<(Layer, Config)>) -> Vec<RefusedFile> {
+        let Some((person, home)) = &self.person else { return Vec::new() };
+        let mut all = Vec::new();
+        configs.retain(|(layer, config)| {
+            let found = behind::refused(*layer, config, *person, home.as_deref());
+            let is_fine = found.is_none();
+            all.extend(found.map(|(path, why)| RefusedFile { layer: *layer, path: path.components().collect(), why }));
+            is_fine
+        });
+        all
     }
 
     /// Adds the hooks of every layer to an engine.
