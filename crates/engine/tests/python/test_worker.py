@@ -1503,6 +1503,15 @@ class TheRecord(Case):
         answer = self.importing(f"import ctypes; ctypes.CDLL({str(self.project / 'rules.so')!r})")
         self.assertRefused(answer, "rules.so is compiled code")
 
+    def test_a_package_without_init_is_loaded_when_its_sources_are_recorded(self):
+        files = {"space/rules.py": "from space.deep import words\nx = words.x", "space/deep/words.py": "x = 'deep'"}
+        answer = self.trusted(f"import space.rules\ndef check(event): return {{**{DENIED}, 'reason': space.rules.x}}",
+                              files)
+        self.assertEqual(answer["reply"], {"decision": "deny", "reason": "deep"})
+        self.write("project/space/more.py", self.EVIL)
+        self.worker = self.start()
+        self.assertRefused(self.importing("import space.more", files=files), "space/more.py is not in the record")
+
     def test_a_namespace_package_is_refused(self):
         self.write("project/space/rules.py", self.EVIL)
         self.assertRefused(self.importing("import space"), "space is no python source")
