@@ -102,7 +102,7 @@ impl Run for TryArgs {
             tried.agent = Some((agent, sent, answer));
         }
         if self.json {
-            print::data(&show::json(&tried))?;
+            print::json(&show::json(&tried))?;
         } else {
             print::data(&show::text(&tried))?;
             if let Some(hooks) = hooks.as_ref().filter(|_| self.explain) {
