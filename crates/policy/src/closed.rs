@@ -11,6 +11,12 @@ const ACTS: [&str; 4] = ["PreToolUse", "PermissionRequest", "PreGitWrite", "PreA
 /// The events at which the person is told.
 const TELLS: [&str; 2] = ["UserPromptSubmit", "SessionStart"];
 
+/// Whether the person is told at this event when the policy cannot be relied on.
+#[must_use]
+pub fn tells(event: &str) -> bool {
+    TELLS.contains(&event)
+}
+
 /// No decision can be relied on: actions are denied, the person is told, and other events get no opinion. The layers
 /// that are not at fault still apply.
 #[derive(Debug)]

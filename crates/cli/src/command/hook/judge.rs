@@ -61,6 +61,7 @@ impl HookArgs {
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
+        request.in_full = call.events.iter().any(|event| crosier_policy::tells(event.name()));
         // A repository's settings can set variables for its agent, and not every agent can be recognised by its child
         // process: only the installed line counts.
         if self.config.trust.is_none() {
