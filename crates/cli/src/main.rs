@@ -17,6 +17,7 @@ mod lifeline;
 mod lock;
 mod logbook;
 mod paint;
+mod password;
 mod person;
 mod print;
 mod schema;

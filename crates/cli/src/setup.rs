@@ -43,6 +43,7 @@ pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     request.named = named.to_vec();
     request.homes = homes;
     request.program = std::env::current_exe().ok();
+    search_path::leave_project(&mut request);
     request
 }
 

@@ -7,6 +7,12 @@ use crosier_dialect::say::{DENIED_WHEN_CLOSED, TOLD_WHEN_CLOSED};
 use crate::in_force::Loaded;
 use crate::loader::catalog;
 
+/// Whether the person is told at this event when the policy cannot be relied on.
+#[must_use]
+pub fn tells(event: &str) -> bool {
+    TOLD_WHEN_CLOSED.contains(&event)
+}
+
 /// No decision can be relied on: actions are denied, the person is told, and other events get no opinion. The layers
 /// that are not at fault still apply.
 #[derive(Debug)]

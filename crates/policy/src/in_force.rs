@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crosier::config::{Config, HostSettings, Loader, Problems};
 use crosier::{Builder, Engine, Layer, Sources};
 use crosier_builtins::OwnFiles;
-use crosier_layers::Layers;
+use crosier_layers::{Layers, RefusedFile};
 
 use crate::closed::{Closed, Fault};
 use crate::loader::{catalog, loader_with};
@@ -144,6 +144,9 @@ impl Loading {
         if !problems.is_empty() {
             self.or_close(Err::<(), _>(bad(problems)));
         }
+        for file in layers.refuse_behind(&mut configs) {
+            self.or_close(Err::<(), _>(refused(&file)));
+        }
         if let Err(closed) = trusted.check_loaded() {
             // It is not known which layer read the file that changed.
             configs.retain(|(layer, _)| !is_of_project(*layer));
@@ -207,9 +210,12 @@ fn own_files(request: &Request, layers: &Layers, trusted: &Arc<Trusted>) -> OwnF
 
 /// Fails closed when a file was refused.
 fn refuse(layers: &Layers) -> Result<(), Closed> {
-    let Some(file) = layers.refused.first() else { return Ok(()) };
+    layers.refused.first().map_or(Ok(()), |file| Err(refused(file)))
+}
+
+fn refused(file: &RefusedFile) -> Closed {
     let (layer, path, why) = (file.layer, show::path(&file.path), show::one_line(&file.why));
-    Err(Closed::new(Fault::Refused, format!("the {layer} configuration {path} is refused: {why}")))
+    Closed::new(Fault::Refused, format!("the {layer} configuration {path} is refused: {why}"))
 }
 
 pub(crate) fn bad(problems: Problems) -> Closed {

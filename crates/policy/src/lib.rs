@@ -16,8 +16,8 @@ mod state;
 mod switch;
 pub mod trust;
 
-pub use closed::{Closed, Fault};
-pub use crosier_layers::Person;
+pub use closed::{Closed, Fault, tells};
+pub use crosier_layers::{Person, real};
 pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
 pub use inspection::{Inspection, inspect, switches};
 pub use loader::{catalog, loader};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crosier_protocol::Catalog;
 
+use super::behind;
 use super::builtin::{Builtin, Builtins};
 use super::file::file;
 use super::hook_type::{HookType, HookTypes};
@@ -42,6 +43,9 @@ pub struct Config {
     /// The permissions of this layer and of the earlier ones, for [`Loader::permissions_in_force`] of a later
     /// layer.
     pub permissions: LayeredPermissions,
+    /// The files that were read besides the sources, if this is the managed or the user's layer: packs, scripts, and
+    /// rules of built-in hooks.
+    pub files: Vec<PathBuf>,
     /// Warnings about what is allowed but probably not intended.
     pub warnings: Problems,
     /// Every hook with its position, including disabled ones.
@@ -320,6 +324,10 @@ impl Loader {
                 layer: self.layer,
             };
             file(&mut reader, &mut context, node, &mut config);
+        }
+        if matches!(self.layer, Layer::Managed | Layer::User) {
+            let inputs = self.sources.iter().flatten().map(|input| input.source.name.as_str());
+            config.files = behind::files(&documents, inputs);
         }
         config.packs = packs.read.into_iter().map(|(name, _)| name).collect();
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);

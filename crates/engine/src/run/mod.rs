@@ -20,6 +20,7 @@ mod command;
 )]
 mod environment;
 mod executor;
+mod inherited;
 #[cfg(feature = "process")]
 mod lock;
 #[cfg(not(feature = "process"))]
@@ -61,7 +62,7 @@ use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass, ServiceCa
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
-pub use environment::is_secret_or_loader;
+pub use inherited::is_secret_or_loader;
 pub(crate) use executor::block_on;
 #[cfg(not(feature = "process"))]
 pub(crate) use no_processes::Processes;

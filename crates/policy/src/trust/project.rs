@@ -78,7 +78,9 @@ impl TrustedFolder {
         let mut finder = Finder::new(&self.folder);
         let mut files = self.files.iter().zip(&self.stamps).filter(|(file, _)| is_wanted(file));
         let changed = files.find(|(file, stamp)| match file.kind {
-            Kind::Venv => compare::compare_file(&mut finder, &self.folder, file).is_err(),
+            Kind::Venv => {
+                compare::compare_file(&mut finder, &self.folder, file, Venvs::InFull).is_err()
+            }
             _ => finder.find(&file.path).map(|found| found.map(|found| found.stamp)) != Ok(**stamp),
         });
         changed.map(|(file, _)| file)
@@ -264,7 +266,8 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
     }));
     for folder in &found.folders {
         if found.known.contains(folder) {
-            match compare_with_record(&found, folder, Venvs::Later) {
+            let venvs = if request.in_full { Venvs::InFull } else { Venvs::ByStamp };
+            match compare_with_record(&found, folder, venvs) {
                 Ok((files, stamps)) => {
                     let home = request.homes.home.as_deref();
                     project.trusted.folders.push(TrustedFolder::new(folder, home, files, stamps));
@@ -301,6 +304,10 @@ fn compare_with_record(
         }
     })?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
+        // From now on every comparison finds it.
+        if record.forget_venv(&difference.path) {
+            records.remember(&record);
+        }
         format!(
             "{} {}; to review it: crosier trust --diff {word}",
             show::one_line(&difference.path),
@@ -359,7 +366,8 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
     }
     for (folder, files) in all {
         let mut finder = Finder::new(&folder);
-        let compared = files.iter().map(|file| compare::compare_file(&mut finder, &folder, file));
+        let compared =
+            files.iter().map(|file| compare::compare_file(&mut finder, &folder, file, Venvs::InFull));
         let stamps = compared
             .collect::<Result<Vec<_>, _>>()
             .map_err(|difference| changed(&folder, &difference.path, &difference.what))?;
@@ -393,7 +401,7 @@ pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> 
     let mut standings = Vec::new();
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let standing = match compare_with_record(&found, folder, Venvs::Now) {
+            let standing = match compare_with_record(&found, folder, Venvs::InFull) {
                 Ok(_) => Standing::Trusted,
                 Err(why) => Standing::Closed(why),
             };

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use crate::paint::{Paint, Tone};
-use crate::print::one_line;
+use crate::print::{self, one_line};
 use crate::text::{columns, cut, wrap};
 use crate::{environment, paint};
 
@@ -103,7 +103,7 @@ impl Layout {
 
 /// The record as JSON, on one line.
 pub(super) fn json(record: &Record) -> String {
-    serde_json::to_string(record).unwrap_or_default()
+    print::escaped_json(&serde_json::to_string(record).unwrap_or_default())
 }
 
 /// The decision as a word of at most five letters, and its colour.

@@ -2,12 +2,12 @@
 
 use crosier_log::Stats;
 
-use crate::print::one_line;
+use crate::print::{self, one_line};
 use crate::setup::count;
 use crate::table;
 
 pub(super) fn json(stats: &Stats) -> String {
-    serde_json::to_string_pretty(stats).unwrap_or_default()
+    print::escaped_json(&serde_json::to_string_pretty(stats).unwrap_or_default())
 }
 
 pub(super) fn text(stats: &Stats) -> String {

@@ -102,7 +102,7 @@ impl Run for TryArgs {
             trial.agent = Some((agent, sent, answer));
         }
         if self.json {
-            print::data(&show::json(&trial))?;
+            print::json(&show::json(&trial))?;
         } else {
             print::data(&show::text(&trial))?;
             if let Some(hooks) = hooks.as_ref().filter(|_| self.explain) {

@@ -49,10 +49,80 @@ fn a_variable_trusts_nothing_below_an_agent() {
     };
     assert!(!is_trusted(&more));
     assert!(!is_trusted(&more[1..2]), "not every agent can be recognised");
-    assert!(is_trusted(&more[1..]), "in CI there need not be an agent");
+    assert!(!is_trusted(&more[1..]), "neither in CI: a repository can set that too");
     let words = ["claude", "--trust", &digest];
     let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), &more[..1]).exits(0);
     assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+}
+
+/// What a guard of the person says, with variables that a repository made the agent set. `guard` is a script that says a
+/// reason to deny.
+fn reason_of_own_guard(machine: &Machine, guard: &str, words: &[&str], more: &[(&str, &str)]) -> String {
+    machine.write(
+        "home/.config/crosier/crosier.yaml",
+        "hooks: {PreToolUse: [{name: own, matcher: Bash, argv: [./guard]}]}\n",
+    );
+    let path = machine.write("home/.config/crosier/guard", guard);
+    machine.set_mode("home/.config/crosier/guard", 0o755);
+    assert!(path.exists());
+    let words: Vec<&str> = std::iter::once("claude").chain(words.iter().copied()).collect();
+    let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), more).exits(0);
+    if ran.stdout.is_empty() {
+        return String::new();
+    }
+    ran.json()["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_exported_function_does_not_take_the_place_of_a_command() {
+    let machine = Machine::new();
+    let guard = "#!/bin/bash\nif grep -q ls; then echo '{\"decision\": \"deny\", \"reason\": \"own\"}'; fi\n";
+    for more in [&[][..], &[("BASH_FUNC_grep%%", "() { return 1; }")]] {
+        assert_eq!(reason_of_own_guard(&machine, guard, &[], more), "own", "{more:?}");
+    }
+}
+
+#[test]
+fn variables_do_not_lead_the_programs_of_a_guard_into_the_project() {
+    let machine = Machine::new();
+    let (config, state) = (machine.path("home/.config/crosier"), machine.path("home/.local/state/crosier"));
+    let homes = ["--config-home", config.to_str().unwrap(), "--state-home", state.to_str().unwrap()];
+    let evil = machine.path("project/evil");
+    fs::create_dir_all(&evil).unwrap();
+    std::os::unix::fs::symlink(&evil, machine.path("link")).unwrap();
+    let link = machine.path("link");
+    for (name, value, left) in [
+        ("HOME", evil.to_str().unwrap(), None),
+        ("HOME", link.to_str().unwrap(), None),
+        ("PYTHONUSERBASE", evil.to_str().unwrap(), Some("")),
+        ("GEM_HOME", evil.to_str().unwrap(), Some("")),
+        ("XDG_DATA_DIRS", &format!("/usr/share:{}:/opt", evil.display()), Some("/usr/share:/opt")),
+        ("XDG_CONFIG_DIRS", "evil/etc:/etc/xdg", Some("/etc/xdg")),
+        ("PATH", &format!("/usr/bin:{}:.::/bin", evil.display()), Some("/usr/bin:/bin")),
+        ("SHELL", "/bin/sh", Some("/bin/sh")),
+        ("EDITOR", "vi", Some("vi")),
+        ("MY_PLACE", evil.to_str().unwrap(), evil.to_str()),
+    ] {
+        let guard = format!(
+            "#!/bin/sh\necho '{{\"decision\": \"deny\", \"reason\": \"it is '\"${{{name}-}}\"'\"}}'\n"
+        );
+        let said = reason_of_own_guard(&machine, &guard, &homes, &[(name, value)]);
+        match left {
+            Some(left) => assert_eq!(said, format!("it is {left}"), "{name}={value}"),
+            None => assert!(said.starts_with("it is") && !said.contains("evil"), "{name}={value}: {said}"),
+        }
+    }
+}
+
+#[test]
+fn a_home_in_the_project_does_not_make_the_persons_files_vanish() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("project/evil")).unwrap();
+    for home in ["project/evil", "project"] {
+        let home = machine.path(home);
+        let said = reason_of_own_guard(&machine, "#!/bin/sh\n", &[], &[("HOME", home.to_str().unwrap())]);
+        assert!(said.contains("it is inside the project folder"), "{said}");
+    }
 }
 
 #[test]
