@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::super::os::{self, Readiness};
 use super::super::process::{Lines, ReadResult, Start, read};
@@ -23,6 +23,9 @@ const ONE_PIECE: usize = 64 * 1024;
 const MAX_PIECES: usize = 32;
 /// How many printed bytes of a call are kept for its last message.
 const MAX_PRINTED: usize = 64 * 1024;
+
+/// How long to wait for an answer without sleeping, when a whole process waits for it.
+const AWAKE: Duration = Duration::from_micros(150);
 
 /// A request that was sent and not answered yet.
 #[derive(Debug, Clone, Copy)]
@@ -207,6 +210,7 @@ impl Connection {
         id: u64,
         limits: &CallLimits<'_>,
     ) -> Option<Result<Response, CallError>> {
+        self.process.wait_awake(limits.deadline.min(Instant::now() + AWAKE));
         let ready = self.process.wait(limits, false).ok()?;
         if !ready.stdout || ready.exited || self.read_responses() {
             return None;

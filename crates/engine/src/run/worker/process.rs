@@ -76,6 +76,14 @@ impl Process {
             .map_err(|error| Cause::Broken(format!("its worker could not be waited for: {error}")))
     }
 
+    /// Waits for an answer without sleeping: a processor that sleeps takes longer to wake up than most hooks take to
+    /// answer. Other threads and processes run meanwhile.
+    pub(super) fn wait_awake(&self, until: Instant) {
+        while os::available(&self.stdout) == 0 && Instant::now() < until {
+            std::thread::yield_now();
+        }
+    }
+
     /// Whether it has neither exited nor written anything without a request; an error when the call was
     /// cancelled. One poll checks all of that, because every call has to do this.
     pub(super) fn is_quiet(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
