@@ -17,6 +17,7 @@ use crate::message::{self, Id, Incoming};
 use crate::method;
 use crate::news::Subscription;
 use crate::outbox::Outbox;
+use crate::peer::Compared;
 use crate::server::Server;
 use crate::view::{Site, View};
 use crate::{MAX_IN_FLIGHT, params::Params};
@@ -62,8 +63,8 @@ pub(crate) struct Connection {
     in_flight: Arc<Semaphore>,
     /// Whether the client has closed its sending half.
     is_half_closed: AtomicBool,
-    /// Why a client on the socket is not served.
-    refusal: Option<String>,
+    /// Of a client on the socket.
+    pub(crate) confinement: Compared,
     me: Weak<Self>,
 }
 
@@ -81,12 +82,13 @@ pub(crate) struct Request {
 pub(crate) type MethodResult = Result<String, RpcError>;
 
 impl Connection {
-    /// Serves a client until it disconnects or the server ends. A refused client gets the refusal for every request.
+    /// Serves a client until it disconnects or the server ends. A client that is too confined gets a refusal for every
+    /// request.
     pub(crate) async fn serve(
         server: Arc<Server>,
         stream: UnixStream,
         origin: Origin,
-        refusal: Option<String>,
+        confinement: Compared,
     ) {
         let stream = Arc::new(stream);
         let connection = Arc::new_cyclic(|me| Self {
@@ -102,7 +104,7 @@ impl Connection {
             under_way: Mutex::default(),
             in_flight: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             is_half_closed: AtomicBool::new(false),
-            refusal,
+            confinement,
             me: Weak::clone(me),
         });
         let writer = tokio::spawn({
@@ -212,7 +214,7 @@ impl Connection {
 
     /// Why requests of this client are refused, if they are.
     fn refused(&self) -> Option<RpcError> {
-        match (&self.refusal, self.server.is_stopping()) {
+        match (&self.confinement.refusal, self.server.is_stopping()) {
             (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
             (None, true) => Some(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down")),
             (None, false) => None,

@@ -163,11 +163,12 @@ fn hello_result() -> Value {
         true,
     );
     closed(
-        &["protocol", "server", "proof", "limits", "config", "problems"],
+        &["protocol", "server", "proof", "confined", "limits", "config", "problems"],
         [
             ("protocol", integer()),
             ("server", server),
             ("proof", or_null(json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }))),
+            ("confined", or_null(text())),
             ("limits", limits),
             ("config", json!({ "type": "array", "items": text() })),
             ("problems", json!({ "type": "array" })),
