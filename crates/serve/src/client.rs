@@ -153,7 +153,10 @@ impl PythonRunner for Borrower {
         }
         match conversation.finish(asked, Patience::while_alive(call.deadline), &stops) {
             Ok(result) => {
-                self.free.lock().unwrap_or_else(PoisonError::into_inner).push(Daemon { conversation, unchecked: None });
+                self.free
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(Daemon { conversation, unchecked: None });
                 result_of(&result)
             }
             Err(Trouble::Refused { message, begun }) => Err(NotHere { why: message, may_have_begun: begun }),
@@ -168,4 +171,3 @@ impl PythonRunner for Borrower {
         }
     }
 }
-

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::callback::Calls;
 use crate::error::{ErrorKind, RpcError};
 use crate::line::{Line, Lines};
-use crate::message::{self, Id, Incoming};
+use crate::message::{self, Answered, Id, Incoming, Unreadable};
 use crate::method;
 use crate::news::Subscription;
 use crate::outbox::Outbox;
@@ -133,7 +133,8 @@ impl Connection {
                     Line::TooLong => {
                         let message =
                             format!("a line may have {} bytes; the rest of it is not read", crate::MAX_LINE);
-                        Err((None, RpcError::new(ErrorKind::TooLarge, message)))
+                        let error = RpcError::new(ErrorKind::TooLarge, message);
+                        Err(Unreadable { id: None, error, answer: None })
                     }
                 };
                 if !self.take(line, &mut ahead).await {
@@ -222,11 +223,11 @@ impl Connection {
     }
 
     /// Handles one message. Returns false when the connection must be closed.
-    async fn take(&self, line: Result<Incoming, message::Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
+    async fn take(&self, line: Result<Incoming, Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
         match line {
-            Err((id, error)) => {
-                self.fail_calls(error.kind);
-                self.outbox.send(error_line(id.as_ref(), &error));
+            Err(unreadable) => {
+                self.outbox.send(error_line(unreadable.id.as_ref(), &unreadable.error));
+                self.fail_calls(&unreadable);
                 // Unlike requests, these answers need no permit: instead, nothing is read until the client reads.
                 self.outbox.has_room().await;
                 true
@@ -265,9 +266,16 @@ impl Connection {
         }
     }
 
-    /// Fails all open calls: a line that cannot be read may have been the answer to one.
-    fn fail_calls(&self, kind: ErrorKind) {
-        let failure = match kind {
+    /// Fails all open calls, or the one that is meant: a line that cannot be read may have been the answer to one.
+    fn fail_calls(&self, Unreadable { error, answer, .. }: &Unreadable) {
+        if let Some((id, results)) = answer {
+            let why = format!("the client sent something else than an answer: {}", error.message());
+            return match id {
+                Some(id) => drop(self.calls.answer(id, Answered::Unclear(why, results.clone()))),
+                None => self.calls.answer_all(&why, results),
+            };
+        }
+        let failure = match error.kind {
             ErrorKind::Parse => {
                 Failure::bad_output("the client sent a line that is not JSON while it was called")
             }

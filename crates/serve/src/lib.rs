@@ -28,6 +28,7 @@ mod conversation;
 mod error;
 mod host;
 mod http;
+mod http_head;
 mod key;
 mod lent;
 mod line;

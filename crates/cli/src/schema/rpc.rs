@@ -38,7 +38,10 @@ pub(crate) fn rpc() -> Value {
 }
 
 fn methods() -> Vec<(&'static str, Value, Value)> {
-    let outcome = || closed(&["outcome"], [("outcome", json!({ "$ref": "outcome.json" }))], true);
+    let outcome = || {
+        let problems = about(json!({ "type": "array" }), "of a place that `hello` did not name");
+        closed(&["outcome"], [("outcome", json!({ "$ref": "outcome.json" })), ("problems", problems)], true)
+    };
     vec![
         ("hello", hello(), hello_result()),
         ("fire", fire(), outcome()),
@@ -250,8 +253,8 @@ fn python() -> Value {
             ("deadline_ms", integer()),
             ("timeout_ms", integer()),
             ("hook", text()),
-            ("phase", integer()),
-            ("pass", integer()),
+            ("phase", json!({ "enum": [1, 2] })),
+            ("pass", json!({ "enum": [1, 2] })),
         ],
         false,
     )

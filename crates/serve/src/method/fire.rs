@@ -88,6 +88,8 @@ struct Running {
     site: Site,
     event: Event,
     relay: Option<Arc<Relay>>,
+    /// What the person should know about the place of the event, if `hello` has not told it.
+    problems: Option<Json>,
     request: Request,
     _under_way: PendingFire,
 }
@@ -114,8 +116,10 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     let mut work: OutcomeFuture = Box::pin(FIRE.scope(fire, work));
     let running = Running {
         connection: Arc::clone(connection),
-        site,
         event,
+        problems: (connection.defaults.get().is_none_or(|known| known.place != site.place))
+            .then_some(ready.problems),
+        site,
         relay: ready.relay,
         _under_way: connection.server.begin_fire(),
         request,
@@ -144,6 +148,7 @@ fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<PreparedFi
     let listens = connection.is_listening() || connection.server.has_listeners();
     let ready =
         connection.lock_view().engine(&site, &connection.server, &Arc::downgrade(connection), listens)?;
+    let ready = ready.trusted()?;
     let event = fire.event(&ready.engine)?;
     Ok((site, ready, event, fire.deadline))
 }
@@ -236,8 +241,11 @@ impl Running {
         }
         let server: &Arc<Server> = &self.connection.server;
         let (Ok(outcome) | Err(outcome)) = &judged;
-        news::outcome(&self.connection, server, &self.event, outcome);
-        let result = answer_of(&judged);
+        // What was decided when the deadline passed must not look as if all hooks had spoken.
+        if judged.is_ok() {
+            news::outcome(&self.connection, server, &self.event, outcome);
+        }
+        let result = answer_of(&judged, self.problems.as_ref());
         let took = self.request.received.elapsed();
         let (connection, place, event) =
             (Arc::clone(&self.connection), self.site.place.clone(), self.event.clone());
@@ -252,10 +260,12 @@ impl Running {
     }
 }
 
-/// The result of a fire, or the error of one whose deadline passed.
-pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>) -> MethodResult {
+/// The result of a fire, with the problems of its place; or the error of one whose deadline passed.
+pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>, problems: Option<&Json>) -> MethodResult {
+    let problems = problems.filter(|problems| problems.text() != "[]");
+    let problems = problems.map(|problems| format!(r#","problems":{}"#, problems.text())).unwrap_or_default();
     match judged {
-        Ok(outcome) => Ok(format!(r#"{{"outcome":{}}}"#, outcome.to_json().text())),
+        Ok(outcome) => Ok(format!(r#"{{"outcome":{}{problems}}}"#, outcome.to_json().text())),
         Err(so_far) => {
             let message = "the deadline of the event passed before every hook had answered";
             Err(RpcError::new(ErrorKind::Deadline, message).with("outcome", so_far.to_json()))

@@ -94,10 +94,8 @@ impl ResponseReader {
             ),
             _ => return Err(format!("its worker answered with the status {status}, which is not known")),
         };
-        self.notes = Notes {
-            has_imported: status & Notes::IMPORTED != 0,
-            is_spoiled: status & Notes::SPOILED != 0,
-        };
+        self.notes =
+            Notes { has_imported: status & Notes::IMPORTED != 0, is_spoiled: status & Notes::SPOILED != 0 };
         self.bytes.drain(..HEAD + length);
         Ok(Some(response))
     }

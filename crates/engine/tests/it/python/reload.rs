@@ -150,7 +150,8 @@ fn a_neighbour_that_is_imported_during_a_call_is_picked_up_when_it_changes() {
 #[test]
 fn a_change_whose_time_was_set_back_is_picked_up() {
     each_way(|lab| {
-        let code = |word: &str| format!("from crosier import deny\ndef check(event): return deny('{word}')\n");
+        let code =
+            |word: &str| format!("from crosier import deny\ndef check(event): return deny('{word}')\n");
         change(lab, "guard.py", &code("old"), 0);
         let engine = lab.engine([lab.guard(lab.spec("guard.check"))]);
         assert_eq!(lab.fire(&engine, tool("Bash")).reason.as_deref(), Some("old"));
