@@ -180,8 +180,9 @@ fn half_a_request_is_not_waited_for() {
 #[test]
 fn what_is_no_http_is_a_refusal_too_once_the_token_is_read() {
     let web = Web::new();
-    let event =
-        r#"{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/","tool_name":"Bash","tool_input":{}}"#;
+    let event = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s",
+        "cwd": web.home.lab.path("project"), "tool_name": "Bash", "tool_input": {}});
+    let event = event.to_string();
     let sent = |path: &str, token: &str, broken: &str| {
         let (host, length) = (&web.address, event.len());
         let head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");

@@ -103,7 +103,8 @@ fn a_project_whose_hooks_are_not_trusted_is_told() {
     assert_eq!(result["outcome"]["decision"], Value::Null);
     assert!(result["problems"][0]["message"].as_str().unwrap().contains("crosier trust"), "{result}");
     // A place without any configuration is no problem.
-    let here = json!({"event": "Stop", "input": {}, "project": home.lab.path("config")});
+    let here = json!({"event": "Stop", "input": {}, "project": home.lab.path("other")});
+    std::fs::create_dir(home.lab.path("other")).unwrap();
     client.result("hook.remove", json!({"hook": "own"}));
     assert!(client.result("fire", here).get("problems").is_none());
 }
