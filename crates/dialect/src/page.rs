@@ -171,8 +171,9 @@ fn effects(agent: &Agent) -> String {
 }
 
 fn resumes(agent: &Agent) -> String {
-    let can_resume =
-        |entry: &AgentEvent| matches!(entry.effects.delivery(Effect::Resume), Delivery::Send(_) | Delivery::SendAlone(_));
+    let can_resume = |entry: &AgentEvent| {
+        matches!(entry.effects.delivery(Effect::Resume), Delivery::Send(_) | Delivery::SendAlone(_))
+    };
     if !agent.events.iter().any(can_resume) {
         return String::new();
     }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crosier::config::{Config, HostSettings, Loader, Problems};
-use crosier::{Builder, Engine, Layer, Sources};
+use crosier::{Builder, Engine, Handler, Layer, Sources};
 use crosier_builtins::OwnFiles;
-use crosier_layers::{Layers, RefusedFile};
+use crosier_layers::{Layers, Places, RefusedFile};
 
 use crate::closed::{Closed, Fault};
 use crate::loader::{catalog, loader_with};
@@ -169,7 +169,10 @@ impl Loading {
             // Without a usable state folder, nothing is switched off.
             StateFolder::Missing | StateFolder::Refused(_) => Vec::new(),
         };
-        let settings = settings(&configs);
+        let mut settings = settings(&configs);
+        if is_named && settings.daemon.is_none() && calls_python(&configs) {
+            settings.daemon = daemon_of_user(&places, make());
+        }
         if request.self_guard == SelfGuard::On && settings.self_guard != Some(false) {
             match self_guard(request, make(), &configs) {
                 Ok(config) => configs.push((Layer::Host, config)),
@@ -274,6 +277,28 @@ fn settings(configs: &[(Layer, Config)]) -> HostSettings {
         }
     }
     all
+}
+
+/// Whether a daemon would be of use.
+fn calls_python(configs: &[(Layer, Config)]) -> bool {
+    let mut hooks = configs.iter().flat_map(|(_, config)| &config.hooks);
+    hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
+}
+
+/// What the user's own file says about the daemon, when files were named instead of it: they replace its hooks, and not
+/// what a person says about the processes on the machine. A file that cannot be read may say `off`.
+fn daemon_of_user(places: &Places, loader: Loader) -> Option<bool> {
+    let layers = Layers::of_machine(places);
+    if layers.refused.iter().any(|file| file.layer == Layer::User) {
+        return Some(false);
+    }
+    let file = layers.files.into_iter().find(|file| file.layer == Layer::User)?;
+    if !file.bytes.windows("daemon".len()).any(|word| word == b"daemon") {
+        return None;
+    }
+    let folder = file.path.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+    let loader = loader.layer(Layer::User).bytes(&file.path.display().to_string(), file.bytes, folder);
+    loader.load().map_or(Some(false), |config| config.settings.daemon)
 }
 
 /// The hook that keeps agents from changing Crosier itself.

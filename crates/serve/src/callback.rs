@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use crosier::protocol::ordered::Value;
-use crosier::{Answer, BoxFuture, EventKind, Failure, FailureKind, Pass, Reply, Service, ServiceCall};
+use crosier::{Answer, BoxFuture, EventKind, Failure, FailureKind, Json, Pass, Reply, Service, ServiceCall};
 use tokio::sync::oneshot;
 
 use crate::MAX_REPLY;
+/// How many characters are kept of the reason of a denial in something that is not accepted as a reply.
+const MAX_REASON: usize = 2_000;
 use crate::connection::Connection;
 use crate::message::{Answered, Id};
 
@@ -57,6 +59,13 @@ impl Calls {
         let Id::Text(id) = id else { return false };
         let waiting = self.lock().remove(id);
         waiting.is_some_and(|waiting| waiting.tell.send(Ok(answered)).is_ok())
+    }
+
+    /// Answers every open call: it is not known which one was meant.
+    pub(crate) fn answer_all(&self, why: &str, results: &[Json]) {
+        for (_, waiting) in std::mem::take(&mut *self.lock()) {
+            let _ = waiting.tell.send(Ok(Answered::Unclear(why.to_owned(), results.to_vec())));
+        }
     }
 
     /// How many hooks a fire made inside this call is nested in. `None` when the call is not open.
@@ -154,10 +163,30 @@ fn read(answered: Answered, kind: &EventKind) -> Answer {
     match answered {
         Answered::Result(reply) if reply.text().len() > MAX_REPLY => {
             let detail = format!("the reply has {} bytes; {MAX_REPLY} are accepted", reply.text().len());
-            Failure::new(FailureKind::Oversize, detail).into()
+            Answer::failed(denial_in(&reply, kind), Failure::new(FailureKind::Oversize, detail))
         }
         Answered::Result(reply) => Reply::decode(reply.text().as_bytes(), kind).into(),
         Answered::Error(message) => Failure::error(message.chars().take(2000).collect::<String>()).into(),
-        Answered::Unclear(why) => Failure::bad_output(why).into(),
+        Answered::Unclear(why, results) => {
+            let denials = results.iter().map(|result| denial_in(result, kind));
+            let denial = denials.into_iter().find(Reply::denies).unwrap_or_default();
+            Answer::failed(denial, Failure::bad_output(why))
+        }
     }
+}
+
+/// The denial in something that is not accepted as a reply: it counts anyhow. Nothing else in it does.
+fn denial_in(reply: &Json, kind: &EventKind) -> Reply {
+    let denial = Reply::decode(reply.text().as_bytes(), kind).ok().and_then(Reply::denial_only);
+    denial
+        .map(|denial| {
+            denial.with(|effects| {
+                if let Some(reason) = effects.opinion.as_mut().and_then(|opinion| opinion.reason.as_mut())
+                    && let Some((end, _)) = reason.char_indices().nth(MAX_REASON)
+                {
+                    reason.truncate(end);
+                }
+            })
+        })
+        .unwrap_or_default()
 }

@@ -13,9 +13,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use crate::callback::Calls;
 use crate::error::{ErrorKind, RpcError};
 use crate::line::{Line, Lines};
-use crate::message::{self, Id, Incoming};
+use crate::message::{self, Answered, Id, Incoming, Unreadable};
 use crate::method;
 use crate::outbox::Outbox;
+use crate::peer::Compared;
 use crate::server::Server;
 use crate::updates::Subscription;
 use crate::view::{FireContext, View};
@@ -62,8 +63,8 @@ pub(crate) struct Connection {
     in_flight: Arc<Semaphore>,
     /// Whether the client has closed its sending half.
     is_half_closed: AtomicBool,
-    /// Why a client on the socket is not served.
-    refusal: Option<String>,
+    /// Of a client on the socket.
+    pub(crate) confinement: Compared,
     weak_self: Weak<Self>,
 }
 
@@ -81,12 +82,13 @@ pub(crate) struct Request {
 pub(crate) type MethodResult = Result<String, RpcError>;
 
 impl Connection {
-    /// Serves a client until it disconnects or the server ends. A refused client gets the refusal for every request.
+    /// Serves a client until it disconnects or the server ends. A client that is too confined gets a refusal for every
+    /// request.
     pub(crate) async fn serve(
         server: Arc<Server>,
         stream: UnixStream,
         origin: Origin,
-        refusal: Option<String>,
+        confinement: Compared,
     ) {
         let stream = Arc::new(stream);
         let connection = Arc::new_cyclic(|weak_self| Self {
@@ -102,7 +104,7 @@ impl Connection {
             cancellers: Mutex::default(),
             in_flight: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             is_half_closed: AtomicBool::new(false),
-            refusal,
+            confinement,
             weak_self: Weak::clone(weak_self),
         });
         let writer = tokio::spawn({
@@ -131,7 +133,8 @@ impl Connection {
                     Line::TooLong => {
                         let message =
                             format!("a line may have {} bytes; the rest of it is not read", crate::MAX_LINE);
-                        Err((None, RpcError::new(ErrorKind::TooLarge, message)))
+                        let error = RpcError::new(ErrorKind::TooLarge, message);
+                        Err(Unreadable { id: None, error, answer: None })
                     }
                 };
                 if !self.take(line, &mut ahead).await {
@@ -212,7 +215,7 @@ impl Connection {
 
     /// Why requests of this client are refused, if they are.
     fn refused(&self) -> Option<RpcError> {
-        match (&self.refusal, self.server.is_stopping()) {
+        match (&self.confinement.refusal, self.server.is_stopping()) {
             (Some(why), _) => Some(RpcError::new(ErrorKind::Confined, why.clone())),
             (None, true) => Some(RpcError::new(ErrorKind::ShuttingDown, "the server is shutting down")),
             (None, false) => None,
@@ -220,11 +223,11 @@ impl Connection {
     }
 
     /// Handles one message. Returns false when the connection must be closed.
-    async fn take(&self, line: Result<Incoming, message::Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
+    async fn take(&self, line: Result<Incoming, Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
         match line {
-            Err((id, error)) => {
-                self.fail_calls(error.kind);
-                self.outbox.send(error_line(id.as_ref(), &error));
+            Err(unreadable) => {
+                self.outbox.send(error_line(unreadable.id.as_ref(), &unreadable.error));
+                self.fail_calls(&unreadable);
                 // Unlike requests, these answers need no permit: instead, nothing is read until the client reads.
                 self.outbox.has_room().await;
                 true
@@ -263,9 +266,16 @@ impl Connection {
         }
     }
 
-    /// Fails all open calls: a line that cannot be read may have been the answer to one.
-    fn fail_calls(&self, kind: ErrorKind) {
-        let failure = match kind {
+    /// Fails all open calls, or the one that is meant: a line that cannot be read may have been the answer to one.
+    fn fail_calls(&self, Unreadable { error, answer, .. }: &Unreadable) {
+        if let Some((id, results)) = answer {
+            let why = format!("the client sent something else than an answer: {}", error.message());
+            return match id {
+                Some(id) => drop(self.calls.answer(id, Answered::Unclear(why, results.clone()))),
+                None => self.calls.answer_all(&why, results),
+            };
+        }
+        let failure = match error.kind {
             ErrorKind::Parse => {
                 Failure::bad_output("the client sent a line that is not JSON while it was called")
             }

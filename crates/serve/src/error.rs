@@ -97,6 +97,10 @@ impl RpcError {
         self
     }
 
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The error object.
     pub(crate) fn to_json(&self) -> String {
         let mut data = format!("{{\"kind\":\"{}\"", self.kind.word());

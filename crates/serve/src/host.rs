@@ -92,6 +92,8 @@ pub struct Loaded {
     pub switched_off: Vec<String>,
     /// Problems to show to the client's user, as a list.
     pub problems: Json,
+    /// Why no hook is in force, if there are some that a person has not trusted.
+    pub untrusted: Option<String>,
 }
 
 impl Loaded {
@@ -104,6 +106,7 @@ impl Loaded {
             files,
             switched_off: Vec::new(),
             problems: Json::from(crosier::protocol::json!([])),
+            untrusted: None,
         }
     }
 }

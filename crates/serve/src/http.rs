@@ -6,7 +6,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crosier::Json;
@@ -24,6 +25,7 @@ use crate::MAX_LINE;
 use crate::connection::MethodResult;
 use crate::error::{ErrorKind, RpcError};
 use crate::host::{ConfigLocation, ConfigSource, HookRequest};
+use crate::http_head::{Head, Held, MAX_HEAD, drain};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
@@ -36,8 +38,6 @@ const REQUEST_WITHIN: Duration = Duration::from_secs(10);
 const MAX_CONNECTIONS: usize = 64;
 /// The maximum number of connections at once, including those that are only told that there are too many.
 const MAX_HEARD: usize = 1024;
-/// The longest head of a request.
-const MAX_HEAD: usize = 32 * 1024;
 
 /// A loopback address and its port; port 0 means any free port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,56 +105,77 @@ struct Fault(StatusCode, String);
 impl Service {
     async fn serve(self: Arc<Self>, mut stream: TcpStream, too_many: bool) {
         let until = Instant::now() + REQUEST_WITHIN;
-        match tokio::time::timeout_at(until, whole_head(&stream)).await {
-            Ok(true) => {}
-            Ok(false) => return,
+        let head = match tokio::time::timeout_at(until, Head::arrived(&stream)).await {
+            Ok(Some(head)) => head,
+            Ok(None) => return,
             Err(_) => {
-                let mut head = vec![0; MAX_HEAD];
-                // Read what was sent: closing a socket with unread data resets it, and the answer would be lost.
-                let count = stream.try_read(&mut head).unwrap_or(0);
-                head.truncate(count);
-                let _ = stream.write_all(self.late(&head).await.as_bytes()).await;
+                let head = Head::so_far(&stream);
+                let answer = self.refusal(&head, "the request did not arrive in time").await;
+                let late = || with_length("408 Request Timeout", "");
+                let _ = stream.write_all(answer.unwrap_or_else(late).as_bytes()).await;
                 let _ = stream.shutdown().await;
                 return;
             }
-        }
+        };
         // A server that is shutting down waits until the answer is written.
         let under_way = Arc::new(OnceLock::new());
         let kept = Arc::clone(&under_way);
-        let answer = hyper::service::service_fn(move |request| {
-            let (service, under_way) = (Arc::clone(&self), Arc::clone(&under_way));
-            async move {
-                let answer = service.answer(request, too_many, until, &under_way).await;
-                Ok::<_, std::convert::Infallible>(answer)
+        let (is_served, held_back) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(Vec::new())));
+        let answer = hyper::service::service_fn({
+            let (service, is_served) = (Arc::clone(&self), Arc::clone(&is_served));
+            move |request| {
+                is_served.store(true, Ordering::SeqCst);
+                let (service, under_way) = (Arc::clone(&service), Arc::clone(&under_way));
+                async move {
+                    let answer = service.answer(request, too_many, until, &under_way).await;
+                    Ok::<_, std::convert::Infallible>(answer)
+                }
             }
         });
         let mut http = hyper::server::conn::http1::Builder::new();
         http.keep_alive(false).max_buf_size(MAX_HEAD * 2);
-        let _ = http.serve_connection(TokioIo::new(stream), answer).await;
+        let stream = Arc::new(stream);
+        let held = Held {
+            stream: Arc::clone(&stream),
+            is_served: Arc::clone(&is_served),
+            held_back: Arc::clone(&held_back),
+        };
+        let connection = http.serve_connection(TokioIo::new(held), answer);
+        // What the library still waits for, such as a request after empty lines, must arrive in time as well.
+        let over = async {
+            tokio::time::sleep_until(until).await;
+            if is_served.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            _ = connection => {}
+            () = over => {}
+        }
         drop(kept);
+        if let Some(mut stream) = Arc::into_inner(stream).filter(|_| !is_served.load(Ordering::SeqCst)) {
+            let library = std::mem::take(&mut *held_back.lock().unwrap_or_else(PoisonError::into_inner));
+            let answer = match self.refusal(&head, "the request is not valid HTTP").await {
+                Some(refusal) => refusal.into_bytes(),
+                None if library.is_empty() => with_length("408 Request Timeout", "").into_bytes(),
+                None => library,
+            };
+            let _ = stream.write_all(&answer).await;
+            let _ = stream.shutdown().await;
+            drain(stream).await;
+        }
     }
 
-    /// The answer when the head of a request did not arrive in time. An agent that has sent the token still gets a
-    /// refusal in its own format.
-    async fn late(&self, head: &[u8]) -> String {
-        let head = String::from_utf8_lossy(head);
-        let mut lines = head.split_inclusive("\r\n").filter_map(|line| line.strip_suffix("\r\n"));
-        let path = lines.next().and_then(|line| line.split(' ').nth(1)).unwrap_or_default();
-        let path = path.split('?').next().unwrap_or_default();
-        let mut headers = lines.filter_map(|line| line.split_once(':'));
-        let token = headers.find(|(name, _)| name.trim().eq_ignore_ascii_case("authorization"));
-        let may = token.is_some_and(|(_, value)| self.is_token(value.trim().as_bytes()));
-        let (status, body) = match hook_path(path).filter(|_| may) {
-            Some((agent, event, _)) => {
-                let body = Err("the request did not arrive in time".to_owned());
-                ("200 OK", self.hook(HookRequest { agent, event, project: None, body }).await)
-            }
-            None => ("408 Request Timeout", String::new()),
-        };
-        let length = body.len();
-        format!(
-            "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
+    /// The answer to a request that HTTP itself is at fault with: an agent that has sent the token still gets a refusal
+    /// in its own format.
+    async fn refusal(&self, head: &Head, why: &str) -> Option<String> {
+        let (agent, event, _) = hook_path(&head.path())?;
+        if !self.is_token(head.header("authorization")?) {
+            return None;
+        }
+        let body = Err(why.to_owned());
+        let refusal = self.hook(HookRequest { agent, event, project: None, body }).await;
+        Some(with_length("200 OK", &refusal))
     }
 
     /// The answer to the agent; a refusal if the server is stopped meanwhile.
@@ -239,7 +260,11 @@ impl Service {
             );
         }
         if too_many {
-            return fault(StatusCode::SERVICE_UNAVAILABLE, "there are too many requests at once");
+            let why = match self.server.is_stopping() {
+                true => "the server is shutting down",
+                false => "there are too many requests at once",
+            };
+            return fault(StatusCode::SERVICE_UNAVAILABLE, why);
         }
         let kind = text(CONTENT_TYPE).unwrap_or_default();
         if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
@@ -277,7 +302,7 @@ impl Service {
                 None,
                 Err(RpcError::new(ErrorKind::Request, "send one request, with a `method` and an `id`")),
             ),
-            Err((id, error)) => (id, Err(error)),
+            Err(unreadable) => (unreadable.id, Err(unreadable.error)),
         };
         let id = id.map_or_else(|| "null".to_owned(), |id| id.to_string());
         match result {
@@ -309,7 +334,9 @@ impl Service {
                 let fire_context = fire_context(&mut params, project, Some(&fire.input))?;
                 let location = fire_context.location.clone();
                 let began = std::time::Instant::now();
-                let ready = View::default().engine(&fire_context, server, &std::sync::Weak::new(), false)?;
+                let ready = View::default()
+                    .engine(&fire_context, server, &std::sync::Weak::new(), false)?
+                    .trusted()?;
                 let event = fire.event(&ready.engine)?;
                 let until = fire.deadline.and_then(|limit| began.checked_add(limit));
                 let _ = under_way.set(server.begin_fire());
@@ -318,13 +345,14 @@ impl Service {
                     async move { server.cut_short().await }
                 };
                 let recheck = method == "recheck";
-                let judged = method::judge(ready.engine, event.clone(), recheck, until, cancelled).await;
+                let judged =
+                    method::judge(ready.engine.clone(), event.clone(), recheck, until, cancelled).await;
                 if judged.is_err() && until.is_none_or(|until| std::time::Instant::now() < until) {
                     return Err(RpcError::new(ErrorKind::Cancelled, "the server is shutting down"));
                 }
                 let (Ok(outcome) | Err(outcome)) = &judged;
                 server.host().fired(&location, &event, outcome, began.elapsed());
-                method::answer_of(&judged)
+                method::answer_of(&judged, Some(&ready.problems))
             }
             "explain" => {
                 let mut params = Params::read(params, &["event", "tool", "agent_id", "project"])?;
@@ -362,22 +390,12 @@ fn hook_path(path: &str) -> Option<(String, Option<String>, bool)> {
     Some((agent, event, words.next().is_none()))
 }
 
-/// Waits until the head of a request has arrived. Returns false when the client is gone.
-async fn whole_head(stream: &TcpStream) -> bool {
-    let mut head = vec![0; MAX_HEAD];
-    loop {
-        match stream.peek(&mut head).await {
-            Ok(0) | Err(_) => return false,
-            Ok(count)
-                if head.get(..count).is_some_and(|head| head.windows(4).any(|four| four == b"\r\n\r\n")) =>
-            {
-                return true;
-            }
-            // The head is too long: hyper reports the error.
-            Ok(count) if count == head.len() => return true,
-            Ok(_) => tokio::time::sleep(Duration::from_millis(2)).await,
-        }
-    }
+/// A whole answer.
+fn with_length(status: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
 }
 
 async fn read(body: Body, until: Instant) -> Result<Vec<u8>, Fault> {

@@ -28,9 +28,13 @@ impl Key {
     /// # Errors
     /// When there is none, or others can read or write it.
     pub fn read(state: &Path) -> io::Result<Self> {
-        let bytes = read_private(&state.join("daemon.key"))?;
-        let key = bytes.try_into().map_err(|_| io::Error::other("daemon.key does not have 32 bytes"))?;
-        Ok(Self(key))
+        let path = state.join("daemon.key");
+        let bytes = read_private(&path)?;
+        let wrong = |_| {
+            let path = path.display();
+            io::Error::other(format!("{path} does not have {LENGTH} bytes; remove it, and a new one is made"))
+        };
+        Ok(Self(bytes.try_into().map_err(wrong)?))
     }
 
     /// Reads the key of this state folder, or creates one.
@@ -112,14 +116,17 @@ pub fn http_token(state: &Path) -> io::Result<String> {
     if token.len() < LENGTH { Err(io::Error::other("http.token is too short")) } else { Ok(token) }
 }
 
-/// The content of a file that only its owner can read.
+/// The content of a file that only its owner can read. An error says which file is wrong.
 fn read_private(path: &Path) -> io::Result<Vec<u8>> {
     let no_follow = rustix::fs::OFlags::NOFOLLOW.bits();
-    let file = OpenOptions::new().read(true).custom_flags(no_follow as i32).open(path)?;
-    let meta = file.metadata()?;
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    let file = OpenOptions::new().read(true).custom_flags(no_follow as i32).open(path).map_err(named)?;
+    let meta = file.metadata().map_err(named)?;
     let is_mine = meta.uid() == rustix::process::geteuid().as_raw();
     if !meta.is_file() || !is_mine || meta.mode() & 0o077 != 0 {
-        return Err(io::Error::other(format!("{} must be a file that only you can read", path.display())));
+        let (path, mode) = (path.display(), meta.mode() & 0o777);
+        let what = format!("{path} must be a file of yours that only you can read (its mode is {mode:o})");
+        return Err(io::Error::other(format!("{what}; remove it, and a new one is made")));
     }
     let mut bytes = Vec::new();
     file.take(4096).read_to_end(&mut bytes)?;

@@ -15,7 +15,8 @@
 //! - `callback`: hooks whose handler is the client.
 //! - `updates`: messages and outcomes for subscribers.
 //! - `server`: what all connections share. `socket`, `stdio` and `http` accept connections.
-//! - `client`: the other end, for `crosier hook`: borrows a warm worker if it can.
+//! - `client`: the other end, for `crosier hook`: borrows a warm worker if it can. `conversation` sends its requests and
+//!   waits for the answers, `lent` writes the call and reads its result.
 //!
 //! The crate knows no configuration files, agents or environment: a [`Host`] provides them.
 #![forbid(unsafe_code)]
@@ -23,10 +24,13 @@
 mod callback;
 mod client;
 mod connection;
+mod conversation;
 mod error;
 mod host;
 mod http;
+mod http_head;
 mod key;
+mod lent;
 mod line;
 mod message;
 mod method;
@@ -39,7 +43,8 @@ mod stdio;
 mod updates;
 mod view;
 
-pub use client::{Borrower, Conversation};
+pub use client::Borrower;
+pub use conversation::Conversation;
 pub use host::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
 pub use http::HttpAddress;
 pub use key::{Key, http_token};

@@ -30,14 +30,25 @@ impl Peer {
         self.user == rustix::process::geteuid().as_raw()
     }
 
-    /// Why it is not served: a sandboxed program must not be able to run code outside its sandbox through the server.
-    pub(crate) fn refusal(self) -> Option<String> {
+    /// How it is confined, compared with this process.
+    pub(crate) fn compared(self) -> Compared {
         // The confinement of this process does not change.
         static MINE: LazyLock<Confinement> = LazyLock::new(Confinement::of_self);
-        Confinement::of(self.pid)
-            .more_than(&MINE)
-            .map(|how| format!("this client is more confined than the server: {how}"))
+        let its = Confinement::of(self.pid);
+        let refusal = |how| format!("this client is more confined than the server: {how}");
+        Compared { refusal: its.more_than(&MINE).map(refusal), server_is_confined: MINE.more_than(&its) }
     }
+}
+
+/// How a client is confined, compared with the server.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// Why the client is not served: a sandboxed program must not be able to run code outside its sandbox through the
+    /// server.
+    pub(crate) refusal: Option<String>,
+    /// In which way the server is more confined than the client, whose hooks would then find less than they do
+    /// elsewhere.
+    pub(crate) server_is_confined: Option<&'static str>,
 }
 
 /// How a process is confined; what cannot be looked up is unknown, and counts as confined.

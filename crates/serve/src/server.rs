@@ -11,8 +11,9 @@ use crate::connection::{Connection, Origin};
 use crate::host::Host;
 use crate::http::{self, HttpAddress};
 use crate::key::Key;
+use crate::peer::{Compared, Peer};
 use crate::socket::Bound;
-use crate::{peer, stdio};
+use crate::stdio;
 
 /// The maximum number of connections at once; more wait until one is closed.
 const MAX_CONNECTIONS: usize = 1024;
@@ -154,13 +155,13 @@ impl Server {
                 }
                 accepted = accept(&listener, &permits) => {
                     let Some((stream, permit)) = accepted else { continue };
-                    let Ok(peer) = peer::Peer::of(&stream) else { continue };
+                    let Ok(peer) = Peer::of(&stream) else { continue };
                     if !peer.is_same_user() {
                         continue;
                     }
                     let server = Arc::clone(self);
                     tokio::spawn(async move {
-                        Connection::serve(server, stream, Origin::Socket, peer.refusal()).await;
+                        Connection::serve(server, stream, Origin::Socket, peer.compared()).await;
                         drop(permit);
                     });
                 }
@@ -180,7 +181,7 @@ impl Server {
     /// When no descriptors are left.
     pub async fn run_stdio(self: &Arc<Self>) -> std::io::Result<()> {
         let (stream, copied) = stdio::bridge()?;
-        Connection::serve(Arc::clone(self), stream, Origin::Stdio, None).await;
+        Connection::serve(Arc::clone(self), stream, Origin::Stdio, Compared::default()).await;
         self.begin_stop(true);
         self.end();
         self.close().await;

@@ -111,6 +111,8 @@ impl SocketPath {
     /// When another server has the lock, or others can use the folder.
     pub fn bind(&self) -> Result<Bound, NoSocket> {
         let cannot = |error: io::Error| unusable(format!("{}: {error}", self.0.display()));
+        // Before it is made: what is refused must not be left behind.
+        check_place(self.folder())?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(self.folder()).map_err(cannot)?;
         check_folder(self.folder())?;
         let no_follow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
@@ -122,7 +124,11 @@ impl SocketPath {
             .mode(0o600)
             .custom_flags(no_follow)
             .open(self.0.with_extension("lock"))
-            .map_err(cannot)?;
+            .map_err(|error| {
+                let path = self.0.with_extension("lock");
+                let what = "the lock of the daemon cannot be opened, and must be a file of yours and no link";
+                unusable(format!("{}: {what}: {error}", path.display()))
+            })?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut pid = String::new();
             let _ = lock.read_to_string(&mut pid);
@@ -191,8 +197,13 @@ fn check_folder(folder: &Path) -> Result<(), NoSocket> {
         let what = "must be a folder of yours that nobody else can use (mode 0700), and not a link";
         return Err(unusable(format!("{} {what}", folder.display())));
     }
-    let real = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    if real.parent() == Some(Path::new("/tmp")) {
+    check_place(folder)
+}
+
+/// Refuses a folder in /tmp, whether it exists or not.
+fn check_place(folder: &Path) -> Result<(), NoSocket> {
+    let above = folder.parent().and_then(|above| above.canonicalize().ok());
+    if above.as_deref() == Some(Path::new("/tmp")) {
         return Err(unusable(format!("{} is in /tmp, where others could have created it", folder.display())));
     }
     Ok(())

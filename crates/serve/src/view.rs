@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use crosier::{Engine, Hook, Json, Layer, Mode, Scope, ScopeHandle};
+use crosier::{Engine, Entry, Hook, Json, Layer, Mode, Scope, ScopeHandle};
 
 use crate::connection::Connection;
 use crate::error::{ErrorKind, RpcError};
@@ -63,6 +63,7 @@ struct KeptEngine {
     stamps: Vec<(PathBuf, Stamp)>,
     files: Vec<PathBuf>,
     problems: Json,
+    untrusted: Option<String>,
     scopes: Vec<(String, ScopeHandle)>,
     relay: Option<Arc<Relay>>,
 }
@@ -76,7 +77,19 @@ pub(crate) struct ReadyEngine {
     pub(crate) engine: Engine,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) problems: Json,
+    /// Why no hook is in force, if a person has not trusted those that there are.
+    pub(crate) untrusted: Option<String>,
     pub(crate) relay: Option<Arc<Relay>>,
+}
+
+impl ReadyEngine {
+    /// That no event can be judged here, if the only hooks that there are may not run.
+    pub(crate) fn trusted(self) -> Result<Self, RpcError> {
+        match &self.untrusted {
+            Some(why) => Err(RpcError::new(ErrorKind::Untrusted, why).with("problems", self.problems)),
+            None => Ok(self),
+        }
+    }
 }
 
 impl View {
@@ -107,6 +120,7 @@ impl View {
                 }
             }
         }
+        let has_own = self.count() > 0;
         let Some(kept) = self.engines.first_mut() else {
             return Err(RpcError::new(ErrorKind::Internal, "the engine is gone"));
         };
@@ -116,18 +130,19 @@ impl View {
         } else if !listens {
             kept.relay = None;
         }
-        let KeptEngine { engine, files, problems, relay, .. } = kept;
+        let KeptEngine { engine, files, problems, untrusted, relay, .. } = kept;
         Ok(ReadyEngine {
             engine: engine.clone(),
             files: files.clone(),
             problems: problems.clone(),
+            untrusted: untrusted.clone().filter(|_| !has_own),
             relay: relay.clone(),
         })
     }
 
     fn build(&self, fire_context: &FireContext, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
         let before = SystemTime::now();
-        let Loaded { builder, files, watched, switched_off, problems } =
+        let Loaded { builder, files, watched, switched_off, problems, untrusted } =
             server.host().load(&fire_context.location).map_err(refused)?;
         let stamps = watched.into_iter().map(|path| (path.clone(), stamp_before(&path, before))).collect();
         let env = fire_context.env.iter().map(|(name, value)| (name.into(), value.into()));
@@ -146,6 +161,7 @@ impl View {
             stamps,
             files,
             problems,
+            untrusted,
             scopes: Vec::new(),
             relay: None,
         };
@@ -231,7 +247,7 @@ impl View {
     pub(crate) fn switch(&mut self, name: &str, on: bool) -> Result<(), RpcError> {
         let first = self.engines.first();
         let is_other =
-            first.and_then(|kept| kept.engine.entry(name)).is_some_and(|entry| entry.layer != Layer::Host);
+            first.and_then(|kept| kept.engine.entry(name)).is_some_and(|entry| is_configured(&entry));
         let own = self
             .registered
             .iter()
@@ -279,7 +295,7 @@ impl KeptEngine {
     /// The display name of one of the connection's own hooks: with its layer, if a configured hook has the same name.
     fn name_of(&self, display_name: &str) -> String {
         match self.engine.entry(display_name) {
-            Some(entry) if entry.layer == Layer::Host => display_name.to_owned(),
+            Some(entry) if !is_configured(&entry) => display_name.to_owned(),
             _ => format!("host:{display_name}"),
         }
     }
@@ -290,7 +306,9 @@ impl KeptEngine {
 
     fn switch(&self, name: &str, on: bool) -> Result<(), RpcError> {
         let entry = self.engine.entry(name);
-        if !on && entry.is_some_and(|entry| entry.guard && entry.origin.is_some()) {
+        // The engine itself refuses system hooks and managed ones, and says why.
+        let is_guard = |entry: &Entry| entry.guard && !entry.system && entry.layer != Layer::Managed;
+        if !on && entry.is_some_and(|entry| is_guard(&entry) && is_configured(&entry)) {
             return Err(registration(format!("`{name}` is a guard of a configuration and stays on")));
         }
         let switched = if on { self.engine.enable(name) } else { self.engine.disable(name) };
@@ -298,9 +316,18 @@ impl KeptEngine {
     }
 
     fn register(&mut self, one: &Registered) -> Result<(), RpcError> {
+        let hook = one.hook.clone();
+        // A hook of a file that the host named is in the host's layer too.
+        let is_taken = self
+            .engine
+            .entry(&one.display_name)
+            .is_some_and(|entry| entry.layer == Layer::Host && is_configured(&entry));
         let registered = match &one.agent {
-            None => self.engine.register(one.hook.clone()).map(|_| ()),
-            Some(agent) => self.engine.register_scoped(agent, [one.hook.clone()]),
+            None if is_taken => {
+                self.engine.register(hook.renamed(format!("host:{}", one.display_name))).map(|_| ())
+            }
+            None => self.engine.register(hook).map(|_| ()),
+            Some(agent) => self.engine.register_scoped(agent, [hook]),
         };
         registered.map_err(|error| registration(error.to_string()))
     }
@@ -310,6 +337,11 @@ impl KeptEngine {
         self.scopes.push((agent.to_owned(), handle));
         Ok(())
     }
+}
+
+/// Whether a hook comes from a configuration, and not from the connection.
+fn is_configured(entry: &Entry) -> bool {
+    entry.layer != Layer::Host || entry.origin.is_some()
 }
 
 pub(crate) fn registration(message: String) -> RpcError {

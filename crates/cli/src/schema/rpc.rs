@@ -38,7 +38,10 @@ pub(crate) fn rpc() -> Value {
 }
 
 fn methods() -> Vec<(&'static str, Value, Value)> {
-    let outcome = || closed(&["outcome"], [("outcome", json!({ "$ref": "outcome.json" }))], true);
+    let outcome = || {
+        let problems = about(json!({ "type": "array" }), "of a place that `hello` did not name");
+        closed(&["outcome"], [("outcome", json!({ "$ref": "outcome.json" })), ("problems", problems)], true)
+    };
     vec![
         ("hello", hello(), hello_result()),
         ("fire", fire(), outcome()),
@@ -163,11 +166,12 @@ fn hello_result() -> Value {
         true,
     );
     closed(
-        &["protocol", "server", "proof", "limits", "config", "problems"],
+        &["protocol", "server", "proof", "confined", "limits", "config", "problems"],
         [
             ("protocol", integer()),
             ("server", server),
             ("proof", or_null(json!({ "type": "string", "pattern": "^[0-9a-f]{64}$" }))),
+            ("confined", or_null(text())),
             ("limits", limits),
             ("config", json!({ "type": "array", "items": text() })),
             ("problems", json!({ "type": "array" })),
@@ -249,8 +253,8 @@ fn python() -> Value {
             ("deadline_ms", integer()),
             ("timeout_ms", integer()),
             ("hook", text()),
-            ("phase", integer()),
-            ("pass", integer()),
+            ("phase", json!({ "enum": [1, 2] })),
+            ("pass", json!({ "enum": [1, 2] })),
         ],
         false,
     )

@@ -68,6 +68,12 @@ impl Hook {
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
+
+    /// The same hook under another name.
+    #[must_use]
+    pub fn renamed(self, name: impl Into<Arc<str>>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
 }
 
 impl<E> HookBuilder<E> {

@@ -40,7 +40,7 @@ def stamp(path: str) -> list[int] | None:
     if not os.path.exists(path):
         return None
     found = os.stat(path)
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]
 
 
 class Worker:
@@ -66,7 +66,8 @@ class Worker:
 
     def receive_raw(self) -> tuple[int, str, bytes]:
         number, size, status = struct.unpack("<3Q", self._read(24))
-        return number, {3: "ok", 4: "none", 5: "failed"}[status], self._read(size)
+        self.has_imported, self.is_spoiled = bool(status & 8), bool(status & 16)
+        return number, {3: "ok", 4: "none", 5: "failed"}[status & 7], self._read(size)
 
     def _read(self, size: int) -> bytes:
         data = b""
@@ -134,6 +135,8 @@ class Case(unittest.TestCase):
 
     def _load(self, hook: int) -> dict:
         answer = self.worker.request("load", self.loads[hook], hook)
+        if self.worker.has_imported:
+            self.watched = dict.fromkeys(self.watched)
         self.watched[hook] = answer["reply"]["watched"] if answer["status"] == "ok" else None
         return answer
 
@@ -143,7 +146,10 @@ class Case(unittest.TestCase):
         watched = self.watched[hook]
         if watched is None or any(stamp(path) != known for path, known in watched.items()):
             self._load(hook)
-        return self.worker.request("call", data, hook, phase, 5000)
+        answer = self.worker.request("call", data, hook, phase, 5000)
+        if self.worker.has_imported:
+            self.watched = dict.fromkeys(self.watched)
+        return answer
 
     def hook(self, text: str, handler: str = "guard.check", event: object = None, **fields: object) -> dict:
         """Write `guard.py`, load it, call it once."""
@@ -1059,6 +1065,65 @@ class Reload(Case):
         files = [str(self.folder / name) for name in ("guard.py", "rules.py")]
         self.assertEqual(self.watched[1], {file: stamp(file) for file in files})
 
+    def test_a_neighbour_that_is_imported_inside_a_function_is_watched(self):
+        self.write("rules.py", "reason = 'a'")
+        text = "def check(event):\n    from rules import reason\n    return {'reason': reason}"
+        self.hook(text)
+        self.write("other.py", text)
+        self.load("other.check", hook=2)
+        self.assertEqual([self.call()["reply"], self.call(hook=2)["reply"]], [{"reason": "a"}] * 2)
+        for version in "bc":
+            self.write("rules.py", f"reason = '{version}'")
+            # Whichever is called first, and although only one of them has run the import.
+            order = (1, 2) if version == "b" else (2, 1)
+            self.assertEqual([self.call(hook=hook)["reply"] for hook in order], [{"reason": version}] * 2)
+
+    def test_a_part_of_a_package_that_is_imported_inside_a_function_is_watched(self):
+        self.write("pack/__init__.py", "")
+        self.write("pack/rules.py", "reason = 'a'")
+        self.write("pack/guard.py", "def check(event):\n    from .rules import reason\n    return {'reason': reason}")
+        self.load("pack.guard.check")
+        self.assertEqual(self.call()["reply"], {"reason": "a"})
+        self.write("pack/rules.py", "reason = 'b'")
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
+    def test_a_late_import_is_told_once(self):
+        self.write("rules.py", "reason = 'a'")
+        self.hook("def check(event):\n    from rules import reason\n    return {'reason': reason}")
+        self.assertTrue(self.worker.has_imported)
+        for _ in range(2):
+            self.call()
+            self.assertFalse(self.worker.has_imported)
+
+    def test_a_module_that_appears_in_an_earlier_folder_is_used(self):
+        self.write("lib/guard.py", "def check(event): return {'reason': 'lib'}")
+        self.load(paths=[str(self.folder), str(self.folder / "lib")])
+        self.assertEqual(self.call()["reply"], {"reason": "lib"})
+        self.write("guard.py", DENY)
+        self.assertEqual(self.call()["reply"], DENIED)
+
+    def test_a_neighbour_that_appears_in_an_earlier_folder_is_used(self):
+        self.write("lib/rules.py", "reason = 'lib'")
+        self.write("guard.py", "from rules import reason\ndef check(event): return {'reason': reason}")
+        self.load(paths=[str(self.folder), str(self.folder / "lib")])
+        self.assertEqual(self.call()["reply"], {"reason": "lib"})
+        self.write("rules.py", "reason = 'here'")
+        self.assertEqual(self.call()["reply"], {"reason": "here"})
+
+    def test_a_module_of_the_interpreter_gives_way_to_one_that_appears(self):
+        self.load("colorsys.rgb_to_hls")
+        self.write("colorsys.py", "def rgb_to_hls(event): return {'reason': 'here'}")
+        self.assertEqual(self.call().get("reply"), {"reason": "here"})
+
+    def test_a_change_of_the_same_size_whose_time_was_set_back_is_seen(self):
+        self.hook("def check(event): return {'reason': 'a'}")
+        path = self.folder / "guard.py"
+        found = path.stat()
+        time.sleep(0.05)  # more than a tick of the clock of the file system
+        path.write_text(path.read_text().replace("'a'", "'b'"))
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+        self.assertEqual(self.call()["reply"], {"reason": "b"})
+
     def test_a_hook_that_is_loaded_again_keeps_its_state_while_nothing_changed(self):
         self.hook("seen = []\ndef check(event): seen.append(1); return {'reason': str(len(seen))}")
         self.load()
@@ -1156,6 +1221,29 @@ class UnfriendlyHooks(Case):
         self.worker = self.start(limit)
         text = "import os\ndef check(event): return {'reason': os.getcwd()}"
         self.assertEqual(self.reply(text), {"reason": os.path.realpath(self.folder)})
+
+    def test_descriptors_that_are_closed_are_there_again_at_the_next_call(self):
+        self.hook(f"import os\ndef check(event):\n    for number in range(3): os.close(number)\n    return {DENIED}")
+        for _ in range(3):
+            self.assertEqual(self.call().get("reply"), DENIED)
+        self.write("other.py", "import os\ndef check(event): return {'reason': str([os.read(0, 1), os.write(1, b'noise')])}")
+        self.load("other.check", hook=2)
+        self.assertEqual(self.call(hook=2).get("reply"), {"reason": "[b'', 5]"})
+
+    def test_the_module_crosier_cannot_be_changed(self):
+        for change in ("crosier.deny = lambda *_: None", "del crosier.deny", "setattr(crosier, 'deny', None)"):
+            answer = self.hook(f"import crosier\ndef check(event): {change}")
+            self.assertFailed(answer, "error", "crosier.deny cannot be changed")
+        self.write("other.py", "import crosier\ndef check(event): return crosier.deny('no')")
+        self.load("other.check", hook=2)
+        self.assertEqual(self.call(hook=2)["reply"]["decision"], "deny")
+
+    def test_a_worker_without_modules_is_not_used_again(self):
+        for spoil in ("sys.modules.clear()", "sys.modules = {}", "sys.modules['crosier'] = sys"):
+            with self.subTest(spoil):
+                self.worker = self.start()
+                self.assertEqual(self.hook(f"import sys\ndef check(event):\n    {spoil}\n    return {DENIED}").get("reply"), DENIED)
+                self.assertTrue(self.worker.is_spoiled)
 
     def test_closing_low_descriptors_is_harmless(self):
         self.assertHarmless("os.closerange(0, 250)")

@@ -88,6 +88,8 @@ struct Running {
     fire_context: FireContext,
     event: Event,
     relay: Option<Arc<Relay>>,
+    /// What the person should know about the place of the event, if `hello` has not told it.
+    problems: Option<Json>,
     request: Request,
     _under_way: PendingFire,
 }
@@ -114,8 +116,10 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     let mut work: OutcomeFuture = Box::pin(CURRENT_FIRE.scope(fire, work));
     let running = Running {
         connection: Arc::clone(connection),
-        fire_context,
         event,
+        problems: (connection.defaults.get().is_none_or(|known| known.location != fire_context.location))
+            .then_some(ready.problems),
+        fire_context,
         relay: ready.relay,
         _under_way: connection.server.begin_fire(),
         request,
@@ -142,6 +146,7 @@ fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<PreparedFi
         go_inside(connection, &call, &mut fire_context)?;
     }
     let ready = ready_engine(connection, &fire_context)?;
+    let ready = ready.trusted()?;
     let event = fire.event(&ready.engine)?;
     Ok((fire_context, ready, event, fire.deadline))
 }
@@ -245,8 +250,11 @@ impl Running {
         }
         let server: &Arc<Server> = &self.connection.server;
         let (Ok(outcome) | Err(outcome)) = &judged;
-        updates::outcome(&self.connection, server, &self.event, outcome);
-        let result = answer_of(&judged);
+        // What was decided when the deadline passed must not look as if all hooks had spoken.
+        if judged.is_ok() {
+            updates::outcome(&self.connection, server, &self.event, outcome);
+        }
+        let result = answer_of(&judged, self.problems.as_ref());
         let took = self.request.received.elapsed();
         let (connection, location, event) =
             (Arc::clone(&self.connection), self.fire_context.location.clone(), self.event.clone());
@@ -261,10 +269,12 @@ impl Running {
     }
 }
 
-/// The result of a fire, or the error of one whose deadline passed.
-pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>) -> MethodResult {
+/// The result of a fire, with the problems of its place; or the error of one whose deadline passed.
+pub(crate) fn answer_of(judged: &Result<Outcome, Outcome>, problems: Option<&Json>) -> MethodResult {
+    let problems = problems.filter(|problems| problems.text() != "[]");
+    let problems = problems.map(|problems| format!(r#","problems":{}"#, problems.text())).unwrap_or_default();
     match judged {
-        Ok(outcome) => Ok(format!(r#"{{"outcome":{}}}"#, outcome.to_json().text())),
+        Ok(outcome) => Ok(format!(r#"{{"outcome":{}{problems}}}"#, outcome.to_json().text())),
         Err(so_far) => {
             let message = "the deadline of the event passed before every hook had answered";
             Err(RpcError::new(ErrorKind::Deadline, message).with("outcome", so_far.to_json()))

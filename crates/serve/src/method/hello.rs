@@ -47,6 +47,8 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         ("protocol", PROTOCOL.into()),
         ("server", json!({"name": "crosier", "version": server.host().version(), "pid": std::process::id()})),
         ("proof", proof.into()),
+        // A caller that learned this only after its call would have to run the hook a second time.
+        ("confined", connection.confinement.server_is_confined.into()),
         ("limits", json!({"line": MAX_LINE, "in_flight": MAX_IN_FLIGHT, "reply": MAX_REPLY})),
         ("config", files.into()),
         ("problems", problems),

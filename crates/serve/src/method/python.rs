@@ -24,7 +24,7 @@ use crate::error::{ErrorKind, RpcError, object};
 use crate::message::Id;
 use crate::params::Params;
 
-const KNOWN: [&str; 20] = [
+const KNOWN: [&str; 19] = [
     "handler",
     "config",
     "layer",
@@ -37,7 +37,6 @@ const KNOWN: [&str; 20] = [
     "files",
     "folders",
     "units",
-    "recorded",
     "env",
     "event",
     "deadline_ms",
@@ -240,12 +239,18 @@ fn read(request: &Request) -> Result<Call, RpcError> {
     spec.fork = params.flag("isolate")?.unwrap_or(false);
     let _ = params.text("config")?;
     let record = record(&mut params, &spec)?;
-    let env = params.variables("env")?.unwrap_or_default();
+    let env = params.variables("env")?;
+    let env = env.ok_or_else(|| RpcError::params("env", "the parameter `env` is missing"))?;
     let left = params.millis("deadline_ms")?;
     let left =
         left.ok_or_else(|| RpcError::params("deadline_ms", "the parameter `deadline_ms` is missing"))?;
     let event = params.required("event")?;
-    let (phase, pass) = (params.integer("phase")?, params.integer("pass")?);
+    let mut is_second = |name: &str| match params.integer(name)? {
+        None | Some(1) => Ok(false),
+        Some(2) => Ok(true),
+        Some(_) => Err(RpcError::params(name, format!("`{name}` must be 1 or 2"))),
+    };
+    let (phase, pass) = (is_second("phase")?, is_second("pass")?);
     Ok(Call {
         spec: Arc::new(spec),
         hook: params.word("hook")?.into(),
@@ -253,8 +258,8 @@ fn read(request: &Request) -> Result<Call, RpcError> {
         record,
         event,
         env: env.into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-        second: phase == Some(2),
-        pass: if pass == Some(2) { Pass::Second } else { Pass::First },
+        second: phase,
+        pass: if pass { Pass::Second } else { Pass::First },
         left,
         timeout: params.millis("timeout_ms")?.unwrap_or(left),
     })
@@ -262,14 +267,15 @@ fn read(request: &Request) -> Result<Call, RpcError> {
 
 /// The digests that the caller sent: the worker loads nothing else from its folders.
 fn record(params: &mut Params, spec: &PythonSpec) -> Result<Option<PythonSources>, RpcError> {
-    let files = params.variables("files")?.unwrap_or_default();
+    let files = params.variables("files")?;
     let (folders, units) = (params.paths("folders")?, params.paths("units")?.unwrap_or_default());
-    if folders.is_none() && files.is_empty() {
+    // An empty list of files is a record too: one in which nothing may be loaded.
+    if folders.is_none() && files.is_none() {
         return Ok(None);
     }
     let folders = folders.unwrap_or_else(|| spec.paths.clone());
     let mut record = units.into_iter().fold(PythonSources::new(folders), PythonSources::unit);
-    for (path, digest) in files {
+    for (path, digest) in files.unwrap_or_default() {
         let digest = digest.strip_prefix("sha256:").and_then(from_hex);
         let digest = digest
             .ok_or_else(|| RpcError::params("files", "a digest is `sha256:` and 64 hexadecimal digits"))?;

@@ -141,6 +141,8 @@ impl Host for Commands {
             Policy::None(notices) => {
                 let mut made = Loaded::new(Engine::builder().events(setup::catalog()), Vec::new());
                 made.problems = problems(&notices);
+                // As with `crosier fire`, which then ends with 78.
+                made.untrusted = notices.first().map(|_| setup::nothing(&notices).message);
                 made
             }
             Policy::Closed(closed) if matches!(closed.fault, Fault::Configuration(_)) => {

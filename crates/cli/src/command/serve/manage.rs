@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crosier::Json;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier_serve::{Conversation, NoSocket, SocketPath};
+use crosier_serve::{Conversation, Key, NoSocket, SocketPath};
 
 use super::borrow;
 use crate::exit::{Exit, Failed, Result};
@@ -37,10 +37,11 @@ impl Daemon {
             let status = Conversation::open(&socket)?.request("status", "{}", STATUS_WITHIN);
             status.map_err(|error| NoSocket::Unusable(error.to_string()))
         });
-        match asked {
-            Ok(status) => Self::Running { version: get(&status, "version"), pid: get(&status, "pid") },
-            Err(NoSocket::NotRunning) => Self::NotRunning,
-            Err(error) => Self::Unusable(error.to_string()),
+        match (asked, homes.state.as_deref().map(Key::read)) {
+            (Ok(_), Some(Err(error))) => Self::Unusable(error.to_string()),
+            (Ok(status), _) => Self::Running { version: get(&status, "version"), pid: get(&status, "pid") },
+            (Err(NoSocket::NotRunning), _) => Self::NotRunning,
+            (Err(error), _) => Self::Unusable(error.to_string()),
         }
     }
 
@@ -68,15 +69,27 @@ impl Daemon {
     }
 }
 
-pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, json: bool) -> Result {
+pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, homes: &Homes, json: bool) -> Result {
     let asked = socket.and_then(|socket| {
         let mut daemon = Conversation::open(&socket)?;
-        let status = daemon.request("status", "{}", CHANGE_TIMEOUT);
+        let status = daemon.request("status", "{}", STATUS_WITHIN);
         status.map_err(|error| NoSocket::Unusable(error.to_string()))
     });
     match asked {
-        Ok(status) if json => print::data(status.text())?,
-        Ok(status) => print::data(&text(&status))?,
+        Ok(status) => {
+            print::data(&if json { status.text().to_owned() } else { text(&status) })?;
+            if let Some(Err(error)) = homes.state.as_deref().map(Key::read) {
+                print::note(&format!("crosier: no hook uses this daemon: {error}"));
+            }
+        }
+        Err(NoSocket::NotRunning) if json => {
+            print::data(&Daemon::NotRunning.to_json().to_string())?;
+            return Ok(Exit::Failed);
+        }
+        Err(error) if json => {
+            print::data(&Daemon::Unusable(error.to_string()).to_json().to_string())?;
+            return Ok(Exit::Failed);
+        }
         Err(NoSocket::NotRunning) => {
             return Err(Failed::new(Exit::Failed, "no daemon is running; the next Python hook starts one"));
         }

@@ -86,7 +86,7 @@ impl Run for ServeArgs {
             None => socket(&homes),
         };
         match (self.status, self.stop, self.restart) {
-            (true, ..) => manage::status(socket, self.json),
+            (true, ..) => manage::status(socket, &homes, self.json),
             (_, true, _) => manage::stop(&socket.map_err(unusable)?),
             (.., true) => manage::restart(&socket.map_err(unusable)?, &homes),
             _ => self.serve_socket(&socket.map_err(unusable)?, homes),
@@ -98,6 +98,17 @@ impl Run for ServeArgs {
 pub(super) fn socket(homes: &Homes) -> std::result::Result<SocketPath, NoSocket> {
     let runtime = environment::folder("XDG_RUNTIME_DIR");
     SocketPath::find(runtime.as_deref(), homes.state.as_deref(), VERSION)
+}
+
+/// The key with which a daemon proves its identity, or why there is none.
+fn key(homes: &Homes) -> std::result::Result<Key, String> {
+    let Some(state) = &homes.state else {
+        return Err(
+            "there is no state folder for the daemon's key: name one with --state-home DIR".to_owned()
+        );
+    };
+    let made = borrow::make_private_folder(state).and_then(|()| Key::read_or_make(state));
+    made.map_err(|error| format!("the daemon's key cannot be used: {error}"))
 }
 
 fn unusable(error: NoSocket) -> Failed {
@@ -120,10 +131,7 @@ impl ServeArgs {
             Some(seconds) => Some(Duration::from_secs(seconds)),
             None => Some(IDLE),
         };
-        settings.key = homes.state.as_ref().and_then(|state| {
-            borrow::make_private_folder(state).ok()?;
-            Key::read_or_make(state).ok()
-        });
+        settings.key = key(homes).ok();
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
@@ -145,11 +153,8 @@ impl ServeArgs {
         let address = self.http.as_deref().map(str::parse::<HttpAddress>).transpose();
         let address = address.map_err(|why| Failed::new(Exit::Usage, format!("--http: {why}")))?;
         let bound = socket.bind().map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
-        let settings = self.settings(&homes);
-        if settings.key.is_none() {
-            let message = "no state folder can be used for the daemon's key: name one with --state-home DIR";
-            return Err(Failed::new(Exit::Failed, message));
-        }
+        let mut settings = self.settings(&homes);
+        settings.key = Some(key(&homes).map_err(|why| Failed::new(Exit::Failed, why))?);
         detach::allow_many_files();
         let log = LogWriter::start();
         let server = Server::new(Commands::new(homes.clone(), log.clone()), settings);

@@ -118,4 +118,12 @@ fn daemon_off_starts_none() {
     fs::write(home.lab.path("project/hooks.yaml"), format!("daemon: off\n{CONFIG}")).unwrap();
     assert_eq!(home.fire(r#"{"command":"rm"}"#, &[]).1, "no rm");
     assert!(!home.socket().exists());
+    // The user's own file says so for files that are named too, and so does one that cannot be read.
+    home.lab.write("project/hooks.yaml", CONFIG);
+    for own in ["daemon: off\nhooks: {Stop: [{run: '/log info x'}]}", "daemon: off\nhooks: ["] {
+        home.lab.write("config/crosier/crosier.yaml", own);
+        assert_eq!(home.fire(r#"{"command":"rm"}"#, &[]).1, "no rm");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(!home.lab.path("run/crosier").exists(), "{own}");
+    }
 }

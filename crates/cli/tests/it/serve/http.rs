@@ -178,6 +178,48 @@ fn half_a_request_is_not_waited_for() {
 }
 
 #[test]
+fn what_is_no_http_is_a_refusal_too_once_the_token_is_read() {
+    let web = Web::new();
+    let event = serde_json::json!({"hook_event_name": "PreToolUse", "session_id": "s",
+        "cwd": web.home.lab.path("project"), "tool_name": "Bash", "tool_input": {}});
+    let event = event.to_string();
+    let sent = |path: &str, token: &str, broken: &str| {
+        let (host, length) = (&web.address, event.len());
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n");
+        let kind = "Content-Type: application/json\r\n";
+        let text = match broken {
+            "version" => format!("{}{kind}\r\n{event}", head.replace("HTTP/1.1", "HTTP/9.9")),
+            "empty lines" => format!("{kind}\r\n\r\n"),
+            _ => format!("{head}{kind}{broken}Content-Length: {length}\r\n\r\n{event}"),
+        };
+        web.raw(text.as_bytes())
+    };
+    let long = format!("X: {}\r\n", "a".repeat(200_000));
+    let many: String = (0..5000).map(|number| format!("X{number}: a\r\n")).collect();
+    for broken in [
+        &long,
+        &many,
+        "Content-Length: x\r\n",
+        "Content-Length: 1\r\n",
+        "nonsense\r\n",
+        "X: \0\r\n",
+        "version",
+    ] {
+        assert_refused(&sent("/v1/hook/claude", &web.token, broken), broken);
+        for answer in [sent("/v1/hook/claude", "wrong", broken), sent("/v1/rpc", &web.token, broken)] {
+            assert!((400..600).contains(&answer.0), "{broken:.20}: {answer:?}");
+        }
+    }
+    // Lines may end without a carriage return.
+    let head = format!(
+        "POST /v1/hook/claude HTTP/1.1\nHost: {}\nAuthorization: Bearer {}\n",
+        web.address, web.token
+    );
+    let text = format!("{head}Content-Type: application/json\nContent-Length: {}\n\n{event}", event.len());
+    assert_eq!(web.raw(text.as_bytes()), (200, "{}".to_owned()));
+}
+
+#[test]
 fn one_connection_too_many_is_told_so() {
     let web = Web::new();
     let idle = || TcpStream::connect(&web.address).unwrap();

@@ -4,6 +4,7 @@ mod chaos;
 mod daemon;
 mod hosts;
 mod http;
+mod impostor;
 mod limits;
 mod python;
 mod rules;

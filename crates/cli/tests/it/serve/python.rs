@@ -1,8 +1,5 @@
 //! Borrowed workers: the same outcome with and without a daemon, whatever happens on the way.
 
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
@@ -195,33 +192,25 @@ fn a_hook_that_is_late_is_late_with_a_daemon_too() {
 }
 
 #[test]
-fn a_false_daemon_is_not_asked() {
-    let home = Home::with_policy();
-    std::fs::create_dir(home.lab.path("run/crosier")).unwrap();
-    std::fs::set_permissions(home.lab.path("run/crosier"), std::fs::Permissions::from_mode(0o700)).unwrap();
-    let listener = UnixListener::bind(home.socket()).unwrap();
-    std::fs::set_permissions(home.socket(), std::fs::Permissions::from_mode(0o600)).unwrap();
-    // The key exists, and the false daemon does not have it.
-    std::fs::create_dir_all(home.lab.path("state/crosier")).unwrap();
-    std::fs::write(home.lab.path("state/crosier/daemon.key"), [7; 32]).unwrap();
-    std::fs::set_permissions(
-        home.lab.path("state/crosier/daemon.key"),
-        std::fs::Permissions::from_mode(0o600),
-    )
-    .unwrap();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let pid = std::process::id();
-            let hello = format!(
-                r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocol":1,"server":{{"name":"crosier","version":"{}","pid":{pid}}},"proof":"{}"}}}}"#,
-                env!("CARGO_PKG_VERSION"),
-                "00".repeat(32)
-            );
-            let _ = stream.write_all(format!("{hello}\n").as_bytes());
-            let _ = stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"reply\":null}}\n");
-            std::thread::sleep(Duration::from_secs(5));
+fn calls_that_hang_delay_no_others() {
+    let mut home = Home::with_policy();
+    home.start();
+    let mut client = home.connect();
+    client.hello();
+    std::thread::scope(|scope| {
+        let slow: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| home.fire(r#"{"command":"slow","for":6.0}"#, &[]))).collect();
+        let calls = |status: &Value| -> u64 {
+            let workers = status["workers"].as_array().unwrap().iter();
+            workers.map(|worker| worker["calls"].as_u64().unwrap()).sum()
+        };
+        let over = Instant::now() + Duration::from_secs(5);
+        while calls(&client.result("status", serde_json::json!({}))) < 8 && Instant::now() < over {
+            std::thread::sleep(Duration::from_millis(20));
         }
+        assert_eq!(home.fire(r#"{"command":"rm"}"#, &[]).1, "no rm");
+        assert!(slow.iter().any(|fire| !fire.is_finished()), "it waited for the others");
+        // It ran in one more worker of the daemon.
+        assert_eq!(calls(&client.result("status", serde_json::json!({}))), 9);
     });
-    assert_eq!(home.fire(r#"{"command":"rm"}"#, &[]).1, "no rm");
 }

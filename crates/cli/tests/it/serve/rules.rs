@@ -67,6 +67,117 @@ fn a_denial_before_the_deadline_counts() {
 }
 
 #[test]
+fn what_was_decided_when_the_deadline_passed_is_no_outcome() {
+    let lab = Lab::new();
+    let (mut client, _server) = stdio(&lab);
+    client.hello();
+    client.result("subscribe", json!({"messages": false, "outcomes": true}));
+    let hooks = json!({"PreToolUse": [{"name": "hangs", "command": "sleep 60", "on_error": "abort"}]});
+    client.result("scope.enter", json!({"agent_id": "a", "hooks": hooks}));
+    let mut fire = bash("a");
+    fire["deadline_ms"] = json!(300);
+    assert_eq!(client.code("fire", fire), -32003);
+    // The next outcome is the first one.
+    client.result("fire", bash("b"));
+    let told: Vec<_> = client.passed.iter().filter(|line| line["method"] == "outcome").collect();
+    assert!(matches!(told[..], [one] if one["params"]["agent_id"] == "b"), "{told:?}");
+}
+
+#[test]
+fn a_project_whose_hooks_are_not_trusted_is_told() {
+    let mut home = Home::new();
+    home.lab.write("project/crosier.yaml", "hooks: {PreToolUse: [{name: no, run: '/deny x'}]}");
+    home.start();
+    let mut client = home.connect();
+    let project = home.lab.path("project");
+    client.hello();
+    let fire =
+        json!({"event": "PreToolUse", "input": {"tool_name": "Bash", "tool_input": {}}, "project": project});
+    let error = client.call("fire", fire.clone())["error"].clone();
+    assert_eq!((&error["code"], &error["data"]["kind"]), (&json!(-32006), &json!("untrusted")), "{error}");
+    assert!(error["message"].as_str().unwrap().contains("not trusted"), "{error}");
+    assert!(error["data"]["problems"][0]["message"].as_str().unwrap().contains("crosier trust"), "{error}");
+    // Hooks that are in force decide, and the project is told beside the outcome.
+    client.result("hook.register", json!({"name": "own", "event": "Stop"}));
+    let result = client.result("fire", fire);
+    assert_eq!(result["outcome"]["decision"], Value::Null);
+    assert!(result["problems"][0]["message"].as_str().unwrap().contains("crosier trust"), "{result}");
+    // A place without any configuration is no problem.
+    let here = json!({"event": "Stop", "input": {}, "project": home.lab.path("other")});
+    std::fs::create_dir(home.lab.path("other")).unwrap();
+    client.result("hook.remove", json!({"hook": "own"}));
+    assert!(client.result("fire", here).get("problems").is_none());
+}
+
+#[test]
+fn an_answer_that_is_none_ends_its_call_and_a_denial_in_it_counts() {
+    let lab = Lab::new();
+    let (mut client, _server) = stdio(&lab);
+    client.hello();
+    client.result("hook.register", json!({"name": "h", "event": "PreToolUse", "on_error": "log"}));
+    let deny = r#"{"decision":"deny","reason":"no"}"#;
+    for (answer, denies) in [
+        (r#"{"jsonrpc":"2.0","id":ID}"#.to_owned(), false),
+        (r#"{"jsonrpc":"2.0"}[]"#.to_owned(), false),
+        ("[]".to_owned(), false),
+        (format!(r#"{{"id":ID,"result":{deny}}}"#), true),
+        (format!(r#"{{"jsonrpc":"1.0","id":ID,"result":{deny}}}"#), true),
+        (format!(r#"{{"jsonrpc":"2.0","id":ID,"result":null,"result":{deny}}}"#), true),
+        (format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{deny},"error":{{"code":1,"message":"m"}}}}"#), true),
+        (format!(r#"{{"jsonrpc":"2.0","id":ID,"method":"m","result":{deny}}}"#), true),
+        (format!(r#"{{"jsonrpc":"2.0","result":{deny}}}"#), true),
+        (format!(r#"[{{"jsonrpc":"2.0","id":ID,"result":{deny}}}]"#), true),
+    ] {
+        let fire = client.ask("fire", bash(""));
+        let call = loop {
+            let line = client.next();
+            if line["method"] == "hook.call" {
+                break line;
+            }
+        };
+        client.send_text(&answer.replace("ID", &call["id"].to_string()));
+        let outcome = client.answer(fire)["result"]["outcome"].clone();
+        assert_eq!(outcome["reports"][0]["failure"]["kind"], "bad_output", "{answer}: {outcome}");
+        let expected = if denies { json!("deny") } else { Value::Null };
+        assert_eq!(outcome["decision"], expected, "{answer}: {outcome}");
+    }
+    // A denial that is too large counts as well.
+    let fire = client.ask("fire", bash(""));
+    let call = loop {
+        let line = client.next();
+        if line["method"] == "hook.call" {
+            break line;
+        }
+    };
+    let reply = json!({"decision": "deny", "reason": "x".repeat(2 << 20)});
+    client.send(&json!({"jsonrpc": "2.0", "id": call["id"], "result": reply}));
+    let outcome = client.answer(fire)["result"]["outcome"].clone();
+    assert_eq!(
+        (&outcome["decision"], &outcome["reports"][0]["failure"]["kind"]),
+        (&json!("deny"), &json!("oversize"))
+    );
+}
+
+#[test]
+fn a_registered_hook_may_have_the_name_of_one_in_a_file_that_the_host_named() {
+    let lab = Lab::new();
+    let file = lab.write("named.yaml", "hooks: {PreToolUse: [{name: no, run: '/deny \"named\"'}]}");
+    let (mut client, _server) = stdio(&lab);
+    client.result("hello", json!({"protocols": [1], "config": [file], "cwd": "/"}));
+    let register = json!({"name": "no", "event": "PreToolUse"});
+    assert_eq!(client.result("hook.register", register.clone()), json!({"hook": "host:no"}));
+    assert_eq!(client.code("hook.register", register), -32005);
+    assert_eq!(client.result("hook.disable", json!({"hook": "host:no"})), json!({"enabled": false}));
+    assert_eq!(client.fire("ls")["reason"], "named");
+    // Also when the file gets a hook of this name later, or loses it.
+    lab.write("named.yaml", "hooks: {PreToolUse: [{name: other, run: '/deny \"other\"'}]}");
+    assert_eq!(client.fire("ls")["reason"], "other");
+    lab.write("named.yaml", "hooks: {PreToolUse: [{name: no, run: '/deny \"again\"'}]}");
+    assert_eq!(client.fire("ls")["reason"], "again");
+    assert_eq!(client.result("hook.remove", json!({"hook": "host:no"})), json!({"removed": true}));
+}
+
+#[test]
 fn no_news_of_a_cancelled_fire_come_after_its_answer() {
     let lab = Lab::new();
     let (mut client, _server) = stdio(&lab);

@@ -47,6 +47,55 @@ fn a_folder_that_is_not_ones_own_is_no_place_for_a_socket() {
 }
 
 #[test]
+fn what_is_wrong_with_the_key_or_the_lock_is_said_with_the_remedy() {
+    let mut home = Home::new();
+    home.start();
+    let key = home.lab.path("state/crosier/daemon.key");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let run = |args: &[&str]| {
+        let ran = home.command(args).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned())
+    };
+    let (code, said) = run(&["serve", "--status"]);
+    assert!(code == Some(0) && said.contains("daemon.key") && said.contains("644"), "{said}");
+    assert_eq!(run(&["serve", "--stop"]).0, Some(0));
+    std::fs::write(&key, "short").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let (code, said) = run(&["serve"]);
+    assert!(code == Some(1) && said.contains("daemon.key") && said.contains("remove it"), "{said}");
+    let lock = home.socket().with_extension("lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::os::unix::fs::symlink(&key, &lock).unwrap();
+    let (code, said) = run(&["serve"]);
+    assert!(code == Some(1) && said.contains(".lock"), "{said}");
+}
+
+#[test]
+fn without_a_daemon_the_status_is_json_as_well() {
+    let home = Home::new();
+    let status = |runtime: &str| {
+        let mut command = home.command(&["serve", "--status", "--json"]);
+        let ran = command.env("XDG_RUNTIME_DIR", home.lab.path(runtime)).output().unwrap();
+        assert_eq!(ran.status.code(), Some(1));
+        serde_json::from_slice::<serde_json::Value>(&ran.stdout).unwrap()["state"].clone()
+    };
+    assert_eq!(status("run"), "not running");
+    assert_eq!(status(&"x".repeat(100)), "unusable");
+}
+
+#[test]
+fn a_place_that_is_refused_is_not_made() {
+    let home = Home::new();
+    // Never the folder of somebody else, who may have made it already.
+    if std::path::Path::new("/tmp/crosier").exists() {
+        return;
+    }
+    let ran = home.command(&["serve"]).env("XDG_RUNTIME_DIR", "/tmp").output().unwrap();
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(!std::path::Path::new("/tmp/crosier").exists());
+}
+
+#[test]
 fn a_path_that_is_too_long_is_said() {
     let home = Home::new();
     let long = home.lab.path(&"x".repeat(100));

@@ -14,7 +14,7 @@ pub(super) use unix::{Readiness, kill_leader, stamp};
 
 /// Identifies a version of a file: its mtime in nanoseconds, its size and its inode.
 #[cfg(feature = "python")]
-pub(super) type Stamp = (i128, u64, u64);
+pub(super) type Stamp = (i128, i128, u64, u64);
 
 /// A signal to a process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

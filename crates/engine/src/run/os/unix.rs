@@ -193,8 +193,11 @@ pub(in crate::run) fn available(fd: impl AsFd) -> usize {
 #[cfg(feature = "python")]
 pub(in crate::run) fn stamp(path: &str) -> Option<Stamp> {
     let found = std::fs::metadata(path).ok()?;
-    let time = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
-    Some((time, found.size(), found.ino()))
+    let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+    // The modification time alone can be set back, for example by `cp -p` or `tar`.
+    let modified = nanoseconds(found.mtime(), found.mtime_nsec());
+    let changed = nanoseconds(found.ctime(), found.ctime_nsec());
+    Some((modified, changed, found.size(), found.ino()))
 }
 
 /// Whether a program could not be started because some process still holds its file open for writing.

@@ -52,6 +52,8 @@ pub(super) enum CallStep {
 pub(super) enum Cause {
     TimedOut,
     Cancelled,
+    /// No worker may be started, because too many are busy.
+    Crowded,
     /// The worker exited; the text says how.
     Exited(String),
     /// The worker broke the protocol, or could not be started.
@@ -77,6 +79,7 @@ impl CallError {
                 FailureKind::Timeout,
                 format!("it did not finish within {timeout:?}, and its worker was killed"),
             ),
+            (Cause::Crowded, _) => (FailureKind::Timeout, "too many workers are busy".to_owned()),
             (Cause::Cancelled, CallStep::Waiting) => {
                 (FailureKind::Error, "the fire was cancelled before it had a worker".to_owned())
             }

@@ -41,6 +41,8 @@ pub(super) struct Connection {
     process: Process,
     reader: ResponseReader,
     loaded: Loaded,
+    /// Whether a hook has removed something from it that others need.
+    is_spoiled: bool,
     next_id: u64,
     printed: Vec<u8>,
     /// Buffers for writing and reading, reused by all calls.
@@ -73,6 +75,7 @@ impl Connection {
             variables_changed: false,
             reader: ResponseReader::default(),
             loaded: Loaded::default(),
+            is_spoiled: false,
             next_id: 1,
             printed: Vec::new(),
             out: Vec::new(),
@@ -96,7 +99,7 @@ impl Connection {
 
     /// Whether it can be returned to the pool.
     pub(super) fn is_reusable(&self) -> bool {
-        !self.process.is_broken && !self.loaded.is_full()
+        !self.process.is_broken && !self.is_spoiled && !self.loaded.is_full()
     }
 
     /// Asks it to exit and does not wait, so that several can exit at the same time.
@@ -216,6 +219,7 @@ impl Connection {
             return None;
         }
         let response = self.reader.response(id).ok()??;
+        self.note(None);
         Some(self.finish(response, &mut Lines::default(), limits).map_err(|cause| {
             self.process.is_broken = true;
             CallError { step: CallStep::Calling, cause }
@@ -305,6 +309,7 @@ impl Connection {
                     if let Some(number) = *loads {
                         self.loaded.learn(number, &response);
                     }
+                    self.note(*loads);
                     if rest.is_empty() {
                         return self.finish(response, &mut lines, limits);
                     }
@@ -322,6 +327,15 @@ impl Connection {
                 return Err(Cause::TimedOut);
             }
         }
+    }
+
+    /// Notes what a response says about the worker; `loaded` is the hook that it was asked to load.
+    fn note(&mut self, loaded: Option<usize>) {
+        let notes = self.reader.take_notes();
+        if notes.has_imported {
+            self.loaded.forget_files(loaded);
+        }
+        self.is_spoiled |= notes.is_spoiled;
     }
 
     fn finish(

@@ -15,7 +15,7 @@ use crosier_protocol::Event;
 use super::borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::interpreter::Setup;
-use super::pool::{Lease, Pool};
+use super::pool::{Growth, Lease, Pool};
 use super::request::record_json;
 use super::response::Response;
 use crate::registry::{Layer, PythonSpec};
@@ -71,10 +71,10 @@ impl PythonWorkers {
     /// Runs a call in a worker: an idle one if there is one, else a new one.
     ///
     /// # Errors
-    /// When no worker could be started, or it ended before it answered. The caller can then run the hook
-    /// itself.
+    /// When too many workers are busy, none could be started, or it ended before it answered. The caller can then run
+    /// the hook itself.
     pub fn call_worker(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
-        answered(self.try_call(call), call)
+        answered(self.try_call(call, Growth::SoonOrElsewhere), call)
     }
 
     /// Like [`call_worker`](Self::call_worker), for a thread that must not wait longer than `within`: only if a
@@ -128,10 +128,10 @@ impl PythonWorkers {
         Pool::close_all(state.pools.values().map(|kept| &kept.pool));
     }
 
-    fn try_call(&self, call: &PythonCall<'_>) -> Result<PythonResult, CallError> {
+    fn try_call(&self, call: &PythonCall<'_>, growth: Growth) -> Result<PythonResult, CallError> {
         let (spec, pool, variables) = self.prepare(call)?;
         let limits = call.limits();
-        let mut lease = pool.lease(&limits)?;
+        let mut lease = pool.lease(&limits, growth)?;
         lease.connection.set_environment(variables);
         let large = Event::large_values_of(call.event);
         let called = lease.connection.call(&spec, call.hook, call.event, &large, call.phase(), &limits);
@@ -287,7 +287,7 @@ impl State {
 impl PythonRunner for PythonWorkers {
     /// A call from an engine in the same process. Errors become failures, as with the engine's own workers.
     fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
-        Ok(self.try_call(call).unwrap_or_else(|error| failed(error, call)))
+        Ok(self.try_call(call, Growth::Soon).unwrap_or_else(|error| failed(error, call)))
     }
 }
 

@@ -68,6 +68,16 @@ impl Loaded {
         }
     }
 
+    /// The worker has imported something that may be part of any hook: all of them are loaded again before they are
+    /// called, to learn their files; except one that was just loaded.
+    pub(super) fn forget_files(&mut self, except: Option<usize>) {
+        for (number, known) in self.0.iter_mut().enumerate() {
+            if Some(number) != except {
+                known.files = None;
+            }
+        }
+    }
+
     fn position(&self, spec: &Arc<PythonSpec>, hook: &Arc<str>) -> Option<usize> {
         self.0.iter().position(|known| Arc::ptr_eq(&known.spec, spec) && known.hook == *hook)
     }
@@ -86,19 +96,25 @@ mod tests {
         let (spec, hook) = (Arc::new(PythonSpec::new("guard.check", "/cfg").unwrap()), Arc::from("no-rm"));
         let mut loaded = Loaded::default();
         assert_eq!((loaded.fresh(&spec, &hook), loaded.number(&spec, &hook)), (None, 0));
-        let (time, size, file) = os::stamp(path).unwrap();
+        let (time, change, size, file) = os::stamp(path).unwrap();
         let learn = |loaded: &mut Loaded, stamp: &str| {
             let facts = format!(r#"{{"file":"x","watched":{{{path:?}:{stamp}}}}}"#);
             loaded.learn(0, &Response::Reply(facts.into_bytes()));
             loaded.fresh(&spec, &hook)
         };
-        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{file}]")), Some(0));
-        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{}]", file + 1)), None);
-        assert_eq!(learn(&mut loaded, &format!("[{},{size},{file}]", time + 1)), None);
-        assert_eq!(learn(&mut loaded, &format!("[{time},{},{file}]", size + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{change},{size},{file}]")), Some(0));
+        assert_eq!(learn(&mut loaded, &format!("[{time},{change},{size},{}]", file + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{},{change},{size},{file}]", time + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{},{size},{file}]", change + 1)), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{change},{},{file}]", size + 1)), None);
         assert_eq!(learn(&mut loaded, "null"), None);
         assert_eq!(learn(&mut loaded, "\"nonsense\""), None);
-        assert_eq!(learn(&mut loaded, &format!("[{time},{size},{file}]")), Some(0));
+        assert_eq!(learn(&mut loaded, &format!("[{time},{change},{size},{file}]")), Some(0));
+        loaded.forget_files(Some(0));
+        assert_eq!(loaded.fresh(&spec, &hook), Some(0));
+        loaded.forget_files(None);
+        assert_eq!(loaded.fresh(&spec, &hook), None);
+        assert_eq!(learn(&mut loaded, &format!("[{time},{change},{size},{file}]")), Some(0));
         std::fs::remove_file(path).unwrap();
         assert_eq!(loaded.fresh(&spec, &hook), None);
         assert_eq!(learn(&mut loaded, "null"), Some(0));

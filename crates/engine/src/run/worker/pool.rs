@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::super::command::find_program;
 use super::super::environment::Environment;
@@ -20,6 +20,11 @@ use crate::run::lock::lock;
 
 /// The maximum number of workers per pool: as many as one stage runs at once.
 const MAX_WORKERS: usize = 8;
+/// The maximum number of busy workers in a pool that may grow.
+const MAX_BUSY: usize = 32;
+/// How long a call waits for a worker of a pool that may grow, before it gets one more: about as long as starting one
+/// takes. Most calls are over sooner, and those that hang must delay no others.
+const GROW_AFTER: Duration = Duration::from_millis(50);
 /// How often a call that waits for a worker checks whether it was cancelled.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -82,6 +87,17 @@ struct State {
     is_closed: bool,
 }
 
+/// What becomes of a call when all workers of its pool are busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// It waits.
+    Never,
+    /// It gets one more worker soon; when there are too many, it waits.
+    Soon,
+    /// It gets one more worker soon; when there are too many, it gets none, because its caller can run it elsewhere.
+    SoonOrElsewhere,
+}
+
 /// A worker that is in use by one call.
 #[derive(Debug)]
 pub(super) struct Lease {
@@ -101,11 +117,16 @@ impl Lease {
         let Self { connection, slot } = self;
         let mut state = lock(&slot.0.state);
         state.lent.retain(|facts| !Arc::ptr_eq(facts, &connection.facts));
-        if connection.is_reusable() && !state.is_closed {
-            state.idle.push(connection);
-        } else {
+        if !connection.is_reusable() || state.is_closed {
             drop(state);
             drop(connection);
+        } else if state.idle.len() < MAX_WORKERS {
+            state.idle.push(connection);
+        } else {
+            // Nobody waits for the end of a healthy one.
+            drop(state);
+            drop(slot);
+            let _ = std::thread::Builder::new().name("crosier-surplus".to_owned()).spawn(|| drop(connection));
         }
     }
 }
@@ -131,7 +152,7 @@ impl Pools {
         environment: &Environment,
         limits: &CallLimits<'_>,
     ) -> Result<Lease, CallError> {
-        self.pool(spec, hook, environment)?.lease(limits)
+        self.pool(spec, hook, environment)?.lease(limits, Growth::Never)
     }
 
     /// Ends every idle worker, and starts no more.
@@ -262,7 +283,15 @@ impl Pool {
         Some(Lease { connection, slot: BusySlot(Arc::clone(self)) })
     }
 
-    pub(super) fn lease(self: &Arc<Self>, limits: &CallLimits<'_>) -> Result<Lease, CallError> {
+    /// Leases an idle worker, or a new one, or waits for one.
+    pub(super) fn lease(
+        self: &Arc<Self>,
+        limits: &CallLimits<'_>,
+        growth: Growth,
+    ) -> Result<Lease, CallError> {
+        // A call with little time left must have most of it for its hook.
+        let grows_in = GROW_AFTER.min(limits.left() / 8);
+        let began = Instant::now();
         // Dropped after the lock is released: it takes time to end a worker.
         let mut stale = Vec::new();
         let mut state = lock(&self.state);
@@ -273,7 +302,13 @@ impl Pool {
             }
             if state.is_turn_of(turn.as_ref()) {
                 match state.take_idle(&mut stale, limits) {
-                    Ok(None) if state.busy >= MAX_WORKERS => {}
+                    Ok(None) if state.busy >= MAX_BUSY && growth == Growth::SoonOrElsewhere => {
+                        break Err(Cause::Crowded);
+                    }
+                    Ok(None) if state.busy >= MAX_BUSY => {}
+                    Ok(None)
+                        if state.busy >= MAX_WORKERS
+                            && (growth == Growth::Never || began.elapsed() < grows_in) => {}
                     Ok(None) if limits.is_stopped() => break Err(Cause::Cancelled),
                     found => break found,
                 }

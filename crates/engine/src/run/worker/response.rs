@@ -33,10 +33,25 @@ pub(super) struct Failed {
     pub(super) deny: Option<String>,
 }
 
+/// What an answer says about the worker, in bits of its status that `worker.py` adds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Notes {
+    /// It has imported a module of a hook's folder.
+    pub(super) has_imported: bool,
+    /// It must not be used again.
+    pub(super) is_spoiled: bool,
+}
+
+impl Notes {
+    const IMPORTED: u64 = 8;
+    const SPOILED: u64 = 16;
+}
+
 /// Splits the bytes from a worker into responses.
 #[derive(Debug, Default)]
 pub(super) struct ResponseReader {
     bytes: Vec<u8>,
+    notes: Notes,
 }
 
 impl ResponseReader {
@@ -47,6 +62,11 @@ impl ResponseReader {
     /// Whether no bytes are left over.
     pub(super) fn is_empty(&self) -> bool {
         self.bytes.is_empty()
+    }
+
+    /// What the last response said about the worker.
+    pub(super) fn take_notes(&mut self) -> Notes {
+        std::mem::take(&mut self.notes)
     }
 
     /// The response to this request, once it is complete; an error if the worker breaks the protocol.
@@ -65,7 +85,7 @@ impl ResponseReader {
         }
         let Some(bytes) = rest.get(..length) else { return Ok(None) };
         // The status numbers that `worker.py` uses.
-        let response = match status {
+        let response = match status & !(Notes::IMPORTED | Notes::SPOILED) {
             3 => Response::Reply(bytes.to_vec()),
             4 => Response::Nothing,
             5 => Response::Failed(
@@ -74,6 +94,8 @@ impl ResponseReader {
             ),
             _ => return Err(format!("its worker answered with the status {status}, which is not known")),
         };
+        self.notes =
+            Notes { has_imported: status & Notes::IMPORTED != 0, is_spoiled: status & Notes::SPOILED != 0 };
         self.bytes.drain(..HEADER_BYTES + length);
         Ok(Some(response))
     }
@@ -113,6 +135,16 @@ mod tests {
         assert!(matches!(reader.response(1).unwrap(), Some(Response::Nothing)));
         assert!(matches!(reader.response(2).unwrap(), Some(Response::Reply(bytes)) if bytes == b"{}"));
         assert!(reader.response(3).unwrap().is_none() && !reader.is_empty());
+    }
+
+    #[test]
+    fn a_response_says_what_became_of_its_worker() {
+        let mut reader = ResponseReader::default();
+        reader.push(&[answer(1, 0, 4 | 8 | 16, b""), answer(2, 2, 3, b"{}")].concat());
+        assert!(matches!(reader.response(1).unwrap(), Some(Response::Nothing)));
+        assert_eq!(reader.take_notes(), Notes { has_imported: true, is_spoiled: true });
+        assert!(matches!(reader.response(2).unwrap(), Some(Response::Reply(_))));
+        assert_eq!(reader.take_notes(), Notes::default());
     }
 
     #[test]

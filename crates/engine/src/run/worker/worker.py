@@ -16,7 +16,9 @@ each call, and reloads a hook whose files changed.
 
 An answer is a header of three such numbers (request id, length of the body, status), followed by the body. NONE is no
 opinion. The body of FAILED is JSON: `kind` (import, delivery, error, bad_output, oversize, worker_lost), `detail`,
-`traceback` and `deny`. The worker exits at the end of its input.
+`traceback` and `deny`. To the status is added IMPORTED when a module of a hook's folder was imported meanwhile (the engine
+loads every hook again before its next call, to learn which files to watch), and SPOILED when the worker must not be used
+again. The worker exits at the end of its input.
 User code has no access to the channel: its stdin is /dev/null, its stdout is the engine's stderr pipe.
 
 The code from `Channel.receive` to the write in `serve` delays every call, so it does only what it must: no JSON except
@@ -40,10 +42,12 @@ except ImportError:  # not CPython
 REQUEST, ANSWER = Struct("<6Q"), Struct("<3Q")
 HELLO, LOAD, CALL, ENVIRONMENT = OPS = 0, 1, 2, 6
 OK, NONE, FAILED = range(3, 6)  # different from the ops, so that an echoed request is not an answer
+IMPORTED, SPOILED = 8, 16
 MAX_WATCHED = 32  # files per module that are checked for changes before each call
 DEPTH, HOME = sys.getrecursionlimit(), os.getcwd()
 # Taken early: a hook may patch `os`.
 alarm, chdir, getpid, read, stat, write = signal.alarm, os.chdir, os.getpid, os.read, os.stat, os.write
+dup2, fstat = os.dup2, os.fstat
 depth_limit, digit_limit = sys.getrecursionlimit, sys.get_int_max_str_digits if LIMITED else lambda: MAX_DIGITS
 head_of, modules = REQUEST.unpack_from, sys.modules
 new_event, fill = dict.__new__, dict.update
@@ -58,11 +62,27 @@ class Channel:
     def __init__(self) -> None:
         self.input, self.output, self.rest = os.dup2(0, 250, False), os.dup2(1, 251, False), b""
         self.printed = os.dup2(2, 252, False)  # hooks' output goes there, even after a hook has closed 1 and 2
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(2, 1)
+        self._put_null()
+        dup2(2, 1)
         os.register_at_fork(after_in_child=lambda: os.closerange(self.input, self.output + 1))
+
+    @staticmethod
+    def _put_null() -> None:
+        if null := os.open(os.devnull, os.O_RDONLY):  # it is 0 already if that was free
+            dup2(null, 0)
+            os.close(null)
+
+    def restore(self) -> None:
+        """Put back the standard descriptors that a hook has closed: the next one may close them too."""
+        try:
+            for number in (0, 1, 2):
+                fstat(number)
+        except OSError:
+            if number == 0:
+                self._put_null()
+            else:
+                dup2(self.printed, number)
+            self.restore()
 
     def receive(self) -> tuple[tuple, bytes]:
         """Read exactly one request: its header and its body. The engine writes it at once, so one read is usually
@@ -172,13 +192,14 @@ def pack(number: int, reply: dict, limit: int) -> bytes:
 
 # --- Modules ---------------------------------------------------------------------------------------------------------
 
-def stamp(path: str) -> tuple[int, int, int] | None:
-    """The stamp of a file, which changes when the file does; None when there is no file."""
+def stamp(path: str) -> tuple[int, int, int, int] | None:
+    """The stamp of a file, which changes when the file does; None when there is no file. The modification time alone can be
+    set back, for example by `cp -p` or `tar`."""
     try:
         found = stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def is_file(path: str) -> bool:
@@ -198,6 +219,12 @@ class SourceLoader(external.SourceFileLoader):
 
     def get_code(self, fullname: str) -> object:
         return self.source_to_code(self.get_data(self.path), self.path)
+
+    def exec_module(self, module: object) -> None:
+        global noted
+        STAMPS[self.path] = stamp(self.path)  # before it is read, so that no change goes unnoticed
+        noted |= IMPORTED
+        super().exec_module(module)
 
 
 def is_below(path: str, folders) -> bool:
@@ -381,8 +408,9 @@ class Source:
 
     Each searched folder becomes a private package, so that the file beside the configuration is used without shadowing
     another module of the same name. Its neighbours are imported from the end of sys.path, so that they cannot shadow the
-    standard library. The module, its package and its neighbours are watched (MAX_WATCHED files in all); when one of them
-    changes, all are imported again. A failed import is remembered until a file that it read or looked for changes."""
+    standard library. The module, its package and its neighbours are watched (MAX_WATCHED files in all), and the places in
+    earlier folders where they would be found first; when one of them changes, all are imported again. A failed import is
+    remembered until a file that it read or looked for changes."""
 
     packages: dict[str, str] = {}
 
@@ -393,6 +421,7 @@ class Source:
     def find(self, function: str) -> tuple:
         """The function to call, and whether it takes a context, from the module as it is on disk now. The engine already
         checks most of its files, but not those that a failed import looked for."""
+        self._watch()
         for path, known in self.stamps.items():
             if stamp(path) != known:
                 for name in self._parts():
@@ -422,11 +451,14 @@ class Source:
         places = [(folder, stem + end) for folder, stem in stems for end in ("/__init__.py", ".py")]
         for folder, file in places:
             if known := stamp(file):
+                self.stamps = {missing: None for where, missing in places[: places.index((folder, file))] if where != folder}
                 package = self.packages.setdefault(folder, f"crosier_hooks_{len(self.packages) + 1}")
                 sys.modules.setdefault(package, type(sys)(package)).__path__ = [folder]
                 self.name, self.root = f"{package}.{self.dotted}", f"{package}.{self.dotted.partition('.')[0]}"
                 self.stamps[file] = known
                 break
+        else:
+            self.stamps = dict.fromkeys(file for _, file in places)
         try:
             self.module = importlib.import_module(self.name)
         except BaseException as exc:  # sys.exit() as well
@@ -436,8 +468,19 @@ class Source:
             for path in [*files, *sys.path, *(file for _, file in places)]:
                 self.stamps.setdefault(path, stamp(path))
         self.file = getattr(self.module, "__file__", None)
-        for file in list(self._parts().values())[:MAX_WATCHED]:
-            self.stamps.setdefault(file, stamp(file))
+        self._watch()
+
+    def _watch(self) -> None:
+        """Watch what was imported, in the module's first lines or later in a function of it."""
+        for name, file in list(self._parts().items())[:MAX_WATCHED]:
+            if file in self.stamps:
+                continue
+            self.stamps[file] = STAMPS[file] if file in STAMPS else stamp(file)
+            stems = [f"{folder}/{name.replace('.', '/')}" for folder in self.paths]
+            found = next((at for at, stem in enumerate(stems) if file.startswith(stem)), 0)
+            for stem in stems[:found]:
+                for earlier in (f"{stem}/__init__.py", f"{stem}.py"):
+                    self.stamps.setdefault(earlier, stamp(earlier))
 
     def _parts(self) -> dict[str, str]:
         """The imported modules that this one is made of: itself, its package, its neighbours; with their files."""
@@ -688,10 +731,26 @@ def adopt(variables: dict) -> None:
             environ[name] = value
 
 
+class Frozen(type(sys)):
+    """The module `crosier`. All hooks of a worker share it, so none may change what it does for the others."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"crosier.{name} cannot be changed: other hooks use it too")
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+
+def is_spoiled() -> bool:
+    """Whether a hook has removed what all others need."""
+    return modules.get("crosier") is not SHARED or modules.get("sys") is not sys or sys.modules is not modules
+
+
 def serve() -> None:
     """Answer requests one after another until there are no more."""
+    global noted
     hooks: dict[int, Hook] = {}
-    own, receive, output = getpid(), CHANNEL.receive, CHANNEL.output
+    own, receive, output, restore = getpid(), CHANNEL.receive, CHANNEL.output, CHANNEL.restore
     while True:
         head, data = receive()
         op = head[2]
@@ -708,11 +767,17 @@ def serve() -> None:
             facts = {"protocol": 3, "python": version, "executable": sys.executable, "pid": own}
             facts["environ"] = dict(os.environ)  # as a shim or a wrapper left it
             answered = answer(head[0], OK, encode(facts))
+        if noted or is_spoiled():
+            noted |= SPOILED * is_spoiled()
+            number, size, status = ANSWER.unpack_from(answered)
+            answered, noted = ANSWER.pack(number, size, status | noted) + answered[ANSWER.size :], 0
         while (done := write(output, answered)) < len(answered):
             answered = answered[done:]
+        restore()  # while nobody waits
 
 
 CHANNEL, SOURCES, FOLDERS, LOOPS = Channel(), {}, {}, {}
+STAMPS, noted = {}, 0  # of the files that were imported, as they were; what the next answer says besides
 environ, STARTED = os.environ, dict(os.environ)
 RECORD = None  # of the project, if its files are recorded
 HOOK_FOLDERS, PYTHON_FOLDERS = set(), tuple(os.path.normpath(path) for path in sys.path if path)
@@ -726,10 +791,10 @@ for stream in STREAMS:
 sys.stdout, sys.stderr = STREAMS
 sys.dont_write_bytecode = True  # a cache would look valid when a file changes twice within a second
 limit(DEPTH, MAX_DIGITS)
-sys.modules["crosier"] = type(sys)("crosier", "What a Python hook of Crosier needs.")
+SHARED = sys.modules["crosier"] = Frozen("crosier", "What a Python hook of Crosier needs.")
 for item in (HookEvent, HookResult, HookContext, allow, deny, ask, inject):
     item.__module__ = "crosier"
-    setattr(sys.modules["crosier"], item.__name__, item)
+    vars(SHARED)[item.__name__] = item
 
 
 def flush_all() -> None:

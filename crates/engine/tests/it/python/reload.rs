@@ -130,3 +130,63 @@ def check(event):
         }
     });
 }
+
+#[test]
+fn a_neighbour_that_is_imported_during_a_call_is_picked_up_when_it_changes() {
+    each_way(|lab| {
+        change(lab, "rules.py", "WORD = 'old'", 0);
+        let code = "def check(event):\n    import crosier, rules\n    return crosier.deny(rules.WORD)";
+        lab.write("guard.py", code);
+        let engine = lab.engine([lab.guard(lab.spec("guard.check"))]);
+        for (version, word) in [(0, "old"), (1, "new"), (2, "newer")] {
+            change(lab, "rules.py", &format!("WORD = '{word}'"), version);
+            for _ in 0..2 {
+                assert_eq!(lab.fire(&engine, tool("Bash")).reason.as_deref(), Some(word));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_change_whose_time_was_set_back_is_picked_up() {
+    each_way(|lab| {
+        let code =
+            |word: &str| format!("from crosier import deny\ndef check(event): return deny('{word}')\n");
+        change(lab, "guard.py", &code("old"), 0);
+        let engine = lab.engine([lab.guard(lab.spec("guard.check"))]);
+        assert_eq!(lab.fire(&engine, tool("Bash")).reason.as_deref(), Some("old"));
+        // More than a tick of the clock of the file system: within one, no stamp can tell two versions apart.
+        std::thread::sleep(Duration::from_millis(50));
+        change(lab, "guard.py", &code("new"), 0);
+        assert_eq!(lab.fire(&engine, tool("Bash")).reason.as_deref(), Some("new"));
+    });
+}
+
+#[test]
+fn a_module_that_appears_in_an_earlier_folder_is_picked_up() {
+    each_way(|lab| {
+        change(lab, "lib/guard.py", &answer("lib"), 0);
+        let mut spec = lab.spec("guard.check");
+        spec.paths.push(lab.path("lib"));
+        let engine = lab.engine([lab.guard(spec)]);
+        assert!(lab.fire(&engine, tool("Bash")).reason.unwrap().starts_with("lib"));
+        change(lab, "guard.py", &answer("here"), 0);
+        assert!(lab.fire(&engine, tool("Bash")).reason.unwrap().starts_with("here"));
+    });
+}
+
+#[test]
+fn a_worker_whose_modules_are_gone_is_not_used_again() {
+    each_way(|lab| {
+        let code = "import os, sys
+from crosier import deny
+def check(event):
+    reason = str(os.getpid())
+    sys.modules.clear()
+    return deny(reason)";
+        lab.write("guard.py", code);
+        let engine = lab.engine([lab.guard(lab.spec("guard.check"))]);
+        let reason = || lab.fire(&engine, tool("Bash")).reason.unwrap().to_string();
+        assert_ne!(reason(), reason());
+    });
+}
