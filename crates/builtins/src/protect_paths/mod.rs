@@ -24,11 +24,15 @@
 //! On `PreToolUse`, `PermissionRequest` and `PreGitWrite`. What a command reads without naming it (`grep -r x .`,
 //! a program of its own) is not seen: this is a guardrail, not a sandbox.
 
+mod arrival;
 mod code;
 mod defaults;
+mod holder;
+mod mode;
 mod own;
 mod patterns;
 mod protected;
+mod selected;
 mod shell;
 
 use std::path::{Path, PathBuf};
@@ -251,3 +255,7 @@ impl Protected {
 #[cfg(test)]
 #[path = "protect_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "attack_tests.rs"]
+mod attack_tests;
