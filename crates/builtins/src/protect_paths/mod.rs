@@ -27,6 +27,7 @@
 mod arrival;
 mod code;
 mod defaults;
+mod embedded;
 mod holder;
 mod mode;
 mod own;
