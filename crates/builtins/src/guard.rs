@@ -15,6 +15,18 @@ pub(crate) enum Ruling {
     Deny(String),
 }
 
+impl Ruling {
+    /// A stricter ruling has a greater one.
+    pub(crate) fn severity(&self) -> u8 {
+        match self {
+            Self::Nothing => 0,
+            Self::Allow(_) => 1,
+            Self::Ask(_) => 2,
+            Self::Deny(_) => 3,
+        }
+    }
+}
+
 /// One call of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolCall<'a> {

@@ -25,10 +25,15 @@
 //! a program of its own) is not seen: this is a guardrail, not a sandbox.
 
 mod code;
+mod created;
 mod defaults;
+mod embedded;
+mod holder;
+mod mode;
 mod own;
 mod patterns;
 mod protected;
+mod selected;
 mod shell;
 
 use std::path::{Path, PathBuf};
@@ -209,29 +214,15 @@ impl Protected {
     pub(crate) fn judge_subject(&self, call: ToolCall<'_>, subject: Subject) -> Ruling {
         let places = Places { cwd: call.cwd, home: None };
         match subject {
-            Subject::Shell(scripts) => self.judge_scripts(&scripts, places),
+            Subject::Shell(scripts) => self.judge_lines(call, &scripts),
             Subject::Files(access, paths) => {
-                // An unknown tool may show the content of a file.
-                let is_known = tool::file_access(call.tool).is_some();
-                let mut found: Vec<Objection> = Vec::new();
-                for path in &paths {
-                    let file = places.resolve(path);
-                    if !is_known && access == Access::Write {
-                        found.extend(self.objection(path, Access::Read, &file));
-                    }
-                    found.extend(self.objection(path, access, &file));
-                    if access == Access::Write {
-                        found.extend(self.question_about_write(path, &file));
-                    }
-                }
-                let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
-                let objection = (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)));
+                let objection = self.objection_to_files(call, access, &paths, places);
                 // An unknown tool may also run a command.
                 if objection.is_none()
-                    && !is_known
+                    && tool::file_access(call.tool).is_none()
                     && let Some(scripts) = tool::scripts(call.tool, call.input)
                 {
-                    return self.judge_scripts(&scripts, places);
+                    return self.judge_lines(call, &scripts);
                 }
                 let objection = objection.or_else(|| {
                     let glob = call.input.get("glob").filter(|_| access == Access::Read)?;
@@ -246,8 +237,59 @@ impl Protected {
             }
         }
     }
+
+    /// The ruling about lines that begin in the folder which the call names.
+    fn judge_lines(&self, call: ToolCall<'_>, scripts: &[Script]) -> Ruling {
+        let mut asked = Ruling::Nothing;
+        for cwd in tool::folders(call.input, call.cwd) {
+            match self.judge_scripts(scripts, Places { cwd: &cwd, home: None }) {
+                Ruling::Nothing => {}
+                Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                ruling => return ruling,
+            }
+        }
+        asked
+    }
+
+    /// Why a tool must not touch one of these files.
+    fn objection_to_files(
+        &self,
+        call: ToolCall<'_>,
+        access: Access,
+        paths: &[String],
+        places: Places<'_>,
+    ) -> Option<Objection> {
+        // An unknown tool may show the content of a file.
+        let is_known = tool::file_access(call.tool).is_some();
+        let removes = access == Access::Write && tool::removes(call.tool);
+        // Where a tool works is not what it works on.
+        let is_place = |path: &str| {
+            let named = ["cwd", "workdir"].into_iter().filter_map(|name| call.input.get(name));
+            named.into_iter().any(|value| value.as_str().is_some_and(|text| text == path))
+        };
+        let mut found: Vec<Objection> = Vec::new();
+        for path in paths {
+            let file = places.resolve(path);
+            if !is_known && access == Access::Write {
+                found.extend(self.objection(path, Access::Read, &file));
+            }
+            found.extend(self.objection(path, access, &file));
+            if access == Access::Write {
+                found.extend(self.question_about_write(path, &file));
+            }
+            if removes && !is_place(path) {
+                found.extend(self.objection_to_removal(path, &file).or_else(|| self.holds_own(path, &file)));
+            }
+        }
+        let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
+        (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)))
+    }
 }
 
 #[cfg(test)]
 #[path = "protect_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "attack_tests.rs"]
+mod attack_tests;

@@ -63,6 +63,11 @@ impl ConfigurationPaths {
         self.prepared().paths.iter().any(|own| own.starts_with(folder))
     }
 
+    /// Whether one of the host's folders is right in this one.
+    pub(super) fn has_in(&self, folder: &Path) -> bool {
+        self.host.folders.iter().any(|own| own.parent() == Some(folder) || own == folder)
+    }
+
     fn prepared(&self) -> &Prepared {
         self.prepared.get_or_init(|| {
             let paths = self.all();

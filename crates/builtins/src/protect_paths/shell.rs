@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::code;
 use super::protected::{Objection, Protected};
+use super::{code, created, mode};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, UNKNOWN_HOME, expand_glob, in_home};
 use crate::shell::{
@@ -38,7 +38,8 @@ impl Protected {
         for (at, command) in script.commands.iter().enumerate() {
             let files = command.files();
             let texts = code::quoted_texts(script, command);
-            if files.is_empty() && texts.is_empty() {
+            let has_more = created::has_hidden_target(command) || mode::is_change(command);
+            if files.is_empty() && texts.is_empty() && !has_more {
                 continue;
             }
             let here = folders.of(script, at);
@@ -50,17 +51,22 @@ impl Protected {
                 name => name.is_some_and(is_deleter),
             };
             let creates = makes_secrets(command, &files);
-            // Linking to a file is a way to read it.
+            // Linking to a file is a way to read it, and with a hard link also to write it.
             let links = command.name() == Some("ln");
+            let links_hard = makes_hard_links(command);
             // What a shell loads is not shown by that.
             let loads = matches!(command.name(), Some("source" | ".")) || is_exported(script, at);
             // Whether a hook may run is up to block-commands.
             let is_switched = |file: &FileUse<'_>| {
                 command.name() == Some("chmod") && file.path.show().contains(".git/hooks/")
             };
-            let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links);
+            let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links || links_hard);
             for file in files_used.filter(|file| !is_switched(file) && !is_login_key(command, &files, file)) {
-                let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
+                let effect = match file.effect {
+                    Effect::Stat | Effect::Read if links_hard => Effect::Delete,
+                    Effect::Stat => Effect::Read,
+                    effect => effect,
+                };
                 if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
                 }
@@ -115,7 +121,11 @@ impl Protected {
                     ruling => return ruling,
                 }
             }
-            if let Some(ruling) = self.judge_created_files(command, &files, &known, &resolver) {
+            let judges = [
+                self.judge_created_files(command, &files, &known, &resolver),
+                self.judge_modes(command, &known),
+            ];
+            for ruling in judges.into_iter().flatten() {
                 match ruling {
                     Ruling::Deny(_) => return ruling,
                     ruling => asked = ruling,
@@ -137,6 +147,12 @@ impl Protected {
                 }
             }
         }
+        let folders_of = |at| folders.of(script, at).into_iter().flatten().map(Path::to_owned).collect();
+        if asked == Ruling::Nothing
+            && let Some(ruling) = self.judge_selected(script, folders_of)
+        {
+            return ruling;
+        }
         if asked != Ruling::Nothing {
             return asked;
         }
@@ -146,52 +162,6 @@ impl Protected {
             }
             _ => Ruling::Nothing,
         }
-    }
-
-    /// Files that a command creates in a folder: `cp a/settings.json .claude/` writes `.claude/settings.json`.
-    fn judge_created_files(
-        &self,
-        command: &Command,
-        files: &[FileUse<'_>],
-        folders: &[&Path],
-        resolver: &Resolver,
-    ) -> Option<Ruling> {
-        let name = command.name()?;
-        if !matches!(name, "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "rsync" | "scp") {
-            return None;
-        }
-        let target = files.iter().rfind(|file| file.effect == Effect::Write)?;
-        let target = target.path.known()?;
-        let mut found = None;
-        for folder in folders {
-            let places = Places { cwd: folder, home: None };
-            let into = resolver.resolve(places, target);
-            if name == "ln"
-                && let Some(objection) = self.objection_to_removal(target, &into)
-            {
-                return Some(objection.ruling());
-            }
-            let is_folder = target.ends_with('/')
-                || matches!(target, "." | "..")
-                || self.objection_to_removal(target, &into).is_some()
-                || into.real.is_dir();
-            if !is_folder {
-                continue;
-            }
-            for file in files.iter().filter(|file| file.effect != Effect::Write) {
-                let Some(source) = file.path.known() else { continue };
-                let source = base_name(source.trim_end_matches('/'));
-                let path = format!("{}/{source}", target.trim_end_matches('/'));
-                let arrived = resolver.resolve(places, &path);
-                let objection = self.objection(&path, Access::Write, &arrived);
-                if let Some(objection @ Objection::Fixed(_)) = objection {
-                    return Some(objection.ruling());
-                }
-                let replaced = self.objection_to_removal(&path, &arrived);
-                found = replaced.map(|objection| Ruling::Ask(objection.reason())).or(found);
-            }
-        }
-        found
     }
 
     fn judge_word(&self, word: &Word, word_use: WordUse<'_>) -> Ruling {
@@ -212,10 +182,6 @@ impl Protected {
                 }
             }
         }
-        let is_home = |origin: &Origin| {
-            let is_one = |name: &str| name == "HOME" || BASE_FOLDERS.iter().any(|(known, _)| *known == name);
-            matches!(origin, Origin::Variable(name) if is_one(name))
-        };
         if word.unknowns().any(|unknown| !is_home(&unknown.from)) {
             return Ruling::Nothing;
         }
@@ -277,6 +243,36 @@ impl Protected {
             }
         }
         Ruling::Nothing
+    }
+}
+
+fn is_home(origin: &Origin) -> bool {
+    let is_one = |name: &str| name == "HOME" || BASE_FOLDERS.iter().any(|(known, _)| *known == name);
+    matches!(origin, Origin::Variable(name) if is_one(name))
+}
+
+/// The path that a word is, when nothing in it is unknown but the home folder.
+pub(super) fn known_path(word: &Word) -> Option<String> {
+    let shown = word.show();
+    match word.unknowns().any(|unknown| !is_home(&unknown.from)) {
+        true => None,
+        false => Some(in_base_folder(&shown).unwrap_or_else(|| shown.into_owned())),
+    }
+}
+
+/// Whether a command gives files another name under which they can be written: `ln a b`, `cp -l a b`.
+fn makes_hard_links(command: &Command) -> bool {
+    let has = |letter: char, long: &str| {
+        command.arguments().iter().any(|word| {
+            let head = word.head();
+            head == long || (head.starts_with('-') && !head.starts_with("--") && head.contains(letter))
+        })
+    };
+    match command.name() {
+        Some("ln" | "gln") => !has('s', "--symbolic"),
+        Some("link") => true,
+        Some("cp" | "gcp") => has('l', "--link"),
+        _ => false,
     }
 }
 

@@ -231,6 +231,65 @@ fn the_self_guard_is_not_deceived_by_other_names_of_the_same_thing() {
 }
 
 #[test]
+fn the_self_guard_sees_what_commands_do_around_the_files_that_it_guards() {
+    let machine = Machine::new();
+    for folder in ["home/.config/crosier", "home/.local/state/crosier", "home/.claude", "empty/x/.claude"] {
+        fs::create_dir_all(machine.path(folder)).unwrap();
+    }
+    let said = |call: &serde_json::Value| {
+        let ran = machine.hook("empty", &["claude"], call, &[]).exits(0).stdout;
+        let is = |decision: &str| ran.contains(&format!("\"permissionDecision\":\"{decision}\""));
+        if is("deny") {
+            "deny"
+        } else if is("ask") {
+            "ask"
+        } else {
+            "free"
+        }
+    };
+    let home = machine.path("home").display().to_string();
+    let yaml = machine.write("home/.config/crosier/crosier.yaml", "hooks: {}\n").display().to_string();
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
+    let program = crate::lab::CROSIER;
+    for (wanted, command) in [
+        ("deny", "cp -r x/.claude ~".to_owned()),
+        ("deny", format!("cp -r x/.claude {home}")),
+        ("deny", "cd ~ && cp -r ../empty/x/.claude .".to_owned()),
+        ("ask", format!("tar xf x.tar -C {home}")),
+        ("ask", "cp -a x/. ~".to_owned()),
+        ("deny", format!("ln {yaml} g2")),
+        ("deny", "cp -l ~/.config/crosier/crosier.yaml g2".to_owned()),
+        ("deny", format!("chmod -x {program}")),
+        ("deny", "cp --remove-destination /bin/true $(which crosier)".to_owned()),
+        ("deny", "chmod 000 ~/.claude".to_owned()),
+        ("deny", format!("chmod 777 {home}/.config")),
+        ("ask", format!("grep -rl crosier {home} | xargs rm")),
+        ("ask", format!("awk 'BEGIN{{print > \"{yaml}\"}}'")),
+        ("deny", "crosier serve --stop".to_owned()),
+        ("free", "cp -r x/.claude/agents ~/.claude/".to_owned()),
+        ("free", "tar xf x.tar".to_owned()),
+        ("free", "grep -rl crosier . | xargs sed -i s/a/b/".to_owned()),
+        ("free", "chmod 700 ~/.claude".to_owned()),
+    ] {
+        assert_eq!(said(&event("PreToolUse", &command)), wanted, "{command}");
+    }
+    let call = |tool: &str, input: serde_json::Value| {
+        let mut call = event("PreToolUse", "");
+        call["tool_name"] = tool.into();
+        call["tool_input"] = input;
+        said(&call)
+    };
+    let json = |text: String| serde_json::from_str(&text).unwrap();
+    let wired = format!("{home}/.config/crosier");
+    let input = json(format!(r#"{{"command": "rm -f crosier.yaml", "workdir": "{wired}"}}"#));
+    assert_eq!(call("Bash", input), "deny");
+    assert_eq!(call("write_bash", json(r#"{"input": "crosier trust --yes\n"}"#.to_owned())), "deny");
+    assert_eq!(call("mcp__fs__move_file", json(format!(r#"{{"from": "/tmp/x", "to": "{yaml}"}}"#))), "deny");
+    assert_eq!(call("mcp__fs__delete_directory", json(format!(r#"{{"path": "{home}/.config"}}"#))), "deny");
+    assert_eq!(call("mcp__fs__write_file", json(format!(r#"{{"path": "{home}/notes"}}"#))), "free");
+}
+
+#[test]
 fn programs_of_the_project_do_not_replace_those_that_hooks_name() {
     let machine = Machine::new();
     let hook =
