@@ -12,6 +12,8 @@ mod link;
 mod list;
 mod option;
 mod rename;
+mod runner;
+mod second;
 mod table;
 mod variable;
 
@@ -56,6 +58,9 @@ impl Parser {
     fn inspect(&mut self, at: usize) {
         self.inspect_values(at);
         self.note_files(at);
+        if !self.files.is_empty() || self.reads_pipe(at) {
+            self.note_compiled(at);
+        }
         self.note_links(at);
         self.follow_links(at);
         let command = &self.script.commands[at];
@@ -88,8 +93,10 @@ impl Parser {
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
+        self.in_other_words(at);
         self.languages(at);
         self.installs_written(at);
+        self.runs_project(at);
     }
 
     /// An unknown program; it may expand to nothing, and then the next word is the program.
@@ -225,7 +232,7 @@ impl Parser {
                 self.option_values(at, row, words);
                 let from = first_operand(words, row.short, row.long);
                 let level = self.script.commands[at].level + 1;
-                let words = words.get(from..).unwrap_or_default().to_vec();
+                let words = second::unversioned(words.get(from..).unwrap_or_default());
                 if !words.is_empty() {
                     self.script.commands.push(Command {
                         words,
