@@ -26,6 +26,7 @@ mod found;
 mod list;
 mod read;
 mod root;
+mod runs_input;
 mod secret;
 mod shape;
 mod spare;

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::entry::Special;
 use super::fit::CommandContext;
+use super::runs_input::{in_ranges, names_of};
 use super::sql;
 use crate::shell::{Command, Input, Origin, Word, is_interpreter};
 
@@ -22,7 +23,7 @@ impl CommandContext<'_> {
         // A program that is not an interpreter treats its input and words as data.
         let runs_code =
             shell || name.is_some_and(|name| is_interpreter(name) || matches!(name, "source" | "." | "eval"));
-        if !runs_code || (from_stdin && name != Some("eval")) {
+        if !runs_code || (from_stdin && name != Some("eval")) || self.runs_its_input() {
             self.follow(&self.command.input, &mut ranges, 0);
         }
         let code: &[Word] = match name {
@@ -36,14 +37,17 @@ impl CommandContext<'_> {
         if let Input::Text(word) = &self.command.input {
             self.follow_word(word, &mut ranges, 0);
         }
+        if runs_code {
+            for word in self.descriptor_sources(code) {
+                self.follow_word(word, &mut ranges, 0);
+            }
+        }
         if let Some(writer) = self.command.runs_file_of {
             ranges.push(writer..writer + 1);
             let input = self.script.commands.get(writer).map(|command| &command.input);
             input.into_iter().for_each(|input| self.follow(input, &mut ranges, 0));
         }
-        let commands =
-            ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
-        let commands: Vec<&Command> = commands.collect();
+        let commands = in_ranges(&self.script.commands, ranges);
         let in_body = match &self.command.input {
             Input::Here(body) if runs_code && from_stdin => self.script.bodies.get(*body),
             _ => None,
@@ -51,7 +55,7 @@ impl CommandContext<'_> {
         let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
         let is_filtered = commands.iter().any(|command| selects(command));
         let counts = move |command: &&Command| !(is_filtered && lists_things(command));
-        let names = commands.into_iter().filter(counts).filter_map(Command::name);
+        let names = commands.into_iter().filter(counts).flat_map(names_of);
         names.chain(in_body.into_iter().flatten())
     }
 
@@ -93,6 +97,8 @@ impl CommandContext<'_> {
             Special::Code => self.code_is_dangerous(),
             Special::MadeCode => self.is_made(),
             Special::Fetched => self.command.runs_file_of.is_some(),
+            Special::RunsInput => self.runs_its_input(),
+            Special::SharedBranch => self.is_on_shared_branch(),
             Special::Cloned => self.runs_cloned(),
             Special::RemoteInput => self.is_fed_from_here(),
             Special::RemoteEnvironment => self.shows_environment_elsewhere(),

@@ -116,6 +116,27 @@ impl CommandContext<'_> {
         self.earlier().iter().any(|command| command.name() == Some("git") && saves(command))
     }
 
+    /// Whether the last branch that the line switched to is one that everybody builds on, and the command names no other.
+    pub(super) fn is_on_shared_branch(&self) -> bool {
+        const SHARED: [&str; 8] =
+            ["main", "master", "trunk", "develop", "production", "prod", "staging", "stable"];
+        let switches = |command: &&Command| {
+            let verb = operands(command.arguments(), &["-C", "-c"]).next().map(Word::head);
+            command.name() == Some("git") && matches!(verb, Some("checkout" | "switch"))
+        };
+        // `git push --force-with-lease origin other`
+        let names_branch = operands(self.command.arguments(), &["-C", "-c", "-o"]).skip(2);
+        if names_branch.into_iter().any(|word| word.known() != Some("HEAD")) {
+            return false;
+        }
+        let Some(last) = self.earlier().iter().rfind(switches) else { return false };
+        let mut names = operands(last.arguments(), &["-C", "-c"]).skip(1);
+        let creates =
+            last.arguments().iter().any(|word| matches!(word.known(), Some("-b" | "-B" | "-c" | "--")));
+        let is_shared = |name: &str| SHARED.contains(&name) || name.starts_with("release");
+        !creates && names.next().and_then(Word::known).is_some_and(is_shared) && names.next().is_none()
+    }
+
     /// Whether the repository is one that the line has just cloned, or one in a temporary folder.
     fn is_temporary_copy(&self) -> bool {
         let is_temporary = |folder: &str| folder.starts_with("/tmp/") || folder.starts_with("/var/tmp/");

@@ -300,7 +300,14 @@ fn in_home(path: &str) -> Option<String> {
 /// The path from the folder of all homes: in Linux, macOS, and Windows as Linux sees it.
 fn in_homes(path: &str) -> Option<&str> {
     let windows = || path.strip_prefix("/mnt/").and_then(|rest| rest.get(1..)?.strip_prefix("/Users/"));
-    path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/")).or_else(windows)
+    let plain = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/")).or_else(windows);
+    plain.or_else(|| {
+        // `/h*/x`, `/[h]ome/x`
+        let (first, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let is_pattern = first.contains(['*', '?']);
+        let meets_one = || ["home", "Users"].iter().any(|home| meets(&of_wildcards(first), &of_text(home)));
+        (is_pattern && meets_one()).then_some(rest)
+    })
 }
 
 /// `~`, `/home/somebody`, `/root`

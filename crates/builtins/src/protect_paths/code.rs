@@ -6,6 +6,7 @@ use crate::shell::{Command, Input, Script};
 const INTERPRETERS: &[(&str, &[&str])] = &[
     ("python", &["-c"]),
     ("pypy", &["-c"]),
+    ("py", &["-c"]),
     ("node", &["-e", "-p", "--eval", "--print", "-pe"]),
     ("nodejs", &["-e", "-p", "--eval", "--print"]),
     ("deno", &["eval"]),
@@ -20,6 +21,18 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
 /// The string literals in the code that a command runs.
 pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     let Some(name) = command.name() else { return Vec::new() };
+    if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+        // `awk 'BEGIN { while ((getline l < ".env") > 0) print l }'`
+        let mut texts = Vec::new();
+        let uses_files = |code: &&String| code.contains(['<', '>', '|']) || code.contains("ARGV");
+        command.code.iter().filter(uses_files).for_each(|code| collect(code, &mut texts));
+        let file = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
+        // `"cat .env" | getline`
+        let ends: Vec<String> =
+            texts.iter().filter(|text| text.contains(' ')).map(|text| file(text)).collect();
+        texts.extend(ends);
+        return texts;
+    }
     let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.');
     let found = INTERPRETERS.iter().find(|(program, _)| name.strip_prefix(program).is_some_and(version));
     let Some((_, options)) = found else { return Vec::new() };

@@ -30,6 +30,7 @@ mod own;
 mod patterns;
 mod protected;
 mod shell;
+mod wildcards;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

@@ -261,7 +261,7 @@ impl Protected {
                 return Ruling::Ask(format!("`{text}` matches too many files to check"));
             };
             if found.is_empty()
-                && let Some(objection) = self.question_about_pattern(text, access)
+                && let Some(objection) = self.question_about_pattern(text, &file.lexical, standing.effect)
             {
                 return ruling(objection);
             }
@@ -270,6 +270,8 @@ impl Protected {
                 let file = standing.resolver.resolve(places, &path);
                 let removes_all = standing.effect == Effect::Delete && standing.removes_all;
                 let objection = self.objection(&path, access, &file);
+                let removal = || self.objection_to_removal(&path, &file);
+                let objection = objection.or_else(|| removal().filter(|_| standing.effect == Effect::Delete));
                 let objection = objection.or_else(|| self.holds_own(&path, &file).filter(|_| removes_all));
                 if let Some(objection) = objection {
                     return ruling(objection);

@@ -225,6 +225,15 @@ impl Parser {
         (number > 2).then(|| self.descriptor_input(at, number))
     }
 
+    /// The file that the command reads.
+    fn input_file(&self, at: usize) -> Option<String> {
+        let redirections = &self.script.commands[at].redirections;
+        let reads = |redirection: &&Redirection| {
+            redirection.direction == Direction::Read && redirection.descriptor == 0
+        };
+        redirections.iter().rev().find(reads)?.target.known().map(str::to_owned)
+    }
+
     /// Code that is read from a descriptor.
     fn descriptor_code(&mut self, at: usize, descriptor: u32) {
         let input = self.descriptor_input(at, descriptor);
@@ -237,6 +246,12 @@ impl Parser {
             Input::File => self.duplicated_input(at).unwrap_or(Input::File),
             input => input,
         };
+        // `echo 'rm x' > a; sh < a`
+        if input == Input::File
+            && let Some(file) = self.input_file(at).filter(|_| !self.files.is_empty())
+        {
+            return self.run_written(at, &file, &[]);
+        }
         self.input_code(at, &input);
     }
 

@@ -221,9 +221,8 @@ impl Parser {
         }
         for row in rows {
             let words = self.script.commands[at].arguments();
-            let named = |file: &str| {
-                words.iter().any(|word| word.known().is_some_and(|word| file_key(word) == file))
-            };
+            let named =
+                |file: &str| words.iter().any(|word| word.known().is_some_and(|word| file_key(word) == file));
             let files = self.files.iter();
             let found: Vec<WrittenFile> = files
                 .filter(|(file, _)| is_one_of(base_name(file), row.files) || named(file))

@@ -222,7 +222,12 @@ fn of_pipx(words: &[Word]) -> Option<Vec<Word>> {
             Some(unversioned(rest.get(from..)?))
         }
         "runpip" => Some(named("pip", rest.get(1..)?)),
-        "inject" => Some([Word::literal("pip"), Word::literal("install")].into_iter().chain(rest.iter().skip(1).cloned()).collect()),
+        "inject" => Some(
+            [Word::literal("pip"), Word::literal("install")]
+                .into_iter()
+                .chain(rest.iter().skip(1).cloned())
+                .collect(),
+        ),
         _ => None,
     }
 }
@@ -283,9 +288,9 @@ fn of_perl(words: &[Word]) -> Option<Vec<Word>> {
     let place = words.iter().position(|word| word.known() == Some("-e"))?;
     let rest = words.get(place + 2..)?;
     match words.get(place + 1)?.known()? {
-        "rm_rf" => {
-            Some([Word::literal("rm"), Word::literal("-rf")].into_iter().chain(rest.iter().cloned()).collect())
-        }
+        "rm_rf" => Some(
+            [Word::literal("rm"), Word::literal("-rf")].into_iter().chain(rest.iter().cloned()).collect(),
+        ),
         "rm_f" => Some(named("rm", rest)),
         name @ ("mv" | "cp" | "cat" | "touch" | "chmod" | "mkpath") => Some(named(name, rest)),
         _ => None,
@@ -299,7 +304,8 @@ fn of_ruby(words: &[Word]) -> Option<Vec<Word>> {
         return None;
     }
     let name = program.known()?;
-    let is_one = matches!(name, "rm" | "cp" | "mv" | "ln" | "install" | "chmod" | "touch" | "mkdir" | "rmdir");
+    let is_one =
+        matches!(name, "rm" | "cp" | "mv" | "ln" | "install" | "chmod" | "touch" | "mkdir" | "rmdir");
     let rest = rest.strip_prefix([Word::literal("--")].as_slice()).unwrap_or(rest);
     is_one.then(|| named(name, rest))
 }
