@@ -23,6 +23,7 @@ mod environment;
 mod exhaust;
 mod fit;
 mod found;
+mod installer;
 mod list;
 mod read;
 mod root;

@@ -138,9 +138,19 @@ pub(super) fn names_of(command: &Command) -> impl Iterator<Item = &str> {
     name.into_iter().chain(operands.take(MAX_OPERANDS).map(base_name))
 }
 
-/// All of these commands.
+/// All of these commands, and those that they run: functions, aliases, programs after `sudo`.
 pub(super) fn in_ranges(commands: &[Command], ranges: Vec<Range<usize>>) -> Vec<&Command> {
-    ranges.into_iter().flat_map(|range| commands.get(range).unwrap_or_default()).collect()
+    // In a longer line, looking for them would take too long.
+    const MOST: usize = 128;
+    let is_in = |at: usize| ranges.iter().any(|range| range.contains(&at));
+    let carrier =
+        |command: &Command| command.carrier.filter(|_| commands.len() <= MOST && !ranges.is_empty());
+    let is_run = |command: &&Command| {
+        carrier(command).is_some_and(|at| is_in(at) || commands.get(at).and_then(carrier).is_some_and(is_in))
+    };
+    let run = commands.iter().filter(is_run);
+    let all = ranges.iter().flat_map(|range| commands.get(range.clone()).unwrap_or_default());
+    all.chain(run).collect()
 }
 
 /// Whether code in a language for texts runs what it reads.

@@ -27,6 +27,8 @@ pub(super) enum Spare {
     Environment,
     /// A folder by name below the one where the command runs.
     Folder,
+    /// An installer that the documentation of a well-known program names.
+    Installer,
     /// A server on this machine.
     Local,
     /// Processes that the command before it picks by name or port.
@@ -40,12 +42,13 @@ pub(super) enum Spare {
 }
 
 /// The names of these in a list.
-pub(super) const SPARES: [(&str, Spare); 10] = [
+pub(super) const SPARES: [(&str, Spare); 11] = [
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
     ("database", Spare::Database),
     ("environment", Spare::Environment),
     ("folder", Spare::Folder),
+    ("installer", Spare::Installer),
     ("local", Spare::Local),
     ("process", Spare::Process),
     ("stash", Spare::Stash),
@@ -76,6 +79,7 @@ impl CommandContext<'_> {
             Spare::Database => self.spares_database(),
             Spare::Environment => self.spares_environment(),
             Spare::Folder => names_inner_folders(words) || self.is_temporary_copy(),
+            Spare::Installer => self.runs_installer(),
             Spare::Local => self.is_local_server(),
             Spare::Process => self.gets_named_processes(),
             Spare::Stash => !self.has_saved_work(),
@@ -311,7 +315,8 @@ impl CommandContext<'_> {
 
     /// Whether the server that the command talks to is on this machine.
     fn is_local_server(&self) -> bool {
-        const NAMED: [&str; 8] = [
+        const NAMED: [&str; 9] = [
+            "--registry",
             "--endpoint-url",
             "--endpoint",
             "--bootstrap-server",

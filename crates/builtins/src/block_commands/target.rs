@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::entry::{Entry, Operand, Target};
 use super::fit::{CommandContext, is_change, is_read};
-use crate::shell::{Effect, FileUse, Origin, Unknown, Word, normal};
+use crate::shell::{Command, Effect, FileUse, Input, Origin, Unknown, Word, normal};
 use crate::token::{WildcardSet, lowered, meets, of_text, of_wildcards};
 
 /// System folders, with everything below them.
@@ -123,6 +123,13 @@ impl<'a> CommandContext<'a> {
         let is_below = shown.starts_with("/tmp/") || shown.starts_with("/var/tmp/") || is_relative(&shown);
         // Files that `find` found by name were meant.
         let found = self.command.carrier.and_then(|at| self.script.commands.get(at));
+        // `find … -name dist | xargs rm -rf`
+        let found = match found {
+            Some(Command { input: Input::Pipe(range), .. }) => {
+                self.script.commands.get(range.clone()).and_then(<[Command]>::last).or(found)
+            }
+            _ => found,
+        };
         let by_name = found.is_some_and(|carrier| {
             matches!(carrier.name(), Some("find" | "fd" | "fdfind"))
                 && carrier

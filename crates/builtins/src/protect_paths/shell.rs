@@ -50,6 +50,7 @@ impl Protected {
                 name => name.is_some_and(is_deleter),
             };
             let creates = makes_secrets(command, &files);
+            let keeps = stays_secret(command, &files);
             // Linking to a file is a way to read it.
             let links = command.name() == Some("ln");
             // What a shell loads is not shown by that.
@@ -91,6 +92,20 @@ impl Protected {
                             && effect == Effect::Read
                             && has_variables(&file.path)
                             && !uses_variables(script, at) => {}
+                    Ruling::Deny(_)
+                        if effect == Effect::Read && has_variables(&file.path) && names_only(command) =>
+                    {
+                        let shown = file.path.show();
+                        asked = Ruling::Ask(format!(
+                            "`{shown}` is a file for secrets; should the names in it be shown, without the values?"
+                        ));
+                    }
+                    Ruling::Deny(_) if keeps && effect != Effect::Write => {
+                        let shown = file.path.show();
+                        asked = Ruling::Ask(format!(
+                            "`{shown}` is a file for secrets; should there be a copy of it, or should it be moved?"
+                        ));
+                    }
                     Ruling::Deny(_) if loads && effect == Effect::Read => {
                         let shown = file.path.show();
                         asked = Ruling::Ask(format!(
@@ -372,6 +387,50 @@ fn is_login_key(command: &Command, files: &[FileUse<'_>], file: &FileUse<'_>) ->
     is_key
         && file.effect == Effect::Read
         && files.iter().filter(|other| other.path.show() == shown).count() == 1
+}
+
+/// Whether a command copies or moves one file with variables to another name for such a file, in the same folder.
+fn stays_secret(command: &Command, files: &[FileUse<'_>]) -> bool {
+    let [from, to] = files else { return false };
+    let folder = |path: &Word| {
+        path.known().map(|path| path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned())
+    };
+    let name = |path: &Word| path.known().map(base_name).unwrap_or_default().to_owned();
+    let is_env = |path: &Word| name(path) == ".env" || name(path).starts_with(".env.");
+    // A sample is committed.
+    let is_shared = |path: &Word| {
+        ["example", "sample", "template", "dist", "test", "defaults", "ci"]
+            .iter()
+            .any(|part| name(path).contains(part))
+    };
+    matches!(command.name(), Some("cp" | "mv"))
+        && to.effect == Effect::Write
+        && is_env(&from.path)
+        && is_env(&to.path)
+        && !is_shared(&to.path)
+        && folder(&from.path).is_some()
+        && folder(&from.path) == folder(&to.path)
+}
+
+/// Whether a command prints the names of variables in its files, and none of the values: `cut -d= -f1 .env`.
+fn names_only(command: &Command) -> bool {
+    let words: Vec<&str> = command.arguments().iter().filter_map(Word::known).collect();
+    if words.len() != command.arguments().len() {
+        return false;
+    }
+    match (command.name(), words.as_slice()) {
+        (
+            Some("cut"),
+            ["-d=" | "-d'='", "-f1", _]
+            | ["-d", "=", "-f", "1", _]
+            | ["-d", "=", "-f1", _]
+            | ["-f1", "-d=", _],
+        ) => true,
+        (Some("grep"), ["-c", _, _]) => true,
+        (Some("awk"), ["-F=", "{print $1}" | "{ print $1 }", _]) => true,
+        (Some("sed"), ["s/=.*//" | "s/=.*/=/" | "s/=.*/=***/", _]) => true,
+        _ => false,
+    }
 }
 
 /// `export $(grep -v '^#' .env | xargs)`

@@ -37,7 +37,7 @@ mod variables;
 mod windows;
 mod word;
 
-pub(crate) use carrier::{git_subcommand, is_carrier, is_interpreter, names_of_output};
+pub(crate) use carrier::{git_subcommand, is_carrier, is_interpreter, names_of_output, only_checks};
 pub(crate) use effect::{Effect, FileUse};
 pub(crate) use folders::normal;
 pub use model::{

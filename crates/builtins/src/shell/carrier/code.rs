@@ -142,6 +142,9 @@ impl Parser {
     pub(super) fn shell(&mut self, at: usize, row: &Carrier, words: &[Word]) {
         let from = behind_options(words, row);
         let options = &words[..from];
+        if only_checks(options) {
+            return;
+        }
         let has_code = options.iter().any(|word| {
             let text = word.head();
             text == "--command" || (text.len() > 1 && !text.starts_with("--") && text[1..].contains('c'))
@@ -263,6 +266,14 @@ impl Parser {
             KnownText::Unknown => self.unknown("code that comes through a pipe cannot be known"),
         }
     }
+}
+
+/// Whether a shell reads code without running it: `bash -n`. One that is interactive runs it all the same.
+pub(crate) fn only_checks(words: &[Word]) -> bool {
+    let options = words.iter().map(Word::head).take_while(|head| head.len() > 1 && head.starts_with('-'));
+    let letters: Vec<&str> = options.filter(|head| !head.starts_with("--")).collect();
+    let has = |letter: char| letters.iter().any(|head| head.contains(letter));
+    has('n') && !has('i') && !has('c') && letters.iter().all(|head| !head.contains(['o', 'O']))
 }
 
 /// The index of the first word after the options of a shell, which begin with `-` or `+`.

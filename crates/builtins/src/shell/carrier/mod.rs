@@ -17,6 +17,7 @@ mod second;
 mod table;
 mod variable;
 
+pub(crate) use code::only_checks;
 pub(in crate::shell) use file::{WrittenFile, file_key};
 pub(crate) use found::names_of_output;
 pub(crate) use git::subcommand as git_subcommand;
@@ -111,7 +112,8 @@ impl Parser {
                 matches!(&unknown.from, Origin::Variable(name) if matches!(&**name, "SHELL" | "BASH" | "0"))
             });
         self.unknown(why);
-        if is_shell && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
+        // `curl … | $SHELL`
+        if is_shell && (count > 1 || self.reads_pipe(at)) && level <= MAX_LEVELS && self.spend(cost) {
             let mut words = vec![Word::literal("sh")];
             words.extend_from_slice(self.script.commands[at].arguments());
             return self.carry(at, words, Vec::new());
@@ -261,7 +263,8 @@ impl Parser {
             } else if self.spend((words.len() - from) * WORD) {
                 // `--exec /bin/rm -- -rf /`: the `--` belongs to the carrier.
                 let is_own = |word: &&Word| word.known() != Some("--");
-                let words = words[from..].iter().filter(is_own).cloned().collect();
+                let words: Vec<Word> = words[from..].iter().filter(is_own).cloned().collect();
+                let words = second::unversioned(&words);
                 self.script.commands.push(Command { words, carrier: Some(at), level, ..Command::default() });
             }
         }

@@ -209,8 +209,9 @@ impl Parser {
             Input::Pipe(range) if reads_input(words) => Some(range.end.saturating_sub(1)),
             _ => None,
         };
+        let reads = command.input != Input::Inherited && reads_input(words);
         // Most lines write no files.
-        if self.files.is_empty() && piped.is_none() {
+        if self.files.is_empty() && !reads {
             return;
         }
         let rows = RUNNERS.iter().filter(|row| row.programs.contains(&name) && is_verb(row, words));
@@ -218,6 +219,12 @@ impl Parser {
         if rows.iter().any(|row| row.used == Use::Runs) {
             let command = &mut self.script.commands[at];
             command.runs_file_of = command.runs_file_of.or(piped);
+        }
+        if reads && rows.iter().any(|row| row.kind == Kind::Code) {
+            let text = self.text_of(&self.script.commands[at].input, 0).perhaps();
+            if let Some(text) = text.filter(|text| self.has_budget(text.len() * CODE)) {
+                self.script.commands[at].code.push(text);
+            }
         }
         for row in rows {
             let words = self.script.commands[at].arguments();

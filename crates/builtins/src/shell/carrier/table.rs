@@ -338,6 +338,7 @@ pub(super) static TABLE: &[Carrier] = &[
             "direnv",
             "doppler",
             "fnm",
+            "guix",
             "hatch",
             "lerna",
             "mamba",
