@@ -26,6 +26,7 @@
 
 mod code;
 mod defaults;
+mod intent;
 mod own;
 mod patterns;
 mod protected;

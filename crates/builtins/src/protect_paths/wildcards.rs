@@ -110,11 +110,9 @@ fn fits_from(names: &[Name<'_>], start: usize, pattern: &str) -> bool {
         return false;
     }
     let mut has_pattern = false;
-    let mut at = start;
-    for wanted in own {
+    for (at, wanted) in (start..).zip(own) {
         let Some(name) = names.get(at).filter(|name| name.can_be(wanted)) else { return false };
         has_pattern |= name.is_pattern;
-        at += 1;
     }
     has_pattern
 }
