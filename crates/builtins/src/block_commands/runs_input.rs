@@ -142,15 +142,19 @@ pub(super) fn names_of(command: &Command) -> impl Iterator<Item = &str> {
 pub(super) fn in_ranges(commands: &[Command], ranges: Vec<Range<usize>>) -> Vec<&Command> {
     // In a longer line, looking for them would take too long.
     const MOST: usize = 128;
+    let mut all: Vec<&Command> =
+        ranges.iter().flat_map(|range| commands.get(range.clone()).unwrap_or_default()).collect();
+    if ranges.is_empty() || commands.len() > MOST {
+        return all;
+    }
     let is_in = |at: usize| ranges.iter().any(|range| range.contains(&at));
-    let carrier =
-        |command: &Command| command.carrier.filter(|_| commands.len() <= MOST && !ranges.is_empty());
     let is_run = |command: &&Command| {
-        carrier(command).is_some_and(|at| is_in(at) || commands.get(at).and_then(carrier).is_some_and(is_in))
+        let carrier = command.carrier;
+        let above = || carrier.and_then(|at| commands.get(at)).and_then(|command| command.carrier);
+        carrier.is_some_and(is_in) || above().is_some_and(is_in)
     };
-    let run = commands.iter().filter(is_run);
-    let all = ranges.iter().flat_map(|range| commands.get(range.clone()).unwrap_or_default());
-    all.chain(run).collect()
+    all.extend(commands.iter().filter(is_run));
+    all
 }
 
 /// Whether code in a language for texts runs what it reads.

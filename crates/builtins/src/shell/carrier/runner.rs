@@ -8,7 +8,7 @@ use crate::shell::printed::KnownText;
 use crate::shell::word::Word;
 
 /// The budget that looking through a byte of code costs.
-const CODE: usize = 4;
+const CODE: usize = 32;
 
 /// The most commands that are taken out of one file.
 const MAX_COMMANDS: usize = 32;
@@ -242,6 +242,7 @@ impl Parser {
                 }
                 if let Some(text) = text.perhaps()
                     && self.has_budget(text.len() * CODE)
+                    && self.may_open()
                 {
                     self.run_text(at, row.kind, text);
                 }
