@@ -62,7 +62,9 @@ pub(crate) fn without_project(
         };
         match left {
             Left::Same => true,
-            Left::Other(other) if name != "PATH" && (other.is_empty() || inside.has(Path::new(&other))) => false,
+            Left::Other(other) if name != "PATH" && (other.is_empty() || inside.has(Path::new(&other))) => {
+                false
+            }
             Left::Other(other) => {
                 *value = other;
                 true

@@ -76,9 +76,8 @@ impl Behind<'_> {
     fn word(&mut self, word: &str, base: &Path, folder: &Path) -> Refused {
         // An option such as `--rules=file` also names a file.
         let word = word.rsplit_once('=').map_or(word, |(_, value)| value);
-        let after = |names: [&str; 2]| {
-            names.into_iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('/'))
-        };
+        let after =
+            |names: [&str; 2]| names.into_iter().find_map(|name| word.strip_prefix(name)?.strip_prefix('/'));
         let path = if let Some(rest) = after(["$CROSIER_CONFIG_DIR", "${CROSIER_CONFIG_DIR}"]) {
             folder.join(rest)
         } else if let Some(rest) = after(["$HOME", "${HOME}"]).or_else(|| word.strip_prefix("~/")) {

@@ -58,7 +58,11 @@ impl Layers {
         configs.retain(|(layer, config)| {
             let found = behind::refused(*layer, config, *person, home.as_deref());
             let is_fine = found.is_none();
-            all.extend(found.map(|(path, why)| RefusedFile { layer: *layer, path: path.components().collect(), why }));
+            all.extend(found.map(|(path, why)| RefusedFile {
+                layer: *layer,
+                path: path.components().collect(),
+                why,
+            }));
             is_fine
         });
         all

@@ -23,7 +23,8 @@ pub(crate) fn hide(problems: &Problems, root: &Path, is_known: impl Fn(&str) -> 
         let folder = Path::new(problem.path()).parent().filter(|_| !is_known(problem.path()))?;
         let named = rules(problem.source());
         let is_quoted = |name: &&String| problem.message().contains(&format!("`{name}`"));
-        let file = named.iter().filter(is_quoted).map(|name| folder.join(name)).find(|path| is_outside(path))?;
+        let file =
+            named.iter().filter(is_quoted).map(|name| folder.join(name)).find(|path| is_outside(path))?;
         Some(file.display().to_string())
     };
     let mut seen = BTreeSet::new();
@@ -53,9 +54,9 @@ fn rules(source: &Arc<Source>) -> Vec<String> {
 
 fn options(node: &Node, is_within: bool, found: &mut Vec<String>) {
     match &node.value {
-        Value::Map(entries) => entries
-            .iter()
-            .for_each(|entry| options(&entry.value, is_within || entry.key == "options", found)),
+        Value::Map(entries) => {
+            entries.iter().for_each(|entry| options(&entry.value, is_within || entry.key == "options", found))
+        }
         Value::List(items) => items.iter().for_each(|item| options(item, is_within, found)),
         _ => found.extend(node.as_text().filter(|_| is_within).map(str::to_owned)),
     }

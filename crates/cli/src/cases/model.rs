@@ -135,7 +135,9 @@ fn is_below(link: &Path, root: &Path) -> std::io::Result<bool> {
     let is_below = fs::canonicalize(link)?.starts_with(root);
     if !is_below {
         let shown = print::shown_path(link);
-        print::note(&format!("{shown}: a link out of the project is not followed; to run it, name the file itself"));
+        print::note(&format!(
+            "{shown}: a link out of the project is not followed; to run it, name the file itself"
+        ));
     }
     Ok(is_below)
 }

@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 
 use crosier_protocol::{Failure, FailureKind};
 
+use super::inherited::is_secret_or_loader;
 #[cfg(feature = "python")]
 use crate::registry::PythonSpec;
-use super::inherited::is_secret_or_loader;
 use crate::registry::{Call, CommandSpec, Pass};
 
 /// How deep hooks may fire hooks. Without a limit, hooks that fire events would start processes forever.

@@ -60,8 +60,8 @@ use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass, ServiceCa
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
-pub use inherited::is_secret_or_loader;
 pub(crate) use executor::block_on;
+pub use inherited::is_secret_or_loader;
 #[cfg(not(feature = "process"))]
 pub(crate) use no_processes::Processes;
 use notifier::Notifier;

@@ -78,9 +78,7 @@ impl TrustedFolder {
         let mut finder = Finder::new(&self.folder);
         let mut files = self.files.iter().zip(&self.stamps).filter(|(file, _)| is_wanted(file));
         let changed = files.find(|(file, stamp)| match file.kind {
-            Kind::Venv => {
-                compare::compare_file(&mut finder, &self.folder, file, Venvs::InFull).is_err()
-            }
+            Kind::Venv => compare::compare_file(&mut finder, &self.folder, file, Venvs::InFull).is_err(),
             _ => finder.find(&file.path).map(|found| found.map(|found| found.stamp)) != Ok(**stamp),
         });
         changed.map(|(file, _)| file)

@@ -480,7 +480,8 @@ fn hostile_names_are_shown_escaped_everywhere() {
     fs::create_dir_all(machine.path(folder)).unwrap();
     let name = "g\u{9b}31m\u{202e}\u{200b}\u{ad}x";
     let deny = "reply: {decision: deny, reason: x}";
-    machine.write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", {deny}}}]}}\n"));
+    machine
+        .write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", {deny}}}]}}\n"));
     machine.trust("project");
     for (folder, words) in [
         (folder, &["history", "list"][..]),
@@ -494,7 +495,8 @@ fn hostile_names_are_shown_escaped_everywhere() {
         let text = ran.stdout + &ran.stderr;
         assert!(!text.contains(hidden) && !text.is_empty(), "{words:?}: {text:?}");
     }
-    machine.write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", oops: 1}}]}}\n"));
+    machine
+        .write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", oops: 1}}]}}\n"));
     let ran = machine.run("project", &["check"]);
     assert!(!(ran.stdout + &ran.stderr).contains(hidden));
 }
@@ -512,7 +514,8 @@ fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
         "scripts: [link.yaml]".to_owned(),
         "hooks: {PreToolUse: [{type: builtin, handler: block-commands, options: {also: [../home/secret]}}]}"
             .to_owned(),
-        "hooks: {PreToolUse: [{type: builtin, handler: block-commands, options: {also: link.yaml}}]}".to_owned(),
+        "hooks: {PreToolUse: [{type: builtin, handler: block-commands, options: {also: link.yaml}}]}"
+            .to_owned(),
     ] {
         fs::copy(&secret, machine.path("home/secret.yaml")).unwrap();
         machine.write("project/crosier.yaml", &config);

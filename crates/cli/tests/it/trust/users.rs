@@ -148,7 +148,8 @@ fn files_behind_the_persons_configuration_that_others_can_write_are_closed() {
     }
     ann.give(&format!("{own}/crosier.yaml"), ANN, ANN, 0o644);
     assert_eq!(ann.reason(), "the guard says no");
-    for name in ["team.yaml", "s.arma", "a.sh", "words.txt", "../../bin/b", "pol.py", "near.py", "more.yaml"] {
+    for name in ["team.yaml", "s.arma", "a.sh", "words.txt", "../../bin/b", "pol.py", "near.py", "more.yaml"]
+    {
         let path = format!("{own}/{name}");
         let before = fs::metadata(ann.0.path(&path)).unwrap().mode() & 0o7777;
         for (user, group, mode, because) in [
