@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use rustix::fs::{MemfdFlags, memfd_create};
 
 /// A command that runs without a hook engine.
 #[derive(Debug, Clone)]
@@ -71,7 +70,7 @@ impl Raw {
 
     /// The same, with a file in memory as its input instead of a pipe.
     pub(crate) fn run_from_memory(&self, input: &str) -> Result<Vec<u8>> {
-        let mut file = File::from(memfd_create("event", MemfdFlags::CLOEXEC)?);
+        let mut file = in_memory()?;
         file.write_all(input.as_bytes())?;
         file.rewind()?;
         self.end(self.command().stdin(file), "")
@@ -99,6 +98,20 @@ impl Raw {
         }
         Ok(written)
     }
+}
+
+/// A file that is never on a disk.
+#[cfg(target_os = "linux")]
+fn in_memory() -> Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+
+    Ok(File::from(memfd_create("event", MemfdFlags::CLOEXEC)?))
+}
+
+/// The nearest that other systems have: a file without a name.
+#[cfg(not(target_os = "linux"))]
+fn in_memory() -> Result<File> {
+    Ok(tempfile::tempfile()?)
 }
 
 /// A running `cat`: the minimum cost of any worker that is reached over pipes.

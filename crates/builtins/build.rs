@@ -65,7 +65,7 @@ fn commands(text: &str) -> Fallible<String> {
         return Err("the list has the keys `places` and `commands`, and no other".into());
     };
     let mut code = format!("static PLACES: &[&str] = {};\n", places.texts()?);
-    write!(code, "static WRITTEN: &[Written<'static>] = &[")?;
+    write!(code, "static WRITTEN: &[EntrySource<'static>] = &[")?;
     for command in commands {
         code.push_str(&written(command)?);
     }
@@ -78,7 +78,7 @@ fn commands(text: &str) -> Fallible<String> {
 fn rules(text: &str) -> Fallible<String> {
     let document = document(text)?;
     let mut literals: BTreeSet<String> = BTreeSet::new();
-    let mut code = String::from("pub(super) static RULES: &[WrittenRule<'static>] = &[");
+    let mut code = String::from("pub(super) static RULES: &[RuleSource<'static>] = &[");
     for rule in document.items() {
         let known = ["id", "pattern", "literals", "not_after", "back", "window", "before", "check"];
         rule.only(&known)?;
@@ -90,7 +90,7 @@ fn rules(text: &str) -> Fallible<String> {
         let [back, window] = ["back", "window"].map(|key| rule.text(key));
         writeln!(
             code,
-            "WrittenRule {{ id: {:?}, literals: {}, pattern: {:?}, before: Before::{}, not_after: {}, back: {}, \
+            "RuleSource {{ id: {:?}, literals: {}, pattern: {:?}, before: Before::{}, not_after: {}, back: {}, \
              check: Check::{}, window: {} }},",
             id?.ok_or("a rule has an `id`")?,
             list("literals")?,
@@ -106,10 +106,10 @@ fn rules(text: &str) -> Fallible<String> {
     Ok(code)
 }
 
-/// One entry as a literal of `Written`.
+/// One entry as a literal of `EntrySource`.
 fn written(command: &Node) -> Fallible<String> {
     command.only(&[&TEXTS[..], &LISTS, &GROUPS, &["decision", "special", "spare"]].concat())?;
-    let mut code = String::from("Written {");
+    let mut code = String::from("EntrySource {");
     for key in TEXTS {
         write!(code, "{key}: {:?}, ", command.text(key)?.unwrap_or_default())?;
     }

@@ -2,7 +2,7 @@
 //! the same meaning as the original.
 #![no_main]
 
-use crosier_install::json::{self, Document, Nesting, Wanted};
+use crosier_install::json::{self, Document, Nesting, WantedEntry};
 use crosier_install::toml;
 use libfuzzer_sys::fuzz_target;
 
@@ -15,16 +15,16 @@ fuzz_target!(|text: &str| {
 
 fn json_file(text: &str, nesting: Nesting) {
     let handler = vec![("command", serde_json::json!("/bin/crosier hook claude --deadline 5"))];
-    let wanted = [Wanted { event: "PreToolUse".to_owned(), handler }];
+    let wanted = [WantedEntry { event: "PreToolUse".to_owned(), handler }];
     let Ok(document) = Document::parse(text, nesting, "claude") else { return };
-    if !document.found().is_empty() || document.put(&wanted, &[]).is_err() {
+    if !document.found().is_empty() || document.set_entries(&wanted, &[]).is_err() {
         return;
     }
     let with = document.text();
     let Ok(again) = Document::parse(&with, nesting, "claude") else { panic!("not JSON any more: {with}") };
     assert_eq!(again.found().len(), 1);
     let Ok(original) = Document::parse(text, nesting, "claude") else { return };
-    again.take(Some(&original));
+    again.remove_entries(Some(&original));
     let (left, before) = (json::value(&again.text()), json::value(text));
     // A file without a value becomes an empty object.
     assert!(left == before || before == Ok(serde_json::Value::Null));
@@ -35,12 +35,12 @@ fn toml_file(text: &str) {
     let wanted = [toml::Hook { event: "PreToolUse".to_owned(), command, timeout: 6 }];
     let Ok(mut document) = toml::parse(text) else { return };
     // An incomplete entry of Crosier's is repaired, so the file is not the same afterwards.
-    if text.contains("crosier") || toml::put(&mut document, "kimi", &wanted).is_err() {
+    if text.contains("crosier") || toml::set_entries(&mut document, "kimi", &wanted).is_err() {
         return;
     }
     let with = document.to_string();
     let Ok(mut again) = toml::parse(&with) else { panic!("not TOML any more: {with}") };
     assert_eq!(toml::found(&again, "kimi"), wanted);
-    toml::take(&mut again, "kimi");
+    toml::remove_entries(&mut again, "kimi");
     assert_eq!(toml::as_json(&again.to_string()), toml::as_json(text));
 }

@@ -19,10 +19,12 @@ pub(crate) fn markdown(report: &Report) -> String {
     }
     out.push_str(&format!("- {}\n", report.quiet()));
     out.push_str(
-        "\nIn each round every case of a group runs once, in an order drawn anew; the first tenth is dropped, and so \
-         is a sample beside which a short loop took 1.3 times as long as it can: then somebody else ran on the same \
-         core. How much was quiet stands under Spread; where less than a fifth was, all counts. Times are medians \
-         over the runs of the p50 of each run. The interval is a bootstrap over runs and rounds. A goal is met when the interval reaches it, and \"within noise\" when only the interval does.\n\n",
+        "\nIn each round, every case of a group runs once, in a new random order. The first tenth of each run is \
+         dropped. A sample is also dropped if a short calibration loop next to it took more than 1.3 times its best \
+         time, because then another program was using the same core. The share of samples that were kept is under \
+         Spread; if it is less than a fifth, all samples are used. A time is the median of the p50 of each run. The \
+         interval is a bootstrap over runs and rounds. A goal is met when the result reaches it, and \"within \
+         noise\" when only the interval does.\n\n",
     );
     push_table(&mut out, &HEADINGS.map(str::to_owned), report.rows.iter().map(|row| cells(row).to_vec()));
     for curve in &report.curves {

@@ -62,7 +62,7 @@ impl Report {
         let part = |row: &Row| format!("{:.0} %", row.quiet * 100.0);
         match (sampled.first(), sampled.get(sampled.len() / 2)) {
             (Some(least), Some(middle)) => format!(
-                "quiet: nobody else ran on the same core for {} of the samples in most rows; least in {}, {}",
+                "quiet: in most rows, no other program used the core during {} of the samples; the lowest share is that of {}, {}",
                 part(middle),
                 least.id,
                 part(least)

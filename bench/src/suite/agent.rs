@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use crosier::payload::PostToolUse;
 use crosier::{Hook, Reply};
-use crosier_agent::agent::{Actor, End, Fired, Parts, Settings, Witness};
+use crosier_agent::agent::{Actor, End, Fired, SessionContext, SessionListener, Settings};
 use crosier_agent::conversation::Message;
 use crosier_agent::model::Scripted;
 use crosier_agent::permission::{PermissionMode, Permissions};
@@ -34,10 +34,10 @@ struct Meter {
     hooks: AtomicU64,
 }
 
-impl Witness for Meter {
-    fn said(&self, _: &str, _: &Message) {}
+impl SessionListener for Meter {
+    fn on_message(&self, _: &str, _: &Message) {}
 
-    fn fired(&self, fired: &Fired) {
+    fn on_fire(&self, fired: &Fired) {
         let took = u64::try_from(fired.took.as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(took, Ordering::Relaxed);
         self.hooks.fetch_add(fired.outcome.reports.len() as u64, Ordering::Relaxed);
@@ -94,8 +94,10 @@ fn agent(lab: &Lab, meter: Option<Arc<Meter>>) -> Result<Actor> {
     };
     let model = Scripted::parse("script", SCRIPT).map_err(|problems| anyhow!("{problems}"))?;
     let tools = ToolSet::standard(Bash::new(vec![("PATH".into(), lab.path.clone().into())])).to_vec();
-    let mut parts = Parts::new(engine, Arc::new(model), tools, Session::begin(lab.folder())?, settings);
-    parts.permissions = Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };
-    parts.witness = meter.map(|meter| meter as _);
-    Ok(Actor::main(Arc::new(parts), Vec::new())?)
+    let mut session_context =
+        SessionContext::new(engine, Arc::new(model), tools, Session::begin(lab.folder())?, settings);
+    session_context.permissions =
+        Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };
+    session_context.listener = meter.map(|meter| meter as _);
+    Ok(Actor::main(Arc::new(session_context), Vec::new())?)
 }

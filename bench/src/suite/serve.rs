@@ -28,7 +28,7 @@ impl Home {
     pub(super) fn new(lab: &Lab, name: &str) -> Result<Self> {
         let folder = lab.folder().join(name);
         let make = |path: &Path| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
-        for part in ["run", "state", "config"] {
+        for part in ["run", "state", "config", "project"] {
             make(&folder.join(part))?;
         }
         std::fs::write(folder.join("policy.py"), POLICY)?;
@@ -44,6 +44,10 @@ impl Home {
         self.folder.join(name).display().to_string()
     }
 
+    fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
     /// The variables that name the folders.
     pub(super) fn variables(&self) -> [(&'static str, String); 3] {
         [("XDG_RUNTIME_DIR", "run"), ("XDG_STATE_HOME", "state"), ("XDG_CONFIG_HOME", "config")]
@@ -56,7 +60,8 @@ impl Home {
 
     fn call(&self, cli: &Path, lab: &Lab, words: &[&str], config: &str) -> Raw {
         let config = self.part(config);
-        let raw = Raw::new(cli, &[words, &["-c", &config]].concat(), &lab.path).in_folder(&self.folder);
+        // A project of its own: a state folder inside the project would be refused, and nothing logged.
+        let raw = Raw::new(cli, &[words, &["-c", &config]].concat(), &lab.path).in_folder(&self.project());
         self.variables().into_iter().fold(raw, |raw, (name, value)| raw.with(name, value))
     }
 
@@ -332,11 +337,12 @@ fn wires(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
         done.map(|()| time)
     });
     let samples = group.run(lab.budget.runs(), lab.budget.rounds(2_000))?;
-    let row =
-        Row::ratio("G12.fire", "a fire over an open connection, against an echo", &samples, fired, floor);
-    findings.rows.push(row.at_most(1.2));
+    let work = "a fire over an open connection, against an echo";
+    let row = Row::ratio("G12.fire", work, &samples, fired, floor);
+    findings.rows.push(row.note("no goal: an echo does no work, and takes two switches between processes"));
     let row = Row::ratio("G12.call", "a callback to the client, against a fire", &samples, called, fired);
     findings.rows.push(row.at_most(2.5));
-    findings.rows.push(Row::time("G12.time", "a fire over an open connection", &samples, fired));
+    let row = Row::time("G12.time", "a fire over an open connection", &samples, fired);
+    findings.rows.push(row.at_most(60_000.0));
     Ok(())
 }

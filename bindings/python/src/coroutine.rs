@@ -14,10 +14,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::engine::NativeEngine;
-use crate::fire::{Asked, deadline_error};
+use crate::fire::{FireMode, deadline_error};
 use crate::fork::generation;
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::hook::running_loop;
+use crate::lock::lock;
 use crate::outcome::Outcome;
 use crate::python::{error, python};
 use crate::waiting::Stop;
@@ -39,7 +40,7 @@ enum Phase {
     Running(Box<Running>),
     /// It was cancelled, and waits for its hooks to end.
     Draining {
-        fired: Arc<Fired>,
+        fired: Arc<PyFire>,
         thrown: PyErr,
         until: Instant,
     },
@@ -54,13 +55,13 @@ pub struct Arguments {
     pub fields: Option<Py<PyDict>>,
     pub agent_id: Option<String>,
     pub deadline: Option<f64>,
-    pub asked: Asked,
+    pub mode: FireMode,
 }
 
 struct Running {
     /// Only its owner polls it; the mutex only makes it `Sync`.
     walk: Mutex<Walk>,
-    fired: Arc<Fired>,
+    fired: Arc<PyFire>,
     waker: Arc<LoopWaker>,
     timer: Option<Py<PyAny>>,
     deadline: Option<f64>,
@@ -76,10 +77,6 @@ struct LoopWaker {
     is_woken: AtomicBool,
     /// The future that the task waits for.
     asleep: Mutex<Option<Py<PyAny>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Wake for LoopWaker {
@@ -190,7 +187,7 @@ impl Phase {
             return Err(PyRuntimeError::new_err("the fire has begun already"));
         };
         let Some(running) = running_loop(py)? else {
-            let message = "`fire` is awaited outside of an asyncio loop; under trio, use \
+            let message = "`fire` is awaited outside an asyncio loop; under trio, use \
                            `await trio.to_thread.run_sync(lambda: engine.fire_sync(...))`";
             return Err(error(py, "Error", (message,)));
         };
@@ -216,8 +213,8 @@ impl Phase {
             let at = Bound::new(py, AtDeadline { stop: stop.clone(), waker: Arc::clone(&waker) })?;
             timer = Some(running.call_method1("call_later", (seconds, at))?.unbind());
         }
-        let asked = arguments.asked;
-        let walk: Walk = Box::pin(async move { asked.until(&engine, event, stop).await });
+        let mode = arguments.mode;
+        let walk: Walk = Box::pin(async move { mode.until(&engine, event, stop).await });
         let deadline = arguments.deadline;
         *self = Phase::Running(Box::new(Running {
             walk: Mutex::new(walk),
@@ -260,7 +257,7 @@ impl Phase {
 }
 
 /// Whether everything that the fire started has ended.
-fn is_drained(py: Python<'_>, fired: &Arc<Fired>) -> bool {
+fn is_drained(py: Python<'_>, fired: &Arc<PyFire>) -> bool {
     let is_running = |task: &Py<PyAny>| {
         task.bind(py).call_method0("done").and_then(|done| done.is_truthy()).is_ok_and(|done| !done)
     };

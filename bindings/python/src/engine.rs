@@ -9,11 +9,11 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::coroutine::FireCoroutine;
+use crate::coroutine::{Arguments, FireCoroutine};
 use crate::explain;
-use crate::fire::{Asked, ask, ask_here, has_required};
+use crate::fire::{FireMode, SyncArguments, fire_async, fire_blocking, has_required};
 use crate::fork::{forked_error, generation};
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::hook::Function;
 use crate::kinds::{Kinds, PyKind};
 use crate::load::{self, Request};
@@ -35,7 +35,7 @@ pub struct NativeEngine {
     functions: Mutex<Vec<Weak<Function>>>,
 }
 
-pub type Ready = (Engine, Event, Arc<Fired>);
+pub type Ready = (Engine, Event, Arc<PyFire>);
 
 impl NativeEngine {
     pub fn engine(&self, py: Python<'_>) -> PyResult<Engine> {
@@ -66,7 +66,7 @@ impl NativeEngine {
         {
             return Ok(Err(Outcome::new(crosier::Outcome::new(kind.kind.clone()), Vec::new())));
         }
-        let (event, fired) = Fired::event(py, kind, payload, fields, agent_id)?;
+        let (event, fired) = PyFire::event(py, kind, payload, fields, agent_id)?;
         Ok(Ok((engine, event, fired)))
     }
 
@@ -80,7 +80,7 @@ impl NativeEngine {
     }
 
     /// Drops the engine, without waiting for what it runs.
-    fn let_go(&self) {
+    fn drop_engine(&self) {
         let engine = self.engine.write().unwrap_or_else(PoisonError::into_inner).take();
         // After a fork, its workers are children of the parent, and must not be killed.
         if self.generation.load(Ordering::Relaxed) != generation() {
@@ -122,7 +122,8 @@ impl NativeEngine {
         deadline: Option<f64>,
         fields: Option<Py<PyDict>>,
     ) -> PyResult<FireCoroutine> {
-        ask(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
+        let (engine, mode) = (slf.clone().unbind(), FireMode::Fire);
+        fire_async(slf.py(), Arguments { engine, event, payload, fields, agent_id, deadline, mode })
     }
 
     /// Like `fire`, but waits on this thread.
@@ -135,7 +136,8 @@ impl NativeEngine {
         deadline: Option<f64>,
         fields: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        ask_here(slf, Asked::Fire, event, payload, agent_id, deadline, fields)
+        let mode = FireMode::Fire;
+        fire_blocking(slf, SyncArguments { mode, event, payload, fields, agent_id, deadline })
     }
 
     /// Runs only the guards, for an event that was changed after its fire. Awaited.
@@ -148,7 +150,8 @@ impl NativeEngine {
         deadline: Option<f64>,
         fields: Option<Py<PyDict>>,
     ) -> PyResult<FireCoroutine> {
-        ask(slf, Asked::Recheck, event, payload, agent_id, deadline, fields)
+        let (engine, mode) = (slf.clone().unbind(), FireMode::Recheck);
+        fire_async(slf.py(), Arguments { engine, event, payload, fields, agent_id, deadline, mode })
     }
 
     /// Like `recheck`, but waits on this thread.
@@ -161,7 +164,8 @@ impl NativeEngine {
         deadline: Option<f64>,
         fields: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        ask_here(slf, Asked::Recheck, event, payload, agent_id, deadline, fields)
+        let mode = FireMode::Recheck;
+        fire_blocking(slf, SyncArguments { mode, event, payload, fields, agent_id, deadline })
     }
 
     /// Registers a hook.
@@ -223,7 +227,7 @@ impl NativeEngine {
         Ok(self.engine(py)?.is_enabled(name))
     }
 
-    /// Removes a hook. Returns false when there is none of this name.
+    /// Removes a hook. Returns false when no hook has this name.
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         Ok(self.engine(py)?.unregister(name))
     }
@@ -231,7 +235,7 @@ impl NativeEngine {
     /// Stops running hooks. The engine cannot be used any more.
     fn _close(&self, py: Python<'_>) {
         if self.generation.load(Ordering::Relaxed) != generation() {
-            return self.let_go();
+            return self.drop_engine();
         }
         let engine = self.engine.write().unwrap_or_else(PoisonError::into_inner).take();
         let Some(engine) = engine else { return };
@@ -260,12 +264,12 @@ impl NativeEngine {
     }
 
     fn __clear__(&self) {
-        self.let_go();
+        self.drop_engine();
     }
 }
 
 impl Drop for NativeEngine {
     fn drop(&mut self) {
-        self.let_go();
+        self.drop_engine();
     }
 }

@@ -1,7 +1,7 @@
 //! What an engine knows, as dicts.
 
 use crosier::protocol::event::TABLE;
-use crosier::{Engine, Entry, Event, Json, Kind};
+use crosier::{Engine, Entry, Event, EventKind, Json};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -34,12 +34,12 @@ pub fn catalog(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
 pub fn explain<'py>(
     py: Python<'py>,
     engine: &Engine,
-    kind: &Kind,
+    kind: &EventKind,
     tool: Option<&str>,
     agent_id: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
     if tool.is_some() && kind.matcher.is_none() {
-        let message = format!("{} has no field that a matcher runs on; leave `tool` out", kind.name);
+        let message = format!("{} has no field for a matcher; leave `tool` out", kind.name);
         return Err(event_error(py, &message, Some("tool")));
     }
     let field = |field: &crosier::Field| {
@@ -60,32 +60,32 @@ pub fn explain<'py>(
         None => made,
     };
     let explained = engine.explain(&made);
-    let told = PyDict::new(py);
-    told.set_item("event", kind.name)?;
-    told.set_item("tool", tool)?;
-    told.set_item("agent_id", agent_id)?;
+    let explanation = PyDict::new(py);
+    explanation.set_item("event", kind.name)?;
+    explanation.set_item("tool", tool)?;
+    explanation.set_item("agent_id", agent_id)?;
     let plan = PyList::empty(py);
     let hooks = explained.plan.hooks().iter().map(|entry| (entry, false));
     for (order, (entry, observes)) in
         hooks.chain(explained.plan.observers().iter().map(|entry| (entry, true))).enumerate()
     {
-        let item = described(py, entry)?;
+        let item = entry_dict(py, entry)?;
         item.set_item("order", order + 1)?;
         item.set_item("observe", observes)?;
         plan.append(item)?;
     }
-    told.set_item("plan", plan)?;
+    explanation.set_item("plan", plan)?;
     let out = PyList::empty(py);
-    for (entry, inclusion) in &explained.out {
-        let item = described(py, entry)?;
+    for (entry, inclusion) in &explained.excluded {
+        let item = entry_dict(py, entry)?;
         item.set_item("why", inclusion.word())?;
         out.append(item)?;
     }
-    told.set_item("out", out)?;
-    Ok(told)
+    explanation.set_item("out", out)?;
+    Ok(explanation)
 }
 
-fn described<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>> {
+fn entry_dict<'py>(py: Python<'py>, entry: &Entry) -> PyResult<Bound<'py, PyDict>> {
     let item = PyDict::new(py);
     item.set_item("hook", &*entry.name)?;
     item.set_item("type", entry.type_word())?;

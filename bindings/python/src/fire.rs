@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyString};
 
 use crate::coroutine::{Arguments, FireCoroutine};
 use crate::engine::NativeEngine;
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::hook::running_loop;
 use crate::kinds::PyKind;
 use crate::outcome::Outcome;
@@ -19,12 +19,12 @@ use crate::waiting::{Stop, wait};
 
 /// Whether to fire an event or to recheck one.
 #[derive(Clone, Copy)]
-pub enum Asked {
+pub enum FireMode {
     Fire,
     Recheck,
 }
 
-impl Asked {
+impl FireMode {
     /// The outcome, and whether all hooks ran before `stop`.
     pub async fn until(self, engine: &Engine, event: Event, stop: Stop) -> (crosier::Outcome, bool) {
         match self {
@@ -35,42 +35,50 @@ impl Asked {
 }
 
 /// Fires or rechecks when it is awaited.
-pub fn ask(
-    engine: &Bound<'_, NativeEngine>,
-    asked: Asked,
-    event: Py<PyAny>,
-    payload: Option<Py<PyAny>>,
-    agent_id: Option<String>,
-    deadline: Option<f64>,
-    fields: Option<Py<PyDict>>,
-) -> PyResult<FireCoroutine> {
-    check_deadline(engine.py(), deadline)?;
-    let engine = engine.clone().unbind();
-    Ok(FireCoroutine::new(Arguments { engine, event, payload, fields, agent_id, deadline, asked }))
+pub fn fire_async(py: Python<'_>, arguments: Arguments) -> PyResult<FireCoroutine> {
+    check_deadline(py, arguments.deadline)?;
+    Ok(FireCoroutine::new(arguments))
+}
+
+/// What `fire_sync` or `recheck_sync` was called with, borrowed from the caller.
+pub struct SyncArguments<'a, 'py> {
+    pub mode: FireMode,
+    pub event: &'a Bound<'py, PyAny>,
+    pub payload: Option<&'a Bound<'py, PyAny>>,
+    pub fields: Option<&'a Bound<'py, PyDict>>,
+    pub agent_id: Option<String>,
+    pub deadline: Option<f64>,
+}
+
+impl SyncArguments<'_, '_> {
+    /// The same arguments, for a fire that is awaited.
+    fn to_owned(&self, engine: &Bound<'_, NativeEngine>) -> Arguments {
+        Arguments {
+            engine: engine.clone().unbind(),
+            event: self.event.clone().unbind(),
+            payload: self.payload.map(|given| given.clone().unbind()),
+            fields: self.fields.map(|given| given.clone().unbind()),
+            agent_id: self.agent_id.clone(),
+            deadline: self.deadline,
+            mode: self.mode,
+        }
+    }
 }
 
 /// Fires or rechecks, and waits for the outcome on this thread.
-pub fn ask_here(
-    slf: &Bound<'_, NativeEngine>,
-    asked: Asked,
-    event: &Bound<'_, PyAny>,
-    payload: Option<&Bound<'_, PyAny>>,
-    agent_id: Option<String>,
-    deadline: Option<f64>,
-    fields: Option<&Bound<'_, PyDict>>,
-) -> PyResult<Py<PyAny>> {
+pub fn fire_blocking(slf: &Bound<'_, NativeEngine>, arguments: SyncArguments<'_, '_>) -> PyResult<Py<PyAny>> {
+    let deadline = arguments.deadline;
     let (py, this) = (slf.py(), slf.get());
     check_deadline(py, deadline)?;
     let engine = this.engine(py)?;
-    let kind = this.kind(&engine, event)?;
+    let kind = this.kind(&engine, arguments.event)?;
     let is_inside_a_loop = kind.needs_a_loop() && running_loop(py)?.is_some();
     if kind.needs_a_loop() && !is_inside_a_loop {
-        let (payload, fields) =
-            (payload.map(|given| given.clone().unbind()), fields.map(|given| given.clone().unbind()));
-        let fire = ask(slf, asked, event.clone().unbind(), payload, agent_id, deadline, fields)?;
+        let fire = fire_async(py, arguments.to_owned(slf))?;
         let bridge = python(py)?.bridge.bind(py);
         return Ok(bridge.call_method1("run_on_private_loop", (fire,))?.unbind());
     }
+    let SyncArguments { mode, payload, fields, agent_id, .. } = arguments;
     let (engine, event, fired) = match this.prepare(py, engine, kind, payload, fields, agent_id)? {
         Ok(ready) => ready,
         Err(outcome) => return Ok(Py::new(py, outcome)?.into_any()),
@@ -79,7 +87,7 @@ pub fn ask_here(
     let stop = Stop::default();
     let limit = deadline.map(|seconds| (Duration::from_secs_f64(seconds), &stop));
     // Ends with this statement: an abandoned walk is dropped, which kills what it runs.
-    let waited = wait(py, pin!(asked.until(&engine, event, stop.clone())), limit);
+    let waited = wait(py, pin!(mode.until(&engine, event, stop.clone())), limit);
     if let Some(other_loop) = other_loop {
         other_loop.close(py)?;
     }
@@ -104,11 +112,11 @@ pub fn ask_here(
 /// runs as in any fire: inline hooks on the calling thread.
 struct OtherLoop<'a> {
     other: Arc<Py<PyAny>>,
-    fired: &'a Fired,
+    fired: &'a PyFire,
 }
 
 impl<'a> OtherLoop<'a> {
-    fn new(py: Python<'_>, fired: &'a Fired) -> PyResult<Self> {
+    fn new(py: Python<'_>, fired: &'a PyFire) -> PyResult<Self> {
         let other = Arc::new(python(py)?.bridge.bind(py).call_method0("OtherLoop")?.unbind());
         fired.state().other_loop = Some(Arc::clone(&other));
         Ok(Self { other, fired })
@@ -126,7 +134,7 @@ impl<'a> OtherLoop<'a> {
 pub fn deadline_error(
     py: Python<'_>,
     outcome: crosier::Outcome,
-    fired: &Fired,
+    fired: &PyFire,
     deadline: Option<f64>,
 ) -> PyErr {
     let message = format!("the fire did not finish within {} s", deadline.unwrap_or_default());
@@ -137,7 +145,7 @@ pub fn deadline_error(
 }
 
 /// Waits until the processes of an abandoned fire have ended.
-fn drain(py: Python<'_>, fired: &Arc<Fired>) {
+fn drain(py: Python<'_>, fired: &Arc<PyFire>) {
     py.detach(|| {
         let until = Instant::now() + Duration::from_secs(2);
         while Arc::strong_count(fired) > 1 && Instant::now() < until {

@@ -10,11 +10,11 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::held::{Fired, hook_event};
+use crate::held::{PyFire, hook_event};
 use crate::python::python;
 
 /// The event as it was passed to the last hook.
-pub struct Handed {
+pub struct PassedEvent {
     /// A tuple with the event as its only item.
     arguments: Py<PyTuple>,
     /// A fingerprint of the event: the address of every key and value, in order. The address of a dict or list is
@@ -25,33 +25,33 @@ pub struct Handed {
 
 /// A tuple with the event as its only item.
 pub fn arguments<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, PyTuple>> {
-    let Some(fired) = Fired::of(call.event).filter(|_| call.event.is_wholly_held()) else {
+    let Some(fired) = PyFire::of(call.event).filter(|_| call.event.is_only_host_payload()) else {
         return PyTuple::new(py, [hook_event(py, call)?]);
     };
     let mut state = fired.state();
     // The only hook of a fire gets the same object when it is asked again. The check runs no code of Python, so it
     // may hold the lock.
-    if let Some(handed) = &state.handed
-        && (call.only || handed.is_as_it_was(py))
+    if let Some(handed) = &state.passed_event
+        && (call.is_only_hook || handed.is_as_it_was(py))
     {
         return Ok(handed.arguments.bind(py).clone());
     }
     // What a hook put into its event may have a `__del__`, so it is not dropped under the lock.
-    let before = state.handed.take();
+    let before = state.passed_event.take();
     drop(state);
     drop(before);
     let event = hook_event(py, call)?;
     let mut parts = Vec::new();
-    if !call.only {
+    if !call.is_only_hook {
         parts.reserve(64);
         note_dict(event.as_ptr(), &mut parts);
     }
     let arguments = PyTuple::new(py, [event])?;
-    fired.state().handed = Some(Handed { arguments: arguments.clone().unbind(), parts });
+    fired.state().passed_event = Some(PassedEvent { arguments: arguments.clone().unbind(), parts });
     Ok(arguments)
 }
 
-impl Handed {
+impl PassedEvent {
     /// Whether no one else refers to the event or to a container in it, and nothing was changed.
     fn is_as_it_was(&self, py: Python<'_>) -> bool {
         let Ok(python) = python(py) else { return false };

@@ -5,18 +5,18 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crosier::protocol::wire::BASE_FIELDS;
-use crosier::{Base, Call, Event, EventError, FieldKind, Held, Json, Kind};
+use crosier::{Base, Call, Event, EventError, EventKind, FieldKind, HostPayload, Json};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyList, PyString};
 
-use crate::handed::Handed;
+use crate::handed::PassedEvent;
 use crate::json;
 use crate::kinds::PyKind;
 use crate::python::{error, python};
 
 /// One fire, in Python's form. The event and all its rewritten versions refer to it.
-pub struct Fired {
+pub struct PyFire {
     kind: Arc<PyKind>,
     base: Base,
     matcher_value: Option<String>,
@@ -51,7 +51,7 @@ pub struct State {
     /// The loop for coroutines, if the fire waits on the thread of a running loop.
     pub other_loop: Option<Arc<Py<PyAny>>>,
     /// What the last hook got.
-    pub handed: Option<Handed>,
+    pub passed_event: Option<PassedEvent>,
     /// Rewritten values, as Python objects and as JSON.
     pub rewritten: Vec<Rewritten>,
 }
@@ -59,13 +59,13 @@ pub struct State {
 /// A rewritten value: its JSON, and its Python object.
 pub type Rewritten = (Json, Py<PyAny>);
 
-impl fmt::Debug for Fired {
+impl fmt::Debug for PyFire {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fired").field("event", &self.kind.kind.name).finish_non_exhaustive()
     }
 }
 
-impl Held for Fired {
+impl HostPayload for PyFire {
     fn base(&self) -> &Base {
         &self.base
     }
@@ -91,7 +91,7 @@ impl Held for Fired {
     }
 }
 
-impl Fired {
+impl PyFire {
     /// Makes an event from the arguments of a fire.
     pub fn event<'py>(
         py: Python<'py>,
@@ -151,13 +151,13 @@ impl Fired {
             whole: PyOnceLock::new(),
             state: Mutex::default(),
         });
-        let event = Event::of_held(kind.kind.clone(), Arc::clone(&fired) as Arc<dyn Held>);
+        let event = Event::from_host_payload(kind.kind.clone(), Arc::clone(&fired) as Arc<dyn HostPayload>);
         Ok((if let Some(name) = other_name { event.also_matching(vec![name]) } else { event }, fired))
     }
 
     /// The fire to which an event belongs.
     pub fn of(event: &Event) -> Option<&Self> {
-        event.held()?.as_any().downcast_ref()
+        event.host_payload()?.as_any().downcast_ref()
     }
 
     pub fn state(&self) -> MutexGuard<'_, State> {
@@ -217,9 +217,11 @@ pub fn hook_event<'py>(py: Python<'py>, call: Call<'_>) -> PyResult<Bound<'py, P
     let (python, event) = (python(py)?, call.event);
     let made = python.new_dict.bind(py).call1((python.hook_event.bind(py),))?;
     let target = made.cast::<PyDict>()?;
-    match Fired::of(event) {
-        Some(fired) if call.only && event.is_wholly_held() => drop(fired.fill(py, event, target)?),
-        Some(fired) if event.is_wholly_held() => {
+    match PyFire::of(event) {
+        Some(fired) if call.is_only_hook && event.is_only_host_payload() => {
+            drop(fired.fill(py, event, target)?)
+        }
+        Some(fired) if event.is_only_host_payload() => {
             let Payload { fields, changeable } = fired.whole(py, event)?;
             let fields = fields.bind(py);
             target.update(fields.as_mapping())?;
@@ -288,7 +290,7 @@ fn take_fields(
 
 fn take_base(
     py: Python<'_>,
-    kind: &Kind,
+    kind: &EventKind,
     name: &str,
     value: &Bound<'_, PyAny>,
     base: &mut Base,

@@ -12,13 +12,13 @@ const MAX_DEPTH: usize = 900;
 
 /// A value that JSON cannot express: its path, and what it is.
 #[derive(Debug, Clone)]
-pub struct Unsayable {
+pub struct JsonError {
     /// `tool_input.paths[3]`.
     pub path: String,
     pub why: String,
 }
 
-impl Unsayable {
+impl JsonError {
     fn new(why: impl Into<String>) -> Self {
         Self { path: String::new(), why: why.into() }
     }
@@ -31,20 +31,20 @@ impl Unsayable {
     }
 }
 
-impl std::fmt::Display for Unsayable {
+impl std::fmt::Display for JsonError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}` {}", self.path, self.why)
     }
 }
 
-type Said<T> = Result<T, Unsayable>;
+type JsonResult<T> = Result<T, JsonError>;
 
 /// A deep copy. A value that JSON cannot express is refused.
-pub fn copy<'py>(value: &Bound<'py, PyAny>) -> Said<Bound<'py, PyAny>> {
+pub fn copy<'py>(value: &Bound<'py, PyAny>) -> JsonResult<Bound<'py, PyAny>> {
     copy_at(value, 0)
 }
 
-fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAny>> {
+fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> JsonResult<Bound<'py, PyAny>> {
     // Most values are text, so this is checked first.
     if value.is_exact_instance_of::<PyString>() || value.is_none() || value.is_exact_instance_of::<PyBool>() {
         return Ok(value.clone());
@@ -64,7 +64,7 @@ fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAn
     if let Ok(number) = value.cast::<PyFloat>() {
         return match number.value().is_finite() {
             true => Ok(value.clone()),
-            false => Err(Unsayable::new(format!("is {}, which JSON has no word for", number.value()))),
+            false => Err(JsonError::new(format!("is {}, which JSON has no word for", number.value()))),
         };
     }
     if value.is_instance_of::<PyString>() || value.is_instance_of::<PyInt>() {
@@ -73,42 +73,42 @@ fn copy_at<'py>(value: &Bound<'py, PyAny>, depth: usize) -> Said<Bound<'py, PyAn
     Err(refused(value))
 }
 
-fn too_deep(depth: usize) -> Said<()> {
-    if depth < MAX_DEPTH { Ok(()) } else { Err(Unsayable::new("contains itself, or is nested too deeply")) }
+fn too_deep(depth: usize) -> JsonResult<()> {
+    if depth < MAX_DEPTH { Ok(()) } else { Err(JsonError::new("contains itself, or is nested too deeply")) }
 }
 
-fn refused(value: &Bound<'_, PyAny>) -> Unsayable {
+fn refused(value: &Bound<'_, PyAny>) -> JsonError {
     let kind = value.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string());
-    Unsayable::new(format!("is a {kind}, which JSON cannot say; use text, numbers, lists and dicts"))
+    JsonError::new(format!("is a {kind}, which JSON cannot say; use text, numbers, lists and dicts"))
 }
 
 /// Replaces the items of a new list by their copies.
-fn copy_items<'py>(list: Bound<'py, PyList>, depth: usize) -> Said<Bound<'py, PyList>> {
+fn copy_items<'py>(list: Bound<'py, PyList>, depth: usize) -> JsonResult<Bound<'py, PyList>> {
     too_deep(depth)?;
     for (at, item) in list.iter().enumerate() {
         let copied = copy_at(&item, depth + 1).map_err(|problem| problem.inside(&format!("[{at}]")))?;
         if !copied.is(&item) {
-            list.set_item(at, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+            list.set_item(at, copied).map_err(|error| JsonError::new(error.to_string()))?;
         }
     }
     Ok(list)
 }
 
-fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> Said<Bound<'py, PyDict>> {
+fn copy_dict<'py>(dict: &Bound<'py, PyDict>, depth: usize) -> JsonResult<Bound<'py, PyDict>> {
     too_deep(depth)?;
     // Python copies a whole dict faster than its items one by one, and most values need no copy.
-    let made = dict.copy().map_err(|error| Unsayable::new(error.to_string()))?;
+    let made = dict.copy().map_err(|error| JsonError::new(error.to_string()))?;
     for (key, value) in dict.iter() {
         if !key.is_instance_of::<PyString>() {
             let key = key.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-            return Err(Unsayable::new(format!("has the key {key}; keys must be text")));
+            return Err(JsonError::new(format!("has the key {key}; keys must be text")));
         }
         if value.is_exact_instance_of::<PyString>() {
             continue;
         }
         let copied = copy_at(&value, depth + 1).map_err(|problem| problem.inside(&name(&key)))?;
         if !copied.is(&value) {
-            made.set_item(&key, copied).map_err(|error| Unsayable::new(error.to_string()))?;
+            made.set_item(&key, copied).map_err(|error| JsonError::new(error.to_string()))?;
         }
     }
     Ok(made)
@@ -119,11 +119,11 @@ fn name(key: &Bound<'_, PyAny>) -> String {
 }
 
 /// Writes a value as JSON.
-pub fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
+pub fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> JsonResult<()> {
     write_at(value, out, 0)
 }
 
-fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Said<()> {
+fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> JsonResult<()> {
     if let Ok(text) = value.cast::<PyString>() {
         write_text(text, out);
         return Ok(());
@@ -141,10 +141,10 @@ fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Said<(
     }
     if let Ok(number) = value.cast::<PyFloat>() {
         if !number.value().is_finite() {
-            return Err(Unsayable::new(format!("is {}, which JSON has no word for", number.value())));
+            return Err(JsonError::new(format!("is {}, which JSON has no word for", number.value())));
         }
         return serde_json::to_writer(out, &number.value())
-            .map_err(|error| Unsayable::new(error.to_string()));
+            .map_err(|error| JsonError::new(error.to_string()));
     }
     if let Ok(dict) = value.cast::<PyDict>() {
         too_deep(depth)?;
@@ -155,7 +155,7 @@ fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Said<(
             }
             let Ok(text) = key.cast::<PyString>() else {
                 let key = key.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-                return Err(Unsayable::new(format!("has the key {key}; keys must be text")));
+                return Err(JsonError::new(format!("has the key {key}; keys must be text")));
             };
             write_text(text, out);
             out.push(b':');
@@ -181,7 +181,7 @@ fn write_at(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Said<(
     Ok(())
 }
 
-fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
+fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> JsonResult<()> {
     if let Ok(small) = value.extract::<i64>() {
         out.extend_from_slice(small.to_string().as_bytes());
         return Ok(());
@@ -191,7 +191,7 @@ fn write_integer(value: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> Said<()> {
     let digits = digits.and_then(|text| text.extract::<String>());
     match digits {
         Ok(digits) => out.extend_from_slice(digits.as_bytes()),
-        Err(error) => return Err(Unsayable::new(format!("cannot be written: {error}"))),
+        Err(error) => return Err(JsonError::new(format!("cannot be written: {error}"))),
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crosier::{Engine, Kind};
+use crosier::{Engine, EventKind};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -12,7 +12,7 @@ use crate::held::event_error;
 
 /// A kind, with data that is the same for all events of this kind that an engine fires.
 pub struct PyKind {
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The names of the row's fields, in its order.
     pub names: Vec<Py<PyString>>,
     pub matcher: Option<Py<PyString>>,
@@ -21,7 +21,7 @@ pub struct PyKind {
 }
 
 impl PyKind {
-    fn new(py: Python<'_>, kind: &Kind) -> Self {
+    fn new(py: Python<'_>, kind: &EventKind) -> Self {
         let text = |name: &str| PyString::intern(py, name).unbind();
         Self {
             kind: kind.clone(),
@@ -58,7 +58,7 @@ struct Known {
 const MAX_NAMES: usize = 32;
 
 impl Kinds {
-    pub fn of(&self, py: Python<'_>, kind: &Kind) -> Arc<PyKind> {
+    pub fn of(&self, py: Python<'_>, kind: &EventKind) -> Arc<PyKind> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.kinds.len() <= kind.index() {
             known.kinds.resize(kind.index() + 1, None);

@@ -18,6 +18,7 @@ mod hook;
 mod json;
 mod kinds;
 mod load;
+mod lock;
 mod messages;
 mod outcome;
 mod python;

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 
 use crate::fork::{forked_error, generation};
 use crate::json;
+use crate::lock::lock;
 
 /// The listener behind `crosier.Messages`.
 #[pyclass(frozen, module = "crosier._native")]
@@ -22,21 +23,17 @@ pub struct NativeMessages {
     listener: Mutex<Option<Arc<Listener>>>,
     missed: AtomicU64,
     is_closed: AtomicBool,
-    pipe: Mutex<Option<(OwnedFd, Arc<Bell>)>>,
+    pipe: Mutex<Option<(OwnedFd, Arc<PipeWaker>)>>,
     /// The fork generation in which it was made.
     generation: u64,
 }
 
-struct Bell(OwnedFd);
+struct PipeWaker(OwnedFd);
 
-impl Wake for Bell {
+impl Wake for PipeWaker {
     fn wake(self: Arc<Self>) {
         let _ = rustix::io::write(&self.0, &[0]);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl NativeMessages {
@@ -58,7 +55,7 @@ impl NativeMessages {
         }
     }
 
-    fn told(&self, py: Python<'_>, received: Received) -> PyResult<Option<Py<PyAny>>> {
+    fn to_python(&self, py: Python<'_>, received: Received) -> PyResult<Option<Py<PyAny>>> {
         match received {
             Received::Missed(count) => {
                 self.missed.fetch_add(count, Ordering::Relaxed);
@@ -89,7 +86,7 @@ impl NativeMessages {
     fn poll(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         while let Some(listener) = self.listener(py)? {
             let Some(received) = py.detach(|| listener.try_next()) else { return Ok(None) };
-            if let Some(message) = self.told(py, received)? {
+            if let Some(message) = self.to_python(py, received)? {
                 return Ok(Some(message));
             }
         }
@@ -101,7 +98,7 @@ impl NativeMessages {
         while let Some(listener) = self.listener(py)? {
             let received = py.detach(|| listener.next_within(Duration::from_millis(50)));
             if let Some(received) = received {
-                match self.told(py, received)? {
+                match self.to_python(py, received)? {
                     Some(message) => return Ok(Some(message)),
                     None => continue,
                 }
@@ -124,7 +121,7 @@ impl NativeMessages {
                 Poll::Pending => break,
                 Poll::Ready(None) => self.close(),
                 Poll::Ready(Some(received)) => {
-                    if let Some(message) = self.told(py, received)? {
+                    if let Some(message) = self.to_python(py, received)? {
                         return Ok(Some(message));
                     }
                 }
@@ -140,7 +137,7 @@ impl NativeMessages {
             let flags = rustix::pipe::PipeFlags::CLOEXEC | rustix::pipe::PipeFlags::NONBLOCK;
             let made = rustix::pipe::pipe_with(flags);
             let (reader, writer) = made.map_err(|error| PyOSError::new_err(error.to_string()))?;
-            *pipe = Some((reader, Arc::new(Bell(writer))));
+            *pipe = Some((reader, Arc::new(PipeWaker(writer))));
         }
         Ok(pipe.as_ref().map_or(-1, |(reader, _)| reader.as_raw_fd()))
     }

@@ -87,7 +87,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<&'static dyn Agent> {
 /// Every event of an agent that its dialect knows, by the agent's own names.
 fn events_of(agent: &str) -> Vec<&'static str> {
     let known = crosier_dialect::find(agent).map(|agent| agent.events).unwrap_or_default();
-    let mut events: Vec<&str> = known.iter().filter_map(|event| event.own.first().copied()).collect();
+    let mut events: Vec<&str> = known.iter().filter_map(|event| event.agent_names.first().copied()).collect();
     // Several entries may read one event of the agent; they are adjacent.
     events.dedup();
     events

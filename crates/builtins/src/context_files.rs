@@ -20,7 +20,7 @@ use crosier::{Answer, Call, Callback, Capability, Failure, Reply};
 
 use crate::option::{self, grouped};
 use crate::path::expand_glob;
-use crate::{guard, place};
+use crate::{atomic_write, guard};
 
 /// The built-in hook.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,8 +28,8 @@ pub struct ContextFiles;
 
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("files", "paths or patterns, relative to the configuration"),
-    BuiltinOption::new("max_bytes", "the most of one file"),
-    BuiltinOption::new("max_total", "the most of all files together"),
+    BuiltinOption::new("max_bytes", "limit for one file"),
+    BuiltinOption::new("max_total", "limit for all files together"),
     BuiltinOption::new("overflow", "a file for the whole text when something had to be cut"),
     BuiltinOption::new("missing", "log, ignore or fail when a file is not there"),
 ];
@@ -72,12 +72,12 @@ impl Builtin for ContextFiles {
         };
         if !request.event().capabilities.has(Capability::Context) {
             let message = format!("{} takes no context", request.event().name);
-            request.complain("", message, "put it under SessionStart");
+            request.error("", message, "put it under SessionStart");
             fine = None;
         }
         let files = request.texts("files").unwrap_or_default();
         if files.is_empty() {
-            request.complain("files", "`context-files` names no files", "add `options: {files: [NOTES.md]}`");
+            request.error("files", "`context-files` names no files", "add `options: {files: [NOTES.md]}`");
             fine = None;
         }
         let folder = request.folder().to_owned();
@@ -136,7 +136,7 @@ impl Files {
             }
         }
         if let Some(overflow) = self.overflow.as_ref().filter(|_| cut)
-            && let Err(error) = place::write_whole(overflow, whole.as_bytes())
+            && let Err(error) = atomic_write::write_atomically(overflow, whole.as_bytes())
         {
             let what = format!("context-files: `{}` cannot be written: {error}", overflow.display());
             reply = reply.log("warn", what);

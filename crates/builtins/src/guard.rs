@@ -15,6 +15,18 @@ pub(crate) enum Ruling {
     Deny(String),
 }
 
+impl Ruling {
+    /// A stricter ruling has a greater one.
+    pub(crate) fn severity(&self) -> u8 {
+        match self {
+            Self::Nothing => 0,
+            Self::Allow(_) => 1,
+            Self::Ask(_) => 2,
+            Self::Deny(_) => 3,
+        }
+    }
+}
+
 /// One call of a tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolCall<'a> {
@@ -28,7 +40,7 @@ pub(crate) fn check(request: &mut BuiltinRequest<'_>, name: &str) -> Option<()> 
     let mut fine = check_mode(request, name);
     if request.event().field("tool_input").is_none() || !request.event().capabilities.has(Capability::Deny) {
         let message = format!("`{name}` has nothing to guard at {}", request.event().name);
-        request.complain("", message, "put it under PreToolUse or PermissionRequest");
+        request.error("", message, "put it under PreToolUse or PermissionRequest");
         fine = None;
     }
     fine
@@ -39,11 +51,7 @@ pub(crate) fn check_mode(request: &mut BuiltinRequest<'_>, name: &str) -> Option
     let (Mode::Observe | Mode::Background, Some(word)) = (request.mode(), request.mode().word()) else {
         return Some(());
     };
-    request.complain(
-        "",
-        format!("`{name}` has no effect with `{word}: true`"),
-        format!("leave `{word}` out"),
-    );
+    request.error("", format!("`{name}` has no effect with `{word}: true`"), format!("leave `{word}` out"));
     None
 }
 

@@ -25,6 +25,7 @@
 //! uses the engine's public interface only.
 #![forbid(unsafe_code)]
 
+mod atomic_write;
 pub mod audit;
 pub mod block_commands;
 pub mod context_files;
@@ -36,7 +37,6 @@ mod option;
 pub mod packs;
 mod path;
 pub mod permissions;
-mod place;
 pub mod protect_paths;
 pub mod redact_secrets;
 pub mod rules;

@@ -22,9 +22,9 @@ pub struct LimitPrompt;
 const DEFAULT_CHARS: u64 = 100_000;
 
 const OPTIONS: &[BuiltinOption] = &[
-    BuiltinOption::new("max_chars", "the most characters of a prompt"),
-    BuiltinOption::new("max_bytes", "the most bytes of a prompt"),
-    BuiltinOption::new("max_lines", "the most lines of a prompt"),
+    BuiltinOption::new("max_chars", "maximum number of characters"),
+    BuiltinOption::new("max_bytes", "maximum number of bytes"),
+    BuiltinOption::new("max_lines", "maximum number of lines"),
 ];
 
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl Builtin for LimitPrompt {
     }
 
     fn about(&self) -> &'static str {
-        "denies a prompt that is too large, with the numbers"
+        "denies a prompt that is too large, and says by how much"
     }
 
     fn options(&self) -> &'static [BuiltinOption] {
@@ -70,7 +70,7 @@ impl Builtin for LimitPrompt {
         let mut fine = guard::check_mode(request, self.name());
         if request.event().field("prompt").is_none() || !request.event().capabilities.has(Capability::Deny) {
             let message = format!("{} has no prompt to limit", request.event().name);
-            request.complain("", message, "put it under UserPromptSubmit or PreMessage");
+            request.error("", message, "put it under UserPromptSubmit or PreMessage");
             fine = None;
         }
         let mut limits = Vec::new();

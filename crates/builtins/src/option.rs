@@ -19,9 +19,9 @@ pub(crate) fn word<T: Copy>(
     let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
     let help = match nearest(&text, all.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("it is one of {}", all.join(", ")),
+        None => format!("use one of {}", all.join(", ")),
     };
-    request.complain(key, format!("`{key}` has no value `{text}`"), help);
+    request.error(key, format!("`{key}` has no value `{text}`"), help);
     Err(())
 }
 
@@ -36,11 +36,7 @@ pub(crate) fn size(request: &mut BuiltinRequest<'_>, key: &str) -> Result<Option
     match parsed.filter(|size| *size > 0) {
         Some(size) => Ok(Some(size)),
         None => {
-            request.complain(
-                key,
-                format!("`{key}` is not a size"),
-                "write it like 4096, \"64KB\" or \"10MB\"",
-            );
+            request.error(key, format!("`{key}` is not a size"), "write it like 4096, \"64KB\" or \"10MB\"");
             Err(())
         }
     }

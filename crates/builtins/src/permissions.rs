@@ -61,7 +61,7 @@ impl Builtin for Permissions {
                 match Rule::parse(&text) {
                     Ok(rule) => rules.add(effect, rule),
                     Err(error) => {
-                        request.complain(
+                        request.error(
                             key,
                             format!("the rule `{}` {}", error.rule, error.problem),
                             error.remedy,
@@ -73,7 +73,7 @@ impl Builtin for Permissions {
         }
         let default = option::word(request, "default", &EFFECTS).ok()?;
         if count == 0 && default.is_none() {
-            request.complain("", "`permissions` has no rules", "add `options: {deny: [\"Bash(rm *)\"]}`");
+            request.error("", "`permissions` has no rules", "add `options: {deny: [\"Bash(rm *)\"]}`");
             fine = None;
         }
         fine?;

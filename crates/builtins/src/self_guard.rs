@@ -10,15 +10,17 @@
 //! A configuration names it like any other built-in; a host that wants it to run first loads [`CONFIG`]. It
 //! has no options. Code that runs as the person, outside the agent's tools, is not seen.
 
-use std::path::PathBuf;
+mod program;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crosier::Callback;
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 
-use crate::guard::{self, Ruling};
+use crate::guard::{self, Ruling, ToolCall};
 use crate::path::{Case, Names, PathGlob, Places};
-use crate::protect_paths::{self, Own, OwnPaths, Patterns, Protected};
+use crate::protect_paths::{self, ConfigurationPaths, OwnPaths, Patterns, Protected};
 use crate::shell::{Command, Script, Word, base_name};
 use crate::tool::{self, Subject};
 
@@ -110,15 +112,19 @@ impl Builtin for SelfGuard {
             ask_write: Patterns::default(),
             no_write: Patterns::fixed(&[protect_paths::WIRING]),
             except: Patterns::default(),
-            own: Own::new(&request.file(), Arc::clone(&self.own)),
+            own: ConfigurationPaths::new(&request.file(), Arc::clone(&self.own)),
             guards_wiring: true,
             asks_about_form: false,
         };
         Some(guard::callback(request, move |call| {
             let subject = tool::any_subject(call.tool, call.input);
-            let places = Places { cwd: call.cwd, home: protected.own.home() };
             let ruling = match &subject {
-                Subject::Shell(scripts) => judge_commands(scripts, places),
+                Subject::Shell(scripts) => judge_lines(scripts, call, protected.own.home()),
+                // A tool that also names files may run a command.
+                Subject::Files(..) if tool::file_access(call.tool).is_none() => {
+                    let scripts = tool::scripts(call.tool, call.input).unwrap_or_default();
+                    judge_lines(&scripts, call, protected.own.home())
+                }
                 _ => Ruling::Nothing,
             };
             match (ruling, protected.judge_subject(call, subject)) {
@@ -130,17 +136,22 @@ impl Builtin for SelfGuard {
     }
 }
 
+/// The ruling about lines that begin in a folder which the call names.
+fn judge_lines(scripts: &[Script], call: ToolCall<'_>, home: Option<&Path>) -> Ruling {
+    let folders = tool::folders(call.input, call.cwd);
+    let rulings = folders.iter().map(|cwd| judge_commands(scripts, Places { cwd, home }));
+    rulings.max_by_key(Ruling::severity).unwrap_or(Ruling::Nothing)
+}
+
 fn judge_commands(scripts: &[Script], places: Places<'_>) -> Ruling {
     let mut asked = Ruling::Nothing;
     for script in scripts {
         if let Some(reason) = script.commands.iter().find_map(|command| objection(script, command)) {
             return Ruling::Deny(reason);
         }
-        if let Some(command) = script.commands.iter().find(|command| copies_program(command, places)) {
-            return Ruling::Deny(format!(
-                "`{}` would give Crosier's program another name, under which nobody recognises it",
-                command.show()
-            ));
+        let about_program = |command| program::objection(script, command, places);
+        if let Some(reason) = script.commands.iter().find_map(about_program) {
+            return Ruling::Deny(reason);
         }
         if let Some(reason) = in_other_languages(script).or_else(|| unclear(script)) {
             asked = Ruling::Ask(reason);
@@ -181,17 +192,17 @@ fn in_other_languages(script: &Script) -> Option<String> {
     };
     let command = script.commands.iter().find(|command| command.code.iter().any(weakens))?;
     let name = command.name().unwrap_or("it");
-    Some(format!("code that `{name}` runs is about Crosier; what weakens it is for the person to run"))
+    Some(format!("the code that `{name}` runs may weaken Crosier; that is for the person to run"))
 }
 
 fn objection(script: &Script, command: &Command) -> Option<String> {
     let own = own_arguments(command);
     if let Some(name) = changed_variables(command).find(|name| name == "CROSIER_TRUST") {
-        return Some(format!("{name} says what a person trusts; an agent does not set it"));
+        return Some(format!("{name} says what a person trusts; an agent may not set it"));
     }
     if own.is_none() {
         return kills(script, command)
-            .then(|| format!("`{}` would end Crosier; that is for the person to do", command.show()));
+            .then(|| format!("`{}` would stop Crosier; only the person may do that", command.show()));
     }
     let found = own.and_then(subcommand);
     let reads = |word: &str| READERS.contains(&word);
@@ -199,25 +210,21 @@ fn objection(script: &Script, command: &Command) -> Option<String> {
         && let Some(name) =
             script.commands.iter().flat_map(changed_variables).find(|name| steers_crosier(name))
     {
-        return Some(format!("{name} decides what Crosier does; an agent does not change it"));
+        return Some(format!("{name} controls Crosier; an agent may not change it"));
     }
     let (subcommand, rest) = found?;
+    // The daemon is ended by a person only; what an option is that nobody knows may be this one.
+    let ends = |word: &Word| matches!(word.known(), None | Some("--stop" | "--restart" | "stop"));
+    if subcommand.known() == Some("serve") && rest.iter().any(ends) {
+        return Some(format!(
+            "`{}` would end Crosier's daemon; that is for the person to do",
+            command.show()
+        ));
+    }
     let is_for_persons = subcommand.known().is_none_or(|word| FOR_PERSONS.contains(&word));
     let only_shows = rest.iter().any(|word| word.known().is_some_and(|word| SHOWS.contains(&word)));
     (is_for_persons && !only_shows)
-        .then(|| format!("`{}` is for the person to run, in a terminal outside of the agent", command.show()))
-}
-
-/// Whether a command copies or links the program of Crosier.
-fn copies_program(command: &Command, places: Places<'_>) -> bool {
-    const COPIERS: [&str; 9] = ["cp", "gcp", "ln", "gln", "install", "ginstall", "rsync", "dd", "cat"];
-    let is_program = |word: &Word| {
-        let text = word.show();
-        let path = text.strip_prefix("if=").unwrap_or(&text);
-        // A folder of this name is a checkout.
-        is_crosier(&Word::literal(base_name(path))) && places.resolve(path).real.is_file()
-    };
-    command.name().is_some_and(|name| COPIERS.contains(&name)) && command.arguments().iter().any(is_program)
+        .then(|| format!("`{}` is for the person to run, in a terminal outside the agent", command.show()))
 }
 
 /// The variables that a command sets or unsets, for itself or for later commands.
@@ -260,7 +267,7 @@ fn kills(script: &Script, command: &Command) -> bool {
         return false;
     }
     let sent = |word: &Word| word.unknowns().next().is_some();
-    let looked_up = command.arguments().iter().any(sent) || command.carrier.is_some();
+    let looked_up = command.arguments().iter().any(sent) || command.wrapper.is_some();
     let looks = |other: &Command| {
         other.name().is_some_and(|name| {
             matches!(
@@ -341,118 +348,5 @@ fn subcommand(words: &[Word]) -> Option<(&Word, &[Word])> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use crosier::config::Loader;
-    use crosier::{Catalog, Decision, Engine};
-    use serde_json::json;
-
-    use super::{CONFIG, SelfGuard};
-
-    #[test]
-    fn crosier_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("state");
-        let loader = Loader::new(Catalog::default()).builtin(SelfGuard::with_own(vec![state]));
-        let config = loader.text("self-guard.yaml", CONFIG, folder.path()).load().unwrap();
-        let engine = Engine::builder().config(config).build().unwrap();
-        let decide = |line: &str, cwd: &Path| {
-            let event = json!({"tool_name": "Bash", "tool_input": {"command": line}, "cwd": cwd}).to_string();
-            engine.fire_blocking(engine.event("PreToolUse", event.as_bytes()).unwrap()).decision
-        };
-        for line in [
-            "crosier trust",
-            "crosier trust --yes",
-            "/tmp/bin/cros?er disable guard",
-            "(env -i setsid /usr/b*/c*r trust --revoke &)",
-            "crosier disable guard",
-            "crosier uninstall",
-            "crosier install claude",
-            "crosier init --yes",
-            "/usr/local/bin/crosier trust",
-            "../bin/crosier -c x.yaml disable guard",
-            "env -u CLAUDECODE crosier trust --yes",
-            "unset CLAUDECODE; crosier trust --yes",
-            "sudo crosier uninstall",
-            "bash -c 'crosier trust'",
-            "c=crosier; $c trust",
-            "yes | crosier trust",
-            "python3 -m crosier trust",
-            "uvx crosier uninstall",
-            "crosier $X",
-            "CROSIER_TRUST=sha256:abc crosier fire PreToolUse",
-            "export CROSIER_TRUST=sha256:abc",
-            "env CROSIER_TRUST=x make",
-            "echo x > crosier.yaml",
-            "rm -rf ~/.local/state/crosier",
-            "rm -rf state",
-            "sed -i s/crosier/true/ ~/.claude/settings.json",
-            "rm .codex/hooks.json",
-            "cp x .gemini/settings.json",
-            "npx crosier trust",
-            "npx -y crosier@latest uninstall",
-            "uv run crosier trust",
-            "pipx run crosier init",
-            "cargo run -p crosier-cli -- trust --yes",
-            "a=cros; ${a}ier trust",
-            "s=trust; crosier $s",
-            "XDG_STATE_HOME=/tmp/x crosier hook claude",
-            "export XDG_CONFIG_HOME=/tmp/x; crosier fire PreToolUse",
-            "env -u CROSIER_DEPTH crosier fire PreToolUse",
-            "pkill crosier",
-            "pkill -f 'crosier serve'",
-            "kill $(pgrep -f 'crosier serve')",
-            "pgrep crosier | xargs kill -9",
-            "systemctl --user stop crosier",
-            "rm -rf .claude",
-            "mv .claude .claude.old",
-            "mv ~/.codex /tmp/x",
-            "ln -sfn /tmp/x .gemini",
-            "ln -sf /tmp/x .claude/settings.json",
-            "cp x/settings.json .claude/",
-            "mv x/hooks.json .cursor",
-            "chmod 000 .cursor/hooks.json",
-            "find .claude -name 'settings*.json' -delete",
-            "rm -rf .github/hooks",
-            "touch .opencode/plugins/a.ts",
-            "tee ~/.claude/settings.local.json < x",
-            "echo x > .agents/plugins/a.json",
-        ] {
-            assert_eq!(decide(line, folder.path()), Some(Decision::Deny), "{line}");
-        }
-        for line in [
-            "crosier check",
-            "crosier test spec",
-            "crosier trust --diff",
-            "crosier install --dry-run",
-            "crosier --help",
-            "crosier try 'crosier trust'",
-            "cat crosier.yaml",
-            "git add crosier.yaml",
-            "git commit -m 'crosier trust'",
-            "echo crosier trust",
-            "grep -rn 'crosier install' docs",
-            "cat .claude/settings.json",
-            "cat .env",
-            "echo 'unclosed",
-            "cargo test -p crosier",
-            "rm -rf target",
-            "rm -rf .github/workflows/old.yml",
-            "mkdir -p .claude/agents",
-            "cp agent.md .claude/agents/",
-            "npx create-crosier",
-            "uv add crosier",
-            "pip install crosier",
-            "XDG_STATE_HOME=/tmp/x crosier status",
-            "XDG_STATE_HOME=/tmp/x cargo test",
-            "pkill -f vite",
-            "kill $(lsof -ti:3000)",
-            "crosier log --follow",
-            "crosier explain PreToolUse",
-            "git commit -m 'crosier: CROSIER_TRUST is documented'",
-        ] {
-            assert_eq!(decide(line, folder.path()), None, "{line}");
-        }
-    }
-}
+#[path = "self_guard/guard_tests.rs"]
+mod tests;

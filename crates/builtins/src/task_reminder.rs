@@ -61,7 +61,7 @@ impl Builtin for TaskReminder {
             || !request.event().capabilities.has(Capability::Inject)
         {
             let message = format!("{} has no result of a tool", request.event().name);
-            request.complain("", message, "put it under PostToolUse");
+            request.error("", message, "put it under PostToolUse");
             fine = None;
         }
         let when = match request.node("when").cloned() {
@@ -84,7 +84,7 @@ impl Builtin for TaskReminder {
 fn conditions(request: &mut BuiltinRequest<'_>, node: &Node) -> Option<Vec<(String, Vec<Value>)>> {
     let help = "write it like `when: {task.status: completed}`";
     let Some(entries) = node.as_map().filter(|entries| !entries.is_empty()) else {
-        request.complain_at(node, "`when` must be a mapping of fields to values", help);
+        request.error_at(node, "`when` must be a mapping of fields to values", help);
         return None;
     };
     let mut found = Vec::new();
@@ -96,11 +96,7 @@ fn conditions(request: &mut BuiltinRequest<'_>, node: &Node) -> Option<Vec<(Stri
         let values: Vec<Value> =
             items.iter().filter_map(|item| serde_json::from_str(&item.to_json()).ok()).collect();
         if values.is_empty() || values.iter().any(|value| value.is_array() || value.is_object()) {
-            request.complain_at(
-                &entry.value,
-                format!("`{}` needs a value, or a list of them", entry.key),
-                help,
-            );
+            request.error_at(&entry.value, format!("`{}` needs a value, or a list of them", entry.key), help);
             return None;
         }
         found.push((entry.key.clone(), values));

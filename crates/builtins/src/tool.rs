@@ -1,6 +1,9 @@
 //! What a tool call is about: a command line, or files, by the tool's name and the fields of its input.
 
 mod code;
+mod files;
+mod place;
+mod typed;
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,7 +12,10 @@ use crosier::Json;
 use serde_json::Value;
 
 use self::code::{STATEMENTS, code_in, is_database, is_windows, is_windows_line, language_of, parsed};
-use crate::path::lexical;
+use self::files::paths;
+pub(crate) use self::files::removes;
+use self::place::folder;
+pub(crate) use self::place::folders;
 use crate::shell::Script;
 
 /// What a tool does with files.
@@ -79,10 +85,6 @@ const COMMANDS: &[&str] = &[
 /// Fields that hold code, in the language that another field names.
 const CODES: &[&str] = &["code", "source_code", "snippet", "program"];
 const LANGUAGES: &[&str] = &["language", "lang", "runtime", "interpreter", "kernel"];
-/// Fields that say where a command runs.
-const FOLDERS: &[&str] =
-    &["workdir", "cwd", "working_directory", "working_dir", "workingdirectory", "dir", "directory"];
-
 /// Tools for files: their names, and what they do.
 const FILES: &[(&str, Access)] = &[
     ("read", Access::Read),
@@ -116,48 +118,6 @@ const FILES: &[(&str, Access)] = &[
     ("apply_patch", Access::Write),
     ("insert_edit_into_file", Access::Write),
     ("search_replace", Access::Write),
-];
-
-/// Fields that hold a path, or several.
-const PATHS: &[&str] = &[
-    "file_path",
-    "path",
-    "filepath",
-    "file",
-    "filename",
-    "file_name",
-    "notebook_path",
-    "source",
-    "destination",
-    "src",
-    "dst",
-    "dest",
-    "target_file",
-    "target_path",
-    "paths",
-    "files",
-    "file_paths",
-    "uri",
-    "directory",
-    "dir",
-    "folder",
-    "absolute_path",
-    "relative_path",
-    "output_path",
-    "input_path",
-    "old_path",
-    "new_path",
-    "relative_workspace_path",
-    "pathinproject",
-    "absolutepath",
-    "targetfile",
-    "searchpath",
-    "searchdirectory",
-    "directorypath",
-    "fullpath",
-    "full_path",
-    "cwd",
-    "workdir",
 ];
 
 /// Words in the names of tools that only read.
@@ -208,6 +168,11 @@ pub(crate) fn any_subject(tool: &str, input: &Json) -> Subject {
         Subject::Other => {}
         known => return known,
     }
+    if typed::is_typing(tool)
+        && let Some(scripts) = scripts(tool, input)
+    {
+        return Subject::Shell(scripts);
+    }
     let Some(paths) = paths(tool, input) else { return Subject::Unreadable(TOO_DEEP) };
     if let Some(scripts) = scripts(tool, input).filter(|_| paths.is_empty()) {
         return Subject::Shell(scripts);
@@ -248,15 +213,6 @@ fn scripts_of(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Op
     }
 }
 
-/// The folder in which a call runs: the one that it names, or that of the event.
-fn folder<'a>(fields: &[(String, Json)], cwd: &'a Path) -> Cow<'a, Path> {
-    let named = fields
-        .iter()
-        .filter(|(name, _)| FOLDERS.contains(&&*small(name)))
-        .find_map(|(_, value)| value.as_str().filter(|text| !text.is_empty()).map(|text| cwd.join(&*text)));
-    named.map_or(Cow::Borrowed(cwd), |folder| Cow::Owned(lexical(&folder)))
-}
-
 /// The command lines in the input of a tool. A duplicate field counts twice: it is not known which one the
 /// tool uses.
 fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subject {
@@ -276,7 +232,7 @@ fn commands(tool: &str, input: &Json, fields: Option<&[(String, Json)]>) -> Subj
     };
     let language = text_of(LANGUAGES).map(|text| text.to_ascii_lowercase());
     let language = language.unwrap_or_else(|| language_of(tool).to_owned());
-    let mut scripts = Vec::new();
+    let mut scripts = if typed::is_typing(tool) { typed::typed(fields) } else { Vec::new() };
     for (name, value) in fields {
         let name = small(name);
         if name == "url" {
@@ -356,82 +312,6 @@ fn with_arguments(line: &str, fields: &[(String, Json)]) -> Option<Script> {
         _ => return None,
     };
     Some(Script::from_words(std::iter::once(line.to_owned()).chain(words)))
-}
-
-/// The paths in an input: fields with the name of one, at any depth, and the files of a patch.
-fn paths(tool: &str, input: &Json) -> Option<Vec<String>> {
-    let mut found = Vec::new();
-    // A pattern says which files a search reads.
-    let pattern = match &*short_name(tool) {
-        "grep" | "search_files" | "search" => "glob",
-        "glob" | "find_files" => "pattern",
-        _ => "",
-    };
-    // A duplicate field at the top level counts twice; further down, the last one counts.
-    let fields = match input.entries() {
-        Some(fields) => fields,
-        None => vec![(String::new(), input.clone())],
-    };
-    for (name, value) in fields {
-        if !pattern.is_empty() && name == pattern {
-            found.extend(value.as_str().map(|text| text.into_owned()));
-        }
-        collect(&name, &value.to_value()?, &mut found);
-    }
-    Some(found)
-}
-
-fn collect(name: &str, value: &Value, found: &mut Vec<String>) {
-    let is_path = PATHS.contains(&&*small(name));
-    match value {
-        Value::String(text) if is_path => {
-            let text = text.strip_prefix("file://").unwrap_or(text);
-            // A path of Windows.
-            if text.contains('\\') {
-                found.push(text.replace('\\', "/"));
-            }
-            found.push(text.to_owned());
-        }
-        Value::String(text) if is_patch(text) => found.extend(patched(text)),
-        Value::Array(items) => items.iter().for_each(|item| collect(name, item, found)),
-        Value::Object(fields) => fields.iter().for_each(|(name, value)| collect(name, value, found)),
-        _ => {}
-    }
-}
-
-fn is_patch(text: &str) -> bool {
-    text.contains("*** ")
-        || text.contains("+++ ")
-        || text.contains("diff --git ")
-        || text.contains("rename to ")
-}
-
-/// The files that a patch names: `*** Update File: a`, `+++ b/a`, `rename to a`.
-fn patched(text: &str) -> impl Iterator<Item = String> + '_ {
-    const MARKS: [&str; 10] = [
-        "*** Add File: ",
-        "*** Update File: ",
-        "*** Delete File: ",
-        "*** Move to: ",
-        "--- ",
-        "+++ ",
-        "rename from ",
-        "rename to ",
-        "copy from ",
-        "copy to ",
-    ];
-    text.lines().filter_map(|line| {
-        let line = line.trim_start();
-        let (mark, path) = MARKS.into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))?;
-        let path = path.split('\t').next().unwrap_or(path).trim();
-        let is_diff = matches!(mark, "--- " | "+++ ");
-        let path = if is_diff {
-            path.strip_prefix("a/").or_else(|| path.strip_prefix("b/")).unwrap_or(path)
-        } else {
-            path
-        };
-        (!path.is_empty() && path != "/dev/null").then(|| path.to_owned())
-    })
 }
 
 #[cfg(test)]

@@ -16,12 +16,12 @@ use crosier::Builder;
 
 /// Makes the kernel kill the hooks of this engine when the program dies.
 #[cfg(target_os = "linux")]
-pub(crate) fn tie(builder: Builder) -> Builder {
+pub(crate) fn kill_hooks_on_death(builder: Builder) -> Builder {
     builder.process_guard(|process| linux::Lifeline::new(process).ok())
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn tie(builder: Builder) -> Builder {
+pub(crate) fn kill_hooks_on_death(builder: Builder) -> Builder {
     builder
 }
 

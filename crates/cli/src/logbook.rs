@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crosier::payload::PreViewRender;
 use crosier::{Event, Outcome};
-use crosier_agent::agent::{Fired, Witness};
+use crosier_agent::agent::{Fired, SessionListener};
 use crosier_agent::conversation::Message;
-use crosier_log::{Kept, Log, Record};
+use crosier_log::{Log, Record, StoredEvent};
 
 use crate::setup::Hooks;
 
@@ -89,8 +89,8 @@ impl Entry {
     fn append(&mut self, log: &Log) {
         let wanted = self.event.as_ref().filter(|_| self.record.is_surprising());
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        let kept = wanted.and_then(|event| Kept::of(&self.record, event, &files));
-        self.record.kept = kept.is_some_and(|kept| log.keep(&kept).is_ok());
+        let stored = wanted.and_then(|event| StoredEvent::of(&self.record, event, &files));
+        self.record.kept = stored.is_some_and(|stored| log.store_event(&stored).is_ok());
         let _ = log.append(&self.record);
     }
 }
@@ -100,8 +100,8 @@ pub(crate) struct Journal {
     state: Option<PathBuf>,
     files: Vec<PathBuf>,
     project: PathBuf,
-    /// Another witness, which gets the same calls.
-    next: Option<Arc<dyn Witness>>,
+    /// Another listener, which gets the same calls.
+    next: Option<Arc<dyn SessionListener>>,
 }
 
 impl Journal {
@@ -110,8 +110,8 @@ impl Journal {
         Self { state, files: hooks.files.clone(), project: project.to_owned(), next: None }
     }
 
-    /// Passes everything on to another witness.
-    pub(crate) fn before(self, next: Option<Arc<dyn Witness>>) -> Self {
+    /// Passes everything on to another listener.
+    pub(crate) fn before(self, next: Option<Arc<dyn SessionListener>>) -> Self {
         Self { next, ..self }
     }
 
@@ -134,16 +134,16 @@ impl Journal {
     }
 }
 
-impl Witness for Journal {
-    fn said(&self, agent_id: &str, message: &Message) {
-        self.next.iter().for_each(|next| next.said(agent_id, message));
+impl SessionListener for Journal {
+    fn on_message(&self, agent_id: &str, message: &Message) {
+        self.next.iter().for_each(|next| next.on_message(agent_id, message));
     }
 
-    fn fired(&self, fired: &Fired) {
+    fn on_fire(&self, fired: &Fired) {
         if self.state.is_some() {
             self.write(fired);
         }
-        self.next.iter().for_each(|next| next.fired(fired));
+        self.next.iter().for_each(|next| next.on_fire(fired));
     }
 }
 

@@ -12,9 +12,12 @@ mod describe;
 mod environment;
 mod exit;
 mod homes;
+mod install_context;
 mod lifeline;
+mod lock;
 mod logbook;
 mod paint;
+mod password;
 mod person;
 mod print;
 mod schema;
@@ -26,7 +29,6 @@ mod start;
 mod state_folder;
 mod table;
 mod text;
-mod wiring;
 
 use std::panic::catch_unwind;
 

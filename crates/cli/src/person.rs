@@ -91,8 +91,9 @@ pub(crate) fn agent_above() -> Option<String> {
     if let Some(found) = [Some(own.parent.clone()), leader].into_iter().flatten().find_map(agent_from) {
         return Some(found);
     }
-    (own.parent == "1" && own.session == own.id)
-        .then(|| "a session that was detached from whoever started it, which may be an agent".to_owned())
+    (own.parent == "1" && own.session == own.id).then(|| {
+        "a session that is detached from the process that started it, which may be an agent".to_owned()
+    })
 }
 
 /// The agent among this process and its ancestors.

@@ -79,6 +79,11 @@ pub(crate) use crosier_policy::show::{one_line, plain};
 /// Writes JSON. Characters that control a terminal are written as JSON escapes, so that the data stays the same.
 /// Control characters are already escaped.
 pub(crate) fn json(text: &str) -> Result<(), Failed> {
+    data(&escaped_json(text))
+}
+
+/// The same text; characters that control a terminal are JSON escapes.
+pub(crate) fn escaped_json(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' || !crosier_policy::show::is_hidden(c) {
@@ -89,7 +94,7 @@ pub(crate) fn json(text: &str) -> Result<(), Failed> {
             shown.push_str(&format!("\\u{unit:04x}"));
         }
     }
-    data(&shown)
+    shown
 }
 
 /// A path for people: relative to the current folder, if it is inside.

@@ -43,6 +43,7 @@ pub(crate) fn request(named: &[PathBuf], homes: Homes) -> Request {
     request.named = named.to_vec();
     request.homes = homes;
     request.program = std::env::current_exe().ok();
+    search_path::leave_project(&mut request);
     request
 }
 
@@ -112,7 +113,7 @@ impl Hooks {
         let is_logged = loaded.settings.log != Some(false);
         let variables = search_path::without_project(environment::all(), request, &loaded);
         let builder = loaded.builder().folder(&request.project).environment(variables).timing();
-        let builder = more(lifeline::tie(builder));
+        let builder = more(lifeline::kill_hooks_on_death(builder));
         let builder = borrower.into_iter().fold(builder, |builder, borrower| builder.python_runner(borrower));
         let engine = build(builder)?;
         Ok(Self { engine, files, is_logged, switched_off })
@@ -125,18 +126,18 @@ impl Hooks {
         more: impl FnOnce(Builder) -> Builder,
     ) -> Result<Self, Failed> {
         let mut hooks = (Vec::new(), Vec::new(), true);
-        if let Some(still) = &mut closed.still {
+        if let Some(still) = &mut closed.remaining {
             let (files, off) = (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
             hooks = (files, off, still.settings.log != Some(false));
         }
         let (files, switched_off, is_logged) = hooks;
         // No worker is borrowed, because the folder with the daemon's key may be at fault.
-        let variables = match &closed.still {
+        let variables = match &closed.remaining {
             Some(still) => search_path::without_project(environment::all(), request, still),
             None => environment::all(),
         };
         let builder = closed.builder().folder(&request.project).environment(variables).timing();
-        let engine = build(more(lifeline::tie(builder)))?;
+        let engine = build(more(lifeline::kill_hooks_on_death(builder)))?;
         Ok(Self { engine, files, is_logged, switched_off })
     }
 
@@ -212,7 +213,7 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
         Policy::Closed(mut closed) => {
             refuse_bad(&closed)?;
             print::error(&print::plain(&closed.why));
-            let agents = match &mut closed.still {
+            let agents = match &mut closed.remaining {
                 Some(still) => take_agents(still),
                 None => scopes::take(&mut [], |_| None),
             };
@@ -220,7 +221,8 @@ pub(crate) fn session(request: &Request) -> Result<(Hooks, Box<AgentHooks>), Fai
         }
         Policy::None(notices) => {
             tell(&notices);
-            let engine = build(at_home(Engine::builder().events(catalog()), &request.project))?;
+            let engine =
+                build(with_process_environment(Engine::builder().events(catalog()), &request.project))?;
             Ok((Hooks::without_files(engine), scopes::take(&mut [], |_| None)))
         }
         _ => Err(nothing(&Notices::new())),
@@ -237,11 +239,11 @@ fn take_agents(loaded: &mut Loaded) -> Box<AgentHooks> {
 
 /// An engine in the current folder, with the environment of this process.
 pub(crate) fn builder(config: Config) -> Builder {
-    at_home(Engine::builder().events(catalog()).config(config), &here())
+    with_process_environment(Engine::builder().events(catalog()).config(config), &here())
 }
 
-pub(crate) fn at_home(builder: Builder, folder: &Path) -> Builder {
-    lifeline::tie(builder.folder(folder).environment(environment::all()).timing())
+pub(crate) fn with_process_environment(builder: Builder, folder: &Path) -> Builder {
+    lifeline::kill_hooks_on_death(builder.folder(folder).environment(environment::all()).timing())
 }
 
 pub(crate) fn build(builder: Builder) -> Result<Engine, Failed> {

@@ -107,5 +107,5 @@ impl Signals {
 
 /// Happens only when no file descriptors are left.
 fn cannot(error: io::Error) -> Failed {
-    Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
+    Failed::new(Exit::Failed, format!("signals cannot be handled: {error}; nothing was run"))
 }

@@ -14,7 +14,7 @@ use crate::text::{columns, wrap};
 /// The space between two columns.
 const GAP: usize = 2;
 /// The least width of a column that is wrapped; its longest word must fit too.
-const LEAST: usize = 12;
+const MIN_COLUMN_WIDTH: usize = 12;
 
 /// A table with a header.
 pub(crate) fn table<H: Into<String>>(head: impl IntoIterator<Item = H>) -> Table {
@@ -96,7 +96,8 @@ fn fitted(table: &Table, width: usize) -> String {
         all().filter_map(|row| row.get(column)).map(|cell| of(cell)).max().unwrap_or_default()
     };
     let natural: Vec<usize> = (0..count).map(|column| widest(columns, column)).collect();
-    let least: Vec<usize> = (0..count).map(|column| widest(longest_word, column).max(LEAST)).collect();
+    let least: Vec<usize> =
+        (0..count).map(|column| widest(longest_word, column).max(MIN_COLUMN_WIDTH)).collect();
     let room = width.saturating_sub(GAP * count.saturating_sub(1));
     if natural.iter().sum::<usize>() <= room {
         return unlimited(table);
@@ -120,7 +121,7 @@ fn shared(natural: &[usize], least: &[usize], room: usize) -> Option<Vec<usize>>
     let widths =
         |cap: usize| natural.iter().zip(least).map(move |(&width, &least)| width.min(cap.max(least)));
     let widest = natural.iter().copied().max()?;
-    let cap = (LEAST..=widest).rev().find(|&cap| widths(cap).sum::<usize>() <= room)?;
+    let cap = (MIN_COLUMN_WIDTH..=widest).rev().find(|&cap| widths(cap).sum::<usize>() <= room)?;
     Some(widths(cap).collect())
 }
 

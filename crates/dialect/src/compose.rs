@@ -29,17 +29,17 @@ pub fn compose(
     for entry in entries {
         is_known = true;
         for sent in candidates(agent, entry, fields) {
-            if let Ok(Read::Call(call)) = read(agent, Some(entry.name()), sent.as_bytes(), catalog)
-                && call.entry.event == event
-                && is_meant(&call, fields)
-            {
+            let Ok(Read::Call(call)) = read(agent, Some(entry.name()), sent.as_bytes(), catalog) else {
+                continue;
+            };
+            if call.entry.event == event && is_meant(&call, fields) {
                 return Ok((sent, call));
             }
         }
     }
     let title = agent.title;
     Err(if is_known {
-        format!("it is not known how {title} sends this at {event}: try it without --agent")
+        format!("Crosier does not know how {title} sends this at {event}; try it without --agent")
     } else {
         format!("{title} has no event for {event}; `crosier events --agent {}` lists them", agent.name)
     })
@@ -66,7 +66,7 @@ fn candidates(agent: &'static Agent, entry: &AgentEvent, fields: &[(String, Json
     let input = json::find(fields, "tool_input").cloned();
     let (Some(name), Some(input)) = (name, input) else { return vec![sent(agent, entry, fields, None)] };
     let tools = agent.tools.iter().filter(|tool| tool.name == name || matches!(tool.parts, Parts::Patch(_)));
-    let own = tools.filter_map(|tool| Some((tool.own.to_owned(), own_input(tool, &name, &input)?)));
+    let own = tools.filter_map(|tool| Some((tool.agent_name.to_owned(), own_input(tool, &name, &input)?)));
     let same = std::iter::once((name.clone(), input.clone()));
     let calls: Vec<(String, Json)> = own.chain(same).collect();
     if !entry.derived.iter().any(|(field, _)| *field == "tool_name") {
@@ -143,14 +143,14 @@ fn sent(
         let value = word.map_or(value, |(own, _)| Value::from(*own));
         put(&mut all, found.map_or(name.as_str(), |field| field.from), value);
     }
-    if let Some(path) = agent.event_at.first() {
+    if let Some(path) = agent.event_paths.first() {
         put(&mut all, path, Value::from(entry.name()));
     }
     // An entry that is for some payloads only needs the field that distinguishes them.
-    if let Some(path) = entry.when
-        && json::inside(&Json::from(Value::Object(all.clone())), path).is_none()
-    {
-        put(&mut all, path, Value::from("x"));
+    if let Some(path) = entry.when {
+        if json::inside(&Json::from(Value::Object(all.clone())), path).is_none() {
+            put(&mut all, path, Value::from("x"));
+        }
     }
     Value::Object(all).to_string()
 }

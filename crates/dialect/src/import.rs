@@ -62,7 +62,7 @@ pub fn import(agent: &'static Agent, text: &str) -> Result<Imported, String> {
 
 impl Imported {
     /// Adds the hooks of another file of the same agent.
-    pub fn join(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         let sections = other.yaml.split_once("hooks:\n").map_or("", |(_, rest)| rest);
         for section in sections.split_inclusive('\n').fold(Vec::<String>::new(), sections_of) {
             let name = section.lines().next().unwrap_or_default().to_owned();
@@ -183,7 +183,7 @@ fn matcher_of(agent: &Agent, entry: &AgentEvent, text: &str) -> Result<Option<St
     // A list of names, separated by `|` (in Claude Code also by `,`).
     let is_claude = agent.name == "claude";
     let is_name = |c: char| NAMES.contains(c) || (is_claude && matches!(c, ',' | '-'));
-    let is_own = |part: &str| agent.tools.iter().any(|tool| tool.own == part);
+    let is_own = |part: &str| agent.tools.iter().any(|tool| tool.agent_name == part);
     let parts: Vec<&str> = text.split(['|', ',']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let searches = agent.timeout.unit == TimeUnit::Milliseconds && !parts.iter().all(|part| is_own(part));
     if text.chars().all(is_name) && (!searches || entry.event == "SessionStart") {

@@ -98,7 +98,7 @@ pub(crate) fn whole(text: &str) -> Json {
 
 /// The text of a value for a model: a string as it is, the texts of a list of content blocks joined, the value at
 /// one of these paths of an object; otherwise the JSON.
-pub(crate) fn readable(value: &Json, text_at: &[&str]) -> String {
+pub(crate) fn readable(value: &Json, text_paths: &[&str]) -> String {
     if let Some(text) = value.as_str() {
         return text.into_owned();
     }
@@ -114,7 +114,7 @@ pub(crate) fn readable(value: &Json, text_at: &[&str]) -> String {
             return texts.join("\n");
         }
     }
-    let found = text_at.iter().chain(&["content"]).find_map(|path| inside(value, path));
+    let found = text_paths.iter().chain(&["content"]).find_map(|path| inside(value, path));
     match found {
         Some(found) if found.as_str().is_some() || elements(&found).is_some() => readable(&found, &[]),
         _ => value.text().to_owned(),

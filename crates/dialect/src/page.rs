@@ -5,20 +5,22 @@ use std::fmt::Write as _;
 use crosier_protocol::{Capability, EventRow, Phase};
 
 use crate::rows::all_rows;
-use crate::table::{Agent, AgentEvent, Effect, FolderSource, Mcp, Parts, Proof, TimeUnit, Way};
+use crate::table::{
+    Agent, AgentEvent, Delivery, Effect, FolderSource, Mcp, Page, Parts, TimeUnit, Verification,
+};
 
 /// How one effect works at one event of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Degradation {
     /// The event, as the agent calls it.
-    pub own: &'static str,
+    pub agent_event: &'static str,
     /// The event in Crosier.
     pub event: &'static str,
     /// The effect.
     pub effect: Effect,
     /// How it works, in words.
-    pub what: String,
+    pub description: String,
 }
 
 /// How every effect that hooks can have works, at every event of this agent.
@@ -28,10 +30,10 @@ pub fn degradations(agent: &Agent) -> Vec<Degradation> {
         let row = all_rows().find(|row| row.name == entry.event);
         let effects = Effect::ALL.into_iter().filter(move |effect| row.is_some_and(|row| has(row, *effect)));
         effects.map(move |effect| Degradation {
-            own: entry.name(),
+            agent_event: entry.name(),
             event: entry.event,
             effect,
-            what: words(entry.says.way(effect)),
+            description: words(entry.effects.delivery(effect)),
         })
     };
     agent.events.iter().flat_map(of_event).collect()
@@ -55,14 +57,14 @@ fn has(row: &EventRow, effect: Effect) -> bool {
     }
 }
 
-fn words(way: Way) -> String {
+fn words(way: Delivery) -> String {
     match way {
-        Way::Send(_) | Way::Alone(_) => "yes".to_owned(),
-        Way::Silence(why) => format!("no reply ({why})"),
-        Way::Becomes(effect, why) => format!("becomes {} ({why})", effect.word()),
-        Way::Waits => "delivered at the session's next event that accepts it".to_owned(),
-        Way::Lost(why) => format!("only logged ({why})"),
-        Way::Nowhere => "only logged".to_owned(),
+        Delivery::Send(_) | Delivery::SendAlone(_) => "yes".to_owned(),
+        Delivery::Silence(why) => format!("no reply ({why})"),
+        Delivery::Substitute(effect, why) => format!("becomes {} ({why})", effect.word()),
+        Delivery::Deferred => "delivered at the session's next event that accepts it".to_owned(),
+        Delivery::Dropped(why) => format!("only logged ({why})"),
+        Delivery::Inapplicable => "only logged".to_owned(),
     }
 }
 
@@ -71,54 +73,74 @@ fn words(way: Way) -> String {
 pub fn markdown(agent: &Agent) -> String {
     let mut page = format!("# Crosier in {}\n\n", agent.title);
     // Writing to a string cannot fail.
-    let _ = write!(page, "<!-- Generated from the table of this agent. -->\n\n{}\n\n", proof(agent.proof));
     let _ = write!(
         page,
-        "## Install\n\n`crosier install {}` does it ([details](../install.md)). To do it by hand, add this to {}:\n\n```text\n{}\n```\n\n",
-        agent.name, agent.page.file, agent.page.entry
+        "<!-- Generated from the table of this agent. -->\n\n{}\n\n",
+        verification(agent.verification)
     );
-    let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
-    let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
-    let _ = write!(page, "Add such an entry for each of {}.\n\n{}\n\n", installed.join(", "), time(agent));
-    let _ = write!(page, "{}\n\n{}\n\n", agent.page.fails, project(agent));
+    let _ = write!(page, "## Install\n\n{}\n\n{}\n\n", install(agent), time(agent));
+    let _ = write!(page, "{}\n\n{}\n\n", agent.page.on_failure, project(agent));
     let _ = write!(page, "## What works\n\n{}\n", effects(agent));
-    let _ = write!(page, "{}\n\n## Tools\n\n{}\n", resumes(agent), tools(agent));
-    let traps: String = agent.page.traps.iter().map(|trap| format!("- {trap}\n")).collect();
-    let _ = write!(page, "## Pitfalls\n\n{traps}");
+    let _ = write!(page, "{}\n## Tools\n\n{}\n", resumes(agent), tools(agent));
+    let caveats: String = agent.page.caveats.iter().map(|trap| format!("- {trap}\n")).collect();
+    let _ = write!(page, "## Pitfalls\n\n{caveats}");
     page
 }
 
-fn proof(proof: Proof) -> String {
-    match proof {
-        Proof::Run(version) => {
+fn verification(verification: Verification) -> String {
+    match verification {
+        Verification::Run(version) => {
             format!("Everything on this page was tested with the real program, version {version}.")
         }
-        Proof::Source => {
-            "This page follows the vendor's sources; it was not tested with the program.".to_owned()
+        Verification::Source => {
+            "This page is based on the vendor's source code; it was not tested with the program.".to_owned()
         }
-        Proof::Documentation => {
-            "This page follows documentation and reports; it was not tested with the program.".to_owned()
+        Verification::Documentation => {
+            "This page is based on documentation and reports; it was not tested with the program.".to_owned()
         }
     }
 }
 
-fn time(agent: &Agent) -> String {
-    let unit = match agent.timeout.unit {
-        TimeUnit::Seconds => "Its timeouts are in seconds",
-        TimeUnit::Milliseconds => "Its timeouts are in **milliseconds**",
-        TimeUnit::Fixed => "Its timeout for hooks cannot be changed",
+/// What to write where, and for which events.
+fn install(agent: &Agent) -> String {
+    let installed = agent.events.iter().filter(|entry| entry.install && entry.when.is_none());
+    let installed: Vec<String> = installed.map(|entry| format!("`{}`", entry.name())).collect();
+    let events = installed.join(", ");
+    let Page { file, entry, .. } = agent.page;
+    let (by_hand, events) = if entry.starts_with("crosier ") {
+        (format!("this command writes the plugin {file}"), format!("The plugin handles {events}."))
+    } else if entry.starts_with("#!") {
+        (format!("create {file}"), format!("Create one for each of {events}."))
+    } else if installed.len() == 1 {
+        (format!("add this to {file}"), format!("The only event is {events}."))
+    } else {
+        (format!("add this to {file}"), format!("Add such an entry for each of {events}."))
     };
-    let default = agent.timeout.default_s;
     format!(
-        "{unit}; the default is {default} s. `--deadline SECONDS` in the command sets the time for all hooks together; make \
-         it shorter than the agent's timeout."
+        "Run `crosier install {}` ([details](../install.md)). To install it by hand, {by_hand}:\n\n```text\n{entry}\n```\n\n{events}",
+        agent.name
+    )
+}
+
+fn time(agent: &Agent) -> String {
+    let default = agent.timeout.default_s;
+    let timeout = match agent.timeout.unit {
+        TimeUnit::Seconds => format!("Timeouts of hooks are in seconds; the default is {default} s."),
+        TimeUnit::Milliseconds => {
+            format!("Timeouts of hooks are in **milliseconds**; the default is {default} s.")
+        }
+        TimeUnit::Fixed => format!("The timeout of hooks is {default} s and cannot be changed."),
+    };
+    format!(
+        "{timeout} `--deadline SECONDS` in the command sets the time for all hooks together; make it shorter than the agent's \
+         timeout."
     )
 }
 
 fn project(agent: &Agent) -> String {
     let places = agent.project.iter().map(|place| match place {
         FolderSource::Variable(name) => format!("the environment variable `{name}`"),
-        FolderSource::Field(path) => format!("the field `{path}` of its JSON"),
+        FolderSource::Field(path) => format!("the field `{path}` of the event's JSON"),
     });
     let places: Vec<String> = places.chain(["the working directory of the event".to_owned()]).collect();
     format!("Crosier looks for `crosier.yaml` in the project folder: {}.", places.join(", else "))
@@ -130,11 +152,11 @@ fn effects(agent: &Agent) -> String {
     let mut table =
         "| event | in Crosier | supported | what happens to other effects |\n|---|---|---|---|\n".to_owned();
     for entry in agent.events {
-        let here = all.iter().filter(|one| one.own == entry.name() && one.event == entry.event);
-        let (works, rest): (Vec<_>, Vec<_>) = here.partition(|one| one.what == "yes");
+        let here = all.iter().filter(|one| one.agent_event == entry.name() && one.event == entry.event);
+        let (works, rest): (Vec<_>, Vec<_>) = here.partition(|one| one.description == "yes");
         let works: Vec<&str> = works.iter().map(|one| one.effect.word()).collect();
         let rest: Vec<String> =
-            rest.iter().map(|one| format!("{}: {}", one.effect.word(), one.what)).collect();
+            rest.iter().map(|one| format!("{}: {}", one.effect.word(), one.description)).collect();
         let or = |text: String| if text.is_empty() { "–".to_owned() } else { text };
         let _ = writeln!(
             table,
@@ -149,13 +171,17 @@ fn effects(agent: &Agent) -> String {
 }
 
 fn resumes(agent: &Agent) -> String {
+    let can_resume = |entry: &AgentEvent| {
+        matches!(entry.effects.delivery(Effect::Resume), Delivery::Send(_) | Delivery::SendAlone(_))
+    };
+    if !agent.events.iter().any(can_resume) {
+        return String::new();
+    }
     match agent.resumes {
-        Some(1) => "It lets hooks resume it only once in a row.".to_owned(),
-        Some(number) => format!("It lets hooks resume it at most {number} times in a row."),
-        None => {
-            "Hooks can resume it 8 times in a row; then Crosier lets it stop. A new prompt resets the count."
-                .to_owned()
-        }
+        Some(1) => "The agent lets hooks keep it going only once in a row.\n".to_owned(),
+        Some(number) => format!("The agent lets hooks keep it going at most {number} times in a row.\n"),
+        None => "Hooks can keep the agent going 8 times in a row; then Crosier lets it stop. A new prompt resets the count.\n"
+            .to_owned(),
     }
 }
 
@@ -173,7 +199,7 @@ fn tools(agent: &Agent) -> String {
                 "a patch for `apply_patch` in `{field}` is also checked file by file, as Write and Edit"
             )),
             Parts::Each { list, field, .. } => {
-                fields.push(format!("each item of `{list}` is a `{field}`, checked by itself"))
+                fields.push(format!("each item of `{list}` is a `{field}`, checked separately"))
             }
             Parts::Patch(field) => {
                 fields.push(format!("the patch in `{field}` is checked file by file, as Write and Edit"));
@@ -181,7 +207,7 @@ fn tools(agent: &Agent) -> String {
         }
         fields.extend(tool.when.map(|field| format!("only with a `{field}`")));
         let fields = if fields.is_empty() { "the same".to_owned() } else { fields.join(", ") };
-        let _ = writeln!(table, "| {} | {} | {fields} |", tool.own, tool.name);
+        let _ = writeln!(table, "| {} | {} | {fields} |", tool.agent_name, tool.name);
     }
     let mcp = match agent.mcp {
         Mcp::Same => {
@@ -189,7 +215,7 @@ fn tools(agent: &Agent) -> String {
         }
         Mcp::Fields(server, tool) => {
             format!(
-                "Tools of MCP servers are `mcp__server__tool`, from the fields `{server}` and `{tool}` of its JSON."
+                "Tools of MCP servers are `mcp__server__tool`, from the fields `{server}` and `{tool}` of the event's JSON."
             )
         }
         Mcp::Marked(mark, between) => {

@@ -169,10 +169,10 @@ fn header(head: &str, changes: &mut Vec<Change>) -> Result<(), String> {
             _ => return Err("the patch moves a file that it does not update".to_owned()),
         }
     } else if head == "End of File" {
-        if let Some(Action::Update { hunks, .. }) = changes.last_mut().map(|change| &mut change.action)
-            && let Some(hunk) = hunks.last_mut()
-        {
-            hunk.at_end = true;
+        if let Some(Action::Update { hunks, .. }) = changes.last_mut().map(|change| &mut change.action) {
+            if let Some(hunk) = hunks.last_mut() {
+                hunk.at_end = true;
+            }
         }
     } else if changes.is_empty() && head.starts_with("Environment ID:") {
         // This line only says where the change is.

@@ -10,7 +10,7 @@ use crosier_protocol::FieldKind::{Any, Bool, Text};
 use crosier_protocol::event::TABLE;
 use crosier_protocol::{Catalog, EventRow, Field};
 
-const TRIGGER: Field = Field::required("trigger", Text, "who wants it");
+const TRIGGER: Field = Field::required("trigger", Text, "what triggered it");
 const FILE_PATH: Field = Field::required("file_path", Text, "the file");
 const FROM_MODEL: Field = Field::required("from_model", Text, "the previous model");
 const TO_MODEL: Field = Field::required("to_model", Text, "the new model");

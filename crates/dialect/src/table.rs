@@ -11,26 +11,26 @@ pub struct Agent {
     pub name: &'static str,
     /// The name that people use.
     pub title: &'static str,
-    /// Fields that only its events have, by which it is recognised.
-    pub signs: &'static [&'static str],
+    /// Fields that only its events have: a payload without an agent's name is recognised by them.
+    pub marker_fields: &'static [&'static str],
     /// How this table was verified.
-    pub proof: Proof,
+    pub verification: Verification,
     /// Its events.
     pub events: &'static [AgentEvent],
     /// Where the event's name is in what it sends; the first that exists counts.
-    pub event_at: &'static [&'static str],
+    pub event_paths: &'static [&'static str],
     /// Fields of every event whose name or position differs from Crosier's vocabulary.
-    pub fields: &'static [Move],
+    pub fields: &'static [FieldMapping],
     /// Its tools.
     pub tools: &'static [Tool],
     /// How tools of MCP servers are named.
     pub mcp: Mcp,
     /// Where its version is; empty when it does not send one.
-    pub version_at: &'static str,
+    pub version_path: &'static str,
     /// Where it names the project folder; the first that exists counts.
     pub project: &'static [FolderSource],
     /// Where the text for the model is in the response of a tool; the first that exists counts.
-    pub text_at: &'static [&'static str],
+    pub text_paths: &'static [&'static str],
     /// How a new output takes the shape of the old one.
     pub output: OutputShape,
     /// What to print on stdout when there is nothing to say.
@@ -45,7 +45,7 @@ pub struct Agent {
 
 /// How a table was verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proof {
+pub enum Verification {
     /// Seen in the real program, of this version.
     Run(&'static str),
     /// From the sources or the schemas of its vendor; not run.
@@ -59,7 +59,7 @@ pub enum Proof {
 #[non_exhaustive]
 pub struct AgentEvent {
     /// The agent's name for it, then other spellings, including the one in the payload.
-    pub own: &'static [&'static str],
+    pub agent_names: &'static [&'static str],
     /// Its name in Crosier's vocabulary.
     pub event: &'static str,
     /// The entry applies only to payloads that have something at this path.
@@ -67,13 +67,13 @@ pub struct AgentEvent {
     /// A payload whose text at this path is empty repeats an earlier one: it gets no decision.
     pub repeats: Option<&'static str>,
     /// Fields with another name or position.
-    pub fields: &'static [Move],
+    pub fields: &'static [FieldMapping],
     /// Fields that are derived from others.
     pub derived: &'static [(&'static str, Derive)],
     /// How to send back a rewrite of anything other than a tool's input or output.
     pub restore: Option<Restore>,
     /// Which effects it supports, and how.
-    pub says: EffectSupport,
+    pub effects: EffectSupport,
     /// Whether an installer should ask for it.
     pub install: bool,
 }
@@ -81,16 +81,16 @@ pub struct AgentEvent {
 impl AgentEvent {
     /// An event with these names in the agent, and this name in Crosier.
     #[must_use]
-    pub const fn new(own: &'static [&'static str], event: &'static str, says: EffectSupport) -> Self {
+    pub const fn new(names: &'static [&'static str], event: &'static str, effects: EffectSupport) -> Self {
         Self {
-            own,
+            agent_names: names,
             event,
             when: None,
             repeats: None,
             fields: &[],
             derived: &[],
             restore: None,
-            says,
+            effects,
             install: true,
         }
     }
@@ -111,7 +111,7 @@ impl AgentEvent {
 
     /// Sets the fields with another name or position.
     #[must_use]
-    pub const fn fields(mut self, fields: &'static [Move]) -> Self {
+    pub const fn fields(mut self, fields: &'static [FieldMapping]) -> Self {
         self.fields = fields;
         self
     }
@@ -140,7 +140,7 @@ impl AgentEvent {
     /// Its name in the agent.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.own.first().copied().unwrap_or_default()
+        self.agent_names.first().copied().unwrap_or_default()
     }
 }
 
@@ -153,7 +153,7 @@ pub type Restore = fn(&Call, &Json) -> Result<Json, String>;
 /// Where a field comes from, and its name in Crosier.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Move {
+pub struct FieldMapping {
     /// Where the agent has it, with dots between names.
     pub from: &'static str,
     /// Its name in Crosier's vocabulary.
@@ -162,7 +162,7 @@ pub struct Move {
     pub values: &'static [(&'static str, &'static str)],
 }
 
-impl Move {
+impl FieldMapping {
     /// The same value under another name.
     #[must_use]
     pub const fn new(from: &'static str, to: &'static str) -> Self {
@@ -182,7 +182,7 @@ impl Move {
 #[non_exhaustive]
 pub struct Tool {
     /// The agent's name for it.
-    pub own: &'static str,
+    pub agent_name: &'static str,
     /// Its name in Crosier's vocabulary.
     pub name: &'static str,
     /// Further names that a matcher may use for it.
@@ -198,8 +198,8 @@ pub struct Tool {
 impl Tool {
     /// A tool whose input fields have the same names in the agent and in Crosier.
     #[must_use]
-    pub const fn new(own: &'static str, name: &'static str) -> Self {
-        Self { own, name, also: &[], fields: &[], parts: Parts::One, when: None }
+    pub const fn new(agent_name: &'static str, name: &'static str) -> Self {
+        Self { agent_name, name, also: &[], fields: &[], parts: Parts::One, when: None }
     }
 
     /// Sets the fields that have another name.
@@ -307,7 +307,7 @@ pub enum TimeUnit {
     Fixed,
 }
 
-/// What a page about the agent says beyond the tables.
+/// What the agent's page in the documentation has besides the tables.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Page {
@@ -316,9 +316,9 @@ pub struct Page {
     /// What that file contains.
     pub entry: &'static str,
     /// How the agent treats a hook that fails.
-    pub fails: &'static str,
+    pub on_failure: &'static str,
     /// Caveats to know before relying on it.
-    pub traps: &'static [&'static str],
+    pub caveats: &'static [&'static str],
 }
 
 /// One effect of hooks, as agents see it.
@@ -389,41 +389,41 @@ impl Effect {
 #[expect(missing_docs, reason = "the fields are the effects")]
 #[non_exhaustive]
 pub struct EffectSupport {
-    pub deny: Way,
-    pub ask: Way,
-    pub allow: Way,
-    pub rewrite: Way,
+    pub deny: Delivery,
+    pub ask: Delivery,
+    pub allow: Delivery,
+    pub rewrite: Delivery,
     /// How a rewrite without an allow is expressed, if that differs.
-    pub rewrite_undecided: Option<Way>,
-    pub context: Way,
-    pub replace: Way,
-    pub hide: Way,
-    pub resume: Way,
-    pub halt: Way,
-    pub permissions: Way,
-    pub tell: Way,
+    pub rewrite_undecided: Option<Delivery>,
+    pub context: Delivery,
+    pub replace: Delivery,
+    pub hide: Delivery,
+    pub resume: Delivery,
+    pub halt: Delivery,
+    pub permissions: Delivery,
+    pub tell: Delivery,
 }
 
 impl EffectSupport {
     /// No effect can be expressed.
     pub const NOTHING: Self = Self {
-        deny: Way::Nowhere,
-        ask: Way::Nowhere,
-        allow: Way::Nowhere,
-        rewrite: Way::Nowhere,
+        deny: Delivery::Inapplicable,
+        ask: Delivery::Inapplicable,
+        allow: Delivery::Inapplicable,
+        rewrite: Delivery::Inapplicable,
         rewrite_undecided: None,
-        context: Way::Waits,
-        replace: Way::Nowhere,
-        hide: Way::Nowhere,
-        resume: Way::Nowhere,
-        halt: Way::Lost("the event cannot stop the agent"),
-        permissions: Way::Nowhere,
-        tell: Way::Lost("the agent does not show it"),
+        context: Delivery::Deferred,
+        replace: Delivery::Inapplicable,
+        hide: Delivery::Inapplicable,
+        resume: Delivery::Inapplicable,
+        halt: Delivery::Dropped("the event cannot stop the agent"),
+        permissions: Delivery::Inapplicable,
+        tell: Delivery::Dropped("the agent does not show it"),
     };
 
     /// How this effect is expressed.
     #[must_use]
-    pub const fn way(&self, effect: Effect) -> Way {
+    pub const fn delivery(&self, effect: Effect) -> Delivery {
         match effect {
             Effect::Deny => self.deny,
             Effect::Ask => self.ask,
@@ -443,21 +443,21 @@ impl EffectSupport {
 /// How one effect is expressed at one event.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum Way {
+pub enum Delivery {
     /// Hooks of this event cannot have the effect.
-    Nowhere,
+    Inapplicable,
     /// With these pieces.
     Send(&'static [AnswerPart]),
     /// With these pieces, which must be alone in the answer: context is added to their text.
-    Alone(&'static [AnswerPart]),
+    SendAlone(&'static [AnswerPart]),
     /// By printing nothing; with the reason.
     Silence(&'static str),
     /// Another effect takes its place; with the reason.
-    Becomes(Effect, &'static str),
+    Substitute(Effect, &'static str),
     /// The text waits for the session's next event that takes it.
-    Waits,
+    Deferred,
     /// Not at all: it is only logged; with the reason.
-    Lost(&'static str),
+    Dropped(&'static str),
 }
 
 /// One piece of an answer.

@@ -36,8 +36,8 @@ mod run;
 pub use crosier_protocol as protocol;
 pub use crosier_protocol::payload;
 pub use crosier_protocol::{
-    Answer, Base, Capabilities, Capability, Catalog, Decision, Directive, Event, EventError, EventOf,
-    EventRow, Failure, FailureKind, Field, FieldKind, Held, Ignored, Injected, Json, Kind, Notice,
+    Answer, Base, Capabilities, Capability, Catalog, Decision, Directive, Event, EventError, EventKind,
+    EventOf, EventRow, Failure, FailureKind, Field, FieldKind, HostPayload, Ignored, Injected, Json, Notice,
     NoticeKind, Outcome, Payload, Phase, Reply, Report, Status, Strategy,
 };
 pub use engine::{Builder, Engine, Scope, ScopeHandle};
@@ -46,8 +46,8 @@ pub use gate::{
     WorkGate,
 };
 pub use ingest::timestamp;
-pub use message::{Ended, Listener, Message, Moment, Received};
-pub use plan::{Explained, Inclusion, Plan};
+pub use message::{HookEnd, Listener, Message, MessageKind, Received};
+pub use plan::{Explanation, Inclusion, Plan};
 pub use registry::{
     BoxFuture, Call, Callback, CallbackInput, CommandSpec, Cwd, DEFAULT_GRACE, DEFAULT_PRIORITY,
     DEFAULT_TIMEOUT, Enforcement, Entry, Handler, Hook, HookBuilder, Layer, Matcher, Mode, OnError, Origin,
@@ -60,7 +60,7 @@ pub use run::{BackgroundJob, Launcher, is_secret_or_loader};
 #[cfg(feature = "python")]
 pub use run::{
     BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    Warm, WorkerInfo,
+    WarmCall, WorkerInfo,
 };
 
 /// Runs the Rust code of the README and the guide as tests; a test of the command line runs the rest.

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use crate::json::Found;
+use crate::json::FoundEntry;
 
 /// Events whose matcher Codex ignores.
 const WITHOUT_MATCHER: [&str; 2] = ["user_prompt_submit", "stop"];
 
 /// The key and the hash of one hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trusted {
+pub struct TrustedHook {
     /// `FILE:event_name:GROUP:HANDLER`.
     pub key: String,
     /// `sha256:…`.
@@ -23,11 +23,11 @@ pub struct Trusted {
 
 /// The keys and hashes of these entries of a `hooks.json`.
 #[must_use]
-pub fn trusted(file: &Path, found: &[Found]) -> Vec<Trusted> {
-    let one = |found: &Found| {
+pub fn trusted_hooks(file: &Path, found: &[FoundEntry]) -> Vec<TrustedHook> {
+    let one = |found: &FoundEntry| {
         let event = snake(&found.event);
         let key = format!("{}:{event}:{}:{}", file.display(), found.group, found.handler);
-        Trusted { key, hash: hash(&event, found) }
+        TrustedHook { key, hash: hash(&event, found) }
     };
     found.iter().map(one).collect()
 }
@@ -45,7 +45,7 @@ fn snake(event: &str) -> String {
 }
 
 /// The SHA-256 of the entry as compact JSON with sorted keys, defaults filled in.
-fn hash(event: &str, found: &Found) -> String {
+fn hash(event: &str, found: &FoundEntry) -> String {
     let field = |name: &str| found.value.get(name).cloned();
     let mut handler = json!({
         "type": "command",
@@ -94,7 +94,7 @@ pub fn is_trusted_project(document: &DocumentMut, project: &Path) -> bool {
 ///
 /// # Errors
 /// When something else is in their place.
-pub fn trust(document: &mut DocumentMut, all: &[Trusted]) -> Result<(), String> {
+pub fn trust(document: &mut DocumentMut, all: &[TrustedHook]) -> Result<(), String> {
     fn below<'a>(item: &'a mut Item, name: &str) -> Result<&'a mut Item, String> {
         let table = item.as_table_like_mut().ok_or_else(|| format!("`{name}` is not below a table"))?;
         let mut new = Table::new();
@@ -117,7 +117,7 @@ pub fn trust(document: &mut DocumentMut, all: &[Trusted]) -> Result<(), String> 
 }
 
 /// Removes the hashes of Crosier's hooks.
-pub fn distrust(document: &mut DocumentMut, all: &[Trusted]) {
+pub fn distrust(document: &mut DocumentMut, all: &[TrustedHook]) {
     let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_like_mut) else { return };
     let Some(state) = hooks.get_mut("state").and_then(Item::as_table_like_mut) else { return };
     let mut taken = false;
@@ -140,14 +140,14 @@ mod tests {
     use super::*;
     use crate::toml::parse;
 
-    fn found() -> Found {
+    fn found() -> FoundEntry {
         let value = json!({"type": "command", "command": "crosier hook codex", "timeout": 600});
-        Found { event: "PreToolUse".into(), group: 1, handler: 0, value, matcher: None }
+        FoundEntry { event: "PreToolUse".into(), group: 1, handler: 0, value, matcher: None }
     }
 
     #[test]
     fn the_hash_is_that_of_codex() {
-        let one = trusted(Path::new("/h/.codex/hooks.json"), &[found()]).remove(0);
+        let one = trusted_hooks(Path::new("/h/.codex/hooks.json"), &[found()]).remove(0);
         assert_eq!(one.key, "/h/.codex/hooks.json:pre_tool_use:1:0");
         let text = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"crosier hook codex","timeout":600,"type":"command"}]}"#;
         let digest: String =
@@ -161,8 +161,8 @@ mod tests {
         let hash = |event: &str, matcher: Option<&str>| {
             let value = json!({"type": "command", "command": "true"});
             let matcher = matcher.map(str::to_owned);
-            let found = Found { event: event.into(), group: 0, handler: 0, value, matcher };
-            trusted(Path::new("hooks.json"), &[found]).remove(0).hash
+            let found = FoundEntry { event: event.into(), group: 0, handler: 0, value, matcher };
+            trusted_hooks(Path::new("hooks.json"), &[found]).remove(0).hash
         };
         assert_eq!(
             hash("PreToolUse", Some("*")),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn hashes_are_written_and_taken_out() {
-        let all = trusted(Path::new("/h/.codex/hooks.json"), &[found()]);
+        let all = trusted_hooks(Path::new("/h/.codex/hooks.json"), &[found()]);
         for text in [
             "",
             "model = \"x\" # c\n\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n",

@@ -105,6 +105,11 @@ pub(crate) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
+/// Splits off a byte order mark.
+pub(crate) fn split_byte_order_mark(text: &str) -> (&'static str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
+}
+
 /// The SHA-256 of bytes, in hex.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -4,6 +4,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 
+use crate::file::split_byte_order_mark;
 use crate::line;
 
 /// A member of an object, in the order in which it is written.
@@ -20,7 +21,7 @@ pub enum Nesting {
 
 /// One entry that a file should have.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct WantedEntry {
     /// The event, as the agent calls it.
     pub event: String,
     /// The handler.
@@ -29,7 +30,7 @@ pub struct Wanted {
 
 /// One entry of Crosier that a file has.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundEntry {
     /// The event.
     pub event: String,
     /// Which element of the event's list.
@@ -42,7 +43,7 @@ pub struct Found {
     pub matcher: Option<String>,
 }
 
-impl Found {
+impl FoundEntry {
     /// Whether its matcher restricts it to some events of its kind.
     #[must_use]
     pub fn is_narrow(&self) -> bool {
@@ -80,13 +81,9 @@ fn options() -> ParseOptions {
 /// # Errors
 /// Why it is not valid.
 pub fn value(text: &str) -> Result<Value, String> {
-    let root = CstRootNode::parse(unmarked(text).1, &options()).map_err(|error| error.to_string())?;
+    let root =
+        CstRootNode::parse(split_byte_order_mark(text).1, &options()).map_err(|error| error.to_string())?;
     Ok(root.to_serde_value().unwrap_or(Value::Null))
-}
-
-/// Splits off a byte order mark.
-fn unmarked(text: &str) -> (&'static str, &str) {
-    text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }
 
 impl<'a> Document<'a> {
@@ -95,7 +92,7 @@ impl<'a> Document<'a> {
     /// # Errors
     /// Why it cannot be edited.
     pub fn parse(text: &str, nesting: Nesting, agent: &'a str) -> Result<Self, String> {
-        let (mark, text) = unmarked(text);
+        let (mark, text) = split_byte_order_mark(text);
         let root =
             CstRootNode::parse(text, &options()).map_err(|error| format!("it is not JSON: {error}"))?;
         let document = Self { root, mark, nesting, agent };
@@ -137,7 +134,7 @@ impl<'a> Document<'a> {
 
     /// Crosier's entries.
     #[must_use]
-    pub fn found(&self) -> Vec<Found> {
+    pub fn found(&self) -> Vec<FoundEntry> {
         let events = self.hooks().map(|hooks| hooks.properties()).unwrap_or_default();
         let mut found = Vec::new();
         for event in events {
@@ -147,7 +144,7 @@ impl<'a> Document<'a> {
                 for (handler, node) in self.handlers(element).iter().enumerate() {
                     if let Some(value) = self.ours(node) {
                         let (event, matcher) = (name.clone(), matcher.clone());
-                        found.push(Found { event, group, handler, value, matcher });
+                        found.push(FoundEntry { event, group, handler, value, matcher });
                     }
                 }
             }
@@ -160,10 +157,10 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// When something else is in the place of the entries.
-    pub fn put(&self, wanted: &[Wanted], first: &[Member]) -> Result<(), String> {
+    pub fn set_entries(&self, wanted: &[WantedEntry], first: &[Member]) -> Result<(), String> {
         for event in self.found().iter().map(|found| found.event.clone()) {
             let keep = wanted.iter().find(|one| one.event == event);
-            self.settle(&event, keep);
+            self.keep_one(&event, keep);
             if keep.is_none() {
                 self.drop_if_empty(&event);
             }
@@ -192,7 +189,7 @@ impl<'a> Document<'a> {
     }
 
     /// Keeps at most one entry of an event, as wanted.
-    fn settle(&self, event: &str, wanted: Option<&Wanted>) {
+    fn keep_one(&self, event: &str, wanted: Option<&WantedEntry>) {
         let Some(list) = self.hooks().and_then(|hooks| hooks.array_value(event)) else { return };
         let mut keep = wanted;
         for element in list.elements() {
@@ -216,14 +213,14 @@ impl<'a> Document<'a> {
     }
 
     /// Removes every entry of Crosier, and containers that are empty without it, unless they were empty in `original`.
-    pub fn take(&self, original: Option<&Document<'_>>) {
+    pub fn remove_entries(&self, original: Option<&Document<'_>>) {
         let had = |event: Option<&str>| {
             let hooks = original.and_then(Document::hooks);
             hooks.is_some_and(|hooks| event.is_none_or(|event| hooks.get(event).is_some()))
         };
         let events: Vec<String> = self.found().into_iter().map(|found| found.event).collect();
         for event in &events {
-            self.settle(event, None);
+            self.keep_one(event, None);
             if !had(Some(event)) {
                 self.drop_if_empty(event);
             }

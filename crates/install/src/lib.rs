@@ -3,7 +3,7 @@
 //! - [`table`]: where each agent keeps its configuration, in which form, and what an entry looks like.
 //! - [`plan`]: what would change in which file, as a value that can be shown; nothing is written yet.
 //! - [`Store`]: applies a plan, and keeps the previous content of the files in the state folder.
-//! - [`look`]: what is installed, whether it is up to date, and what keeps the agent from using it.
+//! - [`installed`]: what is installed, whether it is up to date, and what keeps the agent from using it.
 //!
 //! Files are edited in place: what is not Crosier's stays byte for byte, including comments and order. A file
 //! that cannot be read is refused and not changed. Nothing here reads the environment or prints.
@@ -13,9 +13,9 @@ pub mod codex;
 pub mod detect;
 mod diff;
 mod file;
+pub mod installed;
 pub mod json;
 pub mod line;
-pub mod look;
 mod obstacle;
 pub mod places;
 pub mod plan;

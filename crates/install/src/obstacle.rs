@@ -140,21 +140,21 @@ impl Row {
         }
         if scope == Scope::Project && !codex::is_trusted_project(&document, &places.project) {
             all.push(format!(
-                "Codex loads a project's hooks only if it trusts the project, and it does not trust {}: start `codex` there and trust it",
+                "Codex loads a project's hooks only in a trusted project, and {} is not trusted: start `codex` there and trust it",
                 places.project.display()
             ));
         }
         let Ok(hooks) = self.path(places, scope) else { return all };
         let text = read(&hooks).unwrap_or_default();
         let Ok(entries) = Document::parse(&text, Nesting::Groups, self.agent) else { return all };
-        let keys = codex::trusted(&hooks, &entries.found());
+        let keys = codex::trusted_hooks(&hooks, &entries.found());
         let untrusted =
             keys.iter().filter(|one| codex::stored(&document, &one.key).as_ref() != Some(&one.hash));
         let untrusted = untrusted.count();
         if untrusted > 0 {
             all.push(format!(
-                "not active until trusted: Codex silently skips {untrusted} of {} entries; start `codex` and trust \
-                 them, or run `crosier install codex --trust`",
+                "Codex skips {untrusted} of {} entries, which are not trusted: start `codex` and trust them, or run \
+                 `crosier install codex --trust`",
                 keys.len()
             ));
         }

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::codex;
 use crate::file::{self, Content};
-use crate::json::{Document, Member, Nesting, Wanted};
+use crate::json::{Document, Member, Nesting, WantedEntry};
 use crate::line::{self, Program};
 use crate::places::{Folder, Places};
 use crate::table::{Entry, Event, Form, Row};
@@ -154,11 +154,11 @@ impl Row {
         request: &Request<'_>,
         events: &[Event],
         handler: fn(&Entry<'_>) -> Vec<Member>,
-    ) -> Result<Vec<Wanted>, String> {
+    ) -> Result<Vec<WantedEntry>, String> {
         let one = |event: &Event| {
             let words = self.words(request, event)?;
             let entry = Entry { words: &words, timeout: self.timeout(event).1, is_gate: event.is_gate };
-            Ok(Wanted { event: event.name.to_owned(), handler: handler(&entry) })
+            Ok(WantedEntry { event: event.name.to_owned(), handler: handler(&entry) })
         };
         events.iter().map(one).collect()
     }
@@ -205,18 +205,18 @@ impl Plan {
         &mut self,
         path: &Path,
         (nesting, agent): (Nesting, &str),
-        wanted: &[Wanted],
+        wanted: &[WantedEntry],
         first: &[Member],
     ) -> Result<String, Refused> {
         let before = content(path)?;
         let old = text(path, before.as_ref())?;
         let document = Document::parse(&old, nesting, agent).map_err(refused(path))?;
         let original = (!document.found().is_empty()).then(|| {
-            document.take(None);
+            document.remove_entries(None);
             document.text()
         });
         let document = Document::parse(&old, nesting, agent).map_err(refused(path))?;
-        document.put(wanted, first).map_err(refused(path))?;
+        document.set_entries(wanted, first).map_err(refused(path))?;
         let after = document.text();
         // Check that the edited text has the intended entries.
         let check = Document::parse(&after, nesting, agent).map_err(refused(path))?;
@@ -229,7 +229,7 @@ impl Plan {
 
     fn codex_trust(&mut self, hooks: &Path, config: &Path, after: &str) -> Result<(), Refused> {
         let document = Document::parse(after, Nesting::Groups, "codex").map_err(refused(hooks))?;
-        let all = codex::trusted(hooks, &document.found());
+        let all = codex::trusted_hooks(hooks, &document.found());
         let before = content(config)?;
         let old = text(config, before.as_ref())?;
         let mut document = toml::parse(&old).map_err(refused(config))?;
@@ -248,11 +248,11 @@ impl Plan {
         let old = text(path, before.as_ref())?;
         let mut document = toml::parse(&old).map_err(refused(path))?;
         let original = (!toml::found(&document, agent).is_empty()).then(|| {
-            toml::take(&mut document, agent);
+            toml::remove_entries(&mut document, agent);
             toml::edited(&old, &document)
         });
         let mut document = toml::parse(&old).map_err(refused(path))?;
-        toml::put(&mut document, agent, wanted).map_err(refused(path))?;
+        toml::set_entries(&mut document, agent, wanted).map_err(refused(path))?;
         let after = toml::edited(&old, &document);
         self.add(path, before.map(|content| content.bytes), &after, original, 0o600);
         Ok(())

@@ -4,11 +4,11 @@ use std::path::Path;
 
 /// A kind of project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub struct ProjectKind {
     /// Its usual name.
     pub name: &'static str,
     /// Files that only such a project has.
-    signs: &'static [&'static str],
+    marker_files: &'static [&'static str],
     /// Generated and lock files, which are not edited by hand.
     pub generated: &'static [&'static str],
     /// The command that checks the work.
@@ -16,30 +16,35 @@ pub struct Kind {
 }
 
 /// The kinds, the most specific first.
-pub static KINDS: &[Kind] = &[
-    Kind { name: "Rust", signs: &["Cargo.toml"], generated: &["Cargo.lock"], check: "cargo test" },
-    Kind { name: "Go", signs: &["go.mod"], generated: &["go.sum"], check: "go test ./..." },
-    Kind {
+pub static KINDS: &[ProjectKind] = &[
+    ProjectKind {
+        name: "Rust",
+        marker_files: &["Cargo.toml"],
+        generated: &["Cargo.lock"],
+        check: "cargo test",
+    },
+    ProjectKind { name: "Go", marker_files: &["go.mod"], generated: &["go.sum"], check: "go test ./..." },
+    ProjectKind {
         name: "Python",
-        signs: &["pyproject.toml", "setup.py", "requirements.txt"],
+        marker_files: &["pyproject.toml", "setup.py", "requirements.txt"],
         generated: &["uv.lock", "poetry.lock"],
         check: "python3 -m pytest -q",
     },
-    Kind {
+    ProjectKind {
         name: "JavaScript",
-        signs: &["package.json", "deno.json"],
+        marker_files: &["package.json", "deno.json"],
         generated: &["package-lock.json", "pnpm-lock.yaml", "yarn.lock"],
         check: "npm test",
     },
-    Kind {
+    ProjectKind {
         name: "JVM",
-        signs: &["pom.xml", "build.gradle", "build.gradle.kts"],
+        marker_files: &["pom.xml", "build.gradle", "build.gradle.kts"],
         generated: &["gradle.lockfile"],
         check: "./gradlew test",
     },
-    Kind {
+    ProjectKind {
         name: "Terraform",
-        signs: &["main.tf", "terraform.tf"],
+        marker_files: &["main.tf", "terraform.tf"],
         generated: &["terraform.tfstate", ".terraform.lock.hcl"],
         check: "terraform validate",
     },
@@ -47,8 +52,8 @@ pub static KINDS: &[Kind] = &[
 
 /// The kind of project in this folder.
 #[must_use]
-pub fn kind(folder: &Path) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.signs.iter().any(|sign| folder.join(sign).is_file()))
+pub fn kind(folder: &Path) -> Option<&'static ProjectKind> {
+    KINDS.iter().find(|kind| kind.marker_files.iter().any(|file| folder.join(file).is_file()))
 }
 
 /// Whether a denial is carried out.
@@ -73,7 +78,7 @@ impl Mode {
 
 /// The first `crosier.yaml`, with comments that explain what can be added.
 #[must_use]
-pub fn first_config(pack: &str, mode: Mode, kind: Option<&Kind>) -> String {
+pub fn first_config(pack: &str, mode: Mode, kind: Option<&ProjectKind>) -> String {
     let generated = kind.map_or(&["package-lock.json"][..], |kind| kind.generated).join(", ");
     let check = kind.map_or("make test", |kind| kind.check);
     let about = kind.map_or(String::new(), |kind| format!(" (a {} project)", kind.name));

@@ -72,14 +72,14 @@ impl Store {
 
     /// Whether something was installed for this agent and not uninstalled yet.
     #[must_use]
-    pub fn knows(&self, agent: &str) -> bool {
+    pub fn has_record_of(&self, agent: &str) -> bool {
         self.read().is_ok_and(|record| record.files.iter().any(|file| file.agent == agent))
     }
 
     /// Why the agent would not call Crosier with this settings file as it is now. `None` when nothing was installed
     /// there, or when it was uninstalled.
     #[must_use]
-    pub fn lost(&self, row: &Row, path: &Path) -> Option<String> {
+    pub fn why_not_called(&self, row: &Row, path: &Path) -> Option<String> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let files = self.read().map(|record| record.files).unwrap_or_default();
         let is_known = files.iter().any(|file| file.agent == row.agent && real(&file.path) == real(path));
@@ -325,7 +325,7 @@ fn edit(
                 let Form::Json { nesting, .. } = row.form else { continue };
                 let found =
                     text.and_then(|text| Some(Document::parse(&text, nesting, row.agent).ok()?.found()));
-                codex::distrust(&mut document, &codex::trusted(&hooks, &found.unwrap_or_default()));
+                codex::distrust(&mut document, &codex::trusted_hooks(&hooks, &found.unwrap_or_default()));
             }
             let is_bare = document.is_empty() && document.to_string().trim().is_empty();
             Ok(done(toml::edited(now, &document), is_bare))
@@ -333,12 +333,12 @@ fn edit(
         Form::Json { nesting, first, .. } => {
             let document = Document::parse(now, nesting, row.agent)?;
             let original = original.and_then(|text| Document::parse(text, nesting, row.agent).ok());
-            document.take(original.as_ref());
+            document.remove_entries(original.as_ref());
             Ok(done(document.text(), document.is_bare(&first())))
         }
         _ => {
             let mut document = toml::parse(now)?;
-            toml::take(&mut document, row.agent);
+            toml::remove_entries(&mut document, row.agent);
             Ok(done(toml::edited(now, &document), document.to_string().trim().is_empty()))
         }
     }

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crosier_dialect::table::{Agent, AgentEvent, Proof, TimeUnit};
+use crosier_dialect::table::{Agent, AgentEvent, TimeUnit, Verification};
 use serde_json::{Value, json};
 
 use crate::json::{Member, Nesting};
@@ -67,7 +67,7 @@ pub struct Row {
     /// The timeout at the end of a session.
     pub end_timeout_s: u32,
     /// What else a person has to do or should know.
-    pub next: &'static str,
+    pub follow_up: &'static str,
 }
 
 fn nothing() -> Vec<Member> {
@@ -81,7 +81,7 @@ fn version_1() -> Vec<Member> {
 fn kiro_agent() -> Vec<Member> {
     vec![
         ("name", json!("crosier")),
-        ("description", json!("Every tool, judged by Crosier")),
+        ("description", json!("Every tool, checked by Crosier")),
         ("tools", json!(["*"])),
     ]
 }
@@ -167,7 +167,7 @@ const BASE: Row = Row {
     names_event: false,
     timeout_s: 600,
     end_timeout_s: 10,
-    next: "",
+    follow_up: "",
 };
 
 /// Every agent, in the order of the documentation.
@@ -180,7 +180,7 @@ pub static ALL: &[Row] = &[
         project: ".claude/settings.local.json",
         project_is_local: true,
         form: json(Nesting::Groups, claude, nothing),
-        next: "open sessions use it at once",
+        follow_up: "open sessions use it at once",
         ..BASE
     },
     Row {
@@ -201,7 +201,7 @@ pub static ALL: &[Row] = &[
         project: ".gemini/settings.json",
         form: json(Nesting::Groups, named, nothing),
         names_event: true,
-        next: "restart open sessions",
+        follow_up: "restart open sessions",
         ..BASE
     },
     Row {
@@ -211,7 +211,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".qwen/settings.json",
         form: json(Nesting::Groups, named, nothing),
-        next: "restart open sessions",
+        follow_up: "restart open sessions",
         ..BASE
     },
     Row {
@@ -221,7 +221,7 @@ pub static ALL: &[Row] = &[
         user: "settings.json",
         project: ".factory/settings.local.json",
         project_is_local: true,
-        next: "restart open sessions",
+        follow_up: "restart open sessions",
         ..BASE
     },
     Row {
@@ -232,7 +232,7 @@ pub static ALL: &[Row] = &[
         project: ".github/hooks/crosier.json",
         form: json(Nesting::Flat, copilot, version_1),
         names_event: true,
-        next: "restart open sessions",
+        follow_up: "restart open sessions",
         ..BASE
     },
     Row {
@@ -244,7 +244,7 @@ pub static ALL: &[Row] = &[
         form: Form::Programs,
         names_event: true,
         timeout_s: 30,
-        next: "in the editor, hooks must be switched on in Cline's settings",
+        follow_up: "in the editor, hooks must be switched on in Cline's settings",
         ..BASE
     },
     Row {
@@ -255,7 +255,7 @@ pub static ALL: &[Row] = &[
         project: ".opencode/plugins/crosier.ts",
         form: Form::Plugin,
         timeout_s: 60,
-        next: "restart open sessions",
+        follow_up: "restart open sessions",
         ..BASE
     },
     Row {
@@ -325,7 +325,7 @@ pub static ALL: &[Row] = &[
         project: ".kiro/agents/crosier.json",
         form: json(Nesting::Flat, kiro, kiro_agent),
         timeout_s: 30,
-        next: "hooks belong to one of its agents: start it with `--agent crosier`, or copy `hooks` into the agent that \
+        follow_up: "in Kiro, hooks belong to an agent: start it with `--agent crosier`, or copy `hooks` into the agent that \
                you use",
         ..BASE
     },
@@ -381,8 +381,8 @@ impl Row {
 
     /// Whether this table was tested with the real program.
     #[must_use]
-    pub fn is_proved(&self) -> bool {
-        self.dialect().is_some_and(|agent| matches!(agent.proof, Proof::Run(_)))
+    pub fn is_verified(&self) -> bool {
+        self.dialect().is_some_and(|agent| matches!(agent.verification, Verification::Run(_)))
     }
 
     /// The file, or folder of programs, for the user.
@@ -419,7 +419,7 @@ impl Row {
 
     /// Copilot's events in Claude Code's spelling contain their name, so that spelling is used.
     fn spelled(&self, entry: &AgentEvent) -> &'static str {
-        let own = entry.own.iter().find(|name| name.starts_with(char::is_uppercase));
+        let own = entry.agent_names.iter().find(|name| name.starts_with(char::is_uppercase));
         match self.agent {
             "copilot" => own.copied().unwrap_or_else(|| entry.name()),
             _ => entry.name(),

@@ -3,6 +3,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use toml_edit::{ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
+use crate::file::split_byte_order_mark;
 use crate::line;
 
 /// One `[[hooks]]`.
@@ -21,15 +22,10 @@ pub struct Hook {
 /// # Errors
 /// Why it cannot be edited.
 pub fn parse(text: &str) -> Result<DocumentMut, String> {
-    unmarked(text).1.parse::<DocumentMut>().map_err(|error| {
+    split_byte_order_mark(text).1.parse::<DocumentMut>().map_err(|error| {
         let first = error.to_string();
         format!("it is not TOML: {}", first.lines().next().unwrap_or_default())
     })
-}
-
-/// Splits off a byte order mark.
-fn unmarked(text: &str) -> (&'static str, &str) {
-    text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }
 
 /// The edited document as text. The TOML library writes the same line ending everywhere, so unchanged lines are taken
@@ -37,7 +33,7 @@ fn unmarked(text: &str) -> (&'static str, &str) {
 #[must_use]
 pub fn edited(old: &str, document: &DocumentMut) -> String {
     let new = document.to_string();
-    let (mark, old) = unmarked(old);
+    let (mark, old) = split_byte_order_mark(old);
     let end = if old.contains("\r\n") { "\r\n" } else { "\n" };
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let plain: Vec<&str> = old.iter().map(|line| line.trim_end_matches(['\r', '\n'])).collect();
@@ -122,11 +118,11 @@ pub fn found(document: &DocumentMut, agent: &str) -> Vec<Hook> {
 ///
 /// # Errors
 /// When something else is in their place.
-pub fn put(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(), String> {
+pub fn set_entries(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(), String> {
     if found(document, agent) == wanted {
         return Ok(());
     }
-    take(document, agent);
+    remove_entries(document, agent);
     let hooks = document.entry("hooks").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     match hooks {
         Item::ArrayOfTables(tables) => {
@@ -153,7 +149,7 @@ pub fn put(document: &mut DocumentMut, agent: &str, wanted: &[Hook]) -> Result<(
 }
 
 /// Removes Crosier's entries.
-pub fn take(document: &mut DocumentMut, agent: &str) {
+pub fn remove_entries(document: &mut DocumentMut, agent: &str) {
     let is_ours = |command: Option<&str>| command.is_some_and(|command| line::is_our_line(command, agent));
     let is_empty = match document.get_mut("hooks") {
         Some(Item::ArrayOfTables(tables)) => {
@@ -196,11 +192,11 @@ mod tests {
             [TEXT, "", "a = 1\n", "hooks = []\n", "hooks = [{event = \"Stop\", command = \"x\"}] # c\n"]
         {
             let mut document = parse(text).unwrap();
-            put(&mut document, "kimi", &wanted()).unwrap();
+            set_entries(&mut document, "kimi", &wanted()).unwrap();
             let with = document.to_string();
             assert_eq!(found(&parse(&with).unwrap(), "kimi"), wanted(), "{with}");
             let mut document = parse(&with).unwrap();
-            take(&mut document, "kimi");
+            remove_entries(&mut document, "kimi");
             assert_eq!(document.to_string(), text);
         }
     }
@@ -219,7 +215,7 @@ mod tests {
             "\r\n",
         ] {
             let mut document = parse(text).unwrap();
-            put(&mut document, "kimi", &wanted()).unwrap();
+            set_entries(&mut document, "kimi", &wanted()).unwrap();
             let with = edited(text, &document);
             assert_eq!(found(&parse(&with).unwrap(), "kimi"), wanted(), "{with:?}");
             let lines = |text: &str| text.split_inclusive('\n').map(str::to_owned).collect::<Vec<_>>();
@@ -229,7 +225,7 @@ mod tests {
                 assert!(lines(&with).iter().all(|line| line.ends_with("\r\n")), "{with:?}");
             }
             let mut document = parse(&with).unwrap();
-            take(&mut document, "kimi");
+            remove_entries(&mut document, "kimi");
             let back = edited(&with, &document);
             assert_eq!(back.trim_end(), text.trim_end(), "{text:?}");
         }
@@ -238,7 +234,7 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused() {
         let mut document = parse("hooks = 3").unwrap();
-        assert!(put(&mut document, "kimi", &wanted()).is_err());
+        assert!(set_entries(&mut document, "kimi", &wanted()).is_err());
         assert!(parse("a = ").is_err());
     }
 }

@@ -125,6 +125,8 @@ pub struct Layers {
     pub files: Vec<LayerFile>,
     /// What was refused.
     pub refused: Vec<RefusedFile>,
+    /// Whose files may be behind the user's layer, and that person's home.
+    pub(crate) person: Option<(Person, Option<PathBuf>)>,
 }
 
 impl Layers {
@@ -147,7 +149,8 @@ impl Layers {
     /// Looks for the files of the managed layer.
     #[must_use]
     pub fn managed(places: &Places) -> Self {
-        let mut layers = Self::default();
+        let person = Some((places.person, places.home.clone()));
+        let mut layers = Self { person, ..Self::default() };
         layers.add_managed(places);
         layers
     }

@@ -8,6 +8,7 @@
 //! A file is opened once, so that the owner and mode that were checked belong to the bytes that are loaded.
 #![forbid(unsafe_code)]
 
+mod behind;
 mod discover;
 mod group;
 mod load;

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crosier::config::{Config, LayeredPermissions, Loader, Problems};
+use crosier::config::{Config, LayeredPermissions, Loader, Problem, Problems, Source, Span};
 use crosier::{Builder, Layer};
 
-use crate::discover::Layers;
+use crate::behind;
+use crate::discover::{Layers, RefusedFile};
 
 impl Layers {
     /// Reads the files into one configuration per layer, in order. `loader` is called for every layer; it makes a
@@ -14,7 +15,12 @@ impl Layers {
     /// # Errors
     /// All problems of all files.
     pub fn load(&self, loader: impl Fn() -> Loader) -> Result<Vec<(Layer, Config)>, Problems> {
-        let (configs, problems) = self.load_each(loader);
+        let (mut configs, mut problems) = self.load_each(loader);
+        for RefusedFile { layer, path, why } in self.refuse_behind(&mut configs) {
+            let source = Source::new(path.display().to_string(), "");
+            let message = format!("this file of the {layer} configuration is refused: {why}");
+            problems.push(Problem::error(&source, Span { start: 0, end: 0 }, message));
+        }
         if problems.is_empty() { Ok(configs) } else { Err(problems) }
     }
 
@@ -42,6 +48,24 @@ impl Layers {
             }
         }
         (configs, problems)
+    }
+
+    /// Removes the layers that read or run a file that others can change, and returns these files. A host must then fail
+    /// closed, as for a refused file of a layer.
+    pub fn refuse_behind(&self, configs: &mut Vec<(Layer, Config)>) -> Vec<RefusedFile> {
+        let Some((person, home)) = &self.person else { return Vec::new() };
+        let mut all = Vec::new();
+        configs.retain(|(layer, config)| {
+            let found = behind::refused(*layer, config, *person, home.as_deref());
+            let is_fine = found.is_none();
+            all.extend(found.map(|(path, why)| RefusedFile {
+                layer: *layer,
+                path: path.components().collect(),
+                why,
+            }));
+            is_fine
+        });
+        all
     }
 
     /// Adds the hooks of every layer to an engine.

@@ -97,7 +97,7 @@ fn read_in(
 }
 
 /// Checks every folder above a file: anyone who can write to one can replace the file.
-fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
+pub(crate) fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
     for folder in path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()) {
         let Ok(meta) = fs::metadata(folder) else { continue };
         // In a folder with the sticky bit only the owner of a file can replace it, and that owner was checked.
@@ -109,7 +109,8 @@ fn check_folders(path: &Path, writers: Writers) -> Result<(), String> {
     Ok(())
 }
 
-fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
+/// Checks the owner and the mode of a file or folder.
+pub(crate) fn check(meta: &Metadata, writers: Writers) -> Result<(), String> {
     let (allowed, person) = match writers {
         Writers::Anybody => return Ok(()),
         Writers::Root => (meta.uid() == ROOT, None),

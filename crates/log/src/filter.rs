@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::record::{Kind, Record};
+use crate::record::{Record, RecordKind};
 
 /// What a record must match; fields that are not set match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Filter {
 
 fn has_decision(record: &Record, wanted: &str) -> bool {
     match wanted {
-        "none" => record.decision.is_none() && record.kind != Kind::Command,
+        "none" => record.decision.is_none() && record.kind != RecordKind::Command,
         "would" => matches!(record.would.as_deref(), Some("deny" | "ask")),
         other => record.decision.as_deref() == Some(other),
     }

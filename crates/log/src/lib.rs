@@ -2,7 +2,7 @@
 //!
 //! - [`Record`]: what is stored about one event, with secrets masked and every text bounded.
 //! - [`Log`]: where records are appended (by many processes at once) and read.
-//! - [`Kept`]: whole events that were denied or asked, from which test cases can be made.
+//! - [`StoredEvent`]: whole events that were denied or asked, from which test cases can be made.
 //! - [`Filter`], [`Stats`], [`Follow`]: ways to read it.
 //!
 //! No decision depends on the log: callers ignore a record that cannot be written. Nothing here
@@ -11,7 +11,6 @@
 
 mod filter;
 mod follow;
-mod kept;
 mod lines;
 mod log;
 mod needed;
@@ -19,12 +18,13 @@ mod record;
 mod short;
 mod since;
 mod stats;
+mod stored_event;
 
 pub use filter::Filter;
 pub use follow::Follow;
-pub use kept::Kept;
 pub use log::Log;
-pub use record::{FailureNote, HookTime, Kind, Record};
+pub use record::{FailureNote, HookTime, Record, RecordKind};
 pub use short::short_input;
 pub use since::{SinceError, since};
 pub use stats::{DenialCount, FailureCount, HookCount, Stats};
+pub use stored_event::StoredEvent;

@@ -40,11 +40,11 @@ fn lock_within(lock: impl Fn() -> Result<(), TryLockError>, most: Duration) -> i
 }
 
 impl Lines {
-    /// Appends a line; `line` ends with a line break.
-    pub(crate) fn append(&self, folder: &Path, line: &str) -> io::Result<()> {
+    /// Appends a line, or several; `lines` ends with a line break.
+    pub(crate) fn append(&self, folder: &Path, lines: &str) -> io::Result<()> {
         let folder = open_folder(folder)?;
         let mut file = self.open(&folder)?;
-        if file.metadata()?.len() + line.len() as u64 > self.most_bytes {
+        if file.metadata()?.len() + lines.len() as u64 > self.most_bytes {
             drop(file);
             match self.rotate(&folder) {
                 // Another process holds the lock: a file that is too long is better than a lost record.
@@ -53,7 +53,7 @@ impl Lines {
             }
             file = self.open(&folder)?;
         }
-        file.write_all(line.as_bytes())
+        file.write_all(lines.as_bytes())
     }
 
     fn open(&self, folder: &File) -> io::Result<File> {
@@ -169,10 +169,10 @@ fn check_owner(file: &File) -> io::Result<std::fs::Metadata> {
 
 /// Whether an open file is still the newest one.
 pub(crate) fn is_newest(lines: &Lines, folder: &Path, file: &File) -> io::Result<bool> {
-    let open = file.metadata()?;
+    let open = rustix::fs::fstat(file)?;
     let folder = open_existing_folder(folder)?;
     match rustix::fs::statat(&folder, lines.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(now) => Ok(now.st_ino == open.ino() && now.st_dev == open.dev()),
+        Ok(now) => Ok(now.st_ino == open.st_ino && now.st_dev == open.st_dev),
         Err(rustix::io::Errno::NOENT) => Ok(false),
         Err(error) => Err(error.into()),
     }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::filter::Filter;
 use crate::follow::Follow;
-use crate::kept::Kept;
 use crate::lines::Lines;
 use crate::record::Record;
+use crate::stored_event::StoredEvent;
 
 pub(crate) const RECORDS: Lines = Lines { name: "log.jsonl", most_bytes: 10_000_000, files: 5 };
 const EVENTS: Lines = Lines { name: "events.jsonl", most_bytes: 4_000_000, files: 2 };
@@ -41,12 +41,20 @@ impl Log {
         RECORDS.append(&self.folder, &record.line())
     }
 
+    /// Appends several records at once.
+    ///
+    /// # Errors
+    /// As [`Log::append`].
+    pub fn append_all(&self, records: &[Record]) -> io::Result<()> {
+        RECORDS.append(&self.folder, &records.iter().map(Record::line).collect::<String>())
+    }
+
     /// Stores a whole event.
     ///
     /// # Errors
     /// As [`Log::append`].
-    pub fn keep(&self, kept: &Kept) -> io::Result<()> {
-        let mut line = serde_json::to_string(kept)?;
+    pub fn store_event(&self, event: &StoredEvent) -> io::Result<()> {
+        let mut line = serde_json::to_string(event)?;
         line.push('\n');
         EVENTS.append(&self.folder, &line)
     }
@@ -83,10 +91,10 @@ impl Log {
     ///
     /// # Errors
     /// When a file cannot be read.
-    pub fn kept(&self) -> io::Result<Vec<Kept>> {
+    pub fn stored_events(&self) -> io::Result<Vec<StoredEvent>> {
         let mut all = Vec::new();
         each_line(EVENTS.open_all(&self.folder)?, |line| {
-            all.extend(serde_json::from_str::<Kept>(line).ok())
+            all.extend(serde_json::from_str::<StoredEvent>(line).ok())
         })?;
         Ok(all)
     }

@@ -26,7 +26,7 @@ pub(crate) const MAX_LINE: usize = 16 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kind {
+pub enum RecordKind {
     /// An event was fired at hooks.
     #[default]
     Fire,
@@ -53,7 +53,7 @@ pub struct Record {
     /// When it was written.
     pub time: Timestamp,
     /// What it is about.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The agent that sent the event: `claude`, `codex`; `crosier` for Crosier's own.
     pub agent: String,
     /// The session, as the agent names it.
@@ -62,7 +62,7 @@ pub struct Record {
     /// The project's folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The event; for [`Kind::Command`] the command.
+    /// The event; for [`RecordKind::Command`] the command.
     pub event: String,
     /// The tool that is about to run or has run.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct Record {
     /// The hook that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The reason; for [`Kind::Command`] what was done.
+    /// The reason; for [`RecordKind::Command`] what was done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Other effects: `rewrite`, `context`, `halt`, `resume`, `suppress`, `inject`.
@@ -138,7 +138,7 @@ impl Record {
     #[must_use]
     pub fn command(command: &str, did: &str) -> Self {
         Self {
-            kind: Kind::Command,
+            kind: RecordKind::Command,
             event: name(command),
             reason: Some(bounded(did, MAX_TEXT)),
             ..Self::new("crosier")
@@ -155,13 +155,13 @@ impl Record {
 
     /// Sets an unknown event, by its name.
     pub fn set_unknown(&mut self, event: &str) {
-        self.kind = Kind::Unknown;
+        self.kind = RecordKind::Unknown;
         self.event = name(event);
     }
 
     /// Records that no decision can be made, for this reason.
     pub fn set_closed(&mut self, why: &str) {
-        self.kind = Kind::Closed;
+        self.kind = RecordKind::Closed;
         self.reason = Some(bounded(why, MAX_TEXT));
     }
 

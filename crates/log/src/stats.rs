@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::record::{Kind, Record};
+use crate::record::{Record, RecordKind};
 
 /// Statistics of the log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -96,18 +96,18 @@ impl Stats {
 
 impl Counter {
     fn add(&mut self, record: Record) {
-        if record.kind == Kind::Command {
+        if record.kind == RecordKind::Command {
             return;
         }
         let stats = &mut self.stats;
         stats.events += 1;
-        stats.closed += usize::from(record.kind == Kind::Closed);
+        stats.closed += usize::from(record.kind == RecordKind::Closed);
         stats.would += usize::from(matches!(record.would.as_deref(), Some("deny" | "ask")));
         stats.asked += usize::from(record.decision.as_deref() == Some("ask"));
         if record.decision.as_deref() == Some("deny") {
             stats.denied += 1;
             let by = match record.kind {
-                Kind::Closed => "closed".to_owned(),
+                RecordKind::Closed => "closed".to_owned(),
                 _ => record.by.unwrap_or_default(),
             };
             let reason = record.reason.unwrap_or_default();

@@ -2,14 +2,16 @@
 
 use crosier::config::Problems;
 use crosier::{Answer, Builder, Engine, Hook, Layer, Reply};
+use crosier_dialect::say::{DENIED_WHEN_CLOSED, TOLD_WHEN_CLOSED};
 
 use crate::in_force::Loaded;
 use crate::loader::catalog;
 
-/// The events before an action, which are denied when the policy cannot be relied on.
-const ACTS: [&str; 4] = ["PreToolUse", "PermissionRequest", "PreGitWrite", "PreAgentSpawn"];
-/// The events at which the person is told.
-const TELLS: [&str; 2] = ["UserPromptSubmit", "SessionStart"];
+/// Whether the person is told at this event when the policy cannot be relied on.
+#[must_use]
+pub fn tells(event: &str) -> bool {
+    TOLD_WHEN_CLOSED.contains(&event)
+}
 
 /// No decision can be relied on: actions are denied, the person is told, and other events get no opinion. The layers
 /// that are not at fault still apply.
@@ -21,7 +23,7 @@ pub struct Closed {
     /// What is at fault.
     pub fault: Fault,
     /// The hooks of the layers that are not at fault, if there are any.
-    pub still: Option<Box<Loaded>>,
+    pub remaining: Option<Box<Loaded>>,
 }
 
 /// What is at fault when a policy cannot be relied on.
@@ -38,18 +40,18 @@ pub enum Fault {
 
 impl Closed {
     pub(crate) fn new(fault: Fault, why: impl Into<String>) -> Self {
-        Self { why: why.into(), fault, still: None }
+        Self { why: why.into(), fault, remaining: None }
     }
 
     /// An engine that denies actions, with the hooks that are not at fault.
     pub fn builder(self) -> Builder {
-        let mut builder = match self.still {
-            Some(still) => still.builder(),
+        let mut builder = match self.remaining {
+            Some(remaining) => remaining.builder(),
             None => Engine::builder().events(catalog()),
         };
-        for name in ACTS.iter().chain(&TELLS) {
+        for name in DENIED_WHEN_CLOSED.iter().chain(&TOLD_WHEN_CLOSED) {
             let Some(kind) = builder.catalog().find(name) else { continue };
-            let (why, acts) = (self.why.clone(), ACTS.contains(name));
+            let (why, acts) = (self.why.clone(), DENIED_WHEN_CLOSED.contains(name));
             // A denial ends the walk. The notice comes before all hooks. The denial comes after the hooks of the
             // managed and user layers and before those of projects, so that its reason is shown, not that of a
             // project's hook.

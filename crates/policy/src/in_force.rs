@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crosier::config::{Config, HostSettings, Loader, Problems};
 use crosier::{Builder, Engine, Handler, Layer, Sources};
 use crosier_builtins::OwnFiles;
-use crosier_layers::{Layers, Places};
+use crosier_layers::{Layers, Places, RefusedFile};
 
 use crate::closed::{Closed, Fault};
 use crate::loader::{catalog, loader_with};
@@ -93,7 +93,7 @@ pub fn in_force_in(request: &Request, state: &StateFolder) -> Policy {
     let loaded = loading.load(request, state);
     match loading.closed {
         Some(mut closed) => {
-            closed.still = loaded.ok().map(Box::new);
+            closed.remaining = loaded.ok().map(Box::new);
             Policy::Closed(closed)
         }
         None => loaded.map_or_else(Policy::None, |loaded| Policy::Loaded(Box::new(loaded))),
@@ -143,6 +143,9 @@ impl Loading {
         let (mut configs, problems) = layers.load_each(make);
         if !problems.is_empty() {
             self.or_close(Err::<(), _>(bad(problems)));
+        }
+        for file in layers.refuse_behind(&mut configs) {
+            self.or_close(Err::<(), _>(refused(&file)));
         }
         if let Err(closed) = trusted.check_loaded() {
             // It is not known which layer read the file that changed.
@@ -210,9 +213,12 @@ fn own_files(request: &Request, layers: &Layers, trusted: &Arc<Trusted>) -> OwnF
 
 /// Fails closed when a file was refused.
 fn refuse(layers: &Layers) -> Result<(), Closed> {
-    let Some(file) = layers.refused.first() else { return Ok(()) };
+    layers.refused.first().map_or(Ok(()), |file| Err(refused(file)))
+}
+
+fn refused(file: &RefusedFile) -> Closed {
     let (layer, path, why) = (file.layer, show::path(&file.path), show::one_line(&file.why));
-    Err(Closed::new(Fault::Refused, format!("the {layer} configuration {path} is refused: {why}")))
+    Closed::new(Fault::Refused, format!("the {layer} configuration {path} is refused: {why}"))
 }
 
 pub(crate) fn bad(problems: Problems) -> Closed {

@@ -7,8 +7,8 @@
 mod closed;
 mod foreign;
 mod in_force;
+mod inspection;
 mod loader;
-mod look;
 mod reply;
 mod request;
 pub mod show;
@@ -16,12 +16,12 @@ mod state;
 mod switch;
 pub mod trust;
 
-pub use closed::{Closed, Fault};
-pub use crosier_layers::Person;
+pub use closed::{Closed, Fault, tells};
+pub use crosier_layers::{Person, real};
 pub use in_force::{Loaded, Notice, Notices, Policy, in_force, in_force_in};
+pub use inspection::{Inspection, inspect, switches};
 pub use loader::{catalog, loader};
-pub use look::{Look, look, switches};
 pub use reply::ReplyType;
 pub use request::{Homes, Request, SelfGuard};
 pub use state::{StateFolder, lock_file, read_file, state_folder};
-pub use switch::{Switch, Switched, Switches, owner, shown};
+pub use switch::{Switch, SwitchResult, Switches, owner, shown};

@@ -40,16 +40,16 @@ impl HookType for ReplyType {
 
     fn make(&self, request: &mut HookRequest<'_>) -> Option<Callback> {
         let first = match request.node("fail") {
-            None => Act::Answer(answer(request, "reply")),
+            None => TestAnswer::Answer(answer(request, "reply")),
             Some(_) => {
                 let words = FailureKind::ALL.map(|kind| (kind.word(), kind));
                 match request.word("fail", &words)? {
-                    FailureKind::Panic => Act::Panic,
-                    kind => Act::Answer(Failure::new(kind, "it is configured to fail").into()),
+                    FailureKind::Panic => TestAnswer::Panic,
+                    kind => TestAnswer::Answer(Failure::new(kind, "it is configured to fail").into()),
                 }
             }
         };
-        let second = Act::Answer(answer(request, "then"));
+        let second = TestAnswer::Answer(answer(request, "then"));
         let delay = match request.node("delay") {
             None => None,
             Some(_) => Some(request.duration("delay")?),
@@ -66,7 +66,7 @@ impl HookType for ReplyType {
 
 /// What one call does.
 #[derive(Debug, Clone)]
-enum Act {
+enum TestAnswer {
     Answer(Answer),
     Panic,
 }
@@ -87,23 +87,23 @@ fn denies(node: &Node) -> bool {
         || node.get("allowed").and_then(Node::as_bool) == Some(false)
 }
 
-fn callback(first: Act, second: Act, delay: Option<Duration>) -> Callback {
+fn callback(first: TestAnswer, second: TestAnswer, delay: Option<Duration>) -> Callback {
     match delay {
-        None => Callback::Inline(Arc::new(move |call| act(if call.second { &second } else { &first }))),
+        None => Callback::Inline(Arc::new(move |call| give(if call.second { &second } else { &first }))),
         Some(delay) => Callback::Async(Arc::new(move |call| {
             let chosen = if call.second { second.clone() } else { first.clone() };
             Box::pin(async move {
                 tokio::time::sleep(delay).await;
-                act(&chosen)
+                give(&chosen)
             })
         })),
     }
 }
 
-fn act(act: &Act) -> Answer {
-    match act {
-        Act::Answer(answer) => answer.clone(),
+fn give(give: &TestAnswer) -> Answer {
+    match give {
+        TestAnswer::Answer(answer) => answer.clone(),
         // Unwinds like a callback that panics, but without the panic hook, which would print.
-        Act::Panic => std::panic::resume_unwind(Box::new("it is configured to panic")),
+        TestAnswer::Panic => std::panic::resume_unwind(Box::new("it is configured to panic")),
     }
 }

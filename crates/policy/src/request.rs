@@ -57,6 +57,9 @@ pub struct Request {
     pub trust: Option<String>,
     /// Whether the self-guard is in force.
     pub self_guard: SelfGuard,
+    /// Whether virtual environments of a trusted project are compared file by file, as they are right before a hook
+    /// runs.
+    pub in_full: bool,
     /// A project folder of this request, and the same with its links followed.
     real_project: OnceLock<(PathBuf, PathBuf)>,
 }
@@ -76,6 +79,7 @@ impl Request {
             person: Person::new(user, Some(group)),
             trust: None,
             self_guard: SelfGuard::Off,
+            in_full: false,
             real_project: OnceLock::new(),
         }
     }

@@ -30,11 +30,11 @@ pub enum Switch {
 
 /// The result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Switched {
+pub enum SwitchResult {
     /// It was stored.
-    Made,
+    Stored,
     /// The hook was already in that state.
-    NotNeeded,
+    Unchanged,
 }
 
 impl Switches {
@@ -74,7 +74,7 @@ impl Switches {
     ///
     /// # Errors
     /// Why it cannot be stored.
-    pub fn change(state: &Path, config: &Path, name: &str, to: Switch) -> Result<Switched, String> {
+    pub fn change(state: &Path, config: &Path, name: &str, to: Switch) -> Result<SwitchResult, String> {
         let failed = |error: io::Error| {
             format!("{} cannot be written: {error}", crate::show::path(&Self::file(state)))
         };
@@ -86,7 +86,7 @@ impl Switches {
         match to {
             Switch::On if is_off => names.retain(|other| other != name),
             Switch::Off if !is_off => names.push(name.to_owned()),
-            Switch::On | Switch::Off => return Ok(Switched::NotNeeded),
+            Switch::On | Switch::Off => return Ok(SwitchResult::Unchanged),
         }
         if names.is_empty() {
             all.0.remove(&key);
@@ -97,7 +97,7 @@ impl Switches {
             let text = serde_json::to_string_pretty(&all.0).map_err(|error| error.to_string())?;
             state::write_whole(&Self::file(state), text.as_bytes())
         };
-        written.map(|()| Switched::Made).map_err(failed)
+        written.map(|()| SwitchResult::Stored).map_err(failed)
     }
 
     /// Removes the hooks of a layer that are switched off; returns their display names.
@@ -109,7 +109,7 @@ impl Switches {
             config.declared.iter().filter(|hook| self.has(hook, files)).cloned().collect();
         let mut names = Vec::new();
         for hook in &off {
-            if config.switch_off(hook.agent.as_deref(), hook.name.as_deref().unwrap_or_default()) {
+            if config.disable_hook(hook.agent.as_deref(), hook.name.as_deref().unwrap_or_default()) {
                 names.extend(shown(hook));
             }
         }

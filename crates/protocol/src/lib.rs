@@ -26,10 +26,10 @@ pub mod reply;
 mod same;
 pub mod wire;
 
-pub use event::{Capabilities, Capability, Catalog, EventRow, Field, FieldKind, Kind, Phase};
+pub use event::{Capabilities, Capability, Catalog, EventKind, EventRow, Field, FieldKind, Phase};
 pub use failure::{Failure, FailureKind};
 pub use json::Json;
 pub use outcome::{Directive, Ignored, Injected, Notice, NoticeKind, Outcome, Report, Status};
 pub use payload::{Base, EventOf, Payload};
 pub use reply::{Answer, Decision, Effects, Injection, Opinion, Reply, Rewrite, Strategy, Target};
-pub use wire::{Defaults, Event, EventError, Held};
+pub use wire::{Defaults, Event, EventError, HostPayload};

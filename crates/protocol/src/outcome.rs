@@ -18,7 +18,7 @@ use crate::reply::{Decision, Strategy};
 pub struct Outcome {
     /// The event's name.
     #[serde(serialize_with = "name")]
-    pub event: crate::event::Kind,
+    pub event: crate::event::EventKind,
     /// The strictest decision of all hooks; `None` when no hook decided.
     pub decision: Option<Decision>,
     /// Why, in the words of the first hook with that decision.
@@ -51,14 +51,14 @@ pub struct Outcome {
     pub reports: Vec<Report>,
 }
 
-fn name<S: Serializer>(kind: &crate::event::Kind, to: S) -> Result<S::Ok, S::Error> {
+fn name<S: Serializer>(kind: &crate::event::EventKind, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(kind.name)
 }
 
 impl Outcome {
     /// An outcome without any decision or effect.
     #[must_use]
-    pub const fn new(event: crate::event::Kind) -> Self {
+    pub const fn new(event: crate::event::EventKind) -> Self {
         Self {
             event,
             decision: None,
@@ -83,7 +83,7 @@ impl Outcome {
     // Inlined, so that it is built in the caller's place and not copied: most fires end here.
     #[inline(always)]
     #[must_use]
-    pub fn of_reports(event: crate::event::Kind, reports: Vec<Report>) -> Self {
+    pub fn of_reports(event: crate::event::EventKind, reports: Vec<Report>) -> Self {
         Self { reports, ..Self::new(event) }
     }
 

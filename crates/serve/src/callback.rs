@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use crosier::protocol::ordered::Value;
-use crosier::{Answer, BoxFuture, Failure, FailureKind, Json, Kind, Pass, Reply, Service, ServiceCall};
+use crosier::{Answer, BoxFuture, EventKind, Failure, FailureKind, Json, Pass, Reply, Service, ServiceCall};
 use tokio::sync::oneshot;
 
 use crate::MAX_REPLY;
@@ -17,12 +17,12 @@ use crate::message::{Answered, Id};
 
 tokio::task_local! {
     /// The fire that is being polled; the calls that it makes read it.
-    pub(crate) static FIRE: Fire;
+    pub(crate) static CURRENT_FIRE: CurrentFire;
 }
 
 /// What a call needs to know about the fire that makes it.
 #[derive(Debug, Clone)]
-pub(crate) struct Fire {
+pub(crate) struct CurrentFire {
     pub(crate) request: Id,
     /// How many hooks it is nested in.
     pub(crate) depth: u32,
@@ -115,7 +115,7 @@ impl ClientHook {
             self.connection.upgrade().filter(|connection| connection.can_answer()).ok_or_else(gone)?;
         let event = call.call.event.wire().map_err(Failure::clone)?;
         let kind = call.call.event.kind().clone();
-        let (fire, depth, until) = FIRE
+        let (fire, depth, until) = CURRENT_FIRE
             .try_with(|fire| (fire.request.to_string(), fire.depth, fire.until))
             .unwrap_or_else(|_| ("null".to_owned(), 0, None));
         let (id, answered) = connection.calls.begin(depth);
@@ -159,7 +159,7 @@ impl Drop for OpenCall {
     }
 }
 
-fn read(answered: Answered, kind: &Kind) -> Answer {
+fn read(answered: Answered, kind: &EventKind) -> Answer {
     match answered {
         Answered::Result(reply) if reply.text().len() > MAX_REPLY => {
             let detail = format!("the reply has {} bytes; {MAX_REPLY} are accepted", reply.text().len());
@@ -176,7 +176,7 @@ fn read(answered: Answered, kind: &Kind) -> Answer {
 }
 
 /// The denial in something that is not accepted as a reply: it counts anyhow. Nothing else in it does.
-fn denial_in(reply: &Json, kind: &Kind) -> Reply {
+fn denial_in(reply: &Json, kind: &EventKind) -> Reply {
     let denial = Reply::decode(reply.text().as_bytes(), kind).ok().and_then(Reply::denial_only);
     denial
         .map(|denial| {

@@ -78,13 +78,13 @@ impl Borrower {
         if let Some(daemon) = free {
             return Ok(daemon);
         }
-        let untrusted = |error: io::Error| NotHere::before(format!("no daemon that can be trusted: {error}"));
+        let untrusted = |error: io::Error| NotHere::before(format!("no daemon can be used: {error}"));
         let greeted = self.greeting.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(greeting) = greeted {
             return self.introduced(greeting).map_err(untrusted);
         }
         let stream = self.socket.connect().map_err(|error| {
-            if matches!(error, NoSocket::Nobody)
+            if matches!(error, NoSocket::NotRunning)
                 && let Some(start) = self.start.lock().unwrap_or_else(PoisonError::into_inner).take()
             {
                 start();
@@ -115,7 +115,7 @@ impl Borrower {
         }
         // The process id of a relay differs from the one that the proof is for.
         if pid != Some(peer.pid) || !expected.is(&proof.unwrap_or_default()) {
-            return Err(io::Error::other("it does not prove that it is the daemon"));
+            return Err(io::Error::other("it did not prove that it is Crosier's daemon"));
         }
         match said.get("confined") {
             Some(confined) if confined.is_null() => {}

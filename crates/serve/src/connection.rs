@@ -15,11 +15,11 @@ use crate::error::{ErrorKind, RpcError};
 use crate::line::{Line, Lines};
 use crate::message::{self, Answered, Id, Incoming, Unreadable};
 use crate::method;
-use crate::news::Subscription;
 use crate::outbox::Outbox;
 use crate::peer::Compared;
 use crate::server::Server;
-use crate::view::{Site, View};
+use crate::updates::Subscription;
+use crate::view::{FireContext, View};
 use crate::{MAX_IN_FLIGHT, params::Params};
 
 /// How long a client may take to send `hello`.
@@ -54,18 +54,18 @@ pub(crate) struct Connection {
     pub(crate) calls: Calls,
     pub(crate) view: Mutex<View>,
     /// Defaults for fires, set by `hello`.
-    pub(crate) defaults: OnceLock<Site>,
+    pub(crate) defaults: OnceLock<FireContext>,
     /// Until when a Python call is expected.
     call_expected: Mutex<Option<Instant>>,
     subscriptions: Mutex<Vec<Subscription>>,
     pub(crate) last_subscription: AtomicU64,
-    under_way: Mutex<HashMap<Id, oneshot::Sender<()>>>,
+    cancellers: Mutex<HashMap<Id, oneshot::Sender<()>>>,
     in_flight: Arc<Semaphore>,
     /// Whether the client has closed its sending half.
     is_half_closed: AtomicBool,
     /// Of a client on the socket.
     pub(crate) confinement: Compared,
-    me: Weak<Self>,
+    weak_self: Weak<Self>,
 }
 
 /// A request that is to be answered.
@@ -91,7 +91,7 @@ impl Connection {
         confinement: Compared,
     ) {
         let stream = Arc::new(stream);
-        let connection = Arc::new_cyclic(|me| Self {
+        let connection = Arc::new_cyclic(|weak_self| Self {
             server: Arc::clone(&server),
             origin,
             outbox: Outbox::new(Arc::clone(&stream)),
@@ -101,24 +101,24 @@ impl Connection {
             call_expected: Mutex::default(),
             subscriptions: Mutex::default(),
             last_subscription: AtomicU64::new(0),
-            under_way: Mutex::default(),
+            cancellers: Mutex::default(),
             in_flight: Arc::new(Semaphore::new(MAX_IN_FLIGHT)),
             is_half_closed: AtomicBool::new(false),
             confinement,
-            me: Weak::clone(me),
+            weak_self: Weak::clone(weak_self),
         });
         let writer = tokio::spawn({
             let connection = Arc::clone(&connection);
             async move { connection.outbox.write_left_over().await }
         });
-        server.joined(&connection);
+        server.add_connection(&connection);
         tokio::select! {
             () = connection.read_all(&stream) => {}
             () = server.ended() => {}
         }
         connection.wait_for_answers(&stream).await;
         connection.close();
-        server.left(&connection);
+        server.remove_connection(&connection);
         writer.abort();
     }
 
@@ -304,7 +304,7 @@ impl Connection {
     /// must be closed.
     async fn begin(&self, request: Request) -> bool {
         let refused = self.refused();
-        let is_in_use = || self.lock_under_way().contains_key(&request.id);
+        let is_in_use = || self.lock_cancellers().contains_key(&request.id);
         let error = if refused.is_some() {
             refused
         } else if is_in_use() {
@@ -314,7 +314,7 @@ impl Connection {
         } else {
             None
         };
-        let Some(connection) = self.me.upgrade() else { return false };
+        let Some(connection) = self.weak_self.upgrade() else { return false };
         match error {
             Some(error) => connection.answer(request, Err(error)).await,
             None => method::begin(&connection, request).await,
@@ -344,12 +344,12 @@ impl Connection {
     /// Remembers a request that can be cancelled, until it has ended.
     pub(crate) fn cancellable(&self, id: &Id) -> oneshot::Receiver<()> {
         let (cancel, cancelled) = oneshot::channel();
-        self.lock_under_way().insert(id.clone(), cancel);
+        self.lock_cancellers().insert(id.clone(), cancel);
         cancelled
     }
 
-    pub(crate) fn is_over(&self, id: &Id) {
-        self.lock_under_way().remove(id);
+    pub(crate) fn finish_request(&self, id: &Id) {
+        self.lock_cancellers().remove(id);
     }
 
     fn cancel(&self, id: &Id, ahead: &mut VecDeque<Request>) {
@@ -359,14 +359,14 @@ impl Connection {
                 let cancelled = RpcError::new(ErrorKind::Cancelled, "the request was cancelled");
                 self.respond(&request.id, request.permit, Err(cancelled));
             }
-        } else if let Some(cancel) = self.lock_under_way().remove(id) {
+        } else if let Some(cancel) = self.lock_cancellers().remove(id) {
             let _ = cancel.send(());
         }
     }
 
     /// Cancels every fire.
     pub(crate) fn cancel_all(&self) {
-        for (_, cancel) in std::mem::take(&mut *self.lock_under_way()) {
+        for (_, cancel) in std::mem::take(&mut *self.lock_cancellers()) {
             let _ = cancel.send(());
         }
     }
@@ -389,8 +389,8 @@ impl Connection {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_under_way(&self) -> MutexGuard<'_, HashMap<Id, oneshot::Sender<()>>> {
-        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_cancellers(&self) -> MutexGuard<'_, HashMap<Id, oneshot::Sender<()>>> {
+        self.cancellers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Called when nothing more is read. While the client still reads, pending requests are answered, for a short time.

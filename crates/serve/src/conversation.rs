@@ -241,15 +241,15 @@ fn is_temporary(error: &io::Error) -> bool {
 
 /// The answer in this line, if it is the one to this request.
 fn answer_to(id: &str, line: &[u8]) -> Result<Option<Result<Json, Trouble>>, &'static str> {
-    let text = std::str::from_utf8(line).map_err(|_| "the daemon does not write UTF-8")?;
-    let json = Json::parse(text.trim()).map_err(|_| "the daemon does not write JSON")?;
+    let text = std::str::from_utf8(line).map_err(|_| "the daemon's answer is not UTF-8")?;
+    let json = Json::parse(text.trim()).map_err(|_| "the daemon's answer is not JSON")?;
     if json.get("method").is_some() || json.get("id").is_none_or(|other| other.text() != id) {
         return Ok(None);
     }
     if let Some(result) = json.get("result") {
         return Ok(Some(Ok(result)));
     }
-    let error = json.get("error").ok_or("the daemon answers without a result")?;
+    let error = json.get("error").ok_or("the daemon's answer has no result")?;
     let message = error.get("message").and_then(|text| text.as_str().map(|text| text.into_owned()));
     let data = error.get("data");
     let begun = data.and_then(|data| data.get("begun")).is_some_and(|begun| begun.text() == "true");

@@ -12,11 +12,11 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     /// The program's version.
     fn version(&self) -> &str;
 
-    /// The hooks in force at a place.
+    /// The hooks in force at a location.
     ///
     /// # Errors
     /// Why no decision can be made there.
-    fn load(&self, place: &Place) -> Result<Loaded, Refused>;
+    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused>;
 
     /// What `crosier explain --json` prints.
     ///
@@ -43,15 +43,15 @@ pub trait Host: fmt::Debug + Send + Sync + 'static {
     fn hook(&self, request: &HookRequest) -> HookAnswer;
 
     /// Called when an event was judged, for the log. No decision depends on it.
-    fn fired(&self, place: &Place, event: &Event, outcome: &Outcome, took: Duration);
+    fn fired(&self, location: &ConfigLocation, event: &Event, outcome: &Outcome, took: Duration);
 }
 
-/// Where an event happens, which determines the configuration.
+/// Which configuration applies to an event, and whose folders are used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place {
+pub struct ConfigLocation {
     /// How its configuration files are found.
-    pub at: Where,
+    pub source: ConfigSource,
     /// Crosier's own configuration folder, when the client names it.
     pub config_home: Option<PathBuf>,
     /// Crosier's own state folder, when the client names it.
@@ -60,18 +60,18 @@ pub struct Place {
     pub any_file: bool,
 }
 
-impl Place {
-    /// A place with the server's own folders.
+impl ConfigLocation {
+    /// A location with the server's own folders.
     #[must_use]
-    pub fn new(at: Where, any_file: bool) -> Self {
-        Self { at, config_home: None, state_home: None, any_file }
+    pub fn new(source: ConfigSource, any_file: bool) -> Self {
+        Self { source, config_home: None, state_home: None, any_file }
     }
 }
 
-/// How the configuration files of a place are found.
+/// How the configuration files of a location are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Where {
+pub enum ConfigSource {
     /// The layers and the trust of this project.
     Project(PathBuf),
     /// Exactly these files; if there are none, only registered hooks apply.
@@ -111,7 +111,7 @@ impl Loaded {
     }
 }
 
-/// Why no decision can be made at a place.
+/// Why no decision can be made at a location.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Refused {

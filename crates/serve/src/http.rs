@@ -24,13 +24,13 @@ use tokio::time::Instant;
 use crate::MAX_LINE;
 use crate::connection::MethodResult;
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{HookRequest, Place, Where};
+use crate::host::{ConfigLocation, ConfigSource, HookRequest};
 use crate::http_head::{Head, Held, MAX_HEAD, drain};
 use crate::message::{self, Incoming};
 use crate::method::{self, FireParams};
 use crate::params::Params;
 use crate::server::{PendingFire, Server};
-use crate::view::{Site, View};
+use crate::view::{FireContext, View};
 
 /// How long a whole request may take to arrive.
 const REQUEST_WITHIN: Duration = Duration::from_secs(10);
@@ -47,12 +47,12 @@ impl FromStr for HttpAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wanted = "an address is 127.0.0.1:PORT or [::1]:PORT; port 0 is any";
+        let wanted = "an address is 127.0.0.1:PORT or [::1]:PORT; port 0 picks a free port";
         let address: SocketAddr = text.parse().map_err(|_| wanted.to_owned())?;
         match address.ip() {
             IpAddr::V4(ip) if ip.is_loopback() => Ok(Self(address)),
             IpAddr::V6(ip) if ip.is_loopback() => Ok(Self(address)),
-            _ => Err(format!("{} can be reached from elsewhere; {wanted}", address.ip())),
+            _ => Err(format!("{} can be reached from other machines; {wanted}", address.ip())),
         }
     }
 }
@@ -242,16 +242,22 @@ impl Service {
         let origin =
             headers.get(ORIGIN).map(|_| text(ORIGIN).and_then(|origin| origin.strip_prefix("http://")));
         if origin.is_some_and(|origin| !origin.is_some_and(is_mine)) {
-            return fault(StatusCode::FORBIDDEN, "web pages are not served");
+            return fault(StatusCode::FORBIDDEN, "requests from web pages are refused");
         }
         if hook_path(path).is_none_or(|(.., is_whole)| !is_whole) && path != "/v1/rpc" {
-            return fault(StatusCode::NOT_FOUND, "there is /v1/hook/AGENT[/EVENT] and /v1/rpc");
+            return fault(
+                StatusCode::NOT_FOUND,
+                "there is no such path; the paths are /v1/hook/AGENT[/EVENT] and /v1/rpc",
+            );
         }
         if request.method() != Method::POST {
-            return fault(StatusCode::METHOD_NOT_ALLOWED, "the method is POST");
+            return fault(StatusCode::METHOD_NOT_ALLOWED, "the method must be POST");
         }
         if !may {
-            return fault(StatusCode::UNAUTHORIZED, "the token is missing or wrong: Authorization: Bearer …");
+            return fault(
+                StatusCode::UNAUTHORIZED,
+                "the token is missing or wrong; send it as `Authorization: Bearer TOKEN`",
+            );
         }
         if too_many {
             let why = match self.server.is_stopping() {
@@ -262,7 +268,7 @@ impl Service {
         }
         let kind = text(CONTENT_TYPE).unwrap_or_default();
         if !kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json") {
-            return fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type is application/json");
+            return fault(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
         None
     }
@@ -325,11 +331,12 @@ impl Service {
             "fire" | "recheck" => {
                 let mut params = Params::read(params, &["event", "input", "project", "cwd", "deadline_ms"])?;
                 let fire = FireParams::read(&mut params)?;
-                let site = site(&mut params, project, Some(&fire.input))?;
-                let place = site.place.clone();
+                let fire_context = fire_context(&mut params, project, Some(&fire.input))?;
+                let location = fire_context.location.clone();
                 let began = std::time::Instant::now();
-                let ready =
-                    View::default().engine(&site, server, &std::sync::Weak::new(), false)?.trusted()?;
+                let ready = View::default()
+                    .engine(&fire_context, server, &std::sync::Weak::new(), false)?
+                    .trusted()?;
                 let event = fire.event(&ready.engine)?;
                 let until = fire.deadline.and_then(|limit| began.checked_add(limit));
                 let _ = under_way.set(server.begin_fire());
@@ -344,13 +351,13 @@ impl Service {
                     return Err(RpcError::new(ErrorKind::Cancelled, "the server is shutting down"));
                 }
                 let (Ok(outcome) | Err(outcome)) = &judged;
-                server.host().fired(&place, &event, outcome, began.elapsed());
+                server.host().fired(&location, &event, outcome, began.elapsed());
                 method::answer_of(&judged, Some(&ready.problems))
             }
             "explain" => {
                 let mut params = Params::read(params, &["event", "tool", "agent_id", "project"])?;
-                let site = site(&mut params, project, None)?;
-                let ready = View::default().engine(&site, server, &std::sync::Weak::new(), false)?;
+                let fire_context = fire_context(&mut params, project, None)?;
+                let ready = View::default().engine(&fire_context, server, &std::sync::Weak::new(), false)?;
                 method::explain(server.host(), &ready.engine, &mut params)
             }
             other => Err(method::unknown(other)),
@@ -359,7 +366,11 @@ impl Service {
 }
 
 /// Where an event happens: in the project that the request names, else in the folder of the event.
-fn site(params: &mut Params, header: Option<PathBuf>, input: Option<&Json>) -> Result<Site, RpcError> {
+fn fire_context(
+    params: &mut Params,
+    header: Option<PathBuf>,
+    input: Option<&Json>,
+) -> Result<FireContext, RpcError> {
     let project = params.folder("project")?.or(header);
     let cwd = params.folder("cwd")?;
     let of_event = || Some(PathBuf::from(input?.get("cwd")?.as_str()?.into_owned()));
@@ -368,7 +379,7 @@ fn site(params: &mut Params, header: Option<PathBuf>, input: Option<&Json>) -> R
         project.ok_or_else(|| RpcError::params("project", "name the `project`, by its absolute path"))?;
     let cwd = cwd.unwrap_or_else(|| project.clone());
     let env = Arc::new(vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
-    Ok(Site { place: Place::new(Where::Project(project), false), env, cwd })
+    Ok(FireContext { location: ConfigLocation::new(ConfigSource::Project(project), false), env, cwd })
 }
 
 /// The agent and the event of an address, and whether nothing follows them.

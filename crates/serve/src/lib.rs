@@ -13,7 +13,7 @@
 //! - `connection`: one client. It reads, hands each request to its method, and ends with the client.
 //! - `view`: a connection is a host; its engines have the configuration of a project and the connection's own hooks.
 //! - `callback`: hooks whose handler is the client.
-//! - `news`: messages and outcomes for subscribers.
+//! - `updates`: messages and outcomes for subscribers.
 //! - `server`: what all connections share. `socket`, `stdio` and `http` accept connections.
 //! - `client`: the other end, for `crosier hook`: borrows a warm worker if it can. `conversation` sends its requests and
 //!   waits for the answers, `lent` writes the call and reads its result.
@@ -34,22 +34,22 @@ mod lent;
 mod line;
 mod message;
 mod method;
-mod news;
 mod outbox;
 mod params;
 mod peer;
 mod server;
 mod socket;
 mod stdio;
+mod updates;
 mod view;
 
 pub use client::Borrower;
 pub use conversation::Conversation;
-pub use host::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
+pub use host::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
 pub use http::HttpAddress;
 pub use key::{Key, http_token};
 pub use peer::{Confinement, is_confined};
-pub use server::{Ended, Server, Settings, Stopper};
+pub use server::{Server, ServerEnd, Settings, Stopper};
 pub use socket::{Bound, NoSocket, SocketPath};
 
 /// The version of the protocol.

@@ -102,9 +102,9 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Box<Unreadable>> {
     const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
     let (mut twice, mut earlier) = (None, Vec::new());
     for (name, value) in entries {
-        let Some(place) = NAMES.iter().position(|known| *known == name) else { continue };
-        if let Some(before) = fields[place].replace(value) {
-            twice = Some(NAMES[place]);
+        let Some(position) = NAMES.iter().position(|known| *known == name) else { continue };
+        if let Some(before) = fields[position].replace(value) {
+            twice = Some(NAMES[position]);
             earlier.extend((name == "result").then_some(before));
         }
     }

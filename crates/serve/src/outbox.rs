@@ -2,7 +2,7 @@
 //!
 //! A sender adds its message and writes at once as much as the socket accepts; a task writes the rest when
 //! the client reads again. Answers and calls are kept until then; the limit on pending requests bounds their number.
-//! News (messages, outcomes) is limited: what does not fit is dropped and counted.
+//! Updates (messages, outcomes) are limited: what does not fit is dropped and counted.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::UnixStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit};
 
-/// The maximum number of news items that can wait.
-const MAX_NEWS: usize = 1024;
-/// The maximum number of bytes of news that can wait.
-const MAX_NEWS_BYTES: usize = 8 << 20;
+/// The maximum number of updates that can wait.
+const MAX_UPDATES: usize = 1024;
+/// The maximum number of bytes of updates that can wait.
+const MAX_UPDATE_BYTES: usize = 8 << 20;
 
-/// How many lines other than news can wait before a client that sends invalid lines is no longer read.
+/// How many other lines can wait before a client that sends invalid lines is not read until it reads them.
 const MAX_WAITING: usize = 1024;
 
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub(crate) struct Outbox {
 #[derive(Debug, Default)]
 struct State {
     queue: VecDeque<Item>,
-    news: usize,
-    news_bytes: usize,
+    updates: usize,
+    update_bytes: usize,
     missed: BTreeMap<u64, u64>,
     /// The item that is being written, and how many of its bytes are written.
     writing: Option<(Item, usize)>,
@@ -41,7 +41,7 @@ struct State {
 #[derive(Debug)]
 struct Item {
     line: Vec<u8>,
-    is_news: bool,
+    is_update: bool,
     /// Keeps the request pending until its answer is written.
     _permit: Option<OwnedSemaphorePermit>,
 }
@@ -71,25 +71,25 @@ impl Outbox {
     fn push(&self, line: String, permit: Option<OwnedSemaphorePermit>) {
         let mut state = self.lock();
         if !state.closed {
-            state.queue.push_back(Item { line: ended(line), is_news: false, _permit: permit });
+            state.queue.push_back(Item { line: ended(line), is_update: false, _permit: permit });
             self.flush_or_wake(&mut state);
         }
     }
 
-    /// Sends news of a subscription, if there is room.
-    pub(crate) fn news(&self, subscription: u64, line: String) {
+    /// Sends an update of a subscription, if there is room.
+    pub(crate) fn send_update(&self, subscription: u64, line: String) {
         let mut state = self.lock();
         if state.closed {
             return;
         }
-        if state.news >= MAX_NEWS || state.news_bytes + line.len() > MAX_NEWS_BYTES {
+        if state.updates >= MAX_UPDATES || state.update_bytes + line.len() > MAX_UPDATE_BYTES {
             *state.missed.entry(subscription).or_default() += 1;
             return;
         }
         if let Some(count) = state.missed.remove(&subscription) {
-            state.push_news(missed(subscription, count));
+            state.push_update(missed(subscription, count));
         }
-        state.push_news(line);
+        state.push_update(line);
         self.flush_or_wake(&mut state);
     }
 
@@ -131,7 +131,7 @@ impl Outbox {
     pub(crate) async fn has_room(&self) {
         let is_crowded = {
             let state = self.lock();
-            state.queue.len() - state.news.min(state.queue.len()) > MAX_WAITING
+            state.queue.len() - state.updates.min(state.queue.len()) > MAX_WAITING
         };
         if is_crowded {
             self.flushed().await;
@@ -160,11 +160,11 @@ impl Outbox {
 }
 
 impl State {
-    fn push_news(&mut self, line: String) {
+    fn push_update(&mut self, line: String) {
         let line = ended(line);
-        self.news += 1;
-        self.news_bytes += line.len();
-        self.queue.push_back(Item { line, is_news: true, _permit: None });
+        self.updates += 1;
+        self.update_bytes += line.len();
+        self.queue.push_back(Item { line, is_update: true, _permit: None });
     }
 
     /// Writes as much as the socket accepts.
@@ -176,10 +176,10 @@ impl State {
             let (item, at) =
                 match self.writing.take().or_else(|| self.queue.pop_front().map(|item| (item, 0))) {
                     Some(writing) => writing,
-                    // Tell subscribers that missed news as soon as there is room.
+                    // Tell subscribers that missed updates as soon as there is room.
                     None if !self.missed.is_empty() => {
                         for (subscription, count) in std::mem::take(&mut self.missed) {
-                            self.push_news(missed(subscription, count));
+                            self.push_update(missed(subscription, count));
                         }
                         continue;
                     }
@@ -187,9 +187,9 @@ impl State {
                 };
             match stream.try_write(item.line.get(at..).unwrap_or_default()) {
                 Ok(written) if at + written == item.line.len() => {
-                    if item.is_news {
-                        self.news -= 1;
-                        self.news_bytes -= item.line.len();
+                    if item.is_update {
+                        self.updates -= 1;
+                        self.update_bytes -= item.line.len();
                     }
                 }
                 Ok(written) => self.writing = Some((item, at + written)),

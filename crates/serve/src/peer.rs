@@ -1,10 +1,7 @@
 //! Who is at the other end of a socket: its user, and whether it is more confined than this process.
 
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::sync::LazyLock;
-
-use rustix::net::sockopt::socket_peercred;
 
 /// The other end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +11,19 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
+    #[cfg(target_os = "linux")]
     pub(crate) fn of(socket: &impl AsFd) -> std::io::Result<Self> {
-        let peer = socket_peercred(socket)?;
+        let peer = rustix::net::sockopt::socket_peercred(socket)?;
         Ok(Self { pid: peer.pid.as_raw_nonzero().get().unsigned_abs(), user: peer.uid.as_raw() })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn of(socket: &impl AsFd) -> std::io::Result<Self> {
+        use nix::sys::socket::{getsockopt, sockopt};
+
+        let pid = getsockopt(socket, sockopt::LocalPeerPid)?;
+        let user = getsockopt(socket, sockopt::LocalPeerCred)?.uid();
+        Ok(Self { pid: pid.unsigned_abs(), user })
     }
 
     pub(crate) fn is_same_user(self) -> bool {
@@ -106,7 +113,7 @@ impl Confinement {
     #[must_use]
     pub fn more_than(&self, other: &Self) -> Option<&'static str> {
         if self.namespaces.is_none() || self.namespaces != other.namespaces {
-            return Some("it is in another namespace, or that cannot be looked up");
+            return Some("it is in another namespace, or its namespaces cannot be determined");
         }
         let has = |mine: Option<bool>, its: Option<bool>| mine.unwrap_or(true) && !its.unwrap_or(false);
         if has(self.no_new_privileges, other.no_new_privileges) {
@@ -149,6 +156,8 @@ pub fn is_confined() -> bool {
 /// The kernel's status of a process.
 #[cfg(target_os = "linux")]
 fn status(process: &str) -> std::io::Result<String> {
+    use std::io::Read;
+
     let mut text = String::with_capacity(4096);
     std::fs::File::open(format!("/proc/{process}/status"))?.read_to_string(&mut text)?;
     Ok(text)
@@ -160,6 +169,7 @@ fn user_map(process: &str) -> Option<String> {
 }
 
 /// The ancestors of this process, the nearest first.
+#[cfg(target_os = "linux")]
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &str| -> Option<u32> {
         let status = status(pid).ok()?;
@@ -168,6 +178,12 @@ fn ancestors() -> impl Iterator<Item = u32> {
     };
     // Limited, because processes come and go while the chain is read; no real chain is this long.
     std::iter::successors(parent("self"), move |pid| parent(&pid.to_string())).take(64)
+}
+
+/// Elsewhere nothing is known of how they are confined.
+#[cfg(not(target_os = "linux"))]
+fn ancestors() -> impl Iterator<Item = u32> {
+    std::iter::empty()
 }
 
 #[cfg(test)]
@@ -185,6 +201,7 @@ mod tests {
                 .is_some()
         );
         assert!(Confinement { namespaces: None, ..mine.clone() }.more_than(&mine).is_some());
+        #[cfg(target_os = "linux")]
         assert!(Confinement::of(u32::MAX).more_than(&mine).is_some());
     }
 }

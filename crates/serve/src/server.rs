@@ -47,7 +47,7 @@ pub struct Server {
     used: AtomicU64,
     connections: Mutex<Vec<Weak<Connection>>>,
     listeners: AtomicUsize,
-    under_way: watch::Sender<usize>,
+    running_fires: watch::Sender<usize>,
     stopping: AtomicBool,
     /// Whether pending requests are cancelled.
     cut_short: watch::Sender<bool>,
@@ -65,7 +65,7 @@ pub(crate) struct Counters {
 
 /// Why a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum ServerEnd {
     /// A client or the host asked for it.
     Asked,
     /// It was unused, or another server took over its socket.
@@ -90,7 +90,7 @@ pub(crate) struct PendingFire(Arc<Server>);
 
 impl Drop for PendingFire {
     fn drop(&mut self) {
-        self.0.under_way.send_modify(|count| *count = count.saturating_sub(1));
+        self.0.running_fires.send_modify(|count| *count = count.saturating_sub(1));
     }
 }
 
@@ -106,7 +106,7 @@ impl Server {
             used: AtomicU64::new(0),
             connections: Mutex::default(),
             listeners: AtomicUsize::new(0),
-            under_way: watch::Sender::new(0),
+            running_fires: watch::Sender::new(0),
             stopping: AtomicBool::new(false),
             cut_short: watch::Sender::new(false),
             ended: watch::Sender::new(false),
@@ -137,24 +137,24 @@ impl Server {
     }
 
     /// Serves the socket until the server is asked to end, or is idle for too long.
-    pub async fn run_socket(self: &Arc<Self>, mut bound: Bound) -> Ended {
-        let places = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
+    pub async fn run_socket(self: &Arc<Self>, mut bound: Bound) -> ServerEnd {
+        let permits = Arc::new(tokio::sync::Semaphore::new(MAX_CONNECTIONS));
         let mut looks = tokio::time::interval(LOOK_EVERY);
         let listener = match bound.listener() {
             Ok(listener) => listener,
-            Err(_) => return Ended::Asked,
+            Err(_) => return ServerEnd::Asked,
         };
         let ended = loop {
             tokio::select! {
-                () = self.ended() => break Ended::Asked,
+                () = self.ended() => break ServerEnd::Asked,
                 _ = looks.tick() => {
                     self.workers.trim(IDLE_WORKERS);
                     if !bound.is_mine() || self.is_idle() {
-                        break Ended::Idle;
+                        break ServerEnd::Idle;
                     }
                 }
-                accepted = accept(&listener, &places) => {
-                    let Some((stream, place)) = accepted else { continue };
+                accepted = accept(&listener, &permits) => {
+                    let Some((stream, permit)) = accepted else { continue };
                     let Ok(peer) = Peer::of(&stream) else { continue };
                     if !peer.is_same_user() {
                         continue;
@@ -162,7 +162,7 @@ impl Server {
                     let server = Arc::clone(self);
                     tokio::spawn(async move {
                         Connection::serve(server, stream, Origin::Socket, peer.compared()).await;
-                        drop(place);
+                        drop(permit);
                     });
                 }
             }
@@ -251,7 +251,7 @@ impl Server {
 
     pub(crate) fn begin_fire(self: &Arc<Self>) -> PendingFire {
         self.counters.fires.fetch_add(1, Ordering::Relaxed);
-        self.under_way.send_modify(|count| *count += 1);
+        self.running_fires.send_modify(|count| *count += 1);
         PendingFire(Arc::clone(self))
     }
 
@@ -260,7 +260,7 @@ impl Server {
         self.stopping.store(true, Ordering::SeqCst);
         if now {
             self.cut_short.send_replace(true);
-            self.all().iter().for_each(|connection| connection.cancel_all());
+            self.live_connections().iter().for_each(|connection| connection.cancel_all());
         }
     }
 
@@ -275,7 +275,7 @@ impl Server {
 
     /// Waits until every fire is answered.
     pub(crate) async fn fires_over(&self) {
-        let _ = self.under_way.subscribe().wait_for(|count| *count == 0).await;
+        let _ = self.running_fires.subscribe().wait_for(|count| *count == 0).await;
     }
 
     pub(crate) fn end(&self) {
@@ -286,11 +286,11 @@ impl Server {
         let _ = self.ended.subscribe().wait_for(|ended| *ended).await;
     }
 
-    pub(crate) fn joined(&self, connection: &Arc<Connection>) {
+    pub(crate) fn add_connection(&self, connection: &Arc<Connection>) {
         self.lock().push(Arc::downgrade(connection));
     }
 
-    pub(crate) fn left(&self, connection: &Arc<Connection>) {
+    pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.lock().retain(|other| {
             !std::ptr::eq(other.as_ptr(), Arc::as_ptr(connection)) && other.strong_count() > 0
         });
@@ -302,7 +302,7 @@ impl Server {
         self.lock().len()
     }
 
-    fn all(&self) -> Vec<Arc<Connection>> {
+    fn live_connections(&self) -> Vec<Arc<Connection>> {
         self.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
@@ -312,13 +312,13 @@ impl Server {
     }
 
     pub(crate) fn listeners(&self) -> Vec<Arc<Connection>> {
-        if self.has_listeners() { self.all() } else { Vec::new() }
+        if self.has_listeners() { self.live_connections() } else { Vec::new() }
     }
 
     /// Recounts the listeners, after one subscribed or left.
     pub(crate) fn count_listeners(&self) {
         let listens = |connection: &Arc<Connection>| connection.subscriptions().iter().any(|one| one.all);
-        let count = self.all().iter().filter(|connection| listens(connection)).count();
+        let count = self.live_connections().iter().filter(|connection| listens(connection)).count();
         self.listeners.store(count, Ordering::Relaxed);
     }
 
@@ -331,11 +331,11 @@ type ConnectionPermit = tokio::sync::OwnedSemaphorePermit;
 
 async fn accept(
     listener: &tokio::net::UnixListener,
-    places: &Arc<tokio::sync::Semaphore>,
+    permits: &Arc<tokio::sync::Semaphore>,
 ) -> Option<(tokio::net::UnixStream, ConnectionPermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, place)),
+        Ok((stream, _)) => Some((stream, permit)),
         Err(_) => {
             // No file descriptors are left: wait until others are closed.
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -19,19 +19,19 @@ pub struct SocketPath(PathBuf);
 #[derive(Debug)]
 pub enum NoSocket {
     /// No server runs.
-    Nobody,
+    NotRunning,
     /// The path cannot be used.
     Unusable(String),
     /// Another server holds the lock: its process id.
-    Taken(String),
+    Locked(String),
 }
 
 impl fmt::Display for NoSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nobody => f.write_str("no server runs"),
+            Self::NotRunning => f.write_str("no server runs"),
             Self::Unusable(why) => f.write_str(why),
-            Self::Taken(pid) => write!(f, "another server is already running, with the process id {pid}"),
+            Self::Locked(pid) => write!(f, "another server is already running, with the process id {pid}"),
         }
     }
 }
@@ -82,7 +82,7 @@ impl SocketPath {
         check_folder(self.folder())?;
         let meta = match fs::symlink_metadata(&self.0) {
             Ok(meta) => meta,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::Nobody),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::NotRunning),
             Err(error) => return Err(unusable(format!("{}: {error}", self.0.display()))),
         };
         let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&meta.file_type());
@@ -99,7 +99,7 @@ impl SocketPath {
     pub fn connect(&self) -> Result<std::os::unix::net::UnixStream, NoSocket> {
         self.check()?;
         connect(&self.0).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => NoSocket::Nobody,
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => NoSocket::NotRunning,
             io::ErrorKind::WouldBlock => unusable("the server does not accept connections"),
             _ => unusable(format!("{}: {error}", self.0.display())),
         })
@@ -132,7 +132,7 @@ impl SocketPath {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut pid = String::new();
             let _ = lock.read_to_string(&mut pid);
-            return Err(NoSocket::Taken(pid.trim().to_owned()));
+            return Err(NoSocket::Locked(pid.trim().to_owned()));
         }
         lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id())).map_err(cannot)?;
         match fs::remove_file(&self.0) {
@@ -159,7 +159,7 @@ pub struct Bound {
 
 impl Bound {
     pub(crate) fn listener(&mut self) -> io::Result<tokio::net::UnixListener> {
-        let listener = self.listener.take().ok_or_else(|| io::Error::other("it is used already"))?;
+        let listener = self.listener.take().ok_or_else(|| io::Error::other("it is already in use"))?;
         tokio::net::UnixListener::from_std(listener)
     }
 
@@ -190,7 +190,7 @@ fn connect(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
 fn check_folder(folder: &Path) -> Result<(), NoSocket> {
     let meta = match fs::symlink_metadata(folder) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::Nobody),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(NoSocket::NotRunning),
         Err(error) => return Err(unusable(format!("{}: {error}", folder.display()))),
     };
     if !meta.is_dir() || !is_mine(&meta) || meta.mode() & 0o777 != 0o700 {

@@ -11,9 +11,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 /// The thread that writes to stdout.
 #[derive(Debug)]
-pub(crate) struct Copied(Option<JoinHandle<()>>);
+pub(crate) struct StdoutThread(Option<JoinHandle<()>>);
 
-impl Copied {
+impl StdoutThread {
     /// Waits until everything is written.
     pub(crate) fn finish(self) {
         if let Some(thread) = self.0 {
@@ -23,7 +23,7 @@ impl Copied {
 }
 
 /// A socket whose other end is stdin and stdout.
-pub(crate) fn bridge() -> io::Result<(tokio::net::UnixStream, Copied)> {
+pub(crate) fn bridge() -> io::Result<(tokio::net::UnixStream, StdoutThread)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     let stream = tokio::net::UnixStream::from_std(ours)?;
@@ -31,7 +31,7 @@ pub(crate) fn bridge() -> io::Result<(tokio::net::UnixStream, Copied)> {
     // This thread ends with the process: nothing can interrupt a read of stdin.
     std::thread::Builder::new().name("stdin".to_owned()).spawn(move || copy_in(input))?;
     let out = std::thread::Builder::new().name("stdout".to_owned()).spawn(move || copy_out(theirs))?;
-    Ok((stream, Copied(Some(out))))
+    Ok((stream, StdoutThread(Some(out))))
 }
 
 fn copy_in(mut to: UnixStream) {

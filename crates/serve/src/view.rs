@@ -1,7 +1,7 @@
 //! One connection's own hooks, scopes and switches, and its engines, which have them. Other connections do not see
 //! them.
 //!
-//! The configuration at a place is read when it is first needed, and again when one of its files changed.
+//! The configuration of a location is read when it is first needed, and again when one of its files changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
@@ -11,11 +11,11 @@ use crosier::{Engine, Entry, Hook, Json, Layer, Mode, Scope, ScopeHandle};
 
 use crate::connection::Connection;
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{Loaded, Place, Refused};
-use crate::news::Relay;
+use crate::host::{ConfigLocation, Loaded, Refused};
 use crate::server::Server;
+use crate::updates::Relay;
 
-/// The maximum number of engines that a connection keeps: one for each place and environment that it fires at.
+/// The maximum number of engines that a connection keeps: one for each location and environment that it fires with.
 const MAX_ENGINES: usize = 8;
 /// The longest time that a background hook may run after its connection was closed.
 const MAX_LINGER: Duration = Duration::from_secs(600);
@@ -23,10 +23,10 @@ const MAX_LINGER: Duration = Duration::from_secs(600);
 /// Environment variables of hooks.
 pub(crate) type Variables = Arc<Vec<(String, String)>>;
 
-/// Where a fire happens.
+/// What a fire depends on besides its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Site {
-    pub(crate) place: Place,
+pub(crate) struct FireContext {
+    pub(crate) location: ConfigLocation,
     pub(crate) env: Variables,
     pub(crate) cwd: PathBuf,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Site {
 pub(crate) struct View {
     registered: Vec<Registered>,
     scopes: Vec<(String, Scope)>,
-    switched: Vec<Switched>,
+    switched: Vec<SwitchedHook>,
     /// The most recently used engine comes first.
     engines: Vec<KeptEngine>,
 }
@@ -44,12 +44,12 @@ pub(crate) struct View {
 struct Registered {
     hook: Hook,
     agent: Option<String>,
-    shown: String,
+    display_name: String,
 }
 
 /// A hook that was switched.
 #[derive(Debug)]
-struct Switched {
+struct SwitchedHook {
     name: String,
     on: bool,
     /// Whether the connection registered it.
@@ -58,7 +58,7 @@ struct Switched {
 
 #[derive(Debug)]
 struct KeptEngine {
-    site: Site,
+    fire_context: FireContext,
     engine: Engine,
     stamps: Vec<(PathBuf, Stamp)>,
     files: Vec<PathBuf>,
@@ -96,12 +96,12 @@ impl View {
     /// The engine for a site, with the configuration as it is now.
     pub(crate) fn engine(
         &mut self,
-        site: &Site,
+        fire_context: &FireContext,
         server: &Arc<Server>,
         owner: &Weak<Connection>,
         listens: bool,
     ) -> Result<ReadyEngine, RpcError> {
-        let found = self.engines.iter().position(|kept| kept.site == *site);
+        let found = self.engines.iter().position(|kept| kept.fire_context == *fire_context);
         let fresh = found.filter(|&at| self.engines.get(at).is_some_and(KeptEngine::is_current));
         match fresh {
             Some(0) => {}
@@ -110,7 +110,7 @@ impl View {
                 self.engines.insert(0, kept);
             }
             None => {
-                let kept = self.build(site, server)?;
+                let kept = self.build(fire_context, server)?;
                 if let Some(old) = found {
                     linger(self.engines.remove(old).engine);
                 }
@@ -140,13 +140,14 @@ impl View {
         })
     }
 
-    fn build(&self, site: &Site, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
+    fn build(&self, fire_context: &FireContext, server: &Arc<Server>) -> Result<KeptEngine, RpcError> {
         let before = SystemTime::now();
         let Loaded { builder, files, watched, switched_off, problems, untrusted } =
-            server.host().load(&site.place).map_err(refused)?;
+            server.host().load(&fire_context.location).map_err(refused)?;
         let stamps = watched.into_iter().map(|path| (path.clone(), stamp_before(&path, before))).collect();
-        let env = site.env.iter().map(|(name, value)| (name.into(), value.into()));
-        let builder = builder.folder(&site.cwd).environment(env).timing().python_runner(server.workers());
+        let env = fire_context.env.iter().map(|(name, value)| (name.into(), value.into()));
+        let builder =
+            builder.folder(&fire_context.cwd).environment(env).timing().python_runner(server.workers());
         let engine = builder
             .build()
             .map_err(|error| RpcError::new(ErrorKind::Config, format!("bad configuration: {error}")))?;
@@ -155,7 +156,7 @@ impl View {
             let _ = engine.disable(&name);
         }
         let mut kept = KeptEngine {
-            site: site.clone(),
+            fire_context: fire_context.clone(),
             engine,
             stamps,
             files,
@@ -165,7 +166,7 @@ impl View {
             relay: None,
         };
         // Before the connection's own hooks are registered: one of them may have the same name.
-        let mut later: Vec<&Switched> = self.switched.iter().collect();
+        let mut later: Vec<&SwitchedHook> = self.switched.iter().collect();
         later.retain(|one| one.is_own || kept.switch(&one.name, one.on).is_err());
         for one in &self.registered {
             kept.register(one)?;
@@ -188,23 +189,25 @@ impl View {
     /// Registers a hook in every engine of the connection; returns its display name.
     pub(crate) fn register(&mut self, hook: Hook, agent: Option<String>) -> Result<String, RpcError> {
         let name = hook.name().unwrap_or_default();
-        let shown = agent.as_ref().map_or_else(|| name.to_owned(), |agent| format!("{agent}/{name}"));
-        if self.registered.iter().any(|one| one.shown == shown) {
-            return Err(registration(format!("a hook named `{shown}` is registered already")));
+        let display_name = agent.as_ref().map_or_else(|| name.to_owned(), |agent| format!("{agent}/{name}"));
+        if self.registered.iter().any(|one| one.display_name == display_name) {
+            return Err(registration(format!("a hook named `{display_name}` is registered already")));
         }
-        let one = Registered { hook, agent, shown: shown.clone() };
+        let one = Registered { hook, agent, display_name: display_name.clone() };
         self.change(|kept| kept.register(&one))?;
         self.registered.push(one);
-        Ok(self.engines.first().map_or(shown.clone(), |kept| kept.name_of(&shown)))
+        Ok(self.engines.first().map_or(display_name.clone(), |kept| kept.name_of(&display_name)))
     }
 
     /// Removes a hook that this connection registered.
-    pub(crate) fn remove(&mut self, shown: &str) -> bool {
-        let Some(at) = self.registered.iter().position(|one| one.is_named(shown)) else { return false };
+    pub(crate) fn remove(&mut self, display_name: &str) -> bool {
+        let Some(at) = self.registered.iter().position(|one| one.is_named(display_name)) else {
+            return false;
+        };
         let one = self.registered.remove(at);
-        self.switched.retain(|other| !other.is_own || other.name != one.shown);
+        self.switched.retain(|other| !other.is_own || other.name != one.display_name);
         self.engines.iter().for_each(|kept| {
-            kept.engine.unregister(&kept.name_of(&one.shown));
+            kept.engine.unregister(&kept.name_of(&one.display_name));
         });
         true
     }
@@ -225,10 +228,10 @@ impl View {
             .registered
             .iter()
             .filter(|one| one.agent.as_deref() == Some(agent))
-            .map(|one| one.shown.clone())
+            .map(|one| one.display_name.clone())
             .collect();
-        for shown in &mine {
-            self.remove(shown);
+        for display_name in &mine {
+            self.remove(display_name);
         }
         let before = self.scopes.len();
         let inside = format!("{agent}/");
@@ -245,15 +248,18 @@ impl View {
         let first = self.engines.first();
         let is_other =
             first.and_then(|kept| kept.engine.entry(name)).is_some_and(|entry| is_configured(&entry));
-        let own =
-            self.registered.iter().find(|one| !is_other && one.is_named(name)).map(|one| one.shown.clone());
+        let own = self
+            .registered
+            .iter()
+            .find(|one| !is_other && one.is_named(name))
+            .map(|one| one.display_name.clone());
         self.change(|kept| match &own {
             Some(own) => kept.switch(&kept.name_of(own), on),
             None => kept.switch(name, on),
         })?;
         let (name, is_own) = (own.as_deref().unwrap_or(name), own.is_some());
         self.switched.retain(|other| other.is_own != is_own || other.name != name);
-        self.switched.push(Switched { name: name.to_owned(), on, is_own });
+        self.switched.push(SwitchedHook { name: name.to_owned(), on, is_own });
         Ok(())
     }
 
@@ -281,16 +287,16 @@ impl View {
 
 impl Registered {
     fn is_named(&self, name: &str) -> bool {
-        self.shown == name || name.strip_prefix("host:") == Some(&self.shown)
+        self.display_name == name || name.strip_prefix("host:") == Some(&self.display_name)
     }
 }
 
 impl KeptEngine {
     /// The display name of one of the connection's own hooks: with its layer, if a configured hook has the same name.
-    fn name_of(&self, shown: &str) -> String {
-        match self.engine.entry(shown) {
-            Some(entry) if !is_configured(&entry) => shown.to_owned(),
-            _ => format!("host:{shown}"),
+    fn name_of(&self, display_name: &str) -> String {
+        match self.engine.entry(display_name) {
+            Some(entry) if !is_configured(&entry) => display_name.to_owned(),
+            _ => format!("host:{display_name}"),
         }
     }
 
@@ -314,10 +320,12 @@ impl KeptEngine {
         // A hook of a file that the host named is in the host's layer too.
         let is_taken = self
             .engine
-            .entry(&one.shown)
+            .entry(&one.display_name)
             .is_some_and(|entry| entry.layer == Layer::Host && is_configured(&entry));
         let registered = match &one.agent {
-            None if is_taken => self.engine.register(hook.renamed(format!("host:{}", one.shown))).map(|_| ()),
+            None if is_taken => {
+                self.engine.register(hook.renamed(format!("host:{}", one.display_name))).map(|_| ())
+            }
             None => self.engine.register(hook).map(|_| ()),
             Some(agent) => self.engine.register_scoped(agent, [hook]),
         };

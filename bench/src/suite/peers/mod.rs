@@ -64,9 +64,9 @@ const PEERS: &[Peer] = &[
         ours: "async",
         hooks: &[1, 10],
         work: "guards on an event that is ready, async",
-        note: "equal: the event is ready, each guard is an async function that looks for a text; what tapable leaves \
-               to its host stands around it in a few lines: the hooks of an event and a tool are looked up, what \
-               is thrown is caught, each guard leaves a report, the answers become one outcome",
+        note: "equal: the event is ready, each guard is an async function that looks for a text. A few lines do what \
+               tapable leaves to its host: they look up the hooks of an event and a tool, catch exceptions, keep a \
+               report for each guard, and combine the answers into one outcome",
         is_promised: true,
     },
     Peer {
@@ -77,8 +77,8 @@ const PEERS: &[Peer] = &[
         ours: "async",
         hooks: &[1, 10],
         work: "guards on an event that is ready, async",
-        note: "the event is ready, each guard is an async function that looks for a text. NOT equal in the rest: \
-               Crosier also matches, catches panics, reports and folds; tapable does not. The goal is kept all the \
+        note: "the event is ready, each guard is an async function that looks for a text. NOT equal otherwise: \
+               Crosier also matches, catches panics, reports and folds; tapable does not. The goal applies all the \
                same",
         is_promised: true,
     },
@@ -90,9 +90,9 @@ const PEERS: &[Peer] = &[
         ours: "sync",
         hooks: &[1, 10],
         work: "guards on an event that is ready, sync",
-        note: "NOT equal: the same few lines around it as above, in a program of one thread, where nothing is shared \
-               and its compiler makes one straight run of all; an engine of Crosier can be fired and changed from \
-               any thread at any time, and every pointer that is handed on there is counted",
+        note: "NOT equal: the same few lines around it as above, but in a single-threaded program, where nothing is \
+               shared and the compiler inlines everything. An engine of Crosier can be fired and changed from any \
+               thread at any time, so its pointers are reference-counted",
         is_promised: false,
     },
     Peer {
@@ -103,8 +103,8 @@ const PEERS: &[Peer] = &[
         ours: "sync",
         hooks: &[1, 10],
         work: "guards on an event that is ready, sync",
-        note: "NOT equal: tapable compiles a straight call of the functions and does nothing else; its like is \
-               the raw loop of G5. Crosier matches, catches panics, reports and folds",
+        note: "NOT equal: tapable compiles a direct call of the functions and does nothing else, like the raw loop of \
+               G5. Crosier matches, catches panics, reports and folds",
         is_promised: false,
     },
     Peer {
@@ -115,8 +115,8 @@ const PEERS: &[Peer] = &[
         ours: "answer",
         hooks: &[1, 10],
         work: "async guards, from a ready event to the answer as JSON text",
-        note: "equal: async guards, the answer is written as JSON. The SDK is timed on its dispatch with a \
-               transport that drops what is written; ten hooks are ten requests there, one fire here",
+        note: "equal: async guards, the answer is written as JSON. The SDK's dispatch is timed with a \
+               transport that discards its output; ten hooks are ten requests there, and one fire here",
         is_promised: true,
     },
     Peer {
@@ -128,7 +128,7 @@ const PEERS: &[Peer] = &[
         hooks: &[1, 10],
         work: "async guards that wait once: JSON text in, matching, a timer each, timing, one result",
         note: "equal: arguments come as JSON text and are parsed, matchers `Bash|Write`, every hook waits once \
-               under its own timer and is timed. MassGen's log is silent, its package is not loaded around it",
+               under its own timer and is timed. MassGen's logging is off, and the rest of its package is not loaded",
         is_promised: true,
     },
     Peer {

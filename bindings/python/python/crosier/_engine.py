@@ -320,7 +320,7 @@ class Messages:
         raise StopAsyncIteration
 
     def _wake(self) -> None:
-        """Something has arrived: each task that waits looks whether it is the one to get it."""
+        """Something has arrived: each waiting task checks whether it is the one to get it."""
         for rung in self._asleep:
             _bridge.resolve(rung)
 

@@ -144,7 +144,7 @@ class NativeEngine:
     def is_enabled(self, name: str) -> bool:
         """Whether a hook of this name exists and is on."""
     def unregister(self, name: str) -> bool:
-        """Removes a hook. Returns false when there is none of this name."""
+        """Removes a hook. Returns false when no hook has this name."""
     @property
     def closed(self) -> bool:
         """Whether the engine was closed."""

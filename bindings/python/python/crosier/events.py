@@ -229,7 +229,7 @@ class PreViewRender(BaseEvent):
 
 
 class Notification(BaseEvent):
-    """When a person is being told something."""
+    """When a person is notified."""
 
     hook_event_name: Literal["Notification"]
     agent_id: str | None

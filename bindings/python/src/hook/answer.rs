@@ -1,12 +1,12 @@
 //! Turns what a hook returned or raised into an answer.
 
 use crosier::protocol::Opinion;
-use crosier::{Answer, Decision, Failure, FailureKind, Json, Kind, Phase, Reply};
+use crosier::{Answer, Decision, EventKind, Failure, FailureKind, Json, Phase, Reply};
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PySystemExit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::json;
 use crate::python::python;
 
@@ -15,13 +15,13 @@ pub fn interpreter_is_ending() -> Answer {
 }
 
 /// The hook did not get the event: this denies.
-pub fn undelivered(py: Python<'_>, error: &PyErr) -> Answer {
+pub fn delivery_failure(py: Python<'_>, error: &PyErr) -> Answer {
     Failure::new(FailureKind::Delivery, format!("the event cannot be handed over: {}", error.value(py)))
         .into()
 }
 
 /// Turns what a hook returned into an answer.
-pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>) -> Answer {
+pub fn answer_from_result(result: &Bound<'_, PyAny>, kind: &EventKind, fired: Option<&PyFire>) -> Answer {
     let py = result.py();
     if result.is_none() {
         return Answer::default();
@@ -37,8 +37,8 @@ pub fn understood(result: &Bound<'_, PyAny>, kind: &Kind, fired: Option<&Fired>)
     };
     match reply {
         Ok(reply) if reply.is_empty() => Answer::default(),
-        Ok(reply) => rewrite(&reply, kind, fired).unwrap_or_else(|| decoded(&reply, kind, fired)),
-        Err(error) => raised(py, error, fired),
+        Ok(reply) => rewrite(&reply, kind, fired).unwrap_or_else(|| answer_from_dict(&reply, kind, fired)),
+        Err(error) => answer_from_exception(py, error, fired),
     }
 }
 
@@ -80,7 +80,7 @@ fn decision<'py>(result: &Bound<'py, PyAny>) -> Option<Reply> {
 }
 
 /// A reply that is only a new tool input, read without converting the whole reply to JSON.
-fn rewrite(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Option<Answer> {
+fn rewrite(reply: &Bound<'_, PyDict>, kind: &EventKind, fired: Option<&PyFire>) -> Option<Answer> {
     let is_of_a_tool = || kind.rewritable(Phase::Pre).is_some_and(|field| field.name == "tool_input");
     if reply.len() != 1 || !is_of_a_tool() {
         return None;
@@ -95,7 +95,7 @@ fn rewrite(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Opt
 }
 
 /// Keeps the object of a rewritten value, so that the outcome need not parse its JSON.
-fn remember(fired: Option<&Fired>, json: &Json, value: &Bound<'_, PyAny>) {
+fn remember(fired: Option<&PyFire>, json: &Json, value: &Bound<'_, PyAny>) {
     if let Some(fired) = fired
         && let Ok(copied) = json::copy(value)
     {
@@ -103,7 +103,7 @@ fn remember(fired: Option<&Fired>, json: &Json, value: &Bound<'_, PyAny>) {
     }
 }
 
-fn decoded(reply: &Bound<'_, PyDict>, kind: &Kind, fired: Option<&Fired>) -> Answer {
+fn answer_from_dict(reply: &Bound<'_, PyDict>, kind: &EventKind, fired: Option<&PyFire>) -> Answer {
     let mut out = Vec::with_capacity(256);
     if let Err(problem) = json::write(reply.as_any(), &mut out) {
         let failure = Failure::bad_output(format!("cannot write {}", problem.inside("reply")));
@@ -140,7 +140,7 @@ fn denial(reply: &Bound<'_, PyDict>) -> Option<String> {
 
 /// An `Exception` is the failure `error`. Any other `BaseException` ends the walk with a denial, and is raised in the
 /// caller if it is meant for the caller.
-pub fn raised(py: Python<'_>, error: PyErr, fired: Option<&Fired>) -> Answer {
+pub fn answer_from_exception(py: Python<'_>, error: PyErr, fired: Option<&PyFire>) -> Answer {
     let Ok(python) = python(py) else { return interpreter_is_ending() };
     // With its traceback, which Python before 3.12 stores separately.
     let value = error.clone_ref(py).into_value(py).into_bound(py);

@@ -7,15 +7,15 @@ mod thread;
 
 use std::sync::{Arc, Weak};
 
-use crosier::{Answer, Call, Event, Held, Kind};
+use crosier::{Answer, Call, Event, EventKind, HostPayload};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use self::answer::{interpreter_is_ending, raised, undelivered, understood};
+use self::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 pub use self::task::running_loop;
 pub use self::thread::Job;
 use crate::handed;
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::python::python;
 
 /// A hook's function, and what is known about it.
@@ -25,7 +25,7 @@ pub struct Function {
     /// The timeout in seconds, for the hook's context.
     pub timeout: f64,
     pub is_parallel: bool,
-    pub kind: Kind,
+    pub kind: EventKind,
 }
 
 impl Function {
@@ -44,25 +44,25 @@ impl Function {
     /// Calls it on this thread.
     pub fn call_here(&self, call: Call<'_>) -> Answer {
         let called = Python::try_attach(|py| {
-            let fired = Fired::of(call.event);
+            let fired = PyFire::of(call.event);
             let arguments = match self.arguments(py, call) {
                 Ok(arguments) => arguments,
-                Err(error) => return undelivered(py, &error),
+                Err(error) => return delivery_failure(py, &error),
             };
             match self.function.bind(py).call1(arguments) {
-                Ok(result) => understood(&result, &self.kind, fired),
-                Err(error) => raised(py, error, fired),
+                Ok(result) => answer_from_result(&result, &self.kind, fired),
+                Err(error) => answer_from_exception(py, error, fired),
             }
         });
         called.unwrap_or_else(interpreter_is_ending)
     }
 }
 
-fn weak(event: &Event) -> Option<Weak<dyn Held>> {
-    event.held().map(Arc::downgrade)
+fn weak(event: &Event) -> Option<Weak<dyn HostPayload>> {
+    event.host_payload().map(Arc::downgrade)
 }
 
-fn with_fired<T>(fired: &Option<Weak<dyn Held>>, act: impl FnOnce(Option<&Fired>) -> T) -> T {
+fn with_fired<T>(fired: &Option<Weak<dyn HostPayload>>, act: impl FnOnce(Option<&PyFire>) -> T) -> T {
     let held = fired.as_ref().and_then(Weak::upgrade);
     act(held.as_ref().and_then(|held| held.as_any().downcast_ref()))
 }

@@ -5,35 +5,39 @@ use std::pin::Pin;
 use std::sync::Weak;
 use std::task::{Context, Poll, Waker};
 
-use crosier::{Answer, BoxFuture, Call, Failure, Held, Kind};
+use crosier::{Answer, BoxFuture, Call, EventKind, Failure, HostPayload};
 use pyo3::exceptions::PyStopIteration;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::answer::{interpreter_is_ending, raised, undelivered, understood};
+use super::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 use super::{Function, weak, with_fired};
-use crate::held::Fired;
+use crate::held::PyFire;
 use crate::python::python;
 
 impl Function {
     /// Starts its coroutine, which runs on the loop that awaits the fire.
     pub fn call_as_coroutine(&self, call: Call<'_>) -> BoxFuture {
-        let other = Fired::of(call.event).and_then(|fired| fired.state().other_loop.clone());
+        let other = PyFire::of(call.event).and_then(|fired| fired.state().other_loop.clone());
         if let Some(other) = other {
             return self.call_on_other_loop(call, &other);
         }
         let started = Python::try_attach(|py| {
-            let fired = Fired::of(call.event);
-            let arguments = self.arguments(py, call).map_err(|error| undelivered(py, &error))?;
-            let made = self.function.bind(py).call1(arguments).map_err(|error| raised(py, error, fired))?;
+            let fired = PyFire::of(call.event);
+            let arguments = self.arguments(py, call).map_err(|error| delivery_failure(py, &error))?;
+            let made = self
+                .function
+                .bind(py)
+                .call1(arguments)
+                .map_err(|error| answer_from_exception(py, error, fired))?;
             if !made.hasattr("__await__").unwrap_or(false) {
-                return Err(understood(&made, &self.kind, fired));
+                return Err(answer_from_result(&made, &self.kind, fired));
             }
             let steps = match made.hasattr("send") {
                 Ok(true) => Ok(made),
                 _ => made.call_method0("__await__"),
             };
-            steps.map(Bound::unbind).map_err(|error| raised(py, error, fired))
+            steps.map(Bound::unbind).map_err(|error| answer_from_exception(py, error, fired))
         });
         let (kind, fired) = (self.kind.clone(), weak(call.event));
         match started {
@@ -80,8 +84,8 @@ struct Coroutine {
     is_done: bool,
     /// Whether a cancellation was thrown into it.
     is_cancelled: bool,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
 }
 
 /// The running loop of this thread.
@@ -121,7 +125,7 @@ impl Coroutine {
                         Err(error) => {
                             let _ = steps.call_method0("close");
                             self.is_done = true;
-                            Poll::Ready(raised(py, error, fired))
+                            Poll::Ready(answer_from_exception(py, error, fired))
                         }
                     }
                 }
@@ -143,11 +147,17 @@ fn is_ready(future: &Bound<'_, PyAny>) -> bool {
 }
 
 /// How a coroutine ended: with a value, or with an exception.
-fn ended(py: Python<'_>, error: PyErr, was_cancelled: bool, kind: &Kind, fired: Option<&Fired>) -> Answer {
+fn ended(
+    py: Python<'_>,
+    error: PyErr,
+    was_cancelled: bool,
+    kind: &EventKind,
+    fired: Option<&PyFire>,
+) -> Answer {
     if error.is_instance_of::<PyStopIteration>(py) {
         return match error.value(py).getattr(pyo3::intern!(py, "value")) {
-            Ok(value) => understood(&value, kind, fired),
-            Err(error) => raised(py, error, fired),
+            Ok(value) => answer_from_result(&value, kind, fired),
+            Err(error) => answer_from_exception(py, error, fired),
         };
     }
     if was_cancelled
@@ -157,7 +167,7 @@ fn ended(py: Python<'_>, error: PyErr, was_cancelled: bool, kind: &Kind, fired: 
         fired.state().escaped = Some(error);
         return Failure::error("cancelled").into();
     }
-    raised(py, error, fired)
+    answer_from_exception(py, error, fired)
 }
 
 /// Arranges that the fire is woken when the coroutine can continue.
@@ -219,8 +229,8 @@ impl Drop for Coroutine {
 struct AsTask {
     steps: Py<PyAny>,
     task: Option<Py<PyAny>>,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
 }
 
 impl AsTask {
@@ -245,8 +255,8 @@ impl AsTask {
         }
         let result = task.call_method0("result");
         Ok(Poll::Ready(with_fired(&self.fired, |fired| match result {
-            Ok(value) => understood(&value, &self.kind, fired),
-            Err(error) => raised(py, error, fired),
+            Ok(value) => answer_from_result(&value, &self.kind, fired),
+            Err(error) => answer_from_exception(py, error, fired),
         })))
     }
 }
@@ -256,7 +266,7 @@ impl Future for AsTask {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
         let polled = Python::try_attach(|py| {
-            self.step(py, context).unwrap_or_else(|error| Poll::Ready(raised(py, error, None)))
+            self.step(py, context).unwrap_or_else(|error| Poll::Ready(answer_from_exception(py, error, None)))
         });
         polled.unwrap_or_else(|| Poll::Ready(interpreter_is_ending()))
     }

@@ -3,16 +3,17 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 
-use crosier::{Answer, BoxFuture, Call, Held, Kind};
+use crosier::{Answer, BoxFuture, Call, EventKind, HostPayload};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::answer::{interpreter_is_ending, raised, undelivered, understood};
+use super::answer::{answer_from_exception, answer_from_result, delivery_failure, interpreter_is_ending};
 use super::{Function, weak, with_fired};
+use crate::lock::lock;
 use crate::python::python;
 
 impl Function {
@@ -51,7 +52,7 @@ impl Function {
                 let cancel = start(py, job)?;
                 Ok(OnThread { slot: Arc::clone(&slot), context, cancel })
             };
-            submit().map_err(|error| undelivered(py, &error))
+            submit().map_err(|error| delivery_failure(py, &error))
         });
         match started {
             Some(Ok(running)) => Box::pin(running),
@@ -67,10 +68,6 @@ struct Slot {
     waker: Option<Waker>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// One call of a hook on a thread. The thread itself belongs to Python (`crosier._bridge`): no native frame is below
 /// the hook, so that the interpreter can drop the thread when it ends.
 #[pyclass(frozen, module = "crosier._native")]
@@ -81,8 +78,8 @@ pub struct Job {
     arguments: Py<PyTuple>,
     #[pyo3(get)]
     variables: Py<PyAny>,
-    kind: Kind,
-    fired: Option<Weak<dyn Held>>,
+    kind: EventKind,
+    fired: Option<Weak<dyn HostPayload>>,
     slot: Arc<Mutex<Slot>>,
 }
 
@@ -102,12 +99,12 @@ impl Job {
 #[pymethods]
 impl Job {
     fn done(&self, result: &Bound<'_, PyAny>) {
-        self.end(with_fired(&self.fired, |fired| understood(result, &self.kind, fired)));
+        self.end(with_fired(&self.fired, |fired| answer_from_result(result, &self.kind, fired)));
     }
 
     fn failed(&self, py: Python<'_>, exception: Bound<'_, PyBaseException>) {
         let error = PyErr::from_value(exception.into_any());
-        self.end(with_fired(&self.fired, |fired| raised(py, error, fired)));
+        self.end(with_fired(&self.fired, |fired| answer_from_exception(py, error, fired)));
     }
 }
 

@@ -9,14 +9,14 @@ use crosier::{ActionGate, Gates, PendingContext};
 
 use super::MAIN;
 use super::end::End;
-use super::parts::Parts;
+use super::session_context::SessionContext;
 use super::setup::AgentSetup;
 use crate::conversation::Message;
 use crate::session::{Record, SessionError, Transcript};
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ActorKind {
     Main,
     Subagent,
 }
@@ -24,9 +24,9 @@ pub(super) enum Kind {
 /// One agent.
 #[derive(Debug)]
 pub struct Actor {
-    pub(super) parts: Arc<Parts>,
+    pub(super) session_context: Arc<SessionContext>,
     pub(super) id: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ActorKind,
     pub(super) depth: usize,
     pub(super) setup: AgentSetup,
     pub(super) messages: Vec<Message>,
@@ -44,22 +44,22 @@ impl Actor {
     ///
     /// # Errors
     /// When its transcript cannot be opened.
-    pub fn main(parts: Arc<Parts>, messages: Vec<Message>) -> Result<Self, SessionError> {
-        let setup = AgentSetup::all(&parts, MAIN, "");
-        Ok(Self { messages, ..Self::new(parts, MAIN.to_owned(), Kind::Main, 0, setup)? })
+    pub fn main(session_context: Arc<SessionContext>, messages: Vec<Message>) -> Result<Self, SessionError> {
+        let setup = AgentSetup::all(&session_context, MAIN, "");
+        Ok(Self { messages, ..Self::new(session_context, MAIN.to_owned(), ActorKind::Main, 0, setup)? })
     }
 
     pub(super) fn new(
-        parts: Arc<Parts>,
+        session_context: Arc<SessionContext>,
         id: String,
-        kind: Kind,
+        kind: ActorKind,
         depth: usize,
         setup: AgentSetup,
     ) -> Result<Self, SessionError> {
-        let transcript = Transcript::open(parts.session.transcript_path(&id))?;
-        let compact_over = parts.settings.compact_over;
+        let transcript = Transcript::open(session_context.session.transcript_path(&id))?;
+        let compact_over = session_context.settings.compact_over;
         Ok(Self {
-            parts,
+            session_context,
             id,
             kind,
             depth,
@@ -90,7 +90,7 @@ impl Actor {
     pub(super) async fn start_session(&mut self, source: &str) {
         let started = SessionStart::new(source)
             .agent_type(self.setup.agent_type.clone())
-            .model(self.parts.model.name().to_owned());
+            .model(self.session_context.model.name().to_owned());
         self.fire(started).await;
     }
 
@@ -163,7 +163,7 @@ impl Actor {
 
     /// Enters another phase, if hooks allow it.
     pub(super) async fn enter_phase(&mut self, to: &'static str) {
-        if self.phase == to || self.kind == Kind::Subagent {
+        if self.phase == to || self.kind == ActorKind::Subagent {
             return;
         }
         let from = self.phase.to_owned();
@@ -171,7 +171,7 @@ impl Actor {
         let why = match self.fire(event).await.action_gate() {
             ActionGate::Go(_) => {
                 self.phase = to;
-                self.parts.change_view(|view| to.clone_into(&mut view.phase));
+                self.session_context.change_view(|view| to.clone_into(&mut view.phase));
                 self.fire(PostSessionPhase::new(from, to)).await;
                 return;
             }
@@ -184,7 +184,7 @@ impl Actor {
     /// What stops the loop, if anything does.
     pub(super) fn check(&mut self) -> Result<(), End> {
         match self.halted.take() {
-            _ if self.parts.interrupt.is_set() => Err(End::Interrupted),
+            _ if self.session_context.interrupt.is_set() => Err(End::Interrupted),
             Some(reason) => Err(End::Halted(reason)),
             None => Ok(()),
         }
@@ -193,8 +193,8 @@ impl Actor {
     /// Adds a message. It is written to the transcript first, because a hook may read that.
     pub(super) fn say(&mut self, message: Message) -> Result<(), SessionError> {
         self.transcript.push(&Record::Message { message: message.clone() })?;
-        if let Some(witness) = &self.parts.witness {
-            witness.said(&self.id, &message);
+        if let Some(listener) = &self.session_context.listener {
+            listener.on_message(&self.id, &message);
         }
         self.messages.push(message);
         Ok(())

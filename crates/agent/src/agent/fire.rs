@@ -6,17 +6,17 @@ use crosier::payload::{Notification, PreViewRender};
 use crosier::{Base, Decision, Event, Gates, Json, NoticeKind, Outcome, Payload};
 
 use super::actor::Actor;
-use super::witness::Fired;
+use super::listener::Fired;
 use crate::view::View;
 
 impl Actor {
     /// The base fields of every event of this agent.
     fn base(&self) -> Base {
         Base::default()
-            .session_id(self.parts.session.id().to_owned())
+            .session_id(self.session_context.session.id().to_owned())
             .transcript_path(self.transcript.path().display().to_string())
-            .cwd(self.parts.settings.workspace.display().to_string())
-            .permission_mode(self.parts.with_permissions(|now| now.mode.word().to_owned()))
+            .cwd(self.session_context.settings.workspace.display().to_string())
+            .permission_mode(self.session_context.with_permissions(|now| now.mode.word().to_owned()))
             .agent_id(self.id.clone())
     }
 
@@ -37,20 +37,20 @@ impl Actor {
             (did, outcome.by.as_ref().or(outcome.halt.as_ref().map(|halt| &halt.by)))
         {
             let line = format!("{} {did} by {by}", outcome.event.name);
-            self.parts.change_view(|view| view.decide(line));
+            self.session_context.change_view(|view| view.decide(line));
         }
         outcome
     }
 
     /// Asks the guards again about an event that was changed after it was fired.
     pub(super) async fn recheck<P: Payload>(&mut self, payload: P) -> Outcome {
-        self.parts.engine.recheck(payload.with_base(self.base())).await
+        self.session_context.engine.recheck(payload.with_base(self.base())).await
     }
 
     async fn fire_quietly<P: Payload>(&mut self, payload: P) -> Outcome {
         let event = Event::from(payload.with_base(self.base()));
         let started = Instant::now();
-        let outcome = self.parts.engine.fire(&event).await;
+        let outcome = self.session_context.engine.fire(&event).await;
         let took = started.elapsed();
         self.pending.collect(&outcome);
         if let Some(halt) = &outcome.halt {
@@ -59,10 +59,10 @@ impl Actor {
         for notice in outcome.notices.iter().filter(|notice| notice.kind == NoticeKind::Log) {
             tracing::info!(hook = %notice.hook, level = %notice.level, "{}", notice.text);
         }
-        if let Some(witness) = &self.parts.witness {
+        if let Some(listener) = &self.session_context.listener {
             let input = event.wire().ok().and_then(|wire| Json::parse(wire).ok()).unwrap_or_default();
             let (agent_id, outcome) = (self.id.clone(), outcome.clone());
-            witness.fired(&Fired { agent_id, event: event.name(), input, outcome, took });
+            listener.on_fire(&Fired { agent_id, event: event.name(), input, outcome, took });
         }
         outcome
     }
@@ -81,12 +81,12 @@ impl Actor {
 
     /// Adds a line to the screen and draws it; hooks can change what is drawn.
     pub(super) async fn show(&mut self, line: String) {
-        let view = self.parts.change_view(|view| view.add(line));
+        let view = self.session_context.change_view(|view| view.add(line));
         let outcome = self.fire_quietly(PreViewRender::new(view.to_json())).await;
         let drawn = match outcome.action_gate() {
             crosier::ActionGate::Go(Some(changed)) => View::from_json(&changed).unwrap_or(view),
             _ => view,
         };
-        self.parts.draw(&drawn);
+        self.session_context.draw(&drawn);
     }
 }

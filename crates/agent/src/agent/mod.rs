@@ -17,25 +17,25 @@ mod end;
 mod events;
 mod fire;
 mod interrupt;
-mod parts;
+mod listener;
 mod permit;
 mod person;
+mod session_context;
 mod setup;
 mod spawn;
 mod team;
 mod tools;
 mod turn;
-mod witness;
 mod write;
 
 pub use actor::Actor;
 pub use end::End;
 pub use events::EVENTS;
 pub use interrupt::Interrupt;
-pub use parts::{AgentHooks, Parts, Settings};
+pub use listener::{FireRecorder, Fired, SessionListener};
 pub use person::{Person, Question};
+pub use session_context::{AgentHooks, SessionContext, Settings};
 pub use team::{Member, Task, TaskEnd, TeamEnd};
-pub use witness::{Fired, Recording, Witness};
 
 /// The id of the main agent.
 pub const MAIN: &str = "main";

@@ -9,13 +9,13 @@ use super::actor::Actor;
 use super::end::End;
 use super::person::Question;
 use super::tools::{Prepared, Ready};
-use crate::permission::{HookSays, PermissionMode, Ruling};
+use crate::permission::{HookDecision, PermissionMode, Ruling};
 use crate::tool::{Risk, Tool};
 
 impl Actor {
-    pub(super) fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookSays) -> Ruling {
-        let folder = &self.parts.settings.workspace;
-        self.parts.with_permissions(|now| now.rule(name, risk, input, folder, hook))
+    pub(super) fn rule(&self, name: &str, risk: Risk, input: &Json, hook: &HookDecision) -> Ruling {
+        let folder = &self.session_context.settings.workspace;
+        self.session_context.with_permissions(|now| now.rule(name, risk, input, folder, hook))
     }
 
     /// The last layer: hooks on the request, then a person.
@@ -39,7 +39,7 @@ impl Actor {
             PermissionGate::Allow { input: new, permissions } => {
                 if let Some(updates) = permissions {
                     self.note("permissions", updates.text()).await;
-                    for problem in self.parts.learn(&updates) {
+                    for problem in self.session_context.learn(&updates) {
                         self.note("ignored", &problem).await;
                     }
                 }
@@ -61,12 +61,12 @@ impl Actor {
             }
         }
         // A changed input is checked against the rules again: a hook's allow never beats a deny rule.
-        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookSays::Allow) {
+        if let Ruling::Deny(reason) = self.rule(name, tool.risk(), &input, &HookDecision::Allow) {
             return refused(reason);
         }
         if must_ask {
-            let is_silent = self.parts.with_permissions(|now| now.mode == PermissionMode::DontAsk);
-            let person = self.parts.person.clone().filter(|_| !is_silent);
+            let is_silent = self.session_context.with_permissions(|now| now.mode == PermissionMode::DontAsk);
+            let person = self.session_context.person.clone().filter(|_| !is_silent);
             let Some(person) = person else {
                 let reason = format!("{why}, and there is nobody to ask");
                 self.note("denied", &format!("{name}: {reason}")).await;
@@ -80,7 +80,7 @@ impl Actor {
                 input: input.text().to_owned(),
                 why,
             };
-            let interrupt = self.parts.interrupt.clone();
+            let interrupt = self.session_context.interrupt.clone();
             let allowed = tokio::select! {
                 biased;
                 () = interrupt.wait() => return Err(End::Interrupted),

@@ -6,7 +6,7 @@ use crosier::Json;
 use crosier::protocol::json;
 use crosier::protocol::ordered::{Map, Value};
 
-use super::parts::Parts;
+use super::session_context::SessionContext;
 use crate::tool::{Tool, ToolSpec};
 
 /// What one agent works with.
@@ -27,13 +27,13 @@ impl std::fmt::Debug for AgentSetup {
 
 impl AgentSetup {
     /// Everything that the session has.
-    pub(super) fn all(parts: &Parts, agent_type: &str, prompt: &str) -> Self {
+    pub(super) fn all(session_context: &SessionContext, agent_type: &str, prompt: &str) -> Self {
         Self {
             prompt: prompt.to_owned(),
             agent_type: agent_type.to_owned(),
-            system_prompt: parts.settings.system_prompt.clone(),
-            max_turns: parts.settings.max_turns,
-            tools: parts.tools.clone(),
+            system_prompt: session_context.settings.system_prompt.clone(),
+            max_turns: session_context.settings.max_turns,
+            tools: session_context.tools.clone(),
         }
     }
 

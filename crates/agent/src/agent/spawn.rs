@@ -6,9 +6,9 @@ use crosier::payload::{PostAgentComplete, PreAgentSpawn, SubagentStart, Subagent
 use crosier::protocol::json;
 use crosier::{ActionGate, Gates, Json, ScopeHandle};
 
-use super::actor::{Actor, Kind};
+use super::actor::{Actor, ActorKind};
 use super::end::End;
-use super::parts::Parts;
+use super::session_context::SessionContext;
 use super::setup::AgentSetup;
 use crate::conversation::{Message, Role};
 use crate::tool::{Task, ToolError};
@@ -44,10 +44,10 @@ impl Actor {
         if self.depth >= MAX_DEPTH {
             return Err(ToolError::new(format!("subagents are at most {MAX_DEPTH} deep")));
         }
-        let agent_id = format!("{agent_type}-{}", self.parts.next_agent());
-        let setup = AgentSetup::all(&self.parts, &agent_type, &prompt);
+        let agent_id = format!("{agent_type}-{}", self.session_context.next_agent());
+        let setup = AgentSetup::all(&self.session_context, &agent_type, &prompt);
         let setup = self.may_spawn(&agent_id, setup).await?;
-        Subagent::start(&self.parts, agent_id, self.depth + 1, setup).await
+        Subagent::start(&self.session_context, agent_id, self.depth + 1, setup).await
     }
 
     /// Fires PreAgentSpawn: whether such an agent may be created, and with which configuration.
@@ -94,14 +94,14 @@ impl Actor {
 impl Subagent {
     /// Registers its scope and fires SubagentStart.
     pub(super) async fn start(
-        parts: &Arc<Parts>,
+        session_context: &Arc<SessionContext>,
         id: String,
         depth: usize,
         setup: AgentSetup,
     ) -> Result<Self, ToolError> {
-        let scope = parts.engine.enter(parts.scope(&id, &setup.agent_type));
+        let scope = session_context.engine.enter(session_context.scope(&id, &setup.agent_type));
         let scope = scope.map_err(|error| ToolError::new(error.to_string()))?;
-        let actor = Actor::new(Arc::clone(parts), id, Kind::Subagent, depth, setup);
+        let actor = Actor::new(Arc::clone(session_context), id, ActorKind::Subagent, depth, setup);
         let mut actor = actor.map_err(|error| ToolError::new(error.to_string()))?;
         let (agent_id, agent_type) = (actor.id.clone(), actor.setup.agent_type.clone());
         actor.fire(SubagentStart::new(agent_id, agent_type)).await;

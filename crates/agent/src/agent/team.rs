@@ -54,7 +54,7 @@ pub struct TaskEnd {
 pub struct TeamEnd {
     /// The tasks that were worked on, in the order in which they ended.
     pub tasks: Vec<TaskEnd>,
-    /// The tasks that were left when no member could work any more.
+    /// The tasks that were left when the last member had to stop.
     pub open: Vec<Task>,
     /// Members that could not join, and why.
     pub absent: Vec<(String, String)>,
@@ -119,9 +119,10 @@ impl Actor {
     }
 
     async fn join_team(&mut self, member: &Member) -> Result<Subagent, String> {
-        let setup = AgentSetup::all(&self.parts, &member.agent_type, "");
+        let setup = AgentSetup::all(&self.session_context, &member.agent_type, "");
         let setup = self.may_spawn(&member.name, setup).await.map_err(|error| error.message)?;
-        let started = Subagent::start(&self.parts, member.name.clone(), self.depth + 1, setup).await;
+        let started =
+            Subagent::start(&self.session_context, member.name.clone(), self.depth + 1, setup).await;
         started.map_err(|error| error.message)
     }
 }
@@ -151,7 +152,7 @@ async fn work(mut teammate: Subagent, team: &str, board: Shared<'_>) -> Actor {
                 teammate.work(&refusal.reason).await;
             }
             WorkGate::KeepWorking(refusal) => {
-                let text = format!("{} wanted {} to keep working too often", refusal.by, teammate.actor.id);
+                let text = format!("{} kept {} working too many times", refusal.by, teammate.actor.id);
                 teammate.actor.note("stopped", &text).await;
                 break End::Done;
             }
@@ -204,6 +205,6 @@ async fn do_task(teammate: &mut Subagent, team: &str, mut open: Open, board: Sha
 /// Shows the list after it has changed.
 async fn show_board(teammate: &mut Subagent, board: Shared<'_>, line: &str) {
     let lines = lock(board).lines();
-    teammate.actor.parts.change_view(|view| view.tasks = lines);
+    teammate.actor.session_context.change_view(|view| view.tasks = lines);
     teammate.actor.show(line.to_owned()).await;
 }

@@ -8,7 +8,7 @@ use crosier::{Gates, Json, OutputGate, ResultGate, Strategy, ToolGate};
 use super::actor::Actor;
 use super::end::End;
 use crate::conversation::{Block, Message, Role};
-use crate::permission::{HookSays, Ruling};
+use crate::permission::{HookDecision, Ruling};
 use crate::tool::{Risk, Task, Tool, ToolContext, ToolError};
 
 /// Replaces an output that a hook hides.
@@ -32,7 +32,7 @@ impl Call {
 
     /// The result of a call that was not run: a model's service requires a result for every call.
     fn not_run(self) -> Block {
-        let content = "not run: the loop stopped first".to_owned();
+        let content = "not run: the agent stopped first".to_owned();
         Block::ToolResult { tool_use_id: self.id, content, is_error: true }
     }
 }
@@ -132,10 +132,10 @@ impl Actor {
                 return Ok(Prepared::Refused { id, reason: refusal.reason.to_string() });
             }
             ToolGate::Ask { reason, input: new } => {
-                (HookSays::Ask(reason.map(|r| r.to_string())), new.unwrap_or(input))
+                (HookDecision::Ask(reason.map(|r| r.to_string())), new.unwrap_or(input))
             }
-            ToolGate::Allow(new) => (HookSays::Allow, new.unwrap_or(input)),
-            ToolGate::Proceed(new) => (HookSays::Nothing, new.unwrap_or(input)),
+            ToolGate::Allow(new) => (HookDecision::Allow, new.unwrap_or(input)),
+            ToolGate::Proceed(new) => (HookDecision::Nothing, new.unwrap_or(input)),
         };
         match self.rule(&name, tool.risk(), &input, &hook) {
             Ruling::Allow => Ok(Prepared::Ready(Ready { id, tool, input })),
@@ -161,8 +161,9 @@ impl Actor {
         let ran = match concurrency {
             Some(Concurrency::Subagents) => self.run_subagents(&ready).await,
             Some(Concurrency::Readers) => {
-                let parts = Arc::clone(&self.parts);
-                futures_util::future::join_all(ready.iter().map(|ready| run_tool(&parts, ready))).await
+                let session_context = Arc::clone(&self.session_context);
+                futures_util::future::join_all(ready.iter().map(|ready| run_tool(&session_context, ready)))
+                    .await
             }
             None => {
                 let mut ran = Vec::with_capacity(ready.len());
@@ -203,11 +204,11 @@ impl Actor {
     }
 
     async fn run_one(&mut self, ready: &Ready) -> Ran {
-        let context = context(&self.parts);
+        let context = context(&self.session_context);
         match ready.tool.write(&ready.input, &context) {
             Some(Ok(write)) => self.write_file(write).await,
             Some(Err(error)) => Err(error),
-            None => run_tool(&self.parts, ready).await,
+            None => run_tool(&self.session_context, ready).await,
         }
     }
 
@@ -248,7 +249,7 @@ impl Actor {
                 self.show(format!("{name} failed: {}", first_line(&error.message))).await;
                 let event = PostToolUseFailure::new(name, input, error.message.as_str())
                     .tool_use_id(id.clone())
-                    .is_interrupt(self.parts.interrupt.is_set().then_some(true));
+                    .is_interrupt(self.session_context.interrupt.is_set().then_some(true));
                 (format!("Error: {}", error.message), self.fire(event).await.result_gate())
             }
         };
@@ -275,16 +276,16 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn context(parts: &super::Parts) -> ToolContext {
-    ToolContext::new(parts.settings.workspace.clone(), parts.settings.tool_timeout)
+fn context(session_context: &super::SessionContext) -> ToolContext {
+    ToolContext::new(session_context.settings.workspace.clone(), session_context.settings.tool_timeout)
 }
 
 /// Runs a tool until it is done, times out or is interrupted.
-async fn run_tool(parts: &super::Parts, ready: &Ready) -> Ran {
-    let context = context(parts);
+async fn run_tool(session_context: &super::SessionContext, ready: &Ready) -> Ran {
+    let context = context(session_context);
     tokio::select! {
         biased;
-        () = parts.interrupt.wait() => Err(ToolError::new("a person interrupted it")),
+        () = session_context.interrupt.wait() => Err(ToolError::new("a person interrupted it")),
         ran = tokio::time::timeout(context.timeout, ready.tool.run(&ready.input, &context)) => {
             ran.unwrap_or_else(|_| Err(ToolError::new(format!("it did not finish within {:?}", context.timeout))))
         }

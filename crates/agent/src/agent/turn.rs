@@ -3,7 +3,7 @@
 use crosier::payload::{PostMessage, PreMessage, Stop};
 use crosier::{ActionGate, Gates, Outcome, OutputGate, StopGate};
 
-use super::actor::{Actor, Kind};
+use super::actor::{Actor, ActorKind};
 use super::end::End;
 use super::tools::Call;
 use crate::conversation::{Block, Message, Role};
@@ -41,7 +41,7 @@ impl Actor {
 
     /// One call of the model, with its events.
     async fn turn(&mut self) -> Result<Turn, End> {
-        let model = self.parts.model.name().to_owned();
+        let model = self.session_context.model.name().to_owned();
         let outcome = self.fire(PreMessage::new(self.newest()).model(model.clone())).await;
         match outcome.prompt_gate() {
             ActionGate::Halt(halt) => return Err(End::Halted(halt.reason)),
@@ -81,13 +81,14 @@ impl Actor {
 
     /// Asks the model about a conversation.
     pub(super) async fn ask_about(&self, system: &str, messages: &[Message]) -> Result<Turn, End> {
-        let (parts, tools) = (&self.parts, self.setup.specs());
-        let request = ModelRequest { system, messages, tools: &tools, max_tokens: parts.settings.max_tokens };
+        let (session_context, tools) = (&self.session_context, self.setup.specs());
+        let request =
+            ModelRequest { system, messages, tools: &tools, max_tokens: session_context.settings.max_tokens };
         let mut ignore = |_: &str| {};
         tokio::select! {
             biased;
-            () = parts.interrupt.wait() => Err(End::Interrupted),
-            turn = parts.model.turn(request, &mut ignore) => turn.map_err(|error| End::Failed(error.to_string())),
+            () = session_context.interrupt.wait() => Err(End::Interrupted),
+            turn = session_context.model.turn(request, &mut ignore) => turn.map_err(|error| End::Failed(error.to_string())),
         }
     }
 
@@ -99,12 +100,12 @@ impl Actor {
     /// What the model has not seen yet: text and tool results.
     pub(super) fn newest(&self) -> String {
         let blocks = self.messages.iter().skip(self.unseen()).flat_map(|message| &message.content);
-        let parts = blocks.filter_map(|block| match block {
+        let session_context = blocks.filter_map(|block| match block {
             Block::Text { text } => Some(text.as_str()),
             Block::ToolResult { content, .. } => Some(content.as_str()),
             Block::ToolUse { .. } => None,
         });
-        parts.collect::<Vec<_>>().join("\n")
+        session_context.collect::<Vec<_>>().join("\n")
     }
 
     /// Replaces what the model has not seen yet by a hook's text. The first block contains it; tool results
@@ -155,18 +156,21 @@ impl Actor {
     /// Called when the model wants to stop. Returns `None` when a hook makes it continue.
     async fn stop(&mut self) -> Result<Option<End>, End> {
         let outcome: Outcome = match self.kind {
-            Kind::Main => {
+            ActorKind::Main => {
                 let stop_hook_active = self.resumes > 0;
                 self.fire(Stop::new().stop_hook_active(stop_hook_active)).await
             }
-            Kind::Subagent => self.fire_stop().await,
+            ActorKind::Subagent => self.fire_stop().await,
         };
         match outcome.stop_gate() {
             StopGate::Halt(halt) => Err(End::Halted(halt.reason)),
             StopGate::Stop => Ok(Some(End::Done)),
             StopGate::Resume(resume) if self.resumes >= MAX_RESUMES => {
-                self.note("stopped", &format!("{} wanted to go on after {MAX_RESUMES} resumes", resume.by))
-                    .await;
+                self.note(
+                    "stopped",
+                    &format!("{} wanted to continue after {MAX_RESUMES} resumes", resume.by),
+                )
+                .await;
                 Ok(Some(End::Done))
             }
             StopGate::Resume(resume) => {

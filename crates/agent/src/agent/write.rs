@@ -24,7 +24,7 @@ impl Actor {
                 new.plain().into_owned()
             }
         };
-        let commit = match self.parts.history.clone() {
+        let commit = match self.session_context.history.clone() {
             None => self.put(&path, content).await.map(|()| None)?,
             Some(history) => {
                 let message = format!("{} wrote {path}", self.id);
@@ -48,7 +48,7 @@ impl Actor {
 
     /// Writes a file without a history.
     async fn put(&self, path: &str, content: String) -> Result<(), ToolError> {
-        let (root, path) = (self.parts.settings.workspace.clone(), path.to_owned());
+        let (root, path) = (self.session_context.settings.workspace.clone(), path.to_owned());
         let write = move || Workspace::open(&root)?.write(&path, content.as_bytes());
         match tokio::task::spawn_blocking(write).await {
             Ok(written) => Ok(written?),

@@ -62,7 +62,7 @@ pub enum HistoryError {
     },
     /// `git` took too long and was killed.
     #[error("git {command} did not finish within {after:?}")]
-    Late {
+    TimedOut {
         /// The command.
         command: &'static str,
         /// The time limit.

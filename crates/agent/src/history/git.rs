@@ -51,19 +51,19 @@ pub(super) struct GitCall<'a> {
 
 impl Git {
     /// Calls git. A failure of git is not an error here.
-    pub(super) async fn run(&self, order: GitCall<'_>) -> Result<GitOutput, HistoryError> {
-        let late = HistoryError::Late { command: order.command, after: TIME_LIMIT };
-        tokio::time::timeout(TIME_LIMIT, self.run_process(order)).await.unwrap_or(Err(late))
+    pub(super) async fn run(&self, call: GitCall<'_>) -> Result<GitOutput, HistoryError> {
+        let late = HistoryError::TimedOut { command: call.command, after: TIME_LIMIT };
+        tokio::time::timeout(TIME_LIMIT, self.run_process(call)).await.unwrap_or(Err(late))
     }
 
     /// Calls git; a failure of git is an error.
-    pub(super) async fn succeed(&self, order: GitCall<'_>) -> Result<Vec<u8>, HistoryError> {
-        let command = order.command;
-        let ran = self.run(order).await?;
+    pub(super) async fn succeed(&self, call: GitCall<'_>) -> Result<Vec<u8>, HistoryError> {
+        let command = call.command;
+        let ran = self.run(call).await?;
         if ran.success { Ok(ran.stdout) } else { Err(HistoryError::Git { command, why: ran.stderr }) }
     }
 
-    fn command(&self, order: &GitCall<'_>) -> Command {
+    fn command(&self, call: &GitCall<'_>) -> Command {
         let mut command = Command::new(&self.program);
         command
             .env_clear()
@@ -80,9 +80,9 @@ impl Git {
             .env("GIT_LITERAL_PATHSPECS", "1")
             .env("LC_ALL", "C")
             .args(["-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "core.quotePath=false"])
-            .args(order.settings)
-            .arg(order.command)
-            .args(order.args)
+            .args(call.settings)
+            .arg(call.command)
+            .args(call.args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -95,19 +95,19 @@ impl Git {
         command
     }
 
-    async fn run_process(&self, order: GitCall<'_>) -> Result<GitOutput, HistoryError> {
-        let failed = |why: std::io::Error| HistoryError::Git { command: order.command, why: why.to_string() };
-        let mut group = Group::start(&mut self.command(&order))
+    async fn run_process(&self, call: GitCall<'_>) -> Result<GitOutput, HistoryError> {
+        let failed = |why: std::io::Error| HistoryError::Git { command: call.command, why: why.to_string() };
+        let mut group = Group::start(&mut self.command(&call))
             .map_err(|why| HistoryError::NoGit { program: self.program.clone(), why: why.to_string() })?;
         let child = group.child();
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let feed = async {
             if let Some(mut stdin) = stdin {
                 // git may exit before it has read everything; its stderr says why.
-                let _ = stdin.write_all(order.input).await;
+                let _ = stdin.write_all(call.input).await;
             }
         };
-        let ((), stdout, stderr) = tokio::join!(feed, read(stdout, order.limit), read(stderr, STDERR_LIMIT));
+        let ((), stdout, stderr) = tokio::join!(feed, read(stdout, call.limit), read(stderr, STDERR_LIMIT));
         let (stdout, stderr) = (stdout.map_err(failed)?, stderr.map_err(failed)?);
         let status = group.wait().await.map_err(failed)?;
         Ok(GitOutput {

@@ -40,13 +40,13 @@ pub enum McpError {
     },
     /// It took too long.
     #[error("it did not answer within {after:?}")]
-    Late {
+    TimedOut {
         /// The time limit.
         after: Duration,
     },
     /// Its answer cannot be understood.
     #[error("its answer cannot be understood: {detail}")]
-    Garbled {
+    InvalidResponse {
         /// What is wrong with it.
         detail: String,
     },

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::config::Handshake;
 use super::connection::{Connection, Connector, McpError, McpFuture, RemoteTool, Reply};
-use super::sdk::{self, Opening, Openings, Session};
+use super::sdk::{self, HandshakeKind, Handshakes, Session};
 use crate::http;
 
 /// How long to wait for the connection.
@@ -24,7 +24,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct HttpConnector {
     client: reqwest::Client,
     config: StreamableHttpClientTransportConfig,
-    openings: Openings,
+    handshakes: Handshakes,
 }
 
 impl HttpConnector {
@@ -39,19 +39,20 @@ impl HttpConnector {
             named.insert(key, value);
         }
         let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(named);
-        Ok(Self { client: http::build(client)?, config, openings: Openings::new(handshake) })
+        Ok(Self { client: http::build(client)?, config, handshakes: Handshakes::new(handshake) })
     }
 
-    async fn open(&self, opening: Opening) -> Result<HttpConnection, McpError> {
+    async fn open(&self, handshake_kind: HandshakeKind) -> Result<HttpConnection, McpError> {
         let transport = StreamableHttpClientTransport::with_client(self.client.clone(), self.config.clone());
-        sdk::open(transport, opening).await.map(|session| HttpConnection { session })
+        sdk::open(transport, handshake_kind).await.map(|session| HttpConnection { session })
     }
 }
 
 impl Connector for HttpConnector {
     fn connect(&self) -> McpFuture<'_, Arc<dyn Connection>> {
         Box::pin(async move {
-            let connection = self.openings.first_that_works(|opening| self.open(opening)).await?;
+            let connection =
+                self.handshakes.first_that_works(|handshake_kind| self.open(handshake_kind)).await?;
             Ok(Arc::new(connection) as Arc<dyn Connection>)
         })
     }

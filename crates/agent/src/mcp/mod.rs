@@ -8,9 +8,9 @@
 //! the host did not provide, a process that outlives its connection.
 
 mod config;
+mod config_file;
 mod connection;
 mod http;
-mod lower;
 mod sdk;
 mod server;
 mod servers;
@@ -18,7 +18,7 @@ mod stdio;
 mod tool;
 
 pub use config::{Handshake, McpServerConfig, McpTransport, Trust};
+pub use config_file::{McpConfigError, read_config};
 pub use connection::McpError;
-pub use lower::{McpConfigError, read_config};
 pub use servers::{McpFailure, McpHost, McpServers};
 pub use tool::{McpTool, tool_name};

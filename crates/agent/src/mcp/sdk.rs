@@ -27,33 +27,36 @@ pub(super) type Session = RunningService<RoleClient, ClientConfig>;
 
 /// The two kinds of handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum HandshakeKind {
     Initialize,
     Discover,
 }
 
 /// Which handshakes to try, and which one worked.
 #[derive(Debug)]
-pub(super) struct Openings {
+pub(super) struct Handshakes {
     handshake: Handshake,
     worked: AtomicU8,
 }
 
-impl Openings {
+impl Handshakes {
     pub(super) fn new(handshake: Handshake) -> Self {
         Self { handshake, worked: AtomicU8::new(0) }
     }
 
     /// Tries them in order. When none works, returns the error of the first.
-    pub(super) async fn first_that_works<C, F>(&self, open: impl Fn(Opening) -> F) -> Result<C, McpError>
+    pub(super) async fn first_that_works<C, F>(
+        &self,
+        open: impl Fn(HandshakeKind) -> F,
+    ) -> Result<C, McpError>
     where
         F: Future<Output = Result<C, McpError>>,
     {
         let mut first = None;
-        for &opening in self.to_try() {
-            match open(opening).await {
+        for &handshake_kind in self.to_try() {
+            match open(handshake_kind).await {
                 Ok(connection) => {
-                    self.remember(opening);
+                    self.remember(handshake_kind);
                     return Ok(connection);
                 }
                 Err(error) => first = first.or(Some(error)),
@@ -62,31 +65,31 @@ impl Openings {
         Err(first.unwrap_or_else(|| McpError::Unreachable { detail: "nothing was tried".to_owned() }))
     }
 
-    fn to_try(&self) -> &'static [Opening] {
+    fn to_try(&self) -> &'static [HandshakeKind] {
         match (self.handshake, self.worked.load(Ordering::Relaxed)) {
-            (Handshake::Initialize, _) | (Handshake::Auto, 1) => &[Opening::Initialize],
-            (Handshake::Discover, _) | (Handshake::Auto, 2) => &[Opening::Discover],
-            (Handshake::Auto, _) => &[Opening::Initialize, Opening::Discover],
+            (Handshake::Initialize, _) | (Handshake::Auto, 1) => &[HandshakeKind::Initialize],
+            (Handshake::Discover, _) | (Handshake::Auto, 2) => &[HandshakeKind::Discover],
+            (Handshake::Auto, _) => &[HandshakeKind::Initialize, HandshakeKind::Discover],
         }
     }
 
-    fn remember(&self, opening: Opening) {
-        let worked = match opening {
-            Opening::Initialize => 1,
-            Opening::Discover => 2,
+    fn remember(&self, handshake_kind: HandshakeKind) {
+        let worked = match handshake_kind {
+            HandshakeKind::Initialize => 1,
+            HandshakeKind::Discover => 2,
         };
         self.worked.store(worked, Ordering::Relaxed);
     }
 }
 
 /// Opens a session.
-pub(super) async fn open<T>(transport: T, opening: Opening) -> Result<Session, McpError>
+pub(super) async fn open<T>(transport: T, handshake_kind: HandshakeKind) -> Result<Session, McpError>
 where
     T: Transport<RoleClient> + Send + 'static,
 {
-    let lifecycle = match opening {
-        Opening::Initialize => ClientLifecycleMode::Initialize,
-        Opening::Discover => {
+    let lifecycle = match handshake_kind {
+        HandshakeKind::Initialize => ClientLifecycleMode::Initialize,
+        HandshakeKind::Discover => {
             ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
         }
     };
@@ -114,7 +117,7 @@ pub(super) async fn tools(session: &Session) -> Result<Vec<RemoteTool>, McpError
             return Ok(tools);
         }
     }
-    Err(McpError::Garbled { detail: format!("its list of tools has more than {MAX_PAGES} pages") })
+    Err(McpError::InvalidResponse { detail: format!("its list of tools has more than {MAX_PAGES} pages") })
 }
 
 fn remote(tool: Tool) -> RemoteTool {
@@ -173,7 +176,7 @@ fn failed(error: ServiceError) -> McpError {
     match error {
         ServiceError::McpError(error) => McpError::Refused { message: brief(&error.message) },
         ServiceError::UnexpectedResponse => {
-            McpError::Garbled { detail: "its answer does not fit the request".to_owned() }
+            McpError::InvalidResponse { detail: "its answer does not fit the request".to_owned() }
         }
         ServiceError::TransportSend(error) => {
             let detail = brief(&error.error.to_string());

@@ -99,5 +99,5 @@ impl Server {
 }
 
 async fn in_time<T>(limit: Duration, work: impl Future<Output = Result<T, McpError>>) -> Result<T, McpError> {
-    timeout(limit, work).await.unwrap_or(Err(McpError::Late { after: limit }))
+    timeout(limit, work).await.unwrap_or(Err(McpError::TimedOut { after: limit }))
 }

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::config::{McpServerConfig, McpTransport};
 use super::connection::{Connection, Connector, McpError, McpFuture, RemoteTool, Reply};
-use super::sdk::{self, Opening, Openings, Session};
+use super::sdk::{self, HandshakeKind, Handshakes, Session};
 use super::servers::McpHost;
 use crate::tool::group::Group;
 
@@ -32,7 +32,7 @@ pub(super) struct StdioConnector {
     args: Vec<String>,
     environment: Vec<(OsString, OsString)>,
     cwd: PathBuf,
-    openings: Openings,
+    handshakes: Handshakes,
 }
 
 impl StdioConnector {
@@ -46,10 +46,10 @@ impl StdioConnector {
         let mut environment = host.environment.clone();
         environment.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
         let cwd = cwd.map_or_else(|| host.workspace.clone(), |cwd| host.workspace.join(cwd));
-        Self { command, args, environment, cwd, openings: Openings::new(config.handshake) }
+        Self { command, args, environment, cwd, handshakes: Handshakes::new(config.handshake) }
     }
 
-    async fn start(&self, opening: Opening) -> Result<StdioConnection, McpError> {
+    async fn start(&self, handshake_kind: HandshakeKind) -> Result<StdioConnection, McpError> {
         let mut command = Command::new(&self.command);
         command
             .args(&self.args)
@@ -68,10 +68,10 @@ impl StdioConnector {
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(unreachable("its pipes are missing".to_owned()));
         };
-        let complaints = StderrTail::listen(stderr);
-        match sdk::open(AsyncRwTransport::new(stdout, stdin), opening).await {
-            Ok(session) => Ok(StdioConnection { session, group: Mutex::new(Some(group)), complaints }),
-            Err(error) => Err(explain(error, &group, &complaints).await),
+        let stderr_tail = StderrTail::listen(stderr);
+        match sdk::open(AsyncRwTransport::new(stdout, stdin), handshake_kind).await {
+            Ok(session) => Ok(StdioConnection { session, group: Mutex::new(Some(group)), stderr_tail }),
+            Err(error) => Err(explain(error, &group, &stderr_tail).await),
         }
     }
 }
@@ -79,7 +79,8 @@ impl StdioConnector {
 impl Connector for StdioConnector {
     fn connect(&self) -> McpFuture<'_, Arc<dyn Connection>> {
         Box::pin(async move {
-            let connection = self.openings.first_that_works(|opening| self.start(opening)).await?;
+            let connection =
+                self.handshakes.first_that_works(|handshake_kind| self.start(handshake_kind)).await?;
             Ok(Arc::new(connection) as Arc<dyn Connection>)
         })
     }
@@ -89,7 +90,7 @@ struct StdioConnection {
     session: Session,
     /// `None` when it was closed.
     group: Mutex<Option<Group>>,
-    complaints: StderrTail,
+    stderr_tail: StderrTail,
 }
 
 impl StdioConnection {
@@ -97,9 +98,9 @@ impl StdioConnection {
         self.group.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn with_complaints(&self, error: McpError) -> McpError {
+    async fn with_stderr(&self, error: McpError) -> McpError {
         match error {
-            McpError::Lost { detail } => McpError::Lost { detail: self.complaints.after(detail).await },
+            McpError::Lost { detail } => McpError::Lost { detail: self.stderr_tail.after(detail).await },
             other => other,
         }
     }
@@ -109,7 +110,7 @@ impl Connection for StdioConnection {
     fn tools(&self) -> McpFuture<'_, Vec<RemoteTool>> {
         Box::pin(async move {
             match sdk::tools(&self.session).await {
-                Err(error) => Err(self.with_complaints(error).await),
+                Err(error) => Err(self.with_stderr(error).await),
                 listed => listed,
             }
         })
@@ -118,7 +119,7 @@ impl Connection for StdioConnection {
     fn call<'a>(&'a self, tool: &'a str, arguments: Map<String, Value>) -> McpFuture<'a, Reply> {
         Box::pin(async move {
             match sdk::call(&self.session, tool, arguments).await {
-                Err(error) => Err(self.with_complaints(error).await),
+                Err(error) => Err(self.with_stderr(error).await),
                 replied => replied,
             }
         })
@@ -188,8 +189,8 @@ impl Drop for StderrTail {
 }
 
 /// Adds details to the error of a server whose handshake failed.
-async fn explain(error: McpError, group: &Group, complaints: &StderrTail) -> McpError {
+async fn explain(error: McpError, group: &Group, stderr_tail: &StderrTail) -> McpError {
     let McpError::Unreachable { detail } = error else { return error };
     let ended = if group.exits_within(NOTICE).await { " (the process has ended)" } else { "" };
-    McpError::Unreachable { detail: complaints.after(format!("{detail}{ended}")).await }
+    McpError::Unreachable { detail: stderr_tail.after(format!("{detail}{ended}")).await }
 }

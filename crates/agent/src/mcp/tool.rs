@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::config::Trust;
 use super::connection::{RemoteTool, Reply};
 use super::server::Server;
-use crate::tool::output::Kept;
+use crate::tool::output::BoundedOutput;
 use crate::tool::{Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// Model services accept names up to this length.
@@ -31,7 +31,7 @@ pub struct McpTool {
 impl McpTool {
     pub(super) fn new(server: &Arc<Server>, tool: RemoteTool, name: String, trust: Trust) -> Self {
         let read_only = tool.read_only_hint && trust == Trust::ReadOnlyHints;
-        let mut description = Kept::new(DESCRIPTION_LIMIT);
+        let mut description = BoundedOutput::new(DESCRIPTION_LIMIT);
         description.take(tool.description.as_bytes());
         Self {
             server: Arc::clone(server),
@@ -130,7 +130,7 @@ fn cut(text: String) -> String {
     if text.len() <= TEXT_LIMIT {
         return text;
     }
-    let mut kept = Kept::new(TEXT_LIMIT);
+    let mut kept = BoundedOutput::new(TEXT_LIMIT);
     kept.take(text.as_bytes());
     kept.into_text()
 }

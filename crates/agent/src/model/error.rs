@@ -68,13 +68,13 @@ pub enum ModelError {
     },
     /// The answer ended before it was complete. It is not retried: part of it may have been shown.
     #[error("the model's answer was cut off: {why}")]
-    BrokenOff {
+    Interrupted {
         /// What went wrong.
         why: String,
     },
     /// The service reported an error in the middle of an answer.
     #[error("the model's service reported an error while answering ({kind}): {message}")]
-    GaveUp {
+    ServiceError {
         /// The service's word for it.
         kind: String,
         /// Its message.
@@ -82,7 +82,7 @@ pub enum ModelError {
     },
     /// The answer cannot be understood.
     #[error("the model's answer cannot be understood: {detail}")]
-    Garbled {
+    InvalidAnswer {
         /// What is wrong with it.
         detail: String,
     },
@@ -96,9 +96,9 @@ pub enum ModelError {
     },
     /// The model ran out of tokens in the middle of a call.
     #[error(
-        "the model ran out of tokens in the middle of calling {tool}: let it answer with more than {max_tokens}"
+        "the model ran out of tokens in the middle of calling {tool}; allow more than {max_tokens} with --max-tokens"
     )]
-    CutCall {
+    TruncatedCall {
         /// The tool.
         tool: String,
         /// The limit of tokens.

@@ -46,8 +46,8 @@ pub(super) fn may_pass(error: &ModelError) -> bool {
     const BUSY: [&str; 5] =
         ["overloaded_error", "api_error", "rate_limit_error", "server_error", "rate_limit_exceeded"];
     match error {
-        ModelError::BrokenOff { .. } => true,
-        ModelError::GaveUp { kind, .. } => BUSY.contains(&kind.as_str()),
+        ModelError::Interrupted { .. } => true,
+        ModelError::ServiceError { kind, .. } => BUSY.contains(&kind.as_str()),
         _ => false,
     }
 }

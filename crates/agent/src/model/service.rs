@@ -121,8 +121,10 @@ impl Service {
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("text/event-stream") {
-            let detail = format!("it comes as `{kind}`, not as a stream of events; check the base URL");
-            return Err(Failure::Final(ModelError::Garbled { detail }));
+            let detail = format!(
+                "the answer has the type `{kind}`, and is not a stream of events; check the base URL"
+            );
+            return Err(Failure::Final(ModelError::InvalidAnswer { detail }));
         }
         let mut answer = self.config.wire.answer(max_tokens);
         match self.read(response, answer.as_mut(), on_text).await {
@@ -145,7 +147,7 @@ impl Service {
         let (mut decoder, mut events) = (Decoder::default(), Vec::new());
         loop {
             let chunk = timeout(after, response.chunk()).await.map_err(|_| ModelError::Stalled { after })?;
-            let chunk = chunk.map_err(|error| ModelError::BrokenOff { why: http::cause(&error) })?;
+            let chunk = chunk.map_err(|error| ModelError::Interrupted { why: http::cause(&error) })?;
             let Some(chunk) = chunk else { break };
             let fed = decoder.feed(&chunk, &mut events);
             for event in events.drain(..) {
@@ -153,12 +155,12 @@ impl Service {
                     return Ok(());
                 }
             }
-            fed.map_err(|error| ModelError::Garbled { detail: error.to_string() })?;
+            fed.map_err(|error| ModelError::InvalidAnswer { detail: error.to_string() })?;
         }
         if answer.is_whole() {
             return Ok(());
         }
-        Err(ModelError::BrokenOff { why: "the stream ended before the answer did".to_owned() })
+        Err(ModelError::Interrupted { why: "the stream ended before the answer did".to_owned() })
     }
 
     async fn refused(&self, mut response: Response) -> Failure {
@@ -219,9 +221,9 @@ impl Service {
                 ModelError::BadKey { message: text, .. }
                 | ModelError::UnknownModel { message: text, .. }
                 | ModelError::Refused { message: text, .. }
-                | ModelError::GaveUp { message: text, .. }
+                | ModelError::ServiceError { message: text, .. }
                 | ModelError::BadCall { why: text, .. }
-                | ModelError::Garbled { detail: text } => *text = key.hide_in(text),
+                | ModelError::InvalidAnswer { detail: text } => *text = key.hide_in(text),
                 _ => {}
             }
         }

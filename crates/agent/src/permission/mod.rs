@@ -93,7 +93,7 @@ impl std::fmt::Debug for Permissions {
 
 /// What a call's hooks decided about permission.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HookSays {
+pub enum HookDecision {
     /// It may run without asking.
     Allow,
     /// A person must decide.
@@ -116,7 +116,7 @@ pub enum Ruling {
 impl Permissions {
     /// Layers 1 to 8 for a call in this folder. Layer 9 is in the loop, because it fires an event and asks a person.
     #[must_use]
-    pub fn rule(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookSays) -> Ruling {
+    pub fn rule(&self, tool: &str, risk: Risk, input: &Json, folder: &Path, hook: &HookDecision) -> Ruling {
         if self.mode == PermissionMode::Plan && risk > Risk::Read {
             return Ruling::Deny(format!("{tool} changes something, and this is plan mode"));
         }
@@ -130,11 +130,11 @@ impl Permissions {
         if rules.perhaps_denied {
             return Ruling::Ask(rules.reason);
         }
-        if let HookSays::Ask(why) = hook {
+        if let HookDecision::Ask(why) = hook {
             return Ruling::Ask(why.clone().unwrap_or_else(|| "a hook wants a person to decide".to_owned()));
         }
         let listed = self.allowed.iter().any(|matcher| matcher.matches(tool));
-        if self.mode == PermissionMode::BypassPermissions || *hook == HookSays::Allow || listed {
+        if self.mode == PermissionMode::BypassPermissions || *hook == HookDecision::Allow || listed {
             return Ruling::Allow;
         }
         match rules.decision {

@@ -60,13 +60,13 @@ impl Permissions {
 mod tests {
     use std::path::Path;
 
-    use super::super::{HookSays, Ruling};
+    use super::super::{HookDecision, Ruling};
     use super::*;
     use crate::tool::Risk;
 
     fn bash(permissions: &Permissions, command: &str) -> Ruling {
         let input = Json::from(serde_json::json!({"command": command}));
-        permissions.rule("Bash", Risk::Execute, &input, Path::new("/"), &HookSays::Nothing)
+        permissions.rule("Bash", Risk::Execute, &input, Path::new("/"), &HookDecision::Nothing)
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! that the file at `transcript_path` is up to date. A session can be read back and resumed.
 
 mod list;
-mod mend;
+mod repair;
 mod transcript;
 
 use std::os::unix::fs::DirBuilderExt;
@@ -88,7 +88,7 @@ impl Session {
         }
         let session = Self { id: id.to_owned(), folder };
         let (messages, unreadable) = Transcript::read(&session.transcript_path(MAIN))?;
-        Ok(Resumed { session, messages: mend::mend(messages), unreadable })
+        Ok(Resumed { session, messages: repair::repair(messages), unreadable })
     }
 
     /// Its id.

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use super::arguments::Arguments;
 use super::group::Group;
-use super::output::{Decoder, Kept};
+use super::output::{BoundedOutput, Decoder};
 use super::{Progress, Risk, Tool, ToolContext, ToolError, ToolFuture, ToolSpec};
 
 /// The maximum number of bytes of output that are returned.
@@ -154,7 +154,8 @@ async fn finish(
         )));
     };
     output.drain();
-    let status = status.map_err(|error| ToolError::new(format!("the shell was lost: {error}")))?;
+    let status =
+        status.map_err(|error| ToolError::new(format!("the shell process cannot be watched: {error}")))?;
     Ok(result(status, output.into_text()))
 }
 
@@ -173,7 +174,7 @@ fn result(status: ExitStatus, output: String) -> Json {
 /// The read end of the pipe that the command writes to.
 struct Output<'a> {
     pipe: Option<Receiver>,
-    kept: Kept,
+    kept: BoundedOutput,
     decoder: Decoder,
     progress: Option<&'a Progress>,
     scratch: Box<[u8]>,
@@ -183,7 +184,7 @@ impl<'a> Output<'a> {
     fn new(pipe: Receiver, progress: Option<&'a Progress>) -> Self {
         Self {
             pipe: Some(pipe),
-            kept: Kept::new(OUTPUT_LIMIT),
+            kept: BoundedOutput::new(OUTPUT_LIMIT),
             decoder: Decoder::default(),
             progress,
             scratch: vec![0; 16 * 1024].into(),

@@ -50,7 +50,7 @@ fn plan(input: &Json, context: &ToolContext) -> Result<FileWrite, ToolError> {
     // Checked first, so that a path that may not be written is refused before its content is read.
     let path = workspace.check_write(&named, b"")?;
     let text = workspace.read_text(&named)?;
-    let places = if arguments.flag("all")? { Places::All } else { Places::One };
+    let places = if arguments.flag("all")? { Occurrences::All } else { Occurrences::One };
     let (content, count) = replace(&text, &arguments.text("old")?, &arguments.text("new")?, places)
         .map_err(|why| ToolError::new(format!("`{named}` {why}")))?;
     workspace.check_write(&named, content.as_bytes())?;
@@ -62,13 +62,13 @@ fn plan(input: &Json, context: &ToolContext) -> Result<FileWrite, ToolError> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Places {
+enum Occurrences {
     One,
     All,
 }
 
 /// The new text and the number of replaced places, or why it was not edited.
-fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<(String, usize), String> {
+fn replace(text: &str, old: &str, new: &str, places: Occurrences) -> Result<(String, usize), String> {
     if old.is_empty() {
         return Err("was not edited: `old` is empty; use Write for a whole file".to_owned());
     }
@@ -80,7 +80,7 @@ fn replace(text: &str, old: &str, new: &str, places: Places) -> Result<(String, 
             Err("does not contain `old`: its lines end in carriage return and newline".to_owned())
         }
         (0, _) => Err("does not contain `old`; read it again and copy the text exactly".to_owned()),
-        (count, Places::One) if count > 1 => {
+        (count, Occurrences::One) if count > 1 => {
             Err(format!("contains `old` {count} times; add lines around it until it is unique, or set `all`"))
         }
         (count, _) => {
@@ -118,20 +118,20 @@ mod tests {
 
     #[test]
     fn one_place_must_be_one() {
-        assert_eq!(replace("a b", "b", "c", Places::One), Ok(("a c".to_owned(), 1)));
-        let why = replace("b b b", "b", "c", Places::One).unwrap_err();
+        assert_eq!(replace("a b", "b", "c", Occurrences::One), Ok(("a c".to_owned(), 1)));
+        let why = replace("b b b", "b", "c", Occurrences::One).unwrap_err();
         assert!(why.starts_with("contains `old` 3 times"), "{why}");
-        assert_eq!(replace("b b b", "b", "c", Places::All), Ok(("c c c".to_owned(), 3)));
+        assert_eq!(replace("b b b", "b", "c", Occurrences::All), Ok(("c c c".to_owned(), 3)));
     }
 
     #[test]
     fn what_cannot_be_replaced_says_why() {
-        let why = |old, new| replace("a\r\nb", old, new, Places::All).unwrap_err();
+        let why = |old, new| replace("a\r\nb", old, new, Occurrences::All).unwrap_err();
         assert!(why("x", "y").contains("copy the text exactly"));
         assert!(why("a\nb", "y").contains("carriage return"));
         assert!(why("", "y").contains("use Write"));
         assert!(why("a", "a").contains("the same"));
         let (text, new) = ("a".repeat(1 << 20), "b".repeat(1 << 20));
-        assert!(replace(&text, "a", &new, Places::All).unwrap_err().contains("too large"));
+        assert!(replace(&text, "a", &new, Occurrences::All).unwrap_err().contains("too large"));
     }
 }

@@ -22,8 +22,8 @@ impl Glob {
     #[must_use]
     pub fn new() -> Self {
         let description = "Finds files of the workspace by name, sorted. `*` and `?` stop at `/`, `**` is any \
-            number of folders, `[a-z]`, `{a,b}`; a pattern without a `/` is about names at any depth. What \
-            .gitignore leaves out, .git and symlinks are left out.";
+            number of folders, `[a-z]`, `{a,b}`; a pattern without a `/` matches names at any depth. Files \
+            that .gitignore excludes, .git and symlinks are skipped.";
         let schema = json!({
             "type": "object",
             "properties": {

@@ -32,8 +32,8 @@ impl Grep {
     #[must_use]
     pub fn new() -> Self {
         let description = "Finds lines that match a regular expression (Rust syntax: no look-around, no \
-            back-references) in a file or in all files below a folder, as `path:line: text`. What .gitignore \
-            leaves out, .git, symlinks and files that are not text are left out.";
+            back-references) in a file or in all files below a folder, as `path:line: text`. Files that \
+            .gitignore excludes, .git, symlinks and files that are not text are skipped.";
         let schema = json!({
             "type": "object",
             "properties": {

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 /// Keeps bytes up to a limit: the first half of it and the last.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct BoundedOutput {
     half: usize,
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: usize,
 }
 
-impl Kept {
+impl BoundedOutput {
     pub(crate) fn new(limit: usize) -> Self {
         Self { half: limit / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
     }
@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn beginning_and_end_are_kept_and_the_rest_is_counted() {
-        let mut kept = Kept::new(8);
+        let mut kept = BoundedOutput::new(8);
         kept.take(b"ab");
         kept.take(b"cdefgh");
         assert_eq!(kept.into_text(), "abcdefgh");
-        let mut kept = Kept::new(8);
+        let mut kept = BoundedOutput::new(8);
         kept.take(b"abcdefghi");
         kept.take(b"jk");
         assert_eq!(kept.into_text(), "abcd\n[3 bytes left out]\nhijk");
-        let mut kept = Kept::new(4);
+        let mut kept = BoundedOutput::new(4);
         kept.take(&[b'x'; 100]);
         assert_eq!(kept.into_text(), "xx\n[96 bytes left out]\nxx");
     }

@@ -18,8 +18,8 @@ impl Task {
     /// The tool.
     #[must_use]
     pub fn new() -> Self {
-        let description = "Starts a subagent, with a conversation of its own and the same tools, and gives its last \
-            words back. Several calls in one answer run at once.";
+        let description = "Starts a subagent, with a conversation of its own and the same tools, and returns its final \
+            answer. Several calls in one answer run in parallel.";
         let schema = json!({
             "type": "object",
             "properties": {
@@ -65,7 +65,7 @@ impl Tool for Task {
     fn run<'a>(&'a self, input: &'a Json, _: &'a ToolContext) -> ToolFuture<'a> {
         Box::pin(async {
             Self::read(input)?;
-            Err(ToolError::new("only an agent's loop can run subagents, and there is none here"))
+            Err(ToolError::new("subagents can only be run by the agent loop, which is not running here"))
         })
     }
 }

@@ -16,8 +16,8 @@ impl Write {
     /// The tool.
     #[must_use]
     pub fn new() -> Self {
-        let description = "Writes a whole text file of the workspace; an existing file is replaced, folders \
-            that are missing are made.";
+        let description = "Writes a whole text file of the workspace; an existing file is replaced, missing \
+            folders are created.";
         let schema = json!({
             "type": "object",
             "properties": {

@@ -35,9 +35,9 @@ pub trait Renderer: Send {
 
 /// A renderer that draws nothing.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Blind;
+pub struct NullRenderer;
 
-impl Renderer for Blind {
+impl Renderer for NullRenderer {
     fn draw(&mut self, _: &View) {}
 }
 

@@ -99,7 +99,7 @@ async fn a_stream_that_breaks_is_not_asked_for_again() {
     for wire in [Wire::Anthropic, Wire::OpenAi] {
         for end in [Ending::Cut, Ending::Whole] {
             let error = once(wire, Reply::ending(begun(wire), end)).await;
-            assert!(matches!(error, ModelError::BrokenOff { .. }), "{wire:?} {end:?}: {error}");
+            assert!(matches!(error, ModelError::Interrupted { .. }), "{wire:?} {end:?}: {error}");
         }
     }
 }
@@ -131,9 +131,9 @@ async fn an_error_in_the_stream_is_told() {
     // Also one that would be worth another try, when words have come.
     let error = json!({"type": "overloaded_error", "message": "busy"});
     let events = begun(Wire::Anthropic) + &event(&json!({"type": "error", "error": error}));
-    assert!(matches!(once(Wire::Anthropic, Reply::stream(events)).await, ModelError::GaveUp { .. }));
+    assert!(matches!(once(Wire::Anthropic, Reply::stream(events)).await, ModelError::ServiceError { .. }));
     let events = format!("data: {}\n\n", json!({"error": {"message": "no", "code": "bad"}}));
-    assert!(matches!(once(Wire::OpenAi, Reply::stream(events)).await, ModelError::GaveUp { .. }));
+    assert!(matches!(once(Wire::OpenAi, Reply::stream(events)).await, ModelError::ServiceError { .. }));
 }
 
 #[tokio::test]
@@ -149,13 +149,13 @@ async fn nonsense_in_the_stream_is_never_an_answer() {
     ];
     for events in anthropic_nonsense {
         let error = once(Wire::Anthropic, Reply::stream(events)).await;
-        assert!(matches!(error, ModelError::Garbled { .. }), "{error}");
+        assert!(matches!(error, ModelError::InvalidAnswer { .. }), "{error}");
     }
     for events in
         [&b"data: nonsense\n\n"[..], b"data: {\"choices\":[{\"delta\":{\"content\":\"\xc3\"}}]}\n\n"]
     {
         let error = once(Wire::OpenAi, Reply::stream(events)).await;
-        assert!(matches!(error, ModelError::Garbled { .. }), "{error}");
+        assert!(matches!(error, ModelError::InvalidAnswer { .. }), "{error}");
     }
 }
 
@@ -176,5 +176,5 @@ async fn a_call_with_broken_arguments_names_the_tool() {
 async fn a_call_that_ran_out_of_tokens_says_so() {
     let said = [Said::Call("c1", "Write", r#"{"content": "long"#)];
     let error = once(Wire::OpenAi, Reply::stream(openai(&said, "length"))).await;
-    assert_eq!(error, ModelError::CutCall { tool: "Write".into(), max_tokens: 300 });
+    assert_eq!(error, ModelError::TruncatedCall { tool: "Write".into(), max_tokens: 300 });
 }

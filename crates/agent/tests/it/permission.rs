@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crosier::{Json, Matcher};
-use crosier_agent::permission::{HookSays, PermissionMode, Permissions, Ruling};
+use crosier_agent::permission::{HookDecision, PermissionMode, Permissions, Ruling};
 use crosier_agent::tool::Risk;
 use crosier_builtins::rules::{RuleLists, Rules};
 use serde_json::json;
@@ -19,12 +19,12 @@ fn with(rules: Rules) -> Permissions {
 }
 
 /// What becomes of a command line: `allow`, `ask` or `deny`.
-fn bash(permissions: &Permissions, line: &str, hook: HookSays) -> &'static str {
+fn bash(permissions: &Permissions, line: &str, hook: HookDecision) -> &'static str {
     let input = Json::from(json!({ "command": line }));
     word(&permissions.rule("Bash", Risk::Execute, &input, Path::new("/w"), &hook))
 }
 
-fn any(permissions: &Permissions, tool: &str, risk: Risk, hook: HookSays) -> &'static str {
+fn any(permissions: &Permissions, tool: &str, risk: Risk, hook: HookDecision) -> &'static str {
     word(&permissions.rule(tool, risk, &Json::null(), Path::new("/w"), &hook))
 }
 
@@ -53,18 +53,18 @@ fn rules_read_the_whole_line() {
         ("$X y", "ask"),
         ("ls 'unclosed", "ask"),
     ] {
-        assert_eq!(bash(&permissions, line, HookSays::Nothing), expected, "{line}");
+        assert_eq!(bash(&permissions, line, HookDecision::Nothing), expected, "{line}");
     }
 }
 
 #[test]
 fn a_hooks_allow_skips_the_question_but_never_a_deny_rule() {
     let permissions = with(rules(&[], &["Bash(git push *)"], &["Bash(rm *)"]));
-    assert_eq!(bash(&permissions, "make", HookSays::Nothing), "ask");
+    assert_eq!(bash(&permissions, "make", HookDecision::Nothing), "ask");
     for (line, expected) in
         [("make", "allow"), ("git push", "allow"), ("rm x", "deny"), ("make && sudo rm x", "deny")]
     {
-        assert_eq!(bash(&permissions, line, HookSays::Allow), expected, "{line}");
+        assert_eq!(bash(&permissions, line, HookDecision::Allow), expected, "{line}");
     }
 }
 
@@ -76,14 +76,14 @@ fn nothing_but_a_person_overrules_what_a_deny_rule_could_be_about() {
         ..with(rules(&["Bash"], &[], &["Bash(rm *)"]))
     };
     for line in ["$(cat name) -rf x", "eval \"$CODE\"", "ls 'unclosed"] {
-        assert_eq!(bash(&bypass, line, HookSays::Allow), "ask", "{line}");
+        assert_eq!(bash(&bypass, line, HookDecision::Allow), "ask", "{line}");
     }
-    assert_eq!(bash(&bypass, "rm x", HookSays::Allow), "deny");
-    assert_eq!(bash(&bypass, "$(echo rm) -rf x", HookSays::Allow), "deny");
-    assert_eq!(bash(&bypass, "make $X", HookSays::Nothing), "allow");
+    assert_eq!(bash(&bypass, "rm x", HookDecision::Allow), "deny");
+    assert_eq!(bash(&bypass, "$(echo rm) -rf x", HookDecision::Allow), "deny");
+    assert_eq!(bash(&bypass, "make $X", HookDecision::Nothing), "allow");
     // Without a deny rule there is nothing to be in doubt about.
     let free = Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };
-    assert_eq!(bash(&free, "eval \"$CODE\"", HookSays::Nothing), "allow");
+    assert_eq!(bash(&free, "eval \"$CODE\"", HookDecision::Nothing), "allow");
 }
 
 #[test]
@@ -91,13 +91,13 @@ fn files_are_judged_where_the_agent_works() {
     let permissions = with(rules(&["Edit(./src/**)"], &[], &["Read(.env)"]));
     let file = |tool: &str, risk, path: &str| {
         let input = Json::from(json!({ "file_path": path }));
-        word(&permissions.rule(tool, risk, &input, Path::new("/w"), &HookSays::Nothing))
+        word(&permissions.rule(tool, risk, &input, Path::new("/w"), &HookDecision::Nothing))
     };
     assert_eq!(file("Write", Risk::Edit, "src/a.rs"), "allow");
     assert_eq!(file("Write", Risk::Edit, "/w/src/../Cargo.toml"), "ask");
     assert_eq!(file("Read", Risk::Read, "./sub/../.env"), "deny");
     assert_eq!(file("Read", Risk::Read, "README.md"), "allow");
-    assert_eq!(bash(&permissions, "cat < .env", HookSays::Allow), "deny");
+    assert_eq!(bash(&permissions, "cat < .env", HookDecision::Allow), "deny");
 }
 
 #[test]
@@ -112,16 +112,16 @@ fn modes_allow_by_risk() {
     ];
     for (mode, expected) in table {
         for (risk, expected) in [Risk::Read, Risk::Edit, Risk::Execute].into_iter().zip(expected) {
-            assert_eq!(any(&of(mode), "T", risk, HookSays::Nothing), expected, "{mode:?} {risk:?}");
+            assert_eq!(any(&of(mode), "T", risk, HookDecision::Nothing), expected, "{mode:?} {risk:?}");
         }
     }
-    assert_eq!(any(&of(PermissionMode::Plan), "T", Risk::Edit, HookSays::Allow), "deny");
+    assert_eq!(any(&of(PermissionMode::Plan), "T", Risk::Edit, HookDecision::Allow), "deny");
 }
 
 #[test]
 fn a_hooks_ask_is_asked_even_where_everything_is_allowed() {
     let bypass = Permissions { mode: PermissionMode::BypassPermissions, ..Permissions::default() };
-    assert_eq!(any(&bypass, "T", Risk::Read, HookSays::Ask(None)), "ask");
+    assert_eq!(any(&bypass, "T", Risk::Read, HookDecision::Ask(None)), "ask");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn lists_of_tools_and_the_host_have_their_say() {
         ("Deploy", "allow"),
         ("X", "ask"),
     ] {
-        assert_eq!(any(&permissions, tool, Risk::Execute, HookSays::Nothing), expected, "{tool}");
+        assert_eq!(any(&permissions, tool, Risk::Execute, HookDecision::Nothing), expected, "{tool}");
     }
-    assert_eq!(any(&permissions, "WebFetch", Risk::Execute, HookSays::Allow), "deny");
+    assert_eq!(any(&permissions, "WebFetch", Risk::Execute, HookDecision::Allow), "deny");
 }

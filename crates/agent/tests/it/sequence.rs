@@ -81,7 +81,7 @@ async fn rewritten_input_output_and_prompt_are_really_used() {
     assert_eq!(played.words(), ["rewritten prompt", "hey", "[redacted]"]);
     // What a hook hid does not come back with the session.
     let sessions = played.folder.path().join("sessions");
-    let messages = Session::resume(&sessions, played.parts.session.id()).unwrap().messages;
+    let messages = Session::resume(&sessions, played.session_context.session.id()).unwrap().messages;
     assert_eq!(messages, played.messages);
 }
 
@@ -202,7 +202,10 @@ async fn a_subagent_lives_in_its_own_scope_between_its_events() {
             "SessionEnd"
         ]
     );
-    assert!(played.parts.engine.entries().iter().all(|hook| hook.scope.is_none()), "the scope is gone");
+    assert!(
+        played.session_context.engine.entries().iter().all(|hook| hook.scope.is_none()),
+        "the scope is gone"
+    );
 }
 
 #[tokio::test]

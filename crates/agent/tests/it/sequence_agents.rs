@@ -125,7 +125,7 @@ async fn of_100_subagents_at_once_none_meets_a_hook_of_another() {
     for (scope, agents) in ran.iter() {
         assert_eq!(agents, &vec![scope.clone(); 4], "hooks of {scope}");
     }
-    assert!(played.parts.engine.entries().is_empty(), "no scope is left");
+    assert!(played.session_context.engine.entries().is_empty(), "no scope is left");
 }
 
 fn task(id: &str, subject: &str) -> Task {
@@ -167,7 +167,7 @@ async fn a_team_works_until_its_hooks_are_content() {
         &["TeammateIdle", "PostAgentComplete"],
     ];
     assert_eq!(played.events(), wanted.concat());
-    assert!(played.parts.engine.entries().iter().all(|hook| hook.scope.is_none()));
+    assert!(played.session_context.engine.entries().iter().all(|hook| hook.scope.is_none()));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! Halts and interrupts: the loop stops wherever a hook says so, and leaves a conversation that can be resumed.
 
 use crosier::payload::{PostMessage, PreToolUse, SessionStart};
-use crosier::{Catalog, Hook, Kind, Reply};
+use crosier::{Catalog, EventKind, Hook, Reply};
 use crosier_agent::agent::End;
 use crosier_agent::conversation::Block;
 
@@ -26,7 +26,7 @@ async fn a_halt_stops_the_loop_at_every_event_that_fires_before_the_end() {
                   - {when: look, say: seen}\n- say: done\n";
     let catalog = Catalog::default();
     let halt_at = |name: &str| {
-        let kind: Kind = catalog.find(name).unwrap();
+        let kind: EventKind = catalog.find(name).unwrap();
         Hook::on_event(kind).callback(|_: &crosier::Event| Reply::halt("enough"))
     };
     let events = [
@@ -65,7 +65,7 @@ async fn calls_after_a_halt_do_not_run() {
     let played = Stage::new(script).hook(halt).play("go").await;
     let results = played.results();
     assert_eq!(results[0], (r#"{"command":"one"}"#.to_owned(), false));
-    assert_eq!(results[1], ("not run: the loop stopped first".to_owned(), true));
+    assert_eq!(results[1], ("not run: the agent stopped first".to_owned(), true));
     let halt = Hook::on(PostMessage).callback(|_: &PostMessage| Reply::halt("enough"));
     let played = Stage::new(script).hook(halt).play("go").await;
     assert!(!played.events().contains(&"PreToolUse"));

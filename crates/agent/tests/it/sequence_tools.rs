@@ -53,12 +53,12 @@ async fn every_file_goes_through_its_hooks_and_into_the_history() {
     ];
     assert_eq!(played.events(), wanted.concat(), "{:?}", played.results());
     assert_eq!(played.field("PreGitWrite", "content"), ["one", "two"]);
-    let history = played.parts.history.as_ref().unwrap();
+    let history = played.session_context.history.as_ref().unwrap();
     let commits = played.field("PostGitWrite", "commit");
     for (commit, content) in commits.iter().zip(["one", "two"]) {
         assert_eq!(history.show(commit, "a.txt").await.unwrap(), content.as_bytes());
     }
-    let workspace = &played.parts.settings.workspace;
+    let workspace = &played.session_context.settings.workspace;
     assert_eq!(std::fs::read_to_string(workspace.join("a.txt")).unwrap(), "two");
     assert!(!workspace.join(".git").exists());
 }
@@ -77,7 +77,7 @@ async fn a_hook_changes_or_denies_what_is_written() {
     let results = played.results();
     assert!(results[0].0.ends_with("; a hook changed what was written") && !results[0].1, "{results:?}");
     assert_eq!(results[1], ("Error: no keys here".to_owned(), true));
-    let workspace = &played.parts.settings.workspace;
+    let workspace = &played.session_context.settings.workspace;
     assert_eq!(std::fs::read_to_string(workspace.join("a.txt")).unwrap(), "# kept\none");
     assert!(!workspace.join("key.pem").exists());
     // Without a history there is no commit to tell of.

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crosier::{Engine, Hook, Json};
-use crosier_agent::agent::{Actor, AgentHooks, End, Fired, Interrupt, Parts, Recording, Settings};
+use crosier_agent::agent::{
+    Actor, AgentHooks, End, FireRecorder, Fired, Interrupt, SessionContext, Settings,
+};
 use crosier_agent::conversation::{Block, Message};
 use crosier_agent::history::{HistoryConfig, ShadowGit};
 use crosier_agent::model::{Model, ModelFuture, ModelRequest, OnText, Scripted};
@@ -137,26 +139,32 @@ impl Stage {
             Arc::new(Edit::new()),
             Arc::new(Task::new()),
         ];
-        let recording = Arc::new(Recording::default());
-        let mut parts = Parts::new(
+        let recording = Arc::new(FireRecorder::default());
+        let mut session_context = SessionContext::new(
             Engine::builder().hooks(self.hooks).build().unwrap(),
             Arc::new(Listening { script, heard: Arc::clone(&heard) }),
             tools,
             Session::begin(&sessions).unwrap(),
             settings,
         );
-        parts.permissions = Permissions { mode: self.mode, ..Permissions::default() };
-        parts.interrupt = interrupt;
-        parts.witness = Some(Arc::clone(&recording) as _);
-        parts.agent_hooks = self.agent_hooks;
+        session_context.permissions = Permissions { mode: self.mode, ..Permissions::default() };
+        session_context.interrupt = interrupt;
+        session_context.listener = Some(Arc::clone(&recording) as _);
+        session_context.agent_hooks = self.agent_hooks;
         if self.git {
             let config = HistoryConfig::new(&workspace, self.folder.path().join("history"));
-            parts.history = Some(Arc::new(ShadowGit::open(config).await.unwrap()));
+            session_context.history = Some(Arc::new(ShadowGit::open(config).await.unwrap()));
         }
-        let parts = Arc::new(parts);
-        let actor = Actor::main(Arc::clone(&parts), Vec::new()).unwrap();
-        let played =
-            Played { parts, end: End::Done, messages: Vec::new(), recording, heard, folder: self.folder };
+        let session_context = Arc::new(session_context);
+        let actor = Actor::main(Arc::clone(&session_context), Vec::new()).unwrap();
+        let played = Played {
+            session_context,
+            end: End::Done,
+            messages: Vec::new(),
+            recording,
+            heard,
+            folder: self.folder,
+        };
         (actor, played)
     }
 
@@ -172,10 +180,10 @@ impl Stage {
 }
 
 pub(crate) struct Played {
-    pub(crate) parts: Arc<Parts>,
+    pub(crate) session_context: Arc<SessionContext>,
     pub(crate) end: End,
     pub(crate) messages: Vec<Message>,
-    recording: Arc<Recording>,
+    recording: Arc<FireRecorder>,
     pub(crate) heard: Received,
     pub(crate) folder: tempfile::TempDir,
 }
@@ -216,7 +224,7 @@ impl Played {
 
     /// A transcript, line by line.
     pub(crate) fn transcript(&self, agent_id: &str) -> Vec<crosier::protocol::ordered::Value> {
-        let text = std::fs::read_to_string(self.parts.session.transcript_path(agent_id)).unwrap();
+        let text = std::fs::read_to_string(self.session_context.session.transcript_path(agent_id)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 

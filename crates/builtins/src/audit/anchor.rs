@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 
-use super::chain::{LENGTH, Seal, hex};
+use super::chain::{LENGTH, RecordHasher, hex};
 
 const KEY_BYTES: usize = 32;
 /// A head always has this many bytes, so that one write replaces the previous one completely.
@@ -48,7 +48,7 @@ impl Anchors {
     }
 
     /// The key; none when no record was ever written with one.
-    pub(super) fn seal(&self) -> io::Result<Option<Seal>> {
+    pub(super) fn hasher(&self) -> io::Result<Option<RecordHasher>> {
         let path = self.key_path();
         let file = match open_own(&path, OpenOptions::new().read(true)) {
             Ok(file) => file,
@@ -60,13 +60,13 @@ impl Anchors {
             return Err(refused(&path, "it is not a key of 32 bytes"));
         }
         file.read_exact_at(&mut key, 0)?;
-        Ok(Some(Seal::keyed(&key)))
+        Ok(Some(RecordHasher::keyed(&key)))
     }
 
     /// The key, made now if there is none.
-    pub(super) fn seal_or_new(&self) -> io::Result<Seal> {
-        if let Some(seal) = self.seal()? {
-            return Ok(seal);
+    pub(super) fn hasher_or_new(&self) -> io::Result<RecordHasher> {
+        if let Some(hasher) = self.hasher()? {
+            return Ok(hasher);
         }
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let mut key = [0; KEY_BYTES];
@@ -78,7 +78,7 @@ impl Anchors {
         fs::remove_file(&draft)?;
         match linked {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => self.seal()?.ok_or_else(|| refused(&self.key_path(), "it is gone again")),
+            _ => self.hasher()?.ok_or_else(|| refused(&self.key_path(), "it is gone again")),
         }
     }
 
@@ -91,10 +91,10 @@ impl Anchors {
     }
 
     /// The stored head of a log.
-    pub(super) fn head(&self, log: &Path, seal: &Seal) -> io::Result<Option<Head>> {
+    pub(super) fn head(&self, log: &Path, hasher: &RecordHasher) -> io::Result<Option<Head>> {
         let path = self.head_path(log)?;
         match open_own(&path, OpenOptions::new().read(true)) {
-            Ok(file) => Head::read(&file, &path, seal).map(Some),
+            Ok(file) => Head::read(&file, &path, hasher).map(Some),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -108,13 +108,13 @@ impl Anchors {
 }
 
 impl Head {
-    fn read(file: &File, path: &Path, seal: &Seal) -> io::Result<Self> {
+    fn read(file: &File, path: &Path, hasher: &RecordHasher) -> io::Result<Self> {
         let bad = || refused(path, "it is not the head of a log, or was changed");
         let mut bytes = [0; HEAD_BYTES];
         file.read_exact_at(&mut bytes, 0).map_err(|_| bad())?;
         let text = std::str::from_utf8(&bytes).map_err(|_| bad())?;
         let (body, own) = text.split_at(HEAD_BYTES - LENGTH - 1);
-        if seal.hash(body.as_bytes()) != own.trim_end() {
+        if hasher.hash(body.as_bytes()) != own.trim_end() {
             return Err(bad());
         }
         let mut words = body.split_whitespace();
@@ -124,10 +124,10 @@ impl Head {
         Ok(Self { first, seq, hash })
     }
 
-    pub(super) fn write(&self, file: &File, seal: &Seal) -> io::Result<()> {
+    pub(super) fn write(&self, file: &File, hasher: &RecordHasher) -> io::Result<()> {
         let mut text = String::with_capacity(HEAD_BYTES);
         let _ = write!(text, "{:020} {:020} {} ", self.first, self.seq, self.hash);
-        let own = seal.hash(text.as_bytes());
+        let own = hasher.hash(text.as_bytes());
         let _ = writeln!(text, "{own}");
         file.write_all_at(text.as_bytes(), 0)
     }
@@ -138,10 +138,10 @@ fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(no_follow()).open(path).map_err(|error| explained(path, error))?;
     let metadata = file.metadata()?;
     if metadata.mode() & 0o077 != 0 {
-        return Err(refused(path, "others may read or write it; take that away with `chmod 600`"));
+        return Err(refused(path, "others can read or write it; prevent that with `chmod 600`"));
     }
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(refused(path, "it belongs to somebody else"));
+        return Err(refused(path, "it belongs to another user"));
     }
     Ok(file)
 }

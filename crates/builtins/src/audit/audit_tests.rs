@@ -8,7 +8,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Catalog, Engine};
 
-use super::{Anchors, Audit, Entry, Flaw, Log, Protection, Settings, read, stats, verify};
+use super::{Anchors, Audit, Entry, Log, ProblemKind, Protection, Settings, read, stats, verify};
 use crate::permissions::Permissions;
 
 fn fill(log: &Log, count: usize) {
@@ -108,7 +108,7 @@ fn removed_inserted_and_reordered_records_are_found() {
         fs::write(&path, changed).unwrap();
         let problem = verify(&path, None, None).unwrap().problem.unwrap();
         assert_eq!(problem.line, line, "{order:?}");
-        assert!(matches!(problem.flaw, Flaw::Broken { .. }));
+        assert!(matches!(problem.kind, ProblemKind::Broken { .. }));
     }
     // Without its beginning it looks like a log whose older files are gone: that is reported.
     fs::write(&path, lines[2..].concat()).unwrap();
@@ -177,7 +177,7 @@ fn a_keyed_log_is_rotated_shortened_and_still_verifies() {
     old.sort();
     fs::remove_file(&old[0]).unwrap();
     let problem = verify(&path, None, anchors.as_ref()).unwrap().problem.unwrap();
-    assert!(matches!(problem.flaw, Flaw::BeginsLate { .. }), "{problem:?}");
+    assert!(matches!(problem.kind, ProblemKind::BeginsLate { .. }), "{problem:?}");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn a_log_may_be_one_record_ahead_of_its_head_and_never_behind() {
     assert!(verify(&path, None, anchors.as_ref()).is_err());
     fs::remove_file(&head).unwrap();
     let problem = verify(&path, None, anchors.as_ref()).unwrap().problem.unwrap();
-    assert_eq!(problem.flaw, Flaw::NoHead);
+    assert_eq!(problem.kind, ProblemKind::NoHead);
 }
 
 #[test]

@@ -16,14 +16,14 @@ pub(super) const LENGTH: usize = 64;
 
 /// How the hash of a record is made.
 #[derive(Clone)]
-pub(super) enum Seal {
+pub(super) enum RecordHasher {
     /// SHA-256: whoever can write to the file can also write a chain that verifies.
     Plain,
     /// HMAC-SHA256: only whoever has the key can.
     Keyed(Box<Hmac<Sha256>>),
 }
 
-impl Seal {
+impl RecordHasher {
     pub(super) fn keyed(key: &[u8; 32]) -> Self {
         // A key that is shorter than a block of the hash is padded with zeros.
         let mut block = [0; 64];
@@ -40,7 +40,7 @@ impl Seal {
     }
 }
 
-impl fmt::Debug for Seal {
+impl fmt::Debug for RecordHasher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain => "Plain",

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::anchor::{Anchors, Head, explained, no_follow};
-use super::chain::{END, MARK, Seal};
+use super::chain::{END, MARK, RecordHasher};
 use super::tail::{self, Last};
 
 /// How long a record waits for other processes.
@@ -67,7 +67,7 @@ struct State {
 #[derive(Debug)]
 struct Open {
     file: File,
-    seal: Seal,
+    hasher: RecordHasher,
     /// The file that stores the end of the log, and its content.
     head: Option<(File, Head)>,
     inode: (u64, u64),
@@ -112,7 +112,7 @@ impl Log {
             Some(lock) => lock,
             None => open(&beside(&self.path, ".lock"))?,
         };
-        hold(&lock)?;
+        acquire_lock(&lock)?;
         let result = self.append_locked(state, fields);
         let released = lock.unlock();
         state.lock = released.is_ok().then_some(lock);
@@ -145,7 +145,7 @@ impl Log {
             let _ = write!(line, ",\"after_torn\":{}", open.last.torn);
         }
         let _ = write!(line, ",\"prev\":\"{}\"", open.last.hash);
-        let hash = open.seal.hash(&line.as_bytes()[start..]);
+        let hash = open.hasher.hash(&line.as_bytes()[start..]);
         line.push_str(MARK);
         line.push_str(&hash);
         line.push_str(END);
@@ -156,7 +156,7 @@ impl Log {
         if let Some((file, head)) = &mut open.head {
             head.seq = seq;
             head.hash.clone_from(&hash);
-            head.write(file, &open.seal)?;
+            head.write(file, &open.hasher)?;
         }
         open.last = Last { seq, hash, torn: 0, open: false };
         self.sync(&open, &mut state.synced)?;
@@ -187,13 +187,13 @@ impl Log {
 
     /// Opens the file and finds the end of the chain, in this file or in the last one before it.
     fn open(&self) -> io::Result<Open> {
-        let seal = match &self.anchors {
-            Some(anchors) => anchors.seal_or_new()?,
-            None => Seal::Plain,
+        let hasher = match &self.anchors {
+            Some(anchors) => anchors.hasher_or_new()?,
+            None => RecordHasher::Plain,
         };
         let mut file = open(&self.path)?;
         let metadata = file.metadata()?;
-        let mut last = match tail::last(&mut file, metadata.len(), &seal)? {
+        let mut last = match tail::last(&mut file, metadata.len(), &hasher)? {
             Some(last) => last,
             None => {
                 let before = numbered(&self.path)?.pop();
@@ -202,7 +202,7 @@ impl Log {
                     Some((_, path)) => {
                         let mut file = File::open(path)?;
                         let length = file.metadata()?.len();
-                        tail::last(&mut file, length, &seal)?
+                        tail::last(&mut file, length, &hasher)?
                     }
                     None => None,
                 };
@@ -212,7 +212,7 @@ impl Log {
         let head = match &self.anchors {
             None => None,
             Some(anchors) => {
-                let kept = anchors.head(&self.path, &seal)?;
+                let kept = anchors.head(&self.path, &hasher)?;
                 let head = kept.unwrap_or(Head { first: 1, seq: 0, hash: String::new() });
                 // Records are missing: the chain continues from the record that the head names, so that the
                 // gap stays visible, however many records follow.
@@ -224,7 +224,7 @@ impl Log {
             }
         };
         let end = metadata.len() - last.torn;
-        Ok(Open { file, seal, head, inode: (metadata.dev(), metadata.ino()), end, last })
+        Ok(Open { file, hasher, head, inode: (metadata.dev(), metadata.ino()), end, last })
     }
 
     /// Begins a new file. The old one gets the next number.
@@ -242,7 +242,7 @@ impl Log {
         let oldest = files.get(extra).map_or(&renamed, |(_, path)| path);
         if let Some((file, head)) = &mut open.head {
             head.first = tail::first(oldest)?.unwrap_or(head.first);
-            head.write(file, &open.seal)?;
+            head.write(file, &open.hasher)?;
         }
         for (_, path) in files.iter().take(extra) {
             fs::remove_file(path)?;
@@ -294,7 +294,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// Takes the lock, but gives up after a while: a stopped process that holds it must not block this one.
-fn hold(lock: &File) -> io::Result<()> {
+fn acquire_lock(lock: &File) -> io::Result<()> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(20);
     loop {

@@ -51,7 +51,7 @@ pub use log::{Fsync, Log, Settings};
 pub use read::{Entry, read};
 pub use record::Payload;
 pub use stats::{Count, Stats, stats};
-pub use verify::{Flaw, Problem, Protection, Verified, verify};
+pub use verify::{Problem, ProblemKind, Protection, Verified, verify};
 
 use crate::option;
 
@@ -68,7 +68,7 @@ const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("max_size", "the size at which a new file is begun"),
     BuiltinOption::new("keep", "how many old files stay"),
     BuiltinOption::new("fsync", "never, always, or a time like 1s"),
-    BuiltinOption::new("required", "true: an event that cannot be written down is denied"),
+    BuiltinOption::new("required", "true: an event that cannot be recorded is denied"),
 ];
 
 impl Builtin for Audit {
@@ -77,7 +77,7 @@ impl Builtin for Audit {
     }
 
     fn about(&self) -> &'static str {
-        "writes every event to a log that cannot be changed unnoticed (with observe: true)"
+        "writes every event to a tamper-evident log (with observe: true)"
     }
 
     fn options(&self) -> &'static [BuiltinOption] {
@@ -96,7 +96,7 @@ impl Builtin for Audit {
             None => None,
             Some(Ok(keep)) if keep > 0 => Some(keep),
             Some(_) => {
-                request.complain(
+                request.error(
                     "keep",
                     "at least one old file must stay: the chain goes on from it",
                     "leave `keep` out to keep all files",
@@ -126,9 +126,9 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
     match (required, request.mode()) {
         (false, Mode::Observe) => Some(()),
         (false, _) => {
-            request.complain(
+            request.error(
                 "",
-                "`audit` only observes: without that it would miss what is denied",
+                "`audit` must be an observer; otherwise it would miss denied events",
                 "add `observe: true` to the hook",
             );
             None
@@ -136,14 +136,14 @@ fn check_place(request: &mut BuiltinRequest<'_>, required: bool) -> Option<()> {
         (true, Mode::Sequential) if request.event().capabilities.has(Capability::Deny) => Some(()),
         (true, Mode::Sequential) => {
             let message =
-                format!("{} cannot be denied, so nothing can be required of it", request.event().name);
-            request.complain("required", message, "leave `required` out and add `observe: true`");
+                format!("{} cannot be denied, so `required` has no effect there", request.event().name);
+            request.error("required", message, "leave `required` out and add `observe: true`");
             None
         }
         (true, _) => {
-            request.complain(
+            request.error(
                 "required",
-                "an audit that is required must be able to deny",
+                "an audit hook with `required` must be able to deny",
                 "leave observe, parallel and background out",
             );
             None
@@ -173,7 +173,7 @@ fn answer(log: &Log, payload: Payload, required: bool, call: Call<'_>) -> Answer
     match log.append(|line| record::write(line, call.event, payload)) {
         Ok(_) => Reply::none().into(),
         Err(error) if required => {
-            Reply::deny(format!("this must be written to the audit log, which cannot be: {error}")).into()
+            Reply::deny(format!("the audit log is required and cannot be written: {error}")).into()
         }
         Err(error) => Failure::error(format!("the audit log cannot be written: {error}")).into(),
     }

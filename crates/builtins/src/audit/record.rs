@@ -5,7 +5,7 @@ use std::fmt::Write;
 use crosier::{Event, Json};
 use serde_json::Value;
 
-use super::chain::Seal;
+use super::chain::RecordHasher;
 use crate::redact_secrets::Redactor;
 
 /// How much of the payload is written.
@@ -134,7 +134,7 @@ fn shape(line: &mut String, value: &Json) {
         }
         line.push(']');
     }
-    let _ = write!(line, ",\"sha256\":\"{}\"}}", Seal::Plain.hash(raw.as_bytes()));
+    let _ = write!(line, ",\"sha256\":\"{}\"}}", RecordHasher::Plain.hash(raw.as_bytes()));
 }
 
 fn full(line: &mut String, value: &Json) {

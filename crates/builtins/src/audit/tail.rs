@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::chain::{GENESIS, Seal, links, split};
+use super::chain::{GENESIS, RecordHasher, links, split};
 
 /// How far back the last record is looked for at first.
 const TAIL: u64 = 64 << 10;
@@ -28,7 +28,7 @@ impl Last {
 }
 
 /// The last complete record of a file, and what is after it. None when there is no complete record.
-pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Option<Last>> {
+pub(super) fn last(file: &mut File, length: u64, hasher: &RecordHasher) -> io::Result<Option<Last>> {
     let mut reach = TAIL.min(length);
     loop {
         let mut bytes = vec![0; usize::try_from(reach).unwrap_or(usize::MAX)];
@@ -39,7 +39,7 @@ pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Opti
         let whole = reach == length;
         // A record that only lacks its line break is complete.
         if (end > 0 || whole)
-            && let Some((seq, own)) = record(tail, seal)
+            && let Some((seq, own)) = record(tail, hasher)
         {
             return Ok(Some(Last { seq, hash: own.to_owned(), torn: 0, open: true }));
         }
@@ -49,8 +49,8 @@ pub(super) fn last(file: &mut File, length: u64, seal: &Seal) -> io::Result<Opti
         if let Some(start) = start {
             let line = &lines[start..];
             // A whole line that is not a record was tampered with; the chain continues, and `verify` finds the place.
-            let (seq, hash) =
-                record(line, seal).map_or_else(|| (0, seal.hash(line)), |(seq, own)| (seq, own.to_owned()));
+            let (seq, hash) = record(line, hasher)
+                .map_or_else(|| (0, hasher.hash(line)), |(seq, own)| (seq, own.to_owned()));
             let torn = u64::try_from(tail.len()).unwrap_or(0);
             return Ok(Some(Last { seq, hash, torn, open: torn > 0 }));
         }
@@ -70,8 +70,8 @@ pub(super) fn first(path: &Path) -> io::Result<Option<u64>> {
 }
 
 /// The number and the hash of a record.
-fn record<'a>(line: &'a [u8], seal: &Seal) -> Option<(u64, &'a str)> {
+fn record<'a>(line: &'a [u8], hasher: &RecordHasher) -> Option<(u64, &'a str)> {
     let (body, own) = split(line)?;
     let (seq, _) = links(body)?;
-    (seal.hash(body) == own).then_some((seq, own))
+    (hasher.hash(body) == own).then_some((seq, own))
 }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use super::anchor::{Anchors, Head};
-use super::chain::{GENESIS, LENGTH, MARK, Seal, links, split};
+use super::chain::{GENESIS, LENGTH, MARK, RecordHasher, links, split};
 use super::log::numbered;
 
 /// The result of a check.
@@ -68,13 +68,13 @@ pub struct Problem {
     /// The number that the record there should have.
     pub record: u64,
     /// What is wrong.
-    pub flaw: Flaw,
+    pub kind: ProblemKind,
 }
 
 /// What can be wrong with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Flaw {
+pub enum ProblemKind {
     /// The line does not have the form of a record.
     NotARecord,
     /// The line does not match its hash.
@@ -104,7 +104,7 @@ pub enum Flaw {
     NoHead,
 }
 
-impl Flaw {
+impl ProblemKind {
     /// One word for programs.
     #[must_use]
     pub fn word(&self) -> &'static str {
@@ -124,25 +124,25 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, offset, record, .. } = self;
         write!(f, "{}, line {line}, record {record} (byte {offset}): ", self.file.display())?;
-        match &self.flaw {
-            Flaw::NotARecord => f.write_str("this is not a record"),
-            Flaw::Changed => f.write_str("this record was changed after it was written"),
-            Flaw::Broken { after, found } => {
+        match &self.kind {
+            ProblemKind::NotARecord => f.write_str("this is not a record"),
+            ProblemKind::Changed => f.write_str("this record was changed after it was written"),
+            ProblemKind::Broken { after, found } => {
                 write!(
                     f,
-                    "record {found} does not follow record {after}: one was removed, inserted or written anew"
+                    "record {found} does not follow record {after}: one was removed, inserted or rewritten"
                 )
             }
-            Flaw::NoKey => f.write_str(
-                "this record was not made with the key of this machine: it was written by somebody else, or elsewhere",
+            ProblemKind::NoKey => f.write_str(
+                "this record was not made with the key of this machine: it was forged, or written on another machine",
             ),
-            Flaw::BeginsLate { first, found } => {
+            ProblemKind::BeginsLate { first, found } => {
                 write!(f, "the log begins with record {found}; records {first} to {} are gone", found - 1)
             }
-            Flaw::EndsEarly { last } => {
-                write!(f, "the log went on to record {last}: its end was cut or written anew")
+            ProblemKind::EndsEarly { last } => {
+                write!(f, "the log had records up to {last}: its end was removed or rewritten")
             }
-            Flaw::NoHead => f.write_str(
+            ProblemKind::NoHead => f.write_str(
                 "the end of this log is not known here (it was moved, or the state folder was), so it may have been cut",
             ),
         }
@@ -155,9 +155,9 @@ impl fmt::Display for Problem {
 /// # Errors
 /// When a file cannot be read.
 pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) -> io::Result<Verified> {
-    let seal = anchors.map(Anchors::seal).transpose()?.flatten();
-    let head = match (anchors, &seal) {
-        (Some(anchors), Some(seal)) => anchors.head(path, seal)?,
+    let hasher = anchors.map(Anchors::hasher).transpose()?.flatten();
+    let head = match (anchors, &hasher) {
+        (Some(anchors), Some(hasher)) => anchors.head(path, hasher)?,
         _ => None,
     };
     let mut files: Vec<PathBuf> = numbered(path)?.into_iter().map(|(_, path)| path).collect();
@@ -166,7 +166,7 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
     if path.exists() || (files.is_empty() && !is_gone) {
         files.push(path.to_owned());
     }
-    let protection = match (&seal, &head) {
+    let protection = match (&hasher, &head) {
         (None, _) => Protection::None,
         (Some(_), None) => Protection::Key,
         (Some(_), Some(_)) => Protection::KeyAndHead,
@@ -183,8 +183,8 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
             contains: contains.map(|_| false),
             problem: None,
         },
-        is_keyed: seal.is_some(),
-        seal: seal.unwrap_or(Seal::Plain),
+        is_keyed: hasher.is_some(),
+        hasher: hasher.unwrap_or(RecordHasher::Plain),
         head_hash: None,
         head,
         wanted: contains,
@@ -202,8 +202,8 @@ pub fn verify(path: &Path, contains: Option<&str>, anchors: Option<&Anchors>) ->
     }
     if walk.verified.problem.is_none() {
         let file = files.last().map_or(path, PathBuf::as_path);
-        if let Some(flaw) = walk.compare_with_head() {
-            walk.problem(file, walk.lines, walk.offset, flaw)?;
+        if let Some(kind) = walk.compare_with_head() {
+            walk.problem(file, walk.lines, walk.offset, kind)?;
         }
     }
     Ok(walk.verified)
@@ -218,7 +218,7 @@ enum FilePosition {
 
 struct Verifier<'a> {
     verified: Verified,
-    seal: Seal,
+    hasher: RecordHasher,
     is_keyed: bool,
     head: Option<Head>,
     /// The hash of the record that has the number of the head.
@@ -249,76 +249,76 @@ impl Verifier<'_> {
             let at = offset;
             offset += length;
             (self.lines, self.offset) = (number, offset);
-            let flaw = match line.strip_suffix(b"\n") {
+            let kind = match line.strip_suffix(b"\n") {
                 Some(line) => self.line(line, number, at),
                 // A partial line. More than one record without a line break was not written by Crosier.
-                None if place == FilePosition::Before || holds_more_than_a_record(&line, &self.seal) => {
-                    Some(Flaw::NotARecord)
+                None if place == FilePosition::Before || holds_more_than_a_record(&line, &self.hasher) => {
+                    Some(ProblemKind::NotARecord)
                 }
                 None => {
                     self.verified.torn_bytes = length;
                     None
                 }
             };
-            if let Some(flaw) = flaw {
-                return self.problem(path, number, at, flaw);
+            if let Some(kind) = kind {
+                return self.problem(path, number, at, kind);
             }
         }
         match self.torn.take() {
-            Some((number, at, _)) => self.problem(path, number, at, Flaw::NotARecord),
+            Some((number, at, _)) => self.problem(path, number, at, ProblemKind::NotARecord),
             None => Ok(()),
         }
     }
 
     /// Whether the log is as long as its stored head says. It may be longer: a process that was killed may have written
     /// a record and not yet the head.
-    fn compare_with_head(&self) -> Option<Flaw> {
+    fn compare_with_head(&self) -> Option<ProblemKind> {
         if !self.is_keyed {
             return None;
         }
         let Some(head) = &self.head else {
-            return (self.verified.records > 0).then_some(Flaw::NoHead);
+            return (self.verified.records > 0).then_some(ProblemKind::NoHead);
         };
         let found = self.verified.begins_at.unwrap_or(1);
         if self.verified.records > 0 && found > head.first {
-            return Some(Flaw::BeginsLate { first: head.first, found });
+            return Some(ProblemKind::BeginsLate { first: head.first, found });
         }
-        (self.head_hash.as_deref() != Some(&head.hash)).then_some(Flaw::EndsEarly { last: head.seq })
+        (self.head_hash.as_deref() != Some(&head.hash)).then_some(ProblemKind::EndsEarly { last: head.seq })
     }
 
-    fn problem(&mut self, path: &Path, number: u64, at: u64, flaw: Flaw) -> io::Result<()> {
+    fn problem(&mut self, path: &Path, number: u64, at: u64, kind: ProblemKind) -> io::Result<()> {
         // The torn line before it is the problem.
-        let (number, at, flaw) = match self.torn.take() {
-            Some((line, offset, _)) => (line, offset, Flaw::NotARecord),
-            None => (number, at, flaw),
+        let (number, at, kind) = match self.torn.take() {
+            Some((line, offset, _)) => (line, offset, ProblemKind::NotARecord),
+            None => (number, at, kind),
         };
         let record = self.seq + 1;
         self.verified.problem =
-            Some(Problem { file: path.to_owned(), line: number, offset: at, record, flaw });
+            Some(Problem { file: path.to_owned(), line: number, offset: at, record, kind });
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8], number: u64, at: u64) -> Option<Flaw> {
+    fn line(&mut self, line: &[u8], number: u64, at: u64) -> Option<ProblemKind> {
         let length = u64::try_from(line.len()).unwrap_or(0);
         let Some((body, own)) = split(line) else {
             if self.torn.is_some() {
-                return Some(Flaw::NotARecord);
+                return Some(ProblemKind::NotARecord);
             }
             self.torn = Some((number, at, length));
             return None;
         };
-        if self.seal.hash(body) != own {
-            let is_plain = self.is_keyed && Seal::Plain.hash(body) == own;
+        if self.hasher.hash(body) != own {
+            let is_plain = self.is_keyed && RecordHasher::Plain.hash(body) == own;
             // With another key, all records look changed from the first one on.
             let is_foreign = self.is_keyed && self.verified.records == 0 && self.head.is_none();
-            return Some(if is_plain || is_foreign { Flaw::NoKey } else { Flaw::Changed });
+            return Some(if is_plain || is_foreign { ProblemKind::NoKey } else { ProblemKind::Changed });
         }
-        let Some((seq, prev)) = links(body) else { return Some(Flaw::NotARecord) };
+        let Some((seq, prev)) = links(body) else { return Some(ProblemKind::NotARecord) };
         if let Some((_, _, torn)) = self.torn {
             let says = format!(",\"after_torn\":{torn},\"prev\":\"");
             let body = String::from_utf8_lossy(body);
             if !body.contains(&says) {
-                return Some(Flaw::NotARecord);
+                return Some(ProblemKind::NotARecord);
             }
             self.torn = None;
             self.verified.torn_records += 1;
@@ -328,7 +328,7 @@ impl Verifier<'_> {
         if first && seq > 1 {
             self.verified.begins_at = Some(seq);
         } else if prev != expected || seq != self.seq + 1 {
-            return Some(Flaw::Broken { after: self.seq, found: seq });
+            return Some(ProblemKind::Broken { after: self.seq, found: seq });
         }
         self.seq = seq;
         self.verified.records += 1;
@@ -344,13 +344,13 @@ impl Verifier<'_> {
 }
 
 /// Whether a line that is not finished holds a whole record and something after it.
-fn holds_more_than_a_record(line: &[u8], seal: &Seal) -> bool {
+fn holds_more_than_a_record(line: &[u8], hasher: &RecordHasher) -> bool {
     let mark = MARK.as_bytes();
     let places = line.windows(mark.len()).enumerate().filter(|(_, part)| *part == mark).map(|(at, _)| at);
     places.into_iter().any(|at| {
         let whole = at + mark.len() + LENGTH + 2;
         line.get(..whole)
-            .is_some_and(|record| split(record).is_some_and(|(body, own)| seal.hash(body) == own))
+            .is_some_and(|record| split(record).is_some_and(|(body, own)| hasher.hash(body) == own))
             && line.len() > whole
     })
 }

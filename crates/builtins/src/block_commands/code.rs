@@ -223,7 +223,7 @@ fn literals(code: &str) -> Vec<String> {
     all
 }
 
-/// The text that results from joining several.
+/// The sum of several string literals; `None` for a single one.
 fn finished(sum: &mut String, parts: &mut usize) -> Option<String> {
     let text = std::mem::take(sum);
     (std::mem::take(parts) > 1).then_some(text)
@@ -248,7 +248,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The folder that relative paths in code are resolved in.
-pub(super) fn nowhere() -> &'static Path {
+pub(super) fn unresolvable_folder() -> &'static Path {
     Path::new("/nowhere")
 }
 

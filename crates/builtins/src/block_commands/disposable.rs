@@ -1,11 +1,11 @@
-//! Names, addresses and options that say what a thing is for.
+//! Names, addresses and options that tell disposable resources from those that must be kept.
 
 use std::borrow::Cow;
 
 use crate::shell::{Command, Word};
 
-/// Parts of names of things that nobody misses.
-const DISPOSABLE: [&str; 27] = [
+/// Parts of names that mark something as temporary, or as made for development or tests.
+const DISPOSABLE_NAMES: [&str; 27] = [
     "ci",
     "debug",
     "demo",
@@ -35,16 +35,16 @@ const DISPOSABLE: [&str; 27] = [
     "tmp",
 ];
 
-/// Parts of names of things that must be kept. The first four mean production: see `is_about_production`.
-const LASTING: [&str; 10] =
+/// Parts of names that mark something as not disposable. The first four mean production: see `is_about_production`.
+const KEPT_NAMES: [&str; 10] =
     ["prod", "production", "prd", "live", "staging", "stage", "uat", "master", "backup", "backups"];
 
 /// Whether a name says that the thing is for development or tests.
 pub(super) fn is_disposable(name: &str) -> bool {
     let name = name.to_lowercase();
-    let is_one = |part: &str| DISPOSABLE.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let is_one = |part: &str| DISPOSABLE_NAMES.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit()));
     parts(&name).any(|part| is_one(part) || part == "e2e")
-        && !parts(&name).any(|part| LASTING.contains(&part))
+        && !parts(&name).any(|part| KEPT_NAMES.contains(&part))
 }
 
 /// Whether a database is for development or tests, by its name, its file or the last part of its address.
@@ -76,10 +76,10 @@ pub(super) fn parts(name: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a text names production.
 pub(super) fn is_about_production(text: &str) -> bool {
-    parts(&text.to_lowercase()).any(|part| LASTING[..4].contains(&part))
+    parts(&text.to_lowercase()).any(|part| KEPT_NAMES[..4].contains(&part))
 }
 
-/// Whether there are words, and all are known and good.
+/// Whether there is at least one word, and every word is known and accepted by `good`.
 pub(super) fn all<'a>(words: impl Iterator<Item = &'a Word>, good: impl Fn(&str) -> bool) -> bool {
     let mut words = words.peekable();
     words.peek().is_some() && words.all(|word| word.known().is_some_and(&good))
@@ -172,8 +172,8 @@ pub(super) fn spares_in_cluster(command: &Command) -> bool {
         "sc",
         "apiservice",
     ];
-    /// Things that are made anew, or are done.
-    const PASSING: [&str; 9] =
+    /// Kinds that a controller recreates, or that have finished.
+    const RECREATED_KINDS: [&str; 9] =
         ["po", "pod", "pods", "job", "jobs", "rs", "replicaset", "replicasets", "event"];
     let words = command.arguments();
     if values(words, &["--context", "--kube-context"]).iter().any(|name| is_local_cluster(name)) {
@@ -202,7 +202,7 @@ pub(super) fn spares_in_cluster(command: &Command) -> bool {
     if kinds.iter().any(|kind| OF_CLUSTER.contains(kind)) {
         return is_known && !names.is_empty() && names.iter().all(|name| is_disposable(name));
     }
-    let is_passing = kinds.iter().all(|kind| PASSING.contains(kind));
+    let is_passing = kinds.iter().all(|kind| RECREATED_KINDS.contains(kind));
     in_test || (is_known && !names.is_empty() && (is_passing || names.iter().all(|name| is_disposable(name))))
 }
 

@@ -38,10 +38,10 @@ impl CommandContext<'_> {
 
     /// Whether the command is a shell elsewhere that reads its commands from a file or a pipe of this machine.
     pub(super) fn is_fed_from_here(&self) -> bool {
-        let Some(carrier) = self.carrier_elsewhere() else { return false };
-        let carrier = &self.script.commands[carrier];
+        let Some(wrapper) = self.wrapper_elsewhere() else { return false };
+        let wrapper = &self.script.commands[wrapper];
         let (_, reads) = code_place(self.command.arguments(), true);
-        reads && matches!(carrier.input, Input::Pipe(_) | Input::File)
+        reads && matches!(wrapper.input, Input::Pipe(_) | Input::File)
     }
 
     /// Whether the command prints the environment of a container or of another machine.
@@ -54,9 +54,9 @@ impl CommandContext<'_> {
             Some("env" | "set" | "export") => words.is_empty(),
             _ => false,
         };
-        let Some(carrier) = self.carrier_elsewhere().filter(|_| shows) else { return false };
+        let Some(wrapper) = self.wrapper_elsewhere().filter(|_| shows) else { return false };
         // A filter that looks for something else: `docker exec web env | grep NODE_ENV`.
-        let reads = |other: &&Command| matches!(&other.input, Input::Pipe(range) if range.contains(&carrier));
+        let reads = |other: &&Command| matches!(&other.input, Input::Pipe(range) if range.contains(&wrapper));
         let is_filter = |other: &Command| {
             matches!(other.name(), Some("grep" | "egrep" | "rg" | "awk" | "sed" | "cut" | "wc"))
                 && !other.arguments().iter().any(says_secret)
@@ -65,10 +65,10 @@ impl CommandContext<'_> {
     }
 
     /// The place of the command that runs this one in a container or on another machine.
-    pub(super) fn carrier_elsewhere(&self) -> Option<usize> {
-        let mut carrier = self.command.carrier;
+    pub(super) fn wrapper_elsewhere(&self) -> Option<usize> {
+        let mut wrapper = self.command.wrapper;
         for _ in 0..4 {
-            let place = carrier?;
+            let place = wrapper?;
             let command = self.script.commands.get(place)?;
             if matches!(
                 command.name(),
@@ -86,7 +86,7 @@ impl CommandContext<'_> {
             ) {
                 return Some(place);
             }
-            carrier = command.carrier;
+            wrapper = command.wrapper;
         }
         None
     }

@@ -7,7 +7,7 @@ use crate::token::{WildcardSet, Wildcards};
 
 /// An entry as it is written; the first lines of `commands.yaml` explain its keys.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Written<'a> {
+pub(crate) struct EntrySource<'a> {
     pub(crate) id: &'a str,
     pub(crate) reason: &'a str,
     pub(crate) instead: &'a str,
@@ -50,23 +50,23 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(written: &Written<'_>) -> Self {
+    pub(super) fn new(source: &EntrySource<'_>) -> Self {
         Self {
-            programs: globs(written.programs),
-            words: written.words.iter().map(|word| alternatives(word)).collect(),
-            flags: groups(written.flags),
-            targets: written.targets.iter().map(|text| Target::new(text)).collect(),
-            operands: globs(written.operands).into(),
-            text: globs(written.text),
-            reads: globs(written.reads).into(),
-            writes: globs(written.writes).into(),
-            from: globs(written.from),
-            except: globs(written.except).into(),
-            unless: groups(written.unless),
-            special: written.special,
-            spare: written.spare,
-            reason: written.reason.to_owned(),
-            instead: written.instead.to_owned(),
+            programs: globs(source.programs),
+            words: source.words.iter().map(|word| alternatives(word)).collect(),
+            flags: groups(source.flags),
+            targets: source.targets.iter().map(|text| Target::new(text)).collect(),
+            operands: globs(source.operands).into(),
+            text: globs(source.text),
+            reads: globs(source.reads).into(),
+            writes: globs(source.writes).into(),
+            from: globs(source.from),
+            except: globs(source.except).into(),
+            unless: groups(source.unless),
+            special: source.special,
+            spare: source.spare,
+            reason: source.reason.to_owned(),
+            instead: source.instead.to_owned(),
         }
     }
 }
@@ -142,15 +142,15 @@ pub(super) enum Special {
     Environment,
     /// A file gets code that runs later, or words that mislead an agent.
     WrittenCode,
-    /// It gets what a search found all over a system or home folder.
+    /// Its operands are the results of a search through a whole system or home folder.
     Found,
-    /// It gets what any search found.
+    /// Its operands are the results of any search.
     AnyFound,
     /// An address on another machine is among its words.
     RemoteCall,
     /// A verb among its first words deletes for good.
     Verb,
-    /// It writes nothing into many files.
+    /// It truncates many files.
     EmptiesMany,
     /// A loop without an end starts programs, writes files or calls other machines.
     Endless,

@@ -16,7 +16,7 @@ const MAX_BEHIND: usize = 128;
 impl CommandContext<'_> {
     /// Whether the command shows all variables of the environment, or writes them to a file.
     pub(super) fn shows_environment(&self) -> bool {
-        let is_own = self.command.certain && self.carrier_elsewhere().is_none();
+        let is_own = self.command.certain && self.wrapper_elsewhere().is_none();
         is_own && prints_all(self.command) && !self.is_captured(self.at) && self.is_passed_on(self.at, 0)
     }
 

@@ -14,7 +14,7 @@ const MANY_LINES: f64 = 1e9;
 const ENDLESS_FILES: [&str; 4] = ["/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"];
 
 /// Programs that create a new file or folder each time.
-const MAKERS: [&str; 12] = [
+const FILE_CREATORS: [&str; 12] = [
     "touch",
     "mkdir",
     "mktemp",
@@ -31,23 +31,23 @@ const MAKERS: [&str; 12] = [
 
 impl CommandContext<'_> {
     /// Whether the command is in a loop without an end, and uses something up there.
-    pub(super) fn goes_on_forever(&self) -> bool {
+    pub(super) fn is_in_endless_loop(&self) -> bool {
         let command = self.command;
-        if !command.manner.is_endless {
+        if !command.execution.is_endless {
             return false;
         }
         if command.words.is_empty() {
-            return self.only_assigns() || command.redirections.iter().any(keeps);
+            return self.only_assigns() || command.redirections.iter().any(appends);
         }
-        command.manner.is_behind
-            || command.name().is_some_and(|name| MAKERS.contains(&name))
-            || command.redirections.iter().any(keeps)
+        command.execution.in_background
+            || command.name().is_some_and(|name| FILE_CREATORS.contains(&name))
+            || command.redirections.iter().any(appends)
             || command.arguments().iter().any(is_remote_address)
     }
 
     /// Whether the loop only assigns variables: `while :; do a=$a$a; done`.
     fn only_assigns(&self) -> bool {
-        let mut others = self.script.commands.iter().filter(|other| other.manner.is_endless);
+        let mut others = self.script.commands.iter().filter(|other| other.execution.is_endless);
         let changes = !self.command.assignments.is_empty();
         changes && others.all(|other| other.words.is_empty() || matches!(other.name(), Some(":" | "true")))
     }
@@ -89,8 +89,8 @@ impl CommandContext<'_> {
     }
 }
 
-/// Whether a redirection adds to a file.
-fn keeps(redirection: &Redirection) -> bool {
+/// Whether a redirection appends.
+fn appends(redirection: &Redirection) -> bool {
     redirection.direction == Direction::Write && !redirection.target.head().starts_with("/dev/")
 }
 

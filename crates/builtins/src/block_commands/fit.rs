@@ -1,4 +1,4 @@
-//! Entries against the commands of a line.
+//! Compares the entries of the list with the commands of a line.
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
@@ -30,7 +30,7 @@ impl List {
         let folders = OnceCell::new();
         let mut best: Option<Finding> = None;
         for (at, command) in script.commands.iter().enumerate() {
-            if only_tells(command) {
+            if is_dry_run(command) {
                 continue;
             }
             let scene = CommandContext {
@@ -80,7 +80,9 @@ impl List {
                 match fits {
                     Fit::No => {}
                     Fit::Yes => best = Some(finding(row, decision, command)),
-                    Fit::Perhaps if command.certain && best.is_none() => best = Some(perhaps(row, command)),
+                    Fit::Perhaps if command.certain && best.is_none() => {
+                        best = Some(possible_finding(row, command))
+                    }
                     Fit::Perhaps => {}
                 }
             }
@@ -97,7 +99,7 @@ impl List {
 }
 
 /// Whether the command only prints what it would do (a dry run).
-fn only_tells(command: &Command) -> bool {
+fn is_dry_run(command: &Command) -> bool {
     if command.words.len() == 2 && command.words[1].known() == Some("--version") {
         return true;
     }
@@ -131,7 +133,7 @@ fn shows_setting(command: &Command) -> bool {
 
 /// Programs for which such an option may be one of the command that they run.
 fn runs_others(name: &str) -> bool {
-    crate::shell::is_carrier(name)
+    crate::shell::is_wrapper(name)
 }
 
 fn finding(row: &Row, decision: Decision, command: &Command) -> Finding {
@@ -145,9 +147,9 @@ fn finding(row: &Row, decision: Decision, command: &Command) -> Finding {
     Finding { decision, id: Some(row.id.to_string()), reason }
 }
 
-fn perhaps(row: &Row, command: &Command) -> Finding {
+fn possible_finding(row: &Row, command: &Command) -> Finding {
     let reason = format!(
-        "`{}` could be what {} stops ({}); part of it is known only when it runs",
+        "`{}` may match {} ({}): part of it is known only at run time",
         command.show(),
         row.id,
         row.entry().reason
@@ -155,7 +157,7 @@ fn perhaps(row: &Row, command: &Command) -> Finding {
     Finding { decision: Decision::Ask, id: Some(row.id.to_string()), reason }
 }
 
-pub(super) fn when(good: bool) -> Fit {
+pub(super) fn fit_if(good: bool) -> Fit {
     if good { Fit::Yes } else { Fit::No }
 }
 
@@ -244,7 +246,7 @@ impl<'a> CommandContext<'a> {
         let good = self.targets(entry, folder)
             && (entry.writes.is_empty() || self.writes(entry, folder))
             && (entry.reads.is_empty() || self.reads(&entry.reads, folder));
-        when(good)
+        fit_if(good)
     }
 
     fn subcommand(&self, entry: &Entry, words: &'a [Word]) -> bool {

@@ -22,7 +22,7 @@ impl<'a> CommandContext<'a> {
         self.searches().iter().any(|search| !search.arguments().iter().any(is_log))
     }
 
-    /// Whether the command writes nothing into files that a loop or a search goes through: `for f in *.c; do : > $f`.
+    /// Whether the command truncates the files that a loop or a search goes through: `for f in *.c; do : > $f`.
     pub(super) fn empties_many(&self) -> bool {
         let command = self.command;
         let words = command.arguments();
@@ -60,16 +60,16 @@ impl<'a> CommandContext<'a> {
     /// The searches whose results the command gets.
     fn searches(&self) -> Vec<&'a Command> {
         let mut found = Vec::new();
-        let mut carrier = self.command.carrier;
+        let mut wrapper = self.command.wrapper;
         for _ in 0..MAX_STEPS {
-            let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { break };
+            let Some(command) = wrapper.and_then(|at| self.script.commands.get(at)) else { break };
             if is_search(command) {
                 found.push(command);
             }
             if matches!(command.name(), Some("xargs" | "gxargs" | "parallel")) {
                 self.follow_search(&command.input, &mut found, 0);
             }
-            carrier = command.carrier;
+            wrapper = command.wrapper;
         }
         for unknown in self.command.arguments().iter().flat_map(Word::unknowns) {
             if let Origin::Output(range) | Origin::Process(range) = &unknown.from {

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use crosier::Decision;
 
-use super::entry::{Entry, Special, Written, glob};
+use super::entry::{Entry, EntrySource, Special, glob};
 use super::spare::Spare;
 use crate::names::NameMap;
 use crate::shell::Command;
@@ -36,39 +36,39 @@ pub(super) struct Row {
 
 #[derive(Debug, Clone)]
 enum Body {
-    Listed(&'static Written<'static>, OnceLock<Box<Entry>>),
+    Listed(&'static EntrySource<'static>, OnceLock<Box<Entry>>),
     Read(Box<Entry>),
 }
 
 impl Row {
-    fn listed(written: &'static Written<'static>) -> Self {
-        let body = Body::Listed(written, OnceLock::new());
-        Self { id: Cow::Borrowed(written.id), decision: Some(written.decision), body }
+    fn listed(source: &'static EntrySource<'static>) -> Self {
+        let body = Body::Listed(source, OnceLock::new());
+        Self { id: Cow::Borrowed(source.id), decision: Some(source.decision), body }
     }
 
-    pub(super) fn read(written: &Written<'_>) -> Self {
-        let body = Body::Read(Box::new(Entry::new(written)));
-        Self { id: Cow::Owned(written.id.to_owned()), decision: Some(written.decision), body }
+    pub(super) fn read(source: &EntrySource<'_>) -> Self {
+        let body = Body::Read(Box::new(Entry::new(source)));
+        Self { id: Cow::Owned(source.id.to_owned()), decision: Some(source.decision), body }
     }
 
     pub(super) fn entry(&self) -> &Entry {
         match &self.body {
-            Body::Listed(written, entry) => entry.get_or_init(|| Box::new(Entry::new(written))),
+            Body::Listed(source, entry) => entry.get_or_init(|| Box::new(Entry::new(source))),
             Body::Read(entry) => entry,
         }
     }
 
     pub(super) fn special(&self) -> Option<Special> {
         match &self.body {
-            Body::Listed(written, _) => written.special,
+            Body::Listed(source, _) => source.special,
             Body::Read(entry) => entry.special,
         }
     }
 
     pub(super) fn names_files(&self) -> FileKeys {
         match &self.body {
-            Body::Listed(written, _) => {
-                FileKeys { reads: !written.reads.is_empty(), writes: !written.writes.is_empty() }
+            Body::Listed(source, _) => {
+                FileKeys { reads: !source.reads.is_empty(), writes: !source.writes.is_empty() }
             }
             Body::Read(entry) => {
                 FileKeys { reads: !entry.reads.is_empty(), writes: !entry.writes.is_empty() }
@@ -94,7 +94,7 @@ pub(crate) fn standard() -> &'static Arc<List> {
 }
 
 /// The entries that come with Crosier, as they are written.
-pub(crate) fn written() -> &'static [Written<'static>] {
+pub(crate) fn sources() -> &'static [EntrySource<'static>] {
     WRITTEN
 }
 
@@ -135,7 +135,7 @@ impl List {
     }
 }
 
-/// Both in order: rows after the listed ones have larger numbers.
+/// Both lists as one in ascending order: the numbers in `more` are larger than all listed ones.
 fn joined(listed: &'static [usize], more: &[usize]) -> Cow<'static, [usize]> {
     if more.is_empty() { Cow::Borrowed(listed) } else { Cow::Owned([listed, more].concat()) }
 }

@@ -7,7 +7,7 @@
 //!
 //! # Options
 //! - `also`: files with further lists (relative to the configuration).
-//! - `commands`: further entries, written in place.
+//! - `commands`: further entries.
 //! - `except`: ids of entries to leave out.
 //! - `ask`: ids of entries that ask instead of denying.
 //!
@@ -54,7 +54,7 @@ pub struct BlockCommands;
 
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("also", "files with further lists of commands"),
-    BuiltinOption::new("commands", "further entries, written in place"),
+    BuiltinOption::new("commands", "further entries"),
     BuiltinOption::new("except", "ids of entries to leave out"),
     BuiltinOption::new("ask", "ids of entries that ask instead of denying"),
 ];
@@ -103,7 +103,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
                 more.rows.into_iter().for_each(|row| list.push(row));
             }
             Err(why) => {
-                request.complain(
+                request.error(
                     "also",
                     format!("the list `{file}` cannot be used: {why}"),
                     "see the head of commands.yaml",
@@ -117,7 +117,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
             Ok(rows) => rows.into_iter().for_each(|row| list.push(row)),
             Err(sentences) => {
                 for sentence in sentences {
-                    request.complain("commands", sentence, "see the head of commands.yaml");
+                    request.error("commands", sentence, "see the head of commands.yaml");
                 }
                 fine = None;
             }
@@ -131,7 +131,7 @@ fn list(request: &mut BuiltinRequest<'_>) -> Option<Arc<List>> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "commands.yaml has the ids".to_owned(),
                 };
-                request.complain(key, format!("no entry has the id `{id}`"), help);
+                request.error(key, format!("no entry has the id `{id}`"), help);
                 fine = None;
             }
             let softer = (key == "ask").then_some(Decision::Ask);
@@ -150,7 +150,7 @@ pub(crate) fn judge(list: &List, tool: &str, input: &Json, cwd: &Path) -> Ruling
                 Subject::Unreadable(why) => why,
                 _ => "it has no command",
             };
-            return Ruling::Ask(format!("block-commands cannot see what it runs: {why}"));
+            return Ruling::Ask(format!("block-commands cannot tell what it runs: {why}"));
         }
         None => return Ruling::Nothing,
     };
@@ -183,7 +183,7 @@ pub struct ListedCommand {
 
 /// The entries of the list that comes with Crosier.
 pub fn entries() -> impl Iterator<Item = ListedCommand> {
-    list::written().iter().map(|entry| ListedCommand {
+    list::sources().iter().map(|entry| ListedCommand {
         id: entry.id,
         decision: entry.decision,
         reason: entry.reason,

@@ -7,7 +7,7 @@ use crosier::Decision;
 use crosier::config::{Node, Problem, Problems, Source, Value, parse_document};
 use crosier::protocol::nearest::nearest;
 
-use super::entry::{Special, Written};
+use super::entry::{EntrySource, Special};
 use super::list::Row;
 use super::spare::SPARES;
 
@@ -47,16 +47,16 @@ const SPECIALS: [(&str, Special); 25] = [
 
 /// What a file adds to the list.
 #[derive(Debug, Default)]
-pub(super) struct More {
+pub(super) struct ListAddition {
     pub(super) places: Vec<Cow<'static, str>>,
     pub(super) rows: Vec<Row>,
 }
 
 /// Reads a list with `commands:` and perhaps `places:`.
-pub(super) fn read(source: &Arc<Source>) -> Result<More, Problems> {
+pub(super) fn read(source: &Arc<Source>) -> Result<ListAddition, Problems> {
     let node = parse_document(source)?;
     let mut reader = Reader { source, problems: Problems::new() };
-    let mut more = More::default();
+    let mut more = ListAddition::default();
     let mut found = false;
     for entry in node.as_map().unwrap_or_default() {
         match entry.key.as_str() {
@@ -174,7 +174,7 @@ impl Reader<'_> {
             self.error(node, format!("the command `{id}` names no `programs` and no `writes`"));
             return None;
         }
-        Some(Row::read(&Written {
+        Some(Row::read(&EntrySource {
             id,
             reason,
             instead: one("instead").unwrap_or_default(),

@@ -4,7 +4,7 @@ use super::fit::CommandContext;
 use crate::shell::{Command, Input, Word};
 
 /// Programs that run a command as another user.
-const GIVERS: [&str; 6] = ["sudo", "doas", "run0", "pkexec", "gosu", "su-exec"];
+const USER_SWITCHERS: [&str; 6] = ["sudo", "doas", "run0", "pkexec", "gosu", "su-exec"];
 
 /// Longer chains than this (`sudo env nice …`) are not followed.
 const MAX_STEPS: usize = 8;
@@ -12,15 +12,15 @@ const MAX_STEPS: usize = 8;
 impl CommandContext<'_> {
     /// Whether the command runs as root, on this machine.
     pub(super) fn is_root(&self) -> bool {
-        let mut carrier = self.command.carrier;
+        let mut wrapper = self.command.wrapper;
         for _ in 0..MAX_STEPS {
-            let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { return false };
+            let Some(command) = wrapper.and_then(|at| self.script.commands.get(at)) else { return false };
             match command.name() {
-                Some(name) if GIVERS.contains(&name) => return gives_root(command),
+                Some(name) if USER_SWITCHERS.contains(&name) => return gives_root(command),
                 Some("docker" | "podman" | "nerdctl" | "kubectl" | "ssh" | "lxc" | "incus" | "limactl") => {
                     return false;
                 }
-                _ => carrier = command.carrier,
+                _ => wrapper = command.wrapper,
             }
         }
         false

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::code::nowhere;
+use super::code::unresolvable_folder;
 use super::environment::{PASSES_ON, prints_all};
 use super::fit::CommandContext;
 use super::target::names_one;
@@ -191,14 +191,14 @@ impl CommandContext<'_> {
 
     /// Whether a search runs the command for everything that it finds.
     fn is_sent_as_found(&self) -> bool {
-        let mut carrier = self.command.carrier;
+        let mut wrapper = self.command.wrapper;
         for _ in 0..4 {
-            let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) else { return false };
+            let Some(command) = wrapper.and_then(|at| self.script.commands.get(at)) else { return false };
             if matches!(command.name(), Some("find" | "fd" | "fdfind" | "xargs" | "parallel" | "locate")) {
                 return true;
             }
             // `find … -exec sh -c 'curl -d @"$1" …' _ {} +`
-            carrier = command.carrier;
+            wrapper = command.wrapper;
         }
         false
     }
@@ -338,7 +338,7 @@ fn is_identity(command: &Command, word: &Word) -> bool {
 
 /// Whether a text is the name of a file with secrets.
 pub(super) fn is_secret(text: &str) -> bool {
-    !text.contains(' ') && names_one(&Word::literal(text), &SECRET_NAMES, nowhere())
+    !text.contains(' ') && names_one(&Word::literal(text), &SECRET_NAMES, unresolvable_folder())
 }
 
 #[cfg(test)]

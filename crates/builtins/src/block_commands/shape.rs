@@ -45,7 +45,7 @@ impl CommandContext<'_> {
             ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
         let commands: Vec<&Command> = commands.collect();
         let in_body = match &self.command.input {
-            Input::Here(body) if runs_code && from_stdin => self.script.bodies.get(*body),
+            Input::Here(body) if runs_code && from_stdin => self.script.here_documents.get(*body),
             _ => None,
         };
         let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
@@ -103,7 +103,7 @@ impl CommandContext<'_> {
             Special::EmptiesMany => self.empties_many(),
             Special::Verb => super::verb::is_destructive(self.command),
             Special::RemoteCall => words.iter().any(is_remote_address) || self.gets_remote_targets(),
-            Special::Endless => self.goes_on_forever(),
+            Special::Endless => self.is_in_endless_loop(),
             Special::EndlessInput => self.reads_without_end(),
             Special::Huge => self.makes_huge(),
             Special::AsRoot => self.is_root(),
@@ -153,7 +153,7 @@ impl CommandContext<'_> {
     fn is_made(&self) -> bool {
         let Some(program) = self.command.words.first() else { return false };
         let is_output = |unknown: &crate::shell::Unknown| matches!(unknown.from, Origin::Output(_));
-        let own = self.command.certain && self.command.carrier.is_none();
+        let own = self.command.certain && self.command.wrapper.is_none();
         own && program.pieces().len() == 1 && program.unknowns().any(is_output)
     }
 }

@@ -89,8 +89,8 @@ impl CommandContext<'_> {
 
     /// Whether the command runs on another machine or in a cluster, about which its words say nothing.
     fn is_far_away(&self) -> bool {
-        let carrier = self.carrier_elsewhere().and_then(|at| self.script.commands.get(at));
-        carrier.is_some_and(|carrier| !matches!(carrier.name(), Some("docker" | "podman" | "docker-compose")))
+        let wrapper = self.wrapper_elsewhere().and_then(|at| self.script.commands.get(at));
+        wrapper.is_some_and(|wrapper| !matches!(wrapper.name(), Some("docker" | "podman" | "docker-compose")))
     }
 
     /// Whether the command, what runs it, or a command before it names production.
@@ -253,7 +253,7 @@ impl CommandContext<'_> {
             if settings(current).any(|(name, value)| says(name, &value)) {
                 return true;
             }
-            command = current.carrier.and_then(|at| self.script.commands.get(at));
+            command = current.wrapper.and_then(|at| self.script.commands.get(at));
         }
         if self
             .earlier()
@@ -329,7 +329,7 @@ impl CommandContext<'_> {
             }
             // The cache of a composition on this machine.
             Some("redis-cli" | "valkey-cli") if values(words, &["-h", "-u"]).is_empty() => {
-                self.carrier_elsewhere().is_some()
+                self.wrapper_elsewhere().is_some()
             }
             _ => {
                 let named = values(words, &NAMED);

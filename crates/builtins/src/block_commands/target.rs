@@ -122,10 +122,10 @@ impl<'a> CommandContext<'a> {
         let is_named = has_letters_of_its_own(last);
         let is_below = shown.starts_with("/tmp/") || shown.starts_with("/var/tmp/") || is_relative(&shown);
         // Files that `find` found by name were meant.
-        let found = self.command.carrier.and_then(|at| self.script.commands.get(at));
-        let by_name = found.is_some_and(|carrier| {
-            matches!(carrier.name(), Some("find" | "fd" | "fdfind"))
-                && carrier
+        let found = self.command.wrapper.and_then(|at| self.script.commands.get(at));
+        let by_name = found.is_some_and(|wrapper| {
+            matches!(wrapper.name(), Some("find" | "fd" | "fdfind"))
+                && wrapper
                     .arguments()
                     .iter()
                     .any(|word| matches!(word.known(), Some("-name" | "-path" | "-iname" | "-regex")))
@@ -135,9 +135,9 @@ impl<'a> CommandContext<'a> {
 
     /// Whether the command runs in a container or on another machine.
     fn is_elsewhere(&self) -> bool {
-        let mut carrier = self.command.carrier;
+        let mut wrapper = self.command.wrapper;
         let mut steps = 0;
-        while let Some(command) = carrier.and_then(|at| self.script.commands.get(at)) {
+        while let Some(command) = wrapper.and_then(|at| self.script.commands.get(at)) {
             let verb = |wanted: &[&str]| {
                 command.arguments().iter().filter_map(Word::known).any(|word| wanted.contains(&word))
             };
@@ -150,7 +150,7 @@ impl<'a> CommandContext<'a> {
                 _ => {}
             }
             steps += 1;
-            carrier = command.carrier.filter(|_| steps < 16);
+            wrapper = command.wrapper.filter(|_| steps < 16);
         }
         false
     }

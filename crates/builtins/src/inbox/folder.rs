@@ -32,10 +32,10 @@ pub(super) struct Folder {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) messages: Vec<Message>,
-    pub(super) complaints: Vec<String>,
+    pub(super) problems: Vec<String>,
 }
 
-struct Dropped {
+struct MessageFile {
     path: PathBuf,
     name: String,
     written: SystemTime,
@@ -51,12 +51,12 @@ impl Folder {
     /// Takes the messages for this reader, ordered by sequence, then by name.
     pub(super) fn take(&self, reader: &Reader<'_>) -> Found {
         let mut found = Found::default();
-        let mut dropped = self.dropped(reader, &mut found);
-        dropped.sort_by(|a, b| {
-            let order = |one: &Dropped| (one.message.sequence.unwrap_or(u64::MAX), one.name.clone());
+        let mut message_files = self.message_files(reader, &mut found);
+        message_files.sort_by(|a, b| {
+            let order = |one: &MessageFile| (one.message.sequence.unwrap_or(u64::MAX), one.name.clone());
             order(a).cmp(&order(b))
         });
-        for one in dropped {
+        for one in message_files {
             if one.message.is_expired(reader.now) || self.is_old(&one, reader.now) {
                 self.forget(&one);
                 continue;
@@ -78,23 +78,23 @@ impl Folder {
                     }
                 }
                 // Not delivered: without the mark it could be delivered twice.
-                Err(error) => found.complaints.push(format!("`{}` was not delivered: {error}", one.name)),
+                Err(error) => found.problems.push(format!("`{}` was not delivered: {error}", one.name)),
             }
         }
         found
     }
 
     /// The files that are messages. Others are moved away and complained about.
-    fn dropped(&self, reader: &Reader<'_>, found: &mut Found) -> Vec<Dropped> {
+    fn message_files(&self, reader: &Reader<'_>, found: &mut Found) -> Vec<MessageFile> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
             Err(error) => {
-                found.complaints.push(format!("the folder cannot be read: {error}"));
+                found.problems.push(format!("the folder cannot be read: {error}"));
                 return Vec::new();
             }
         };
-        let mut dropped = Vec::new();
+        let mut message_files = Vec::new();
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = entry.path();
@@ -105,7 +105,7 @@ impl Folder {
             match read(&path, end.as_deref() == Some("json")) {
                 Ok((message, written)) => {
                     let key = message.key().unwrap_or_else(|| format!("file:{name}:{}", message.content));
-                    dropped.push(Dropped { path, name, written, message, key });
+                    message_files.push(MessageFile { path, name, written, message, key });
                 }
                 Err(Unread::Gone) => {}
                 Err(Unread::Bad { why, written }) => {
@@ -113,15 +113,15 @@ impl Folder {
                     if !fresh {
                         let moved = self.reject(&path, &name);
                         let where_to = if moved { ", and was moved to .crosier/rejected" } else { "" };
-                        found.complaints.push(format!("`{name}` was not delivered{where_to}: {why}"));
+                        found.problems.push(format!("`{name}` was not delivered{where_to}: {why}"));
                     }
                 }
             }
         }
-        dropped
+        message_files
     }
 
-    fn is_old(&self, one: &Dropped, now: SystemTime) -> bool {
+    fn is_old(&self, one: &MessageFile, now: SystemTime) -> bool {
         one.message.expires.is_none() && now.duration_since(one.written).is_ok_and(|age| age > self.max_age)
     }
 
@@ -161,7 +161,7 @@ impl Folder {
     }
 
     /// Removes an expired message, with its marks.
-    fn forget(&self, one: &Dropped) {
+    fn forget(&self, one: &MessageFile) {
         let _ = fs::remove_file(&one.path);
         let Ok(agents) = fs::read_dir(self.path.join(".crosier").join("delivered")) else { return };
         for agent in agents.flatten() {

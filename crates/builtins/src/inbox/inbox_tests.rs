@@ -88,7 +88,7 @@ fn expired_and_repeated_messages_do_not_arrive() {
     lab.inbox.push(Message::new("d").from("ci").sequence(1)).unwrap();
     lab.inbox.push(Message::new("e").from("other").sequence(1)).unwrap();
     lab.inbox.push(Message::new("mine").from("agent1")).unwrap();
-    lab.inbox.push(Message::new("for grep").behind_tool("Grep").unwrap()).unwrap();
+    lab.inbox.push(Message::new("for grep").after_tool("Grep").unwrap()).unwrap();
     let outcome = lab.fire("agent1");
     assert!(outcome.inject.iter().all(|injected| injected.strategy == Strategy::UserMessage));
     assert_eq!(outcome.inject.iter().map(|i| i.content.as_str()).collect::<Vec<_>>(), ["a", "c", "e"]);

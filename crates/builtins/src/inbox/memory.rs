@@ -28,27 +28,27 @@ struct State {
 struct Waiting {
     message: Message,
     /// The agents that got it.
-    told: HashSet<String>,
+    delivered_to: HashSet<String>,
 }
 
 /// The inbox is full: no agent takes messages out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Full;
+pub struct InboxFull;
 
-impl fmt::Display for Full {
+impl fmt::Display for InboxFull {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the inbox is full: {MAX_WAITING} messages wait, and nobody takes them")
+        write!(f, "the inbox is full: {MAX_WAITING} messages wait to be delivered")
     }
 }
 
-impl std::error::Error for Full {}
+impl std::error::Error for InboxFull {}
 
 impl Inbox {
     /// Adds a message. A duplicate, by its id or its sender's sequence number, is dropped.
     ///
     /// # Errors
     /// When too many messages wait already.
-    pub fn push(&self, message: Message) -> Result<(), Full> {
+    pub fn push(&self, message: Message) -> Result<(), InboxFull> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = message.key();
         if key.as_ref().is_some_and(|key| state.known.contains(key)) {
@@ -57,13 +57,13 @@ impl Inbox {
         if state.waiting.len() >= MAX_WAITING {
             state.drop_expired(SystemTime::now());
             if state.waiting.len() >= MAX_WAITING {
-                return Err(Full);
+                return Err(InboxFull);
             }
         }
         if let Some(key) = key {
             state.remember(key);
         }
-        state.waiting.push_back(Waiting { message, told: HashSet::new() });
+        state.waiting.push_back(Waiting { message, delivered_to: HashSet::new() });
         Ok(())
     }
 
@@ -88,12 +88,12 @@ impl Inbox {
         state.drop_expired(reader.now);
         let mut taken = Vec::new();
         for waiting in &mut state.waiting {
-            if waiting.message.is_for(reader) && waiting.told.insert(reader.agent.to_owned()) {
+            if waiting.message.is_for(reader) && waiting.delivered_to.insert(reader.agent.to_owned()) {
                 taken.push(waiting.message.clone());
             }
         }
         // A message for one agent only is done once it was delivered.
-        state.waiting.retain(|waiting| waiting.told.is_empty() || waiting.message.only.is_none());
+        state.waiting.retain(|waiting| waiting.delivered_to.is_empty() || waiting.message.only.is_none());
         taken
     }
 }

@@ -52,7 +52,7 @@ impl Message {
     ///
     /// # Errors
     /// What is wrong with the matcher.
-    pub fn behind_tool(mut self, matcher: &str) -> Result<Self, String> {
+    pub fn after_tool(mut self, matcher: &str) -> Result<Self, String> {
         self.tool = Some(Matcher::new(matcher)?);
         Ok(self)
     }
@@ -140,15 +140,18 @@ impl Message {
             None => None,
             Some("tool_result") => Some(Strategy::ToolResult),
             Some("user_message") => Some(Strategy::UserMessage),
-            Some(other) => return Err(format!("its `strategy` is `{other}`, which is none")),
+            Some(other) => {
+                return Err(format!("its `strategy` is `{other}`; use tool_result or user_message"));
+            }
         };
         for agent in texts_of(&fields, "target")? {
-            Matcher::new(agent).map_err(|why| format!("its `target` is none: {why}"))?;
+            Matcher::new(agent).map_err(|why| format!("its `target` is not a valid matcher: {why}"))?;
             message = message.to(agent);
         }
         if let Some(matcher) = text_of(&fields, "tool_matcher")? {
-            message =
-                message.behind_tool(matcher).map_err(|why| format!("its `tool_matcher` is none: {why}"))?;
+            message = message
+                .after_tool(matcher)
+                .map_err(|why| format!("its `tool_matcher` is not a valid matcher: {why}"))?;
         }
         message.from = text_of(&fields, "from")?.map(str::to_owned);
         message.id = match fields.get("id") {
@@ -185,7 +188,7 @@ fn texts_of<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<Vec<&'a str
 }
 
 fn expiry(fields: &Map<String, Value>, written: SystemTime) -> Result<Option<SystemTime>, String> {
-    let bad = || "its expiry is no time".to_owned();
+    let bad = || "its expiry is not a valid time".to_owned();
     let seconds = |value: &Value| {
         let seconds = value.as_f64().filter(|seconds| (0.0..1e12).contains(seconds));
         seconds.map(Duration::from_secs_f64)

@@ -38,7 +38,7 @@ use std::time::{Duration, SystemTime};
 use crosier::config::{Builtin, BuiltinOption, BuiltinRequest};
 use crosier::{Answer, Call, Callback, Capability, Reply, Strategy};
 
-pub use memory::{Full, Inbox};
+pub use memory::{Inbox, InboxFull};
 pub use message::Message;
 
 use crate::{guard, option};
@@ -59,9 +59,9 @@ impl InboxHook {
 }
 
 const OPTIONS: &[BuiltinOption] = &[
-    BuiltinOption::new("folder", "where files with messages are dropped"),
+    BuiltinOption::new("folder", "the folder in which messages arrive as files"),
     BuiltinOption::new("strategy", "tool_result or user_message, for messages that do not say"),
-    BuiltinOption::new("max_age", "how long a message without an expiry waits"),
+    BuiltinOption::new("max_age", "how long a message without an expiry is kept"),
 ];
 
 const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -72,7 +72,7 @@ impl Builtin for InboxHook {
     }
 
     fn about(&self) -> &'static str {
-        "delivers what the host or other agents push, with the next tool result"
+        "delivers messages of the host or of other agents with the next tool result"
     }
 
     fn options(&self) -> &'static [BuiltinOption] {
@@ -83,7 +83,7 @@ impl Builtin for InboxHook {
         let mut fine = guard::check_mode(request, self.name());
         if !request.event().capabilities.has(Capability::Inject) {
             let message = format!("nothing can be injected at {}", request.event().name);
-            request.complain("", message, "put it under PostToolUse");
+            request.error("", message, "put it under PostToolUse");
             fine = None;
         }
         let strategies = [("tool_result", Strategy::ToolResult), ("user_message", Strategy::UserMessage)];
@@ -118,8 +118,8 @@ impl Delivery {
         if let Some(folder) = &self.folder {
             let found = folder.take(&reader);
             messages.extend(found.messages);
-            for complaint in found.complaints {
-                reply = reply.log("warn", format!("inbox: {complaint}"));
+            for problem in found.problems {
+                reply = reply.log("warn", format!("inbox: {problem}"));
             }
         }
         for message in messages {

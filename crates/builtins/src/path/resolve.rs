@@ -264,7 +264,7 @@ mod tests {
         std::os::unix::fs::symlink("loop", root.join("loop")).unwrap();
         assert_eq!(real("chain/z"), root.join("secret/z"));
         assert_eq!(real("loop/z"), root.join("loop/z"));
-        // A folder that was walked before gives the same.
+        // Resolving in the same folder twice gives the same result.
         let resolver = Resolver::default();
         for _ in 0..2 {
             let below = Places { cwd: &root.join("link"), home: None };

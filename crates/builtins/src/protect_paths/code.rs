@@ -1,5 +1,6 @@
 //! Code in other languages that a shell line passes to an interpreter: its string literals can be file names.
 
+use super::embedded;
 use crate::shell::{Command, Input, Script};
 
 /// Programs that run code, and the options whose value is code.
@@ -17,9 +18,13 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
     ("Rscript", &["-e"]),
 ];
 
-/// The string literals in the code that a command runs.
+/// The string literals in the code that a command runs, and the files that programs with a language of their own name
+/// in it.
 pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     let Some(name) = command.name() else { return Vec::new() };
+    if let Some(texts) = embedded::texts(script, command, name) {
+        return texts;
+    }
     let version = |rest: &str| rest.chars().all(|c| c.is_ascii_digit() || c == '.');
     let found = INTERPRETERS.iter().find(|(program, _)| name.strip_prefix(program).is_some_and(version));
     let Some((_, options)) = found else { return Vec::new() };
@@ -34,7 +39,7 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     }
     match &command.input {
         Input::Here(body) => {
-            if let Some(body) = script.bodies.get(*body) {
+            if let Some(body) = script.here_documents.get(*body) {
                 collect(&body.text, &mut texts);
             }
         }
@@ -45,14 +50,16 @@ pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
 }
 
 /// Every short text without a line break between any two quotes: it could be a file name.
-fn collect(code: &str, texts: &mut Vec<String>) {
+pub(super) fn collect(code: &str, texts: &mut Vec<String>) {
     const LONGEST: usize = 200;
     const MAX: usize = 500;
     for quote in ['"', '\'', '`'] {
         let parts: Vec<&str> = code.split(quote).collect();
         for part in parts.iter().skip(1).take(parts.len().saturating_sub(2)) {
+            // Perl's `open F, ">file"`
+            let part = part.trim_start_matches(['<', '>', '+', '|']).trim();
             if texts.len() < MAX && !part.is_empty() && part.len() <= LONGEST && !part.contains('\n') {
-                texts.push((*part).to_owned());
+                texts.push(part.to_owned());
             }
         }
     }

@@ -25,10 +25,15 @@
 //! a program of its own) is not seen: this is a guardrail, not a sandbox.
 
 mod code;
+mod created;
 mod defaults;
+mod embedded;
+mod holder;
+mod mode;
 mod own;
 mod patterns;
 mod protected;
+mod selected;
 mod shell;
 
 use std::path::{Path, PathBuf};
@@ -43,7 +48,7 @@ use crate::shell::Script;
 use crate::tool::{self, Access, Subject};
 
 pub(crate) use defaults::WIRING;
-pub(crate) use own::{Own, OwnPaths};
+pub(crate) use own::{ConfigurationPaths, OwnPaths};
 pub(crate) use patterns::Patterns;
 pub(crate) use protected::{Objection, Protected};
 
@@ -68,9 +73,9 @@ impl ProtectPaths {
 const OPTIONS: &[BuiltinOption] = &[
     BuiltinOption::new("no_read", "patterns of files that may be neither read nor written"),
     BuiltinOption::new("no_write", "patterns of files that may be read but not written"),
-    BuiltinOption::new("also_no_read", "more patterns for no_read, beside the default ones"),
-    BuiltinOption::new("also_no_write", "more patterns for no_write, beside the default ones"),
-    BuiltinOption::new("except", "patterns of files that are free"),
+    BuiltinOption::new("also_no_read", "more patterns for no_read, in addition to the default ones"),
+    BuiltinOption::new("also_no_write", "more patterns for no_write, in addition to the default ones"),
+    BuiltinOption::new("except", "patterns of files that are not protected"),
 ];
 
 impl Builtin for ProtectPaths {
@@ -121,7 +126,7 @@ fn default_protected(folder: &Path, file: &Path, further: &Arc<OwnPaths>) -> Pro
         ask_write: Patterns::fixed(&[defaults::ASK_WRITE]),
         no_write: Patterns::fixed(&[defaults::NO_WRITE, defaults::WIRING]),
         except: Patterns::fixed(&[defaults::EXCEPT]),
-        own: Own::new(file, Arc::clone(further)),
+        own: ConfigurationPaths::new(file, Arc::clone(further)),
         guards_wiring: true,
         asks_about_form: true,
     }
@@ -137,7 +142,7 @@ fn protected(request: &mut BuiltinRequest<'_>, further: &Arc<OwnPaths>) -> Optio
             match PathGlob::new(&text, Case::Folded) {
                 Ok(glob) => found.push((text, glob.anywhere())),
                 Err(why) => {
-                    request.complain(
+                    request.error(
                         key,
                         format!("`{key}` has a bad pattern: {why}"),
                         "write it like .env* or ./secret/**",
@@ -209,29 +214,15 @@ impl Protected {
     pub(crate) fn judge_subject(&self, call: ToolCall<'_>, subject: Subject) -> Ruling {
         let places = Places { cwd: call.cwd, home: None };
         match subject {
-            Subject::Shell(scripts) => self.judge_scripts(&scripts, places),
+            Subject::Shell(scripts) => self.judge_lines(call, &scripts),
             Subject::Files(access, paths) => {
-                // An unknown tool may show the content of a file.
-                let is_known = tool::file_access(call.tool).is_some();
-                let mut found: Vec<Objection> = Vec::new();
-                for path in &paths {
-                    let file = places.resolve(path);
-                    if !is_known && access == Access::Write {
-                        found.extend(self.objection(path, Access::Read, &file));
-                    }
-                    found.extend(self.objection(path, access, &file));
-                    if access == Access::Write {
-                        found.extend(self.question_about_write(path, &file));
-                    }
-                }
-                let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
-                let objection = (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)));
+                let objection = self.objection_to_files(call, access, &paths, places);
                 // An unknown tool may also run a command.
                 if objection.is_none()
-                    && !is_known
+                    && tool::file_access(call.tool).is_none()
                     && let Some(scripts) = tool::scripts(call.tool, call.input)
                 {
-                    return self.judge_scripts(&scripts, places);
+                    return self.judge_lines(call, &scripts);
                 }
                 let objection = objection.or_else(|| {
                     let glob = call.input.get("glob").filter(|_| access == Access::Read)?;
@@ -242,12 +233,63 @@ impl Protected {
             Subject::Other => Ruling::Nothing,
             Subject::Unreadable(_) if !self.asks_about_form => Ruling::Nothing,
             Subject::Unreadable(why) => {
-                Ruling::Ask(format!("protect-paths cannot see which files it is about: {why}"))
+                Ruling::Ask(format!("protect-paths cannot tell which files it uses: {why}"))
             }
         }
+    }
+
+    /// The ruling about lines that begin in the folder which the call names.
+    fn judge_lines(&self, call: ToolCall<'_>, scripts: &[Script]) -> Ruling {
+        let mut asked = Ruling::Nothing;
+        for cwd in tool::folders(call.input, call.cwd) {
+            match self.judge_scripts(scripts, Places { cwd: &cwd, home: None }) {
+                Ruling::Nothing => {}
+                Ruling::Ask(reason) => asked = Ruling::Ask(reason),
+                ruling => return ruling,
+            }
+        }
+        asked
+    }
+
+    /// Why a tool must not touch one of these files.
+    fn objection_to_files(
+        &self,
+        call: ToolCall<'_>,
+        access: Access,
+        paths: &[String],
+        places: Places<'_>,
+    ) -> Option<Objection> {
+        // An unknown tool may show the content of a file.
+        let is_known = tool::file_access(call.tool).is_some();
+        let removes = access == Access::Write && tool::removes(call.tool);
+        // Where a tool works is not what it works on.
+        let is_place = |path: &str| {
+            let named = ["cwd", "workdir"].into_iter().filter_map(|name| call.input.get(name));
+            named.into_iter().any(|value| value.as_str().is_some_and(|text| text == path))
+        };
+        let mut found: Vec<Objection> = Vec::new();
+        for path in paths {
+            let file = places.resolve(path);
+            if !is_known && access == Access::Write {
+                found.extend(self.objection(path, Access::Read, &file));
+            }
+            found.extend(self.objection(path, access, &file));
+            if access == Access::Write {
+                found.extend(self.question_about_write(path, &file));
+            }
+            if removes && !is_place(path) {
+                found.extend(self.objection_to_removal(path, &file).or_else(|| self.holds_own(path, &file)));
+            }
+        }
+        let place = found.iter().position(|objection| !matches!(objection, Objection::Question(_)));
+        (!found.is_empty()).then(|| found.swap_remove(place.unwrap_or(0)))
     }
 }
 
 #[cfg(test)]
 #[path = "protect_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "attack_tests.rs"]
+mod attack_tests;

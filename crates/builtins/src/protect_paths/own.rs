@@ -20,7 +20,7 @@ pub(crate) struct OwnPaths {
 
 /// The configuration, its state, and what the host says belongs to it; as written and with links followed.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct ConfigurationPaths {
     config: PathBuf,
     host: Arc<OwnPaths>,
     /// Made when a tool is about to change a file.
@@ -36,7 +36,7 @@ struct Prepared {
     others: Vec<PathBuf>,
 }
 
-impl Own {
+impl ConfigurationPaths {
     pub(crate) fn new(config: &Path, host: Arc<OwnPaths>) -> Self {
         Self { config: config.to_owned(), host, prepared: OnceLock::new() }
     }
@@ -61,6 +61,11 @@ impl Own {
     /// Whether one of them is this folder, or in it.
     pub(super) fn is_below(&self, folder: &Path) -> bool {
         self.prepared().paths.iter().any(|own| own.starts_with(folder))
+    }
+
+    /// Whether one of the host's folders is right in this one.
+    pub(super) fn has_in(&self, folder: &Path) -> bool {
+        self.host.folders.iter().any(|own| own.parent() == Some(folder) || own == folder)
     }
 
     fn prepared(&self) -> &Prepared {

@@ -8,7 +8,7 @@ use crate::token::{meets, of_text, of_wildcards};
 use crate::tool::Access;
 
 use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
-use super::own::Own;
+use super::own::ConfigurationPaths;
 use super::patterns::Patterns;
 
 /// Which files are protected how.
@@ -26,7 +26,7 @@ pub(crate) struct Protected {
     pub(crate) no_write: Patterns,
     pub(crate) except: Patterns,
     /// The configuration and what belongs to it; no exception holds for them.
-    pub(crate) own: Own,
+    pub(crate) own: ConfigurationPaths,
     /// Whether the files of agents that call Crosier are among `no_write`.
     pub(crate) guards_wiring: bool,
     /// Whether a line that cannot be read is asked about.
@@ -65,7 +65,7 @@ impl Protected {
         let names = file.folded();
         if access == Access::Write && self.own.contains(file) {
             let reason =
-                format!("`{shown}` belongs to the hook configuration; nobody changes it but the person");
+                format!("`{shown}` belongs to the hook configuration; only the person may change it");
             return Some(Objection::Fixed(reason));
         }
         // An exception must hold for the file both as it is written and as it is.
@@ -90,7 +90,7 @@ impl Protected {
             }
             let pattern = find_file(&self.ask_read)?;
             return Some(Objection::Question(format!(
-                "`{shown}` often has secrets in it ({pattern}); should it be read?"
+                "`{shown}` often contains secrets ({pattern}); should it be read?"
             )));
         }
         if let Some(pattern) = tree {
@@ -104,7 +104,7 @@ impl Protected {
         }
         let pattern = find_file(&self.no_read_files)?;
         Some(Objection::Question(format!(
-            "`{shown}` is a file for secrets ({pattern}); should it be written?"
+            "`{shown}` is a file that contains secrets ({pattern}); should it be written?"
         )))
     }
 
@@ -112,7 +112,7 @@ impl Protected {
     pub(super) fn question_about_write(&self, shown: &str, file: &Resolved) -> Option<Objection> {
         let pattern = self.ask_write.find_tree(file.folded(), &self.base)?;
         Some(Objection::Question(format!(
-            "`{shown}` decides how this machine or somebody's shell behaves ({pattern}); should it be written?"
+            "`{shown}` is a startup or system file ({pattern}); should it be written?"
         )))
     }
 
@@ -142,7 +142,7 @@ impl Protected {
             (file.real.parent().is_some() && self.own.is_below(&file.real)) || calls_crosier(&file.real);
         held.then(|| {
             Objection::Fixed(format!(
-                "`{shown}` holds the hook configuration; nobody removes it but the person"
+                "`{shown}` contains the hook configuration; only the person may remove it"
             ))
         })
     }
@@ -154,7 +154,9 @@ impl Protected {
         }
         let find = |patterns: &Patterns| patterns.find_name(name).map(str::to_owned);
         let reason = |pattern: String| {
-            format!("`{shown}` is protected ({pattern}), wherever it leads; ask the person for it")
+            format!(
+                "`{shown}` is protected ({pattern}), in any folder; ask the person for what you need from it"
+            )
         };
         if access == Access::Read {
             let secret = find(&self.no_read_files).or_else(|| find(&self.no_read));
@@ -179,7 +181,7 @@ impl Protected {
         };
         (self.guards_wiring && (is_agents(&file.lexical) || is_agents(&file.real))).then(|| {
             Objection::Fixed(format!(
-                "`{shown}` holds the files with which an agent calls Crosier; nobody removes it but the person"
+                "`{shown}` contains the files with which an agent calls Crosier; only the person may remove it"
             ))
         })
     }
@@ -200,7 +202,7 @@ impl Protected {
                 .find(|sample| compiled.matches_name(sample) && self.except.find_name(sample).is_none());
             if let Some(sample) = sample {
                 return Some(Objection::Secret(format!(
-                    "`{glob}` is a search in files like `{sample}`, which are protected; ask the person for what you need"
+                    "`{glob}` searches protected files such as `{sample}`; ask the person for what you need"
                 )));
             }
         }
@@ -208,7 +210,7 @@ impl Protected {
     }
 }
 
-/// Whether a file that fits a pattern has nothing secret in it: a key for tests, or the settings of ssh.
+/// Whether a file that fits a pattern for secrets contains none: a key for tests, or the settings of ssh.
 fn is_no_secret(path: &Names, pattern: &str) -> bool {
     const FOLDERS: [&str; 8] =
         ["test", "tests", "testdata", "fixtures", "__fixtures__", "__tests__", "spec", "e2e"];

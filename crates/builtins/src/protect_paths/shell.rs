@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use super::code;
 use super::protected::{Objection, Protected};
+use super::{code, created, mode};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, UNKNOWN_HOME, expand_glob, in_home};
 use crate::shell::{
@@ -38,7 +38,8 @@ impl Protected {
         for (at, command) in script.commands.iter().enumerate() {
             let files = command.files();
             let texts = code::quoted_texts(script, command);
-            if files.is_empty() && texts.is_empty() {
+            let has_more = created::has_hidden_target(command) || mode::is_change(command);
+            if files.is_empty() && texts.is_empty() && !has_more {
                 continue;
             }
             let here = folders.of(script, at);
@@ -50,24 +51,29 @@ impl Protected {
                 name => name.is_some_and(is_deleter),
             };
             let creates = makes_secrets(command, &files);
-            // Linking to a file is a way to read it.
+            // Linking to a file is a way to read it, and with a hard link also to write it.
             let links = command.name() == Some("ln");
+            let links_hard = makes_hard_links(command);
             // What a shell loads is not shown by that.
             let loads = matches!(command.name(), Some("source" | ".")) || is_exported(script, at);
             // Whether a hook may run is up to block-commands.
             let is_switched = |file: &FileUse<'_>| {
                 command.name() == Some("chmod") && file.path.show().contains(".git/hooks/")
             };
-            let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links);
+            let files_used = files.iter().filter(|file| file.effect != Effect::Stat || links || links_hard);
             for file in files_used.filter(|file| !is_switched(file) && !is_login_key(command, &files, file)) {
-                let effect = if file.effect == Effect::Stat { Effect::Read } else { file.effect };
+                let effect = match file.effect {
+                    Effect::Stat | Effect::Read if links_hard => Effect::Delete,
+                    Effect::Stat => Effect::Read,
+                    effect => effect,
+                };
                 if !seen.insert((file.path.show().into_owned(), effect, here.len())) {
                     continue;
                 }
                 if seen.len() > MAX_WORDS {
                     return Ruling::Ask("it names too many files to look at".to_owned());
                 }
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -78,10 +84,10 @@ impl Protected {
                 // A moved file can be read at its new place.
                 let moved = effect == Effect::Delete && !deletes;
                 let moved =
-                    moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..standing }));
+                    moved.then(|| self.judge_word(&file.path, WordUse { effect: Effect::Read, ..word_use }));
                 match moved
                     .filter(|ruling| *ruling != Ruling::Nothing)
-                    .unwrap_or_else(|| self.judge_word(&file.path, standing))
+                    .unwrap_or_else(|| self.judge_word(&file.path, word_use))
                 {
                     Ruling::Nothing => {}
                     Ruling::Ask(_) if creates && effect == Effect::Write => {}
@@ -101,7 +107,7 @@ impl Protected {
                 }
             }
             for name in found_names(script, &files) {
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect: Effect::Read,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -109,13 +115,17 @@ impl Protected {
                     home: places.home,
                     resolver: &resolver,
                 };
-                match self.judge_word(&name, standing) {
+                match self.judge_word(&name, word_use) {
                     Ruling::Nothing => {}
                     Ruling::Ask(reason) => asked = Ruling::Ask(reason),
                     ruling => return ruling,
                 }
             }
-            if let Some(ruling) = self.judge_arrivals(command, &files, &known, &resolver) {
+            let judges = [
+                self.judge_created_files(command, &files, &known, &resolver),
+                self.judge_modes(command, &known),
+            ];
+            for ruling in judges.into_iter().flatten() {
                 match ruling {
                     Ruling::Deny(_) => return ruling,
                     ruling => asked = ruling,
@@ -123,7 +133,7 @@ impl Protected {
             }
             for text in texts {
                 let word = Word::literal(text.as_str());
-                let standing = WordUse {
+                let word_use = WordUse {
                     effect: Effect::Unknown,
                     folders: &known,
                     is_lost: here.contains(&None),
@@ -131,11 +141,17 @@ impl Protected {
                     home: places.home,
                     resolver: &resolver,
                 };
-                if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, standing) {
+                if let Ruling::Deny(reason) | Ruling::Ask(reason) = self.judge_word(&word, word_use) {
                     asked =
                         Ruling::Ask(format!("code that `{}` runs: {reason}", command.name().unwrap_or("it")));
                 }
             }
+        }
+        let folders_of = |at| folders.of(script, at).into_iter().flatten().map(Path::to_owned).collect();
+        if asked == Ruling::Nothing
+            && let Some(ruling) = self.judge_selected(script, folders_of)
+        {
+            return ruling;
         }
         if asked != Ruling::Nothing {
             return asked;
@@ -148,63 +164,17 @@ impl Protected {
         }
     }
 
-    /// Files that a command creates in a folder: `cp a/settings.json .claude/` writes `.claude/settings.json`.
-    fn judge_arrivals(
-        &self,
-        command: &Command,
-        files: &[FileUse<'_>],
-        folders: &[&Path],
-        resolver: &Resolver,
-    ) -> Option<Ruling> {
-        let name = command.name()?;
-        if !matches!(name, "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "rsync" | "scp") {
-            return None;
-        }
-        let target = files.iter().rfind(|file| file.effect == Effect::Write)?;
-        let target = target.path.known()?;
-        let mut found = None;
-        for folder in folders {
-            let places = Places { cwd: folder, home: None };
-            let into = resolver.resolve(places, target);
-            if name == "ln"
-                && let Some(objection) = self.objection_to_removal(target, &into)
-            {
-                return Some(objection.ruling());
-            }
-            let is_folder = target.ends_with('/')
-                || matches!(target, "." | "..")
-                || self.objection_to_removal(target, &into).is_some()
-                || into.real.is_dir();
-            if !is_folder {
-                continue;
-            }
-            for file in files.iter().filter(|file| file.effect != Effect::Write) {
-                let Some(source) = file.path.known() else { continue };
-                let source = base_name(source.trim_end_matches('/'));
-                let path = format!("{}/{source}", target.trim_end_matches('/'));
-                let arrived = resolver.resolve(places, &path);
-                let objection = self.objection(&path, Access::Write, &arrived);
-                if let Some(objection @ Objection::Fixed(_)) = objection {
-                    return Some(objection.ruling());
-                }
-                let replaced = self.objection_to_removal(&path, &arrived);
-                found = replaced.map(|objection| Ruling::Ask(objection.reason())).or(found);
-            }
-        }
-        found
-    }
-
-    fn judge_word(&self, word: &Word, standing: WordUse<'_>) -> Ruling {
+    fn judge_word(&self, word: &Word, word_use: WordUse<'_>) -> Ruling {
         let shown = word.show();
         let text: &str = &shown;
-        let access = if standing.effect == Effect::Read { Access::Read } else { Access::Write };
+        let access = if word_use.effect == Effect::Read { Access::Read } else { Access::Write };
         let ruling = |objection: Objection| match objection {
             // An unknown program gets a file that may be read but not written: ask.
-            Objection::Fixed(reason) if standing.effect == Effect::Unknown => Ruling::Ask(reason),
+            Objection::Fixed(reason) if word_use.effect == Effect::Unknown => Ruling::Ask(reason),
             objection => objection.ruling(),
         };
         // A partly unknown word still has known parts: `$DIR/.env`.
-        if standing.is_lost || word.unknowns().next().is_some() {
+        if word_use.is_lost || word.unknowns().next().is_some() {
             let names = text.split('/').filter(|name| !name.is_empty() && !name.contains(['$', '*', '?']));
             for name in names {
                 if let Some(objection) = self.objection_to_name(text, name, access) {
@@ -212,18 +182,14 @@ impl Protected {
                 }
             }
         }
-        let is_home = |origin: &Origin| {
-            let is_one = |name: &str| name == "HOME" || BASE_FOLDERS.iter().any(|(known, _)| *known == name);
-            matches!(origin, Origin::Variable(name) if is_one(name))
-        };
         if word.unknowns().any(|unknown| !is_home(&unknown.from)) {
             return Ruling::Nothing;
         }
         if let Some(path) = in_base_folder(text) {
-            return self.judge_word(&Word::literal(path), standing);
+            return self.judge_word(&Word::literal(path), word_use);
         }
         if text.contains('\\') {
-            match self.judge_word(&Word::literal(from_windows(text)), standing) {
+            match self.judge_word(&Word::literal(from_windows(text)), word_use) {
                 Ruling::Nothing => {}
                 ruling => return ruling,
             }
@@ -231,14 +197,14 @@ impl Protected {
         // Crosier's own files are known by their real paths: what is in the home folder is looked up there too.
         let home = self.own.home().filter(|_| access == Access::Write);
         let below_home = |folder: &&Path| Some(home?.join(folder.strip_prefix(UNKNOWN_HOME).ok()?));
-        let below_home: Vec<PathBuf> = standing.folders.iter().filter_map(below_home).collect();
+        let below_home: Vec<PathBuf> = word_use.folders.iter().filter_map(below_home).collect();
         let named_home = home.filter(|_| in_home(text).is_some());
-        let known = standing.folders.iter().map(|folder| Places { cwd: folder, home: standing.home });
+        let known = word_use.folders.iter().map(|folder| Places { cwd: folder, home: word_use.home });
         let real = below_home.iter().map(PathBuf::as_path).chain(named_home);
         for places in known.chain(real.map(|folder| Places { cwd: folder, home })) {
-            let file = standing.resolver.resolve(places, text);
+            let file = word_use.resolver.resolve(places, text);
             // An unknown program may show the file's content.
-            if standing.effect == Effect::Unknown
+            if word_use.effect == Effect::Unknown
                 && let Some(objection @ Objection::Secret(_)) = self.objection(text, Access::Read, &file)
             {
                 return ruling(objection);
@@ -246,10 +212,10 @@ impl Protected {
             if let Some(objection) = self.objection(text, access, &file) {
                 return ruling(objection);
             }
-            if standing.effect == Effect::Delete {
+            if word_use.effect == Effect::Delete {
                 let objection = self.objection_to_removal(text, &file);
                 let objection =
-                    objection.or_else(|| self.holds_own(text, &file).filter(|_| standing.removes_all));
+                    objection.or_else(|| self.holds_own(text, &file).filter(|_| word_use.removes_all));
                 if let Some(objection) = objection {
                     return ruling(objection);
                 }
@@ -267,8 +233,8 @@ impl Protected {
             }
             for path in found {
                 let path = path.to_string_lossy();
-                let file = standing.resolver.resolve(places, &path);
-                let removes_all = standing.effect == Effect::Delete && standing.removes_all;
+                let file = word_use.resolver.resolve(places, &path);
+                let removes_all = word_use.effect == Effect::Delete && word_use.removes_all;
                 let objection = self.objection(&path, access, &file);
                 let objection = objection.or_else(|| self.holds_own(&path, &file).filter(|_| removes_all));
                 if let Some(objection) = objection {
@@ -277,6 +243,36 @@ impl Protected {
             }
         }
         Ruling::Nothing
+    }
+}
+
+fn is_home(origin: &Origin) -> bool {
+    let is_one = |name: &str| name == "HOME" || BASE_FOLDERS.iter().any(|(known, _)| *known == name);
+    matches!(origin, Origin::Variable(name) if is_one(name))
+}
+
+/// The path that a word is, when nothing in it is unknown but the home folder.
+pub(super) fn known_path(word: &Word) -> Option<String> {
+    let shown = word.show();
+    match word.unknowns().any(|unknown| !is_home(&unknown.from)) {
+        true => None,
+        false => Some(in_base_folder(&shown).unwrap_or_else(|| shown.into_owned())),
+    }
+}
+
+/// Whether a command gives files another name under which they can be written: `ln a b`, `cp -l a b`.
+fn makes_hard_links(command: &Command) -> bool {
+    let has = |letter: char, long: &str| {
+        command.arguments().iter().any(|word| {
+            let head = word.head();
+            head == long || (head.starts_with('-') && !head.starts_with("--") && head.contains(letter))
+        })
+    };
+    match command.name() {
+        Some("ln" | "gln") => !has('s', "--symbolic"),
+        Some("link") => true,
+        Some("cp" | "gcp") => has('l', "--link"),
+        _ => false,
     }
 }
 

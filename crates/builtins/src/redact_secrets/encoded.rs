@@ -8,8 +8,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 /// Shorter runs of characters cannot contain a real secret.
 const SHORTEST: usize = 16;
-/// Shorter texts are searched byte by byte: before its first search `memchr` asks the processor what it can do, which
-/// takes longer in a virtual machine.
+/// Shorter texts are searched byte by byte: before its first search `memchr` detects the CPU's features, which takes
+/// longer in a virtual machine.
 const QUICK_SEARCH: usize = 4096;
 /// Lines of this length or more may continue in the next one.
 const WRAPPED: usize = 60;

@@ -24,7 +24,7 @@ impl Redactor {
 
     fn json_within(&self, value: &Json, depth: usize, note: &mut dyn FnMut(&Arc<str>)) -> Option<Json> {
         let raw = value.text();
-        if !may_be_disguised(raw) && !self.is_worth_a_look(raw) {
+        if !may_be_disguised(raw) && !self.may_contain_secret(raw) {
             return None;
         }
         let mut out = String::with_capacity(raw.len());

@@ -63,22 +63,22 @@ impl Builtin for RedactSecrets {
     fn make(&self, request: &mut BuiltinRequest<'_>) -> Option<Callback> {
         let mut fine = Some(());
         if request.mode() != Mode::Sequential {
-            request.complain(
+            request.error(
                 "",
-                "`redact-secrets` can only rewrite in sequence",
+                "`redact-secrets` must run in order with the other hooks",
                 "leave observe, parallel and background out",
             );
             fine = None;
         }
         let Some((phase, field)) = request.event().rewrites else {
             let message = format!("{} has no text that can be rewritten", request.event().name);
-            request.complain("", message, "put it under PostToolUse or PostMessage");
+            request.error("", message, "put it under PostToolUse or PostMessage");
             return None;
         };
         if request.event().field("tool_input").is_some() && field == "tool_input" {
-            request.complain(
+            request.error(
                 "",
-                "a tool cannot work with a masked input",
+                "a masked input would break the tool",
                 "put it under PostToolUse or PostMessage",
             );
             fine = None;
@@ -88,7 +88,7 @@ impl Builtin for RedactSecrets {
             match std::fs::read_to_string(request.folder().join(&name)) {
                 Ok(text) => files.push((name, text)),
                 Err(error) => {
-                    request.complain(
+                    request.error(
                         "rules",
                         format!("the rules `{name}` cannot be read: {error}"),
                         "name a file",
@@ -109,7 +109,8 @@ impl Builtin for RedactSecrets {
                     None => Reply::none().into(),
                     Some(Ok(redactor)) => answer(&redactor, phase, field, &value),
                     Some(Err(why)) => {
-                        Failure::new(FailureKind::Error, format!("the rules are broken: {why}")).into()
+                        Failure::new(FailureKind::Error, format!("the redaction rules are invalid: {why}"))
+                            .into()
                     }
                 }
             })));
@@ -118,11 +119,7 @@ impl Builtin for RedactSecrets {
             Ok(redactor) => redactor,
             Err(why) => {
                 let key = if except.is_empty() { "rules" } else { "except" };
-                request.complain(
-                    key,
-                    format!("the rules cannot be used: {why}"),
-                    "see the head of rules.yaml",
-                );
+                request.error(key, format!("the rules cannot be used: {why}"), "see the head of rules.yaml");
                 return None;
             }
         };

@@ -114,7 +114,7 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn literals(&self) -> &AhoCorasick {
-        self.literals.for_much_text()
+        self.literals.automaton_for_long_text()
     }
 
     /// Where the secrets are, in order. Terminal colours do not hide them, and neither do base64, `%41` and
@@ -133,7 +133,7 @@ impl Redactor {
     }
 
     /// Whether there can be a secret in this text: cheap, and without false negatives.
-    pub(super) fn is_worth_a_look(&self, text: &str) -> bool {
+    pub(super) fn may_contain_secret(&self, text: &str) -> bool {
         self.literals.automaton(text.len()).is_match(text)
             || encoded::next_escaped(text, 0).is_some()
             || encoded::next_base64(text, 0).is_some()
@@ -345,6 +345,6 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     match Redactor::standard() {
         Ok(redactor) => redactor.text(text),
         // If the rules are broken, nothing is shown.
-        Err(_) => Cow::Borrowed("[not shown: the rules of redaction are broken]"),
+        Err(_) => Cow::Borrowed("[not shown: the redaction rules are invalid]"),
     }
 }

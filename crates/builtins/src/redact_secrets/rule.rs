@@ -92,7 +92,7 @@ const WINDOW: usize = 1024;
 
 /// A rule that comes with Crosier, as `rules.yaml` has it.
 #[derive(Debug)]
-pub(super) struct WrittenRule<'a> {
+pub(super) struct RuleSource<'a> {
     id: &'a str,
     literals: &'a [&'a str],
     pattern: &'a str,
@@ -109,7 +109,7 @@ include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 /// The rules that come with Crosier.
 pub(super) fn standard() -> Vec<Rule> {
     let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let rule = |rule: &WrittenRule<'_>| Rule {
+    let rule = |rule: &RuleSource<'_>| Rule {
         id: rule.id.into(),
         span: Span::at(0),
         literals: owned(rule.literals),
@@ -131,7 +131,7 @@ pub(super) fn read_checked(source: &Arc<Source>) -> Result<Vec<Rule>, Problems> 
         if let Err(error) = rule.pattern.check() {
             let text = error.to_string();
             let why = text.lines().last().unwrap_or_default().trim();
-            let message = format!("the pattern of `{}` is no regular expression: {why}", rule.id);
+            let message = format!("the pattern of `{}` is not a regular expression: {why}", rule.id);
             problems.push(Problem::error(source, rule.span, message));
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn find(rule: &Rule, text: &str, start: usize) -> Option<(usize, usiz
 }
 
 /// Whether these characters look like the rest of a token, not like the next word.
-fn goes_on(letters: &str) -> bool {
+fn continues_token(letters: &str) -> bool {
     letters.len() >= 4
         && letters.bytes().any(|byte| byte.is_ascii_digit())
         && letters.bytes().any(|byte| byte.is_ascii_alphabetic())
@@ -60,7 +60,7 @@ fn join(text: &str, start: usize) -> Option<Joined> {
     let mut at = start;
     while joined.lines.len() < LINES {
         let end = at + bytes[at..].iter().take_while(|byte| is_part(**byte)).count();
-        if at > start && !goes_on(text.get(at..end)?) {
+        if at > start && !continues_token(text.get(at..end)?) {
             break;
         }
         joined.lines.push((joined.text.len(), at));

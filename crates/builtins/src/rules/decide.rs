@@ -73,8 +73,9 @@ impl Rules {
     /// What the rules say about a call of this tool with this input in this folder.
     #[must_use]
     pub fn decide(&self, tool_name: &str, tool_input: &Json, cwd: &Path) -> Verdict {
-        let case = Case { rules: self, tool: tool_name, places: Places { cwd, home: self.home.as_deref() } };
-        if let Some(rule) = case.bare(&self.deny) {
+        let case =
+            RuleContext { rules: self, tool: tool_name, places: Places { cwd, home: self.home.as_deref() } };
+        if let Some(rule) = case.unconditional_rule(&self.deny) {
             return Verdict::new(
                 Decision::Deny,
                 Some(rule.text()),
@@ -90,7 +91,7 @@ impl Rules {
         if verdict.is_denied() {
             return verdict;
         }
-        match (case.bare(&self.ask), verdict.decision) {
+        match (case.unconditional_rule(&self.ask), verdict.decision) {
             (Some(rule), None | Some(Decision::Allow)) => Verdict::new(
                 Decision::Ask,
                 Some(rule.text()),
@@ -102,34 +103,34 @@ impl Rules {
 }
 
 /// One call and the rules about its tool.
-pub(super) struct Case<'a> {
+pub(super) struct RuleContext<'a> {
     pub(super) rules: &'a Rules,
     tool: &'a str,
     pub(super) places: Places<'a>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> RuleContext<'a> {
     /// The rule about every call of the tool.
-    pub(super) fn bare(&self, rules: &'a [Rule]) -> Option<&'a Rule> {
+    pub(super) fn unconditional_rule(&self, rules: &'a [Rule]) -> Option<&'a Rule> {
         rules.iter().find(|rule| rule.pattern.is_none() && rule.is_about(self.tool))
     }
 
     /// The rules about some calls of the tool.
-    pub(super) fn some<'r>(&'r self, rules: &'r [Rule]) -> impl Iterator<Item = &'r Rule> {
+    pub(super) fn conditional_rules<'r>(&'r self, rules: &'r [Rule]) -> impl Iterator<Item = &'r Rule> {
         rules.iter().filter(|rule| rule.pattern.is_some() && rule.is_about(self.tool))
     }
 
     pub(super) fn has_patterns(&self, rules: &'a [Rule]) -> bool {
-        self.some(rules).next().is_some()
+        self.conditional_rules(rules).next().is_some()
     }
 
     /// A call that cannot be inspected is left to a person, unless no rule would have inspected it.
     pub(super) fn unclear(&self, why: &str) -> Verdict {
-        let allowed = self.bare(&self.rules.allow);
+        let allowed = self.unconditional_rule(&self.rules.allow);
         let stricter = self.has_patterns(&self.rules.deny) || self.has_patterns(&self.rules.ask);
         match allowed {
             Some(rule) if !stricter => self.allowed(&[rule]),
-            None if !stricter && !self.has_patterns(&self.rules.allow) => self.silent(),
+            None if !stricter && !self.has_patterns(&self.rules.allow) => self.no_decision(),
             _ => Verdict {
                 perhaps_denied: self.has_patterns(&self.rules.deny),
                 ..Verdict::new(Decision::Ask, None, format!("a person has to decide: {why}"))
@@ -152,13 +153,13 @@ impl<'a> Case<'a> {
         Verdict::new(Decision::Allow, Some(&text), reason)
     }
 
-    pub(super) fn silent(&self) -> Verdict {
-        Verdict::none(format!("no rule is about this call of {}", self.tool))
+    pub(super) fn no_decision(&self) -> Verdict {
+        Verdict::none(format!("no rule matches this call of {}", self.tool))
     }
 
     fn fields(&self, input: &Json) -> Verdict {
         for (rules, decision) in [(&self.rules.deny, Decision::Deny), (&self.rules.ask, Decision::Ask)] {
-            for rule in self.some(rules) {
+            for rule in self.conditional_rules(rules) {
                 let Some(pattern) = &rule.pattern else { continue };
                 match pattern.field.matches(input, Extent::Any) {
                     Some(false) => {}
@@ -178,7 +179,7 @@ impl<'a> Case<'a> {
         let mut about = self.rules.allow.iter().filter(|rule| rule.is_about(self.tool));
         match about.find(covers) {
             Some(rule) => self.allowed(&[rule]),
-            None => self.silent(),
+            None => self.no_decision(),
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use crosier::Decision;
 
-use super::decide::{Case, verb};
+use super::decide::{RuleContext, verb};
 use super::rule::Rule;
 use super::verdict::Verdict;
 use crate::path::{PathGlob, Places, Resolved};
 use crate::tool::Access;
 
-impl<'a> Case<'a> {
+impl<'a> RuleContext<'a> {
     /// Whether a deny or ask rule names this file, as written or with links resolved.
     pub(super) fn names(&self, rule: &Rule, access: Access, file: &Resolved) -> bool {
         let Places { cwd, home } = self.places;
@@ -41,21 +41,22 @@ impl<'a> Case<'a> {
         let resolved: Vec<Resolved> = paths.iter().map(|path| self.places.resolve(path)).collect();
         for (rules, decision) in [(&self.rules.deny, Decision::Deny), (&self.rules.ask, Decision::Ask)] {
             for (path, file) in paths.iter().zip(&resolved) {
-                if let Some(rule) =
-                    self.some(rules).find(|rule| self.names(rule, access, file) || self.own(rule, file))
+                if let Some(rule) = self
+                    .conditional_rules(rules)
+                    .find(|rule| self.names(rule, access, file) || self.own(rule, file))
                 {
                     let reason = format!("the rule {} {} the file `{path}`", rule.text(), verb(decision));
                     return Verdict::new(decision, Some(rule.text()), reason);
                 }
             }
         }
-        if let Some(rule) = self.bare(&self.rules.allow) {
+        if let Some(rule) = self.unconditional_rule(&self.rules.allow) {
             return self.allowed(&[rule]);
         }
         let mut rules = Vec::new();
         for (path, file) in paths.iter().zip(&resolved) {
             let own = || {
-                self.some(&self.rules.allow).find(|rule| {
+                self.conditional_rules(&self.rules.allow).find(|rule| {
                     rule.family().is_none()
                         && self.glob(rule).is_some_and(|glob| {
                             glob.matches(&file.lexical, self.places.cwd, self.places.home)

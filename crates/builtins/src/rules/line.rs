@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crosier::Decision;
 
 use super::command::is_risky;
-use super::decide::{Case, verb};
+use super::decide::{RuleContext, verb};
 use super::effect;
 use super::rule::Rule;
 use super::verdict::Verdict;
@@ -18,11 +18,11 @@ use crate::tool::Access;
 /// More files than this in one line are not looked up.
 const MAX_FILES: usize = 2_000;
 
-impl<'a> Case<'a> {
+impl<'a> RuleContext<'a> {
     /// What the rules say about these lines.
     pub(super) fn shell(&self, scripts: &[Script]) -> Verdict {
         let mut perhaps = None;
-        for rule in self.some(&self.rules.deny) {
+        for rule in self.conditional_rules(&self.rules.deny) {
             for command in scripts.iter().flat_map(|script| &script.commands) {
                 match fit(rule, command) {
                     Fit::Yes => {
@@ -39,13 +39,13 @@ impl<'a> Case<'a> {
         }
         if let Some((rule, command)) = perhaps {
             let reason = format!(
-                "the rule {} could deny `{}`: parts of it are known only when it runs",
+                "the rule {} may deny `{}`: parts of it are known only at run time",
                 rule.text(),
                 command.show()
             );
             return Verdict::perhaps(Some(rule.text()), reason);
         }
-        for rule in self.some(&self.rules.ask) {
+        for rule in self.conditional_rules(&self.rules.ask) {
             for command in scripts.iter().flat_map(|script| &script.commands) {
                 let fit = fit(rule, command);
                 if fit == Fit::Yes || (fit == Fit::Perhaps && command.certain) {
@@ -60,7 +60,7 @@ impl<'a> Case<'a> {
         if let Some(doubt) = scripts.iter().flat_map(|script| &script.doubts).next() {
             return self.unclear(&doubt.why);
         }
-        if let Some(rule) = self.bare(&self.rules.allow) {
+        if let Some(rule) = self.unconditional_rule(&self.rules.allow) {
             return self.allowed(&[rule]);
         }
         self.covered(scripts)
@@ -80,7 +80,7 @@ impl<'a> Case<'a> {
                     return Verdict::none(format!("no rule covers setting `{}`", risky.name));
                 }
             } else if !command.transparent {
-                let covering = self.some(&self.rules.allow).filter(|rule| covers(rule, command));
+                let covering = self.conditional_rules(&self.rules.allow).filter(|rule| covers(rule, command));
                 let here = folders.of(script, at);
                 let mut refused = None;
                 let rule = covering.into_iter().find(|rule| match self.exceeds(rule, command, &here) {
@@ -99,12 +99,12 @@ impl<'a> Case<'a> {
             for target in written(command) {
                 let covering = self.covering_target(target, &folders.of(script, at));
                 let Some(rule) = covering else {
-                    return Verdict::none("no rule covers a file that it writes to; a Write rule would");
+                    return Verdict::none("no rule covers a file that it writes; a Write rule can allow it");
                 };
                 rules.push(rule);
             }
         }
-        if rules.is_empty() { self.silent() } else { self.allowed(&rules) }
+        if rules.is_empty() { self.no_decision() } else { self.allowed(&rules) }
     }
 
     /// What a command does beyond the rule that covers its words: it runs another program with an option,
@@ -113,14 +113,14 @@ impl<'a> Case<'a> {
         let pattern = rule.pattern.as_ref().and_then(|pattern| pattern.command.as_ref().ok())?;
         if let Some(option) = effect::unnamed_run(pattern, command) {
             return Some(format!(
-                "the rule {} does not mean `{option}`, which can run a program",
+                "the rule {} does not cover `{option}`, which can run a program",
                 rule.text()
             ));
         }
         let writes = effect::unnamed_writes(pattern, command);
         let refused = writes.iter().find(|target| self.covering_target(target, folders).is_none())?;
         Some(format!(
-            "the rule {} does not mean that `{}` is written; a Write rule would",
+            "the rule {} does not cover writing `{}`; a Write rule can allow it",
             rule.text(),
             refused.show()
         ))
@@ -213,7 +213,7 @@ impl<'a> Case<'a> {
         }
         let rule = perhaps?;
         let reason = format!(
-            "the rule {} could be about a file that it names: what happens is known only when it runs",
+            "the rule {} may apply to a file of the command, which is known only at run time",
             rule.text()
         );
         Some(match decision {
@@ -228,7 +228,7 @@ impl<'a> Case<'a> {
 fn is_chosen_elsewhere(command: &Command, word: &Word) -> bool {
     word.unknowns().any(|unknown| match unknown.from {
         Origin::Variable(_) => true,
-        Origin::Output(_) => command.carrier.is_none(),
+        Origin::Output(_) => command.wrapper.is_none(),
         _ => false,
     })
 }

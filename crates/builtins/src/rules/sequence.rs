@@ -7,15 +7,15 @@ use crate::token::{Token, covers, meets};
 pub(super) struct States<'a> {
     words: &'a [PatternWord],
     open: bool,
-    now: Vec<bool>,
+    current: Vec<bool>,
     next: Vec<bool>,
 }
 
 impl<'a> States<'a> {
     pub(super) fn new(words: &'a [PatternWord], open: bool) -> Self {
-        let mut now = vec![false; words.len() + 1];
-        now[0] = true;
-        let mut states = Self { words, open, next: now.clone(), now };
+        let mut current = vec![false; words.len() + 1];
+        current[0] = true;
+        let mut states = Self { words, open, next: current.clone(), current };
         states.pass_any();
         states
     }
@@ -23,23 +23,23 @@ impl<'a> States<'a> {
     /// `*` can match no words at all.
     fn pass_any(&mut self) {
         for (at, word) in self.words.iter().enumerate() {
-            if self.now[at] && matches!(word, PatternWord::Any) {
-                self.now[at + 1] = true;
+            if self.current[at] && matches!(word, PatternWord::Any) {
+                self.current[at + 1] = true;
             }
         }
     }
 
     fn step(&mut self, mut takes: impl FnMut(&[Token]) -> bool) {
         self.next.fill(false);
-        for (at, word) in self.words.iter().enumerate().filter(|(at, _)| self.now[*at]) {
+        for (at, word) in self.words.iter().enumerate().filter(|(at, _)| self.current[*at]) {
             match word {
                 PatternWord::Any => self.next[at] = true,
                 PatternWord::Tokens(tokens) => self.next[at + 1] |= takes(tokens),
             }
         }
         let end = self.words.len();
-        self.next[end] |= self.now[end] && self.open;
-        std::mem::swap(&mut self.now, &mut self.next);
+        self.next[end] |= self.current[end] && self.open;
+        std::mem::swap(&mut self.current, &mut self.next);
         self.pass_any();
     }
 
@@ -51,14 +51,14 @@ impl<'a> States<'a> {
     /// Consumes a word that could match; one that splits could be many words, or none.
     pub(super) fn step_meeting(&mut self, word: &[Token], splits: bool) {
         if splits {
-            let first = self.now.iter().position(|reached| *reached).unwrap_or(self.now.len());
-            self.now.iter_mut().skip(first).for_each(|reached| *reached = true);
+            let first = self.current.iter().position(|reached| *reached).unwrap_or(self.current.len());
+            self.current.iter_mut().skip(first).for_each(|reached| *reached = true);
             return;
         }
         self.step(|tokens| meets(tokens, word));
     }
 
     pub(super) fn is_end(&self) -> bool {
-        self.now[self.words.len()]
+        self.current[self.words.len()]
     }
 }

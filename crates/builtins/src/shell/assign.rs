@@ -1,12 +1,12 @@
 //! Commands that change variables: `read`, `set --`, `printf -v`, `unset`, `eval`; and commands whose words are
 //! a choice of values.
 
-use super::carrier::Meaning;
 use super::model::{Command, Input};
 use super::parser::Parser;
 use super::printed::{KnownText, formatted, of_shown, unescaped};
 use super::variables::{ARGUMENTS, Value, as_value};
 use super::word::{Origin, Word, joined};
+use super::wrapper::Meaning;
 
 /// The maximum number of values of one command's words that are checked one by one.
 const MAX_CHOICES: usize = 32;
@@ -135,7 +135,7 @@ impl Parser {
                 Some((name.to_owned(), target.to_owned()))
             })
             .collect();
-        self.unknown("a name stands for another variable");
+        self.unknown("a variable refers to another one by name");
         match pairs {
             Some(pairs) => pairs.iter().for_each(|(name, target)| self.variables.refer(name, target)),
             None => self.variables = Default::default(),

@@ -1,11 +1,11 @@
 //! Loops, cases, functions and conditions.
 
-use super::carrier::Meaning;
 use super::list::{End, reserved};
 use super::model::Command;
 use super::parser::Parser;
 use super::variables::{ARGUMENTS, Value};
 use super::word::Word;
+use super::wrapper::Meaning;
 
 impl Parser {
     /// Reads what follows `for` or `select`.
@@ -140,7 +140,7 @@ impl Parser {
                 self.draft();
             }
             if !self.eat(")") {
-                return self.doubt("a `case` is not written as one");
+                return self.doubt("a `case` has a syntax error");
             }
             let end = self.list(&[End::Break, End::Word("esac")]);
             after = after.merged(&self.variables);
@@ -167,7 +167,7 @@ impl Parser {
         if self.eat("(") {
             self.blanks();
             if !self.eat(")") {
-                self.doubt("a function is not written as one");
+                self.doubt("a function has a syntax error");
             }
         }
         self.function_body(name);
@@ -182,10 +182,10 @@ impl Parser {
         self.deeper(|parser| {
             let word = parser.command();
             if word.is_some() || parser.at == end {
-                parser.doubt("a function does nothing");
+                parser.doubt("a function has no body");
             }
         });
-        self.note_own(&name, start);
+        self.mark_recursive(&name, start);
         let after = std::mem::replace(&mut self.variables, before);
         let body = self.text.get(end..self.at).unwrap_or_default().to_owned();
         if self.has_budget(body.len()) {

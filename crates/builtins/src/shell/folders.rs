@@ -58,11 +58,11 @@ impl Script {
 
     /// The command in the line itself that leads to this one.
     fn root(&self, mut at: usize) -> usize {
-        // Carriers come before what they carry, so this ends.
-        while let Some(carrier) =
-            self.commands.get(at).and_then(|command| command.carrier).filter(|to| *to < at)
+        // A wrapper comes before the commands that it runs, so this ends.
+        while let Some(wrapper) =
+            self.commands.get(at).and_then(|command| command.wrapper).filter(|to| *to < at)
         {
-            at = carrier;
+            at = wrapper;
         }
         at
     }

@@ -241,7 +241,7 @@ impl Parser {
                 continue;
             }
             if text.contains(['\0', '\u{fffd}']) {
-                self.doubt("an escape in $'…' is none");
+                self.doubt("an escape in $'…' is not valid");
             }
             draft.quoted(&text);
         }
@@ -278,7 +278,7 @@ impl Parser {
                 Some(_) => {
                     let draft = self.draft();
                     if draft.is_untouched() {
-                        self.doubt("an array is not written as one");
+                        self.doubt("an array has a syntax error");
                         self.at += 1;
                     } else {
                         self.words_of(draft, words);

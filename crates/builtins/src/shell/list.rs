@@ -80,7 +80,7 @@ impl Parser {
                         false => {
                             self.at += 1;
                             self.end_chain(chain);
-                            self.put_behind(last);
+                            self.mark_background(last);
                         }
                     }
                     continue;
@@ -114,8 +114,8 @@ impl Parser {
             }
             self.doubt(match end {
                 End::Paren => "a ) closes nothing".to_owned(),
-                End::Word(word) => format!("`{word}` is where no command can be"),
-                _ => "a ;; is outside of a case".to_owned(),
+                End::Word(word) => format!("`{word}` is not allowed there"),
+                _ => "a ;; is outside a case".to_owned(),
             });
         }
     }
@@ -272,7 +272,7 @@ impl Parser {
             "case" => self.cases(),
             "function" => self.function(),
             "[[" => self.condition(),
-            _ => self.doubt(format!("`{word}` is where no command can be")),
+            _ => self.doubt(format!("`{word}` is not allowed there")),
         }
     }
 

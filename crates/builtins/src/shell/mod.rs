@@ -18,16 +18,15 @@
 
 mod assign;
 mod brace;
-mod carrier;
 mod compound;
 mod decode;
 mod dollar;
 mod effect;
 mod escape;
+mod execution;
 mod folders;
 mod lex;
 mod list;
-mod manner;
 mod model;
 mod parameter;
 mod parser;
@@ -36,14 +35,15 @@ mod simple;
 mod variables;
 mod windows;
 mod word;
+mod wrapper;
 
-pub(crate) use carrier::{git_subcommand, is_carrier, is_interpreter, names_of_output};
 pub(crate) use effect::{Effect, FileUse};
 pub(crate) use folders::normal;
 pub use model::{
-    Assignment, Body, Command, Direction, Doubt, DoubtKind, Input, Redirection, Script, base_name,
+    Assignment, Command, Direction, Doubt, DoubtKind, HereDocument, Input, Redirection, Script, base_name,
 };
 pub use word::{Origin, Piece, Unknown, Word};
+pub(crate) use wrapper::{git_subcommand, is_interpreter, is_wrapper, names_of_output};
 
 use parser::Parser;
 

@@ -16,7 +16,7 @@ pub struct Script {
     /// Why some of it cannot be known. When this is empty, `commands` is complete.
     pub doubts: Vec<Doubt>,
     /// The texts of here-documents.
-    pub bodies: Vec<Body>,
+    pub here_documents: Vec<HereDocument>,
 }
 
 /// Why a line, or a part of it, cannot be known.
@@ -56,7 +56,7 @@ pub struct Command {
     /// Where its standard input comes from.
     pub input: Input,
     /// The command that runs it: `sudo`, `xargs`, `sh -c`.
-    pub carrier: Option<usize>,
+    pub wrapper: Option<usize>,
     /// The command that wrote the file which this one runs.
     pub(crate) runs_file_of: Option<usize>,
     /// The text on its standard input, when it is known.
@@ -65,12 +65,12 @@ pub struct Command {
     pub(crate) written: Option<String>,
     /// Code in another language that it runs: `python -c`, `awk`, a script that the line wrote.
     pub(crate) code: Vec<String>,
-    /// Whether only the command that it runs matters: it is `time`, `nice` or similar.
+    /// Whether it is a wrapper without an effect of its own (`time`, `nice`): only the command that it runs matters.
     pub transparent: bool,
     /// False when only some shells would run it.
     pub certain: bool,
     /// How often it runs, and whether the line waits for it.
-    pub(crate) manner: Execution,
+    pub(crate) execution: Execution,
     /// Whether it runs only when the command before it succeeded: it comes after `&&`.
     pub(super) needs_success: bool,
     pub(super) level: u8,
@@ -82,11 +82,11 @@ pub struct Command {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Execution {
     /// The line does not wait for it: `a &`.
-    pub(crate) is_behind: bool,
+    pub(crate) in_background: bool,
     /// It is in a loop that does not end, or not for a long time, and that neither waits nor stops.
     pub(crate) is_endless: bool,
     /// It calls the function that it is a part of.
-    pub(crate) is_own: bool,
+    pub(crate) is_recursive: bool,
 }
 
 /// `NAME=value` in front of a command.
@@ -107,7 +107,7 @@ pub enum Direction {
     Write,
     /// `<>`
     Both,
-    /// `<<`, with the place of its text in [`Script::bodies`].
+    /// `<<`, with the place of its text in [`Script::here_documents`].
     Here(usize),
     /// `<<<`
     HereString,
@@ -136,7 +136,7 @@ pub enum Input {
     Pipe(Range<usize>),
     /// From a file.
     File,
-    /// From a here-document in [`Script::bodies`].
+    /// From a here-document in [`Script::here_documents`].
     Here(usize),
     /// From a here-string.
     Text(Word),
@@ -144,7 +144,7 @@ pub enum Input {
 
 /// The text of a here-document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Body {
+pub struct HereDocument {
     /// The text as it was written.
     pub text: String,
     /// Whether it is used as it was written: its delimiter was quoted.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::carrier::{Meaning, WrittenFile};
-use super::model::{Body, DoubtKind, Input, Script};
+use super::model::{DoubtKind, HereDocument, Input, Script};
 use super::variables::Variables;
 use super::word::{Draft, Word};
+use super::wrapper::{Meaning, WrittenFile};
 
 /// Deeper nesting than this is not followed, to protect the stack; real lines do not nest that deep.
 const MAX_DEPTH: usize = 40;
@@ -62,7 +62,7 @@ impl Parser {
     pub(super) fn spend(&mut self, cost: usize) -> bool {
         let affordable = self.has_budget(cost);
         if !affordable {
-            self.doubt("too many commands run each other");
+            self.doubt("commands run other commands too many levels deep");
         }
         affordable
     }
@@ -72,7 +72,7 @@ impl Parser {
         let may = self.openings > 0;
         self.openings -= usize::from(may);
         if !may {
-            self.unknown("too many functions call each other");
+            self.unknown("functions call each other too many levels deep");
         }
         may
     }
@@ -194,7 +194,7 @@ impl Parser {
 
     /// Reads the text of a here-document up to its delimiter.
     fn body(&mut self, pending: &Pending) {
-        let literal = self.script.bodies.get(pending.body).is_some_and(|body| body.literal);
+        let literal = self.script.here_documents.get(pending.body).is_some_and(|body| body.literal);
         let (mut text, mut joined) = (String::new(), String::new());
         loop {
             if self.at >= self.text.len() {
@@ -231,7 +231,7 @@ impl Parser {
             self.nested(text.clone(), |parser| parser.expansions(&mut draft));
             expanded = draft.finish().known().map(str::to_owned);
         }
-        if let Some(body) = self.script.bodies.get_mut(pending.body) {
+        if let Some(body) = self.script.here_documents.get_mut(pending.body) {
             body.text = text;
             body.expanded = expanded;
         }
@@ -239,8 +239,8 @@ impl Parser {
 
     /// Reserves a place for the text of a here-document that comes later.
     pub(super) fn expect_body(&mut self, mark: String, literal: bool, strip_tabs: bool) -> usize {
-        let body = self.script.bodies.len();
-        self.script.bodies.push(Body { literal, ..Body::default() });
+        let body = self.script.here_documents.len();
+        self.script.here_documents.push(HereDocument { literal, ..HereDocument::default() });
         self.pending.push(Pending { body, mark, strip_tabs });
         body
     }

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::carrier::file_key;
 use super::decode;
 use super::escape::ansi_c;
 use super::model::{Command, Input};
 use super::parser::Parser;
 use super::word::{Origin, Piece, Unknown, Word};
+use super::wrapper::file_key;
 
 /// The maximum number of steps of a pipeline that are followed.
 const MAX_STEPS: usize = 8;
@@ -80,7 +80,7 @@ impl Parser {
                 Some(text) => KnownText::Text(text),
                 None => KnownText::Perhaps(self.shown(word)),
             },
-            Input::Here(body) => match self.script.bodies.get(*body) {
+            Input::Here(body) => match self.script.here_documents.get(*body) {
                 Some(body) if body.literal || !body.text.contains(['$', '`']) => {
                     KnownText::Text(body.text.clone())
                 }

@@ -72,7 +72,7 @@ fn here_documents_are_text_until_they_are_code() {
 }
 
 #[test]
-fn carriers_are_opened() {
+fn wrappers_are_opened() {
     assert_eq!(sure("sudo -u x FOO=1 rm a"), ["sudo -u x FOO=1 rm a", "rm a"]);
     assert_eq!(sure("env -i A=1 nice -n 5 timeout -k 1 10s rm a").last().unwrap(), "rm a");
     assert_eq!(sure("find . -name '*.o' -exec rm -f {} \\; -o -delete")[1..], ["rm -f $_", "rm $_"]);

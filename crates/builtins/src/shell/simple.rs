@@ -28,7 +28,7 @@ impl Parser {
                                 let name = command.words[0].show().into_owned();
                                 return self.function_body(name);
                             }
-                            self.doubt("a ( is where none is allowed");
+                            self.doubt("a ( is not allowed there");
                             self.at += 1;
                             self.until_paren();
                             continue;
@@ -129,7 +129,7 @@ impl Parser {
         match brace::expand(parts) {
             Some(words) => all.extend(words),
             None => {
-                self.doubt("its braces make too many words");
+                self.doubt("its brace expansion makes too many words");
                 all.push(Word::unknown());
             }
         }

@@ -1,5 +1,6 @@
 //! The texts that a tool runs, as scripts: lines of a shell, code in other languages, statements for databases.
 
+use super::files::words;
 use super::{short_name, small};
 use crate::shell::Script;
 
@@ -28,6 +29,10 @@ pub(super) fn is_database(tool: &str) -> bool {
     DATABASES.iter().any(|name| tool.contains(name))
 }
 
+/// Words of tools that run code.
+const RUNS: [&str; 10] =
+    ["execute", "exec", "eval", "evaluate", "run", "repl", "kernel", "notebook", "cell", "interpreter"];
+
 /// The language of a tool that runs code, when its name has one.
 pub(super) fn language_of(tool: &str) -> &'static str {
     const NAMES: [(&str, &str); 6] = [
@@ -38,8 +43,11 @@ pub(super) fn language_of(tool: &str) -> &'static str {
         ("bash", "bash"),
         ("powershell", "powershell"),
     ];
-    let tool = small(tool);
-    NAMES.iter().find(|(name, _)| tool.contains(name)).map_or("", |(_, language)| language)
+    let name = small(tool);
+    let named = NAMES.iter().find(|(word, _)| name.contains(word)).map(|(_, language)| *language);
+    // What runs code without saying in which language: its texts are looked through as those of any other.
+    let runs = || words(tool).iter().any(|word| RUNS.contains(&word.as_str()));
+    named.unwrap_or_else(|| if runs() { "python" } else { "" })
 }
 
 /// Code in a language, as the command that would run it.

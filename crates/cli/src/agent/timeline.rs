@@ -1,6 +1,6 @@
 //! Fires and the screen as lines, for a terminal or a pipe.
 //!
-//! It gets fires (from the loop's witness) and views (from its renderer), and writes lines, grouped by prompt and turn.
+//! It gets fires (from the loop's listener) and views (from its renderer), and writes lines, grouped by prompt and turn.
 //! The text of the conversation comes from the view, so that hooks on `PreViewRender` apply to it. When the reader is
 //! gone, the session ends without a message.
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crosier::{NoticeKind, Report, Status};
-use crosier_agent::agent::{EVENTS, Fired, Interrupt, MAIN, Witness};
+use crosier_agent::agent::{EVENTS, Fired, Interrupt, MAIN, SessionListener};
 use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
 
@@ -33,7 +33,7 @@ pub(crate) enum Detail {
 
 /// How the timeline looks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct Layout {
     pub(crate) paint: Paint,
     pub(crate) width: usize,
     pub(crate) detail: Detail,
@@ -45,8 +45,8 @@ pub(crate) struct Timeline(Arc<Mutex<Inner>>);
 
 struct Inner {
     out: Box<dyn Write + Send>,
-    look: Look,
-    /// Set when nobody reads the output any more.
+    layout: Layout,
+    /// Set when the reader has closed the output.
     interrupt: Interrupt,
     is_read: bool,
     tally: Tally,
@@ -66,10 +66,10 @@ impl std::fmt::Debug for Timeline {
 }
 
 impl Timeline {
-    pub(crate) fn new(out: Box<dyn Write + Send>, look: Look, interrupt: Interrupt) -> Self {
+    pub(crate) fn new(out: Box<dyn Write + Send>, layout: Layout, interrupt: Interrupt) -> Self {
         Self(Arc::new(Mutex::new(Inner {
             out,
-            look,
+            layout,
             interrupt,
             is_read: true,
             tally: Tally::default(),
@@ -99,7 +99,7 @@ impl Timeline {
     /// Writes the table of all events, at the end.
     pub(crate) fn summarise(&self) {
         let mut inner = self.lock();
-        let lines = table(&inner.tally, inner.look.width);
+        let lines = table(&inner.tally, inner.layout.width);
         let took = inner.began.elapsed().as_secs_f64();
         let total = |of: fn(&Row) -> usize| inner.tally.rows().iter().map(of).sum::<usize>();
         let kinds = total(|row| usize::from(row.fired > 0));
@@ -117,10 +117,10 @@ impl Timeline {
     }
 }
 
-impl Witness for Timeline {
-    fn said(&self, _: &str, _: &Message) {}
+impl SessionListener for Timeline {
+    fn on_message(&self, _: &str, _: &Message) {}
 
-    fn fired(&self, fired: &Fired) {
+    fn on_fire(&self, fired: &Fired) {
         self.lock().fired(fired);
     }
 }
@@ -141,8 +141,8 @@ impl Inner {
         if !self.is_read {
             return;
         }
-        let line = cut(line, self.look.width);
-        let line = tone.map_or(line.clone(), |tone| self.look.paint.tone(tone, &line));
+        let line = cut(line, self.layout.width);
+        let line = tone.map_or(line.clone(), |tone| self.layout.paint.tone(tone, &line));
         if writeln!(self.out, "{line}").and_then(|()| self.out.flush()).is_err() {
             self.is_read = false;
             self.interrupt.set();
@@ -154,7 +154,7 @@ impl Inner {
     }
 
     fn paragraph(&mut self, tone: Tone, text: &str) {
-        for line in wrap(&print::plain(text), self.look.width) {
+        for line in wrap(&print::plain(text), self.layout.width) {
             self.line(tone, &line);
         }
     }
@@ -162,14 +162,14 @@ impl Inner {
     /// Writes a heading with a rule that fills the line.
     fn heading(&mut self, mark: &str, text: &str) {
         let used = columns(text) + 4;
-        let rule = mark.repeat(self.look.width.min(100).saturating_sub(used));
+        let rule = mark.repeat(self.layout.width.min(100).saturating_sub(used));
         self.line(Tone::Strong, &format!("{} {text} {rule}", mark.repeat(2)));
     }
 
     /// Writes a line of the screen.
     fn screen(&mut self, line: &str) {
         // A demonstration shows one line of each text; a person who works with the agent needs the whole text.
-        let line = match self.look.detail {
+        let line = match self.layout.detail {
             Detail::Full => print::flat(line),
             Detail::Effects => print::plain(line),
         };
@@ -182,9 +182,9 @@ impl Inner {
             _ if line.starts_with('*') => Some(Tone::Warning),
             _ => None,
         };
-        let lines = match self.look.detail {
+        let lines = match self.layout.detail {
             Detail::Full => vec![line],
-            Detail::Effects => wrap(&line, self.look.width.saturating_sub(2)),
+            Detail::Effects => wrap(&line, self.layout.width.saturating_sub(2)),
         };
         for line in lines {
             self.write(tone, &format!("  {line}"));
@@ -217,7 +217,7 @@ impl Inner {
             }
             _ => {}
         }
-        if is_quiet && self.look.detail == Detail::Effects {
+        if is_quiet && self.layout.detail == Detail::Effects {
             return;
         }
         let who = if fired.agent_id == MAIN { String::new() } else { format!("{} ", fired.agent_id) };

@@ -32,8 +32,8 @@ impl Write for Pipe {
 
 fn timeline(pipe: &Pipe, width: usize) -> (Timeline, Interrupt) {
     let interrupt = Interrupt::default();
-    let look = Look { paint: Paint::Plain, width, detail: Detail::Full };
-    (Timeline::new(Box::new(pipe.clone()), look, interrupt.clone()), interrupt)
+    let layout = Layout { paint: Paint::Plain, width, detail: Detail::Full };
+    (Timeline::new(Box::new(pipe.clone()), layout, interrupt.clone()), interrupt)
 }
 
 fn denied() -> Fired {
@@ -49,7 +49,7 @@ fn denied() -> Fired {
 fn a_fire_says_what_it_is_about_who_ran_and_what_came_of_it() {
     let pipe = Pipe::new(usize::MAX);
     let (timeline, _) = timeline(&pipe, 80);
-    timeline.fired(&denied());
+    timeline.on_fire(&denied());
     assert_eq!(
         pipe.text(),
         "  PreToolUse Bash {\"command\":\"rm -rf /\"}\n      guard\n      → deny: not here (guard)\n"
@@ -60,7 +60,7 @@ fn a_fire_says_what_it_is_about_who_ran_and_what_came_of_it() {
 fn no_line_is_wider_than_the_screen() {
     let pipe = Pipe::new(usize::MAX);
     let (mut timeline, _) = timeline(&pipe, 24);
-    timeline.fired(&denied());
+    timeline.on_fire(&denied());
     let mut view = View::default();
     view.add(format!("main: {}", "漢字".repeat(30)));
     timeline.draw(&view);
@@ -76,7 +76,7 @@ fn a_reader_that_went_away_ends_the_session() {
     let pipe = Pipe::new(30);
     let (timeline, interrupt) = timeline(&pipe, 80);
     assert!(timeline.is_read() && !interrupt.is_set());
-    timeline.fired(&denied());
+    timeline.on_fire(&denied());
     assert!(!timeline.is_read() && interrupt.is_set());
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use crosier::config::{Node, Problem, Problems, Source, Span, Value as Tree};
 use crosier::protocol::event::TABLE;
 use crosier::protocol::nearest::nearest;
-use crosier::{Kind, Outcome};
+use crosier::{EventKind, Outcome};
 use regex::Regex;
 
 /// Keys that are derived from the reports.
@@ -15,7 +15,7 @@ const ERROR: &str = "error";
 
 /// The keys that an outcome has in JSON.
 static OUTCOME: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let entries = Outcome::new(Kind::Builtin(&TABLE[0])).to_json().entries();
+    let entries = Outcome::new(EventKind::Builtin(&TABLE[0])).to_json().entries();
     entries.unwrap_or_default().into_iter().map(|(key, _)| key).collect()
 });
 

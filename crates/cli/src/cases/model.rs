@@ -1,6 +1,7 @@
 //! Reads case files, with all problems at once.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +10,10 @@ use crosier::protocol::nearest::nearest;
 
 use super::expect::{self, Expect};
 use crate::exit::{Exit, Failed};
+use crate::print;
+
+/// The longest case file that is read, like the longest configuration.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 const KEYS: [&str; 9] =
     ["name", "seed", "config", "agent", "disable", "event", "input", "expect", "description"];
@@ -49,13 +54,13 @@ impl Case {
 pub(crate) fn load(paths: &[PathBuf]) -> Result<Vec<Case>, Failed> {
     let mut files = Vec::new();
     for path in paths {
-        collect(path, NamedBy::Person, &mut files)
+        collect(path, None, &mut files)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", path.display())))?;
     }
     let mut problems = Problems::new();
     let mut cases = Vec::new();
     for (file, named_by) in files {
-        let text = fs::read_to_string(&file)
+        let text = read_text(&file)
             .map_err(|error| Failed::new(Exit::BadInput, format!("{}: {error}", file.display())))?;
         let source = Source::new(file.display().to_string(), text);
         match parse_document(&source) {
@@ -78,12 +83,35 @@ enum NamedBy {
     Folder,
 }
 
-/// Collects files in the order of their names, so that the order is always the same.
-fn collect(path: &Path, named_by: NamedBy, files: &mut Vec<(PathBuf, NamedBy)>) -> std::io::Result<()> {
+/// The text of a file, if it is one and not longer than a configuration may be.
+fn read_text(path: &Path) -> std::io::Result<String> {
+    // Opening a named pipe would block until something is written to it.
+    if !fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    match text.len() as u64 {
+        0..=MAX_BYTES => Ok(text),
+        _ => Err(std::io::Error::other("it is larger than 4 MiB, too large for a case file")),
+    }
+}
+
+/// The folder that a person named, or the repository that it is in: links are followed inside of it.
+fn root_of(folder: &Path) -> std::io::Result<PathBuf> {
+    let real = fs::canonicalize(folder)?;
+    Ok(real.ancestors().find(|above| above.join(".git").exists()).unwrap_or(&real).to_owned())
+}
+
+/// Collects files in the order of their names, so that the order is always the same. `root` is where links may lead;
+/// without it a person named this very path.
+fn collect(path: &Path, root: Option<&Path>, files: &mut Vec<(PathBuf, NamedBy)>) -> std::io::Result<()> {
     if !fs::metadata(path)?.is_dir() {
+        let named_by = if root.is_some() { NamedBy::Folder } else { NamedBy::Person };
         files.push((path.to_owned(), named_by));
         return Ok(());
     }
+    let root = root.map_or_else(|| root_of(path), |root| Ok(root.to_owned()))?;
     let mut inside: Vec<fs::DirEntry> = fs::read_dir(path)?.collect::<std::io::Result<_>>()?;
     inside.sort_by_key(fs::DirEntry::file_name);
     for entry in inside {
@@ -91,14 +119,27 @@ fn collect(path: &Path, named_by: NamedBy, files: &mut Vec<(PathBuf, NamedBy)>) 
         let is_case = [".yaml", ".yml", ".json"].iter().any(|end| name.ends_with(end));
         let is_wanted = match entry.file_type()? {
             // A link to a folder is not followed: it could be a loop.
-            kind if kind.is_symlink() => is_case && entry.path().is_file(),
+            kind if kind.is_symlink() => is_case && entry.path().is_file() && is_below(&entry.path(), &root)?,
             kind => kind.is_dir() || is_case,
         };
         if is_wanted && !name.starts_with('.') && !name.ends_with(".state.json") {
-            collect(&entry.path(), NamedBy::Folder, files)?;
+            collect(&entry.path(), Some(&root), files)?;
         }
     }
     Ok(())
+}
+
+/// Whether a link stays below a folder. One that does not could name any file of the person, whose lines an error would
+/// quote; that it is left out is said.
+fn is_below(link: &Path, root: &Path) -> std::io::Result<bool> {
+    let is_below = fs::canonicalize(link)?.starts_with(root);
+    if !is_below {
+        let shown = print::shown_path(link);
+        print::note(&format!(
+            "{shown}: a link out of the project is not followed; to run it, name the file itself"
+        ));
+    }
+    Ok(is_below)
 }
 
 fn is_configuration(node: &Node) -> bool {

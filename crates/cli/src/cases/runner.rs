@@ -1,8 +1,8 @@
 //! Runs cases, several at a time, in any order.
 
 use std::os::fd::AsFd;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crosier::config::Node;
@@ -11,6 +11,7 @@ use crosier::{Engine, Outcome, SwitchError};
 use super::compare::{self, Difference};
 use super::model::{Case, Configuration};
 use crate::exit::{Exit, Failed};
+use crate::lock::lock;
 use crate::setup;
 use crate::signals::Signals;
 
@@ -108,10 +109,6 @@ impl Running {
         set(None);
         done
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn run(case: &Case, running: &Running, place: usize) -> Verdict {

@@ -26,8 +26,8 @@ enum AuditCommand {
     #[command(
         after_help = "Renamed files (FILE.000001 and so on) are part of the log. The key of the chain and the end of
 the log are stored in the state folder ($XDG_STATE_HOME/crosier or ~/.local/state/crosier);
-without them, changes by somebody who knows the format, and records that are missing at the
-end, cannot be detected. Code that runs as you can read the key: keep the last hash elsewhere,
+without them, `verify` cannot detect changes by somebody who knows the format, or records that are
+missing at the end. Code that runs as you can read the key: keep the last hash elsewhere,
 and check it with --contains.
 
 Exit status: 0 the chain is intact, 1 it is not, 65 the log cannot be read.
@@ -179,7 +179,7 @@ fn verified_json(verified: &Verified) -> Value {
             "line": problem.line,
             "record": problem.record,
             "byte": problem.offset,
-            "flaw": problem.flaw.word(),
+            "flaw": problem.kind.word(),
             "message": problem.to_string(),
         })
     });

@@ -10,7 +10,7 @@ use crosier::protocol::ordered::Value;
 use crosier::{Engine, Entry, PythonInfo};
 use crosier_layers::RefusedFile;
 use crosier_policy::trust::Standing;
-use crosier_policy::{Look, Request};
+use crosier_policy::{Inspection, Request};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -42,7 +42,7 @@ pub(crate) struct CheckArgs {
 
 impl Run for CheckArgs {
     fn run(&self) -> Result {
-        let found = look(&self.config.request(), !self.no_import)?;
+        let found = check(&self.config.request(), !self.no_import)?;
         if self.json {
             print::json(&format!("{:#}", as_json(&found)))?;
         } else {
@@ -69,8 +69,8 @@ pub(crate) struct CheckResult {
 }
 
 /// Reads the files of every layer, and imports the modules of Python hooks.
-pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<CheckResult, Failed> {
-    let found = crosier_policy::look(request, |loader| loader.search_path(environment::path()).lint());
+pub(crate) fn check(request: &Request, import: bool) -> std::result::Result<CheckResult, Failed> {
+    let found = crosier_policy::inspect(request, |loader| loader.search_path(environment::path()).lint());
     let files = found.files(request);
     if files.is_empty() && found.layers.is_empty() {
         return Err(setup::nothing(&Vec::new()));
@@ -93,7 +93,7 @@ pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<Check
             let builder =
                 layers.into_iter().fold(builder, |builder, (layer, config)| builder.layer(layer, config));
             // Building an engine finds mistakes that the loader cannot.
-            let engine = setup::build(setup::at_home(builder, &request.project))?;
+            let engine = setup::build(setup::with_process_environment(builder, &request.project))?;
             drop(engine);
             if import && may_run {
                 // Imported as in a real run: where there is a trust record, only recorded files.
@@ -107,7 +107,7 @@ pub(crate) fn look(request: &Request, import: bool) -> std::result::Result<Check
 }
 
 /// Problems with trust: untrusted folders, and unrecorded files that scripts run.
-fn trust_problems(found: &Look, request: &Request) -> Problems {
+fn trust_problems(found: &Inspection, request: &Request) -> Problems {
     let warning = |file: &Path, message: String, help: &str| {
         Problem::warning(&Source::new(print::shown_path(file), ""), Span::at(0), message).with_help(help)
     };
@@ -139,8 +139,10 @@ fn trust_problems(found: &Look, request: &Request) -> Problems {
                     _ => {}
                 }
                 for (script, runs) in crosier_policy::trust::unrecorded(folder, &request.homes) {
-                    let message =
-                        format!("it runs {}, which is not recorded with it", print::shown_path(&runs));
+                    let message = format!(
+                        "it runs {}, but `crosier trust` does not record that file",
+                        print::shown_path(&runs)
+                    );
                     problems.push(warning(
                         &script,
                         message,
@@ -165,7 +167,7 @@ fn old_state(file: &Path) -> Option<Problem> {
 }
 
 /// Refused files.
-fn refused(found: &Look) -> Problems {
+fn refused(found: &Inspection) -> Problems {
     let problem = |file: &RefusedFile| {
         let source = Source::new(file.path.display().to_string(), "");
         let message = format!("the {} configuration is refused: {}", file.layer, file.why);

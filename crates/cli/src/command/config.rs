@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use crosier::Layer;
 use crosier_layers::{LayerFile, RefusedFile};
-use crosier_policy::Look;
+use crosier_policy::Inspection;
 use crosier_policy::trust::Standing;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl Run for ConfigCommandArgs {
                 Failed::new(Exit::Failed, format!("the project folder cannot be found: {error}"))
             })?;
         }
-        let found = crosier_policy::look(&request, |loader| loader);
+        let found = crosier_policy::inspect(&request, |loader| loader);
         if self.json {
             print::json(&format!("{:#}", as_json(&found)))?;
         } else {
@@ -52,7 +52,7 @@ impl Run for ConfigCommandArgs {
 }
 
 /// The trust state of a file's project; `None` for files that need no trust.
-fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
+fn standing<'a>(file: &LayerFile, found: &'a Inspection) -> Option<&'a Standing> {
     if !matches!(file.layer, Layer::Project(_) | Layer::Local) {
         return None;
     }
@@ -61,14 +61,14 @@ fn standing<'a>(file: &LayerFile, found: &'a Look) -> Option<&'a Standing> {
 }
 
 /// How many hooks one file adds to its layer; if it is the only file of the layer, with those of its packs.
-fn added(file: &LayerFile, found: &Look) -> Option<usize> {
+fn added(file: &LayerFile, found: &Inspection) -> Option<usize> {
     let name = file.path.display().to_string();
     let is_only = found.layers.files.iter().filter(|other| other.layer == file.layer).count() == 1;
     let (_, config) = found.loaded.as_ref().ok()?.iter().find(|(layer, _)| *layer == file.layer)?;
     Some(config.declared.iter().filter(|hook| is_only || hook.source.name == name).count())
 }
 
-fn text(found: &Look) -> std::result::Result<(), Failed> {
+fn text(found: &Inspection) -> std::result::Result<(), Failed> {
     if found.layers.is_empty() {
         return print::data("no configuration is in force here; a `crosier.yaml` in this folder would be");
     }
@@ -96,7 +96,7 @@ fn text(found: &Look) -> std::result::Result<(), Failed> {
     }
 }
 
-fn as_json(found: &Look) -> Value {
+fn as_json(found: &Inspection) -> Value {
     let file = |file: &LayerFile| {
         let standing = standing(file, found);
         let (trust, why) = match standing {

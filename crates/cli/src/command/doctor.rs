@@ -15,14 +15,14 @@ use crosier_install::plan::config_of_codex;
 use crosier_policy::Request;
 
 use super::serve::Daemon;
-use super::{Run, check, doctor_codex, doctor_line, status};
+use super::{Run, check, doctor_codex, doctor_entry, status};
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
 use crate::homes::Homes;
+use crate::install_context::InstallContext;
 use crate::paint::{Paint, Tone};
 use crate::setup::{DEFAULT_CONFIG, count};
 use crate::text::wrap;
-use crate::wiring::Wiring;
 use crate::{environment, print, setup};
 
 /// The columns in front of a finding's text.
@@ -53,12 +53,12 @@ pub(crate) struct DoctorArgs {
 #[derive(Debug)]
 struct Finding {
     what: &'static str,
-    says: String,
-    judged: Judged,
+    text: String,
+    level: Level,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Judged {
+enum Level {
     Fine,
     /// Not everybody needs it.
     Missing,
@@ -66,8 +66,8 @@ enum Judged {
 }
 
 impl Finding {
-    fn new(what: &'static str, judged: Judged, says: impl Into<String>) -> Self {
-        Self { what, says: says.into(), judged }
+    fn new(what: &'static str, level: Level, text: impl Into<String>) -> Self {
+        Self { what, text: text.into(), level }
     }
 }
 
@@ -80,32 +80,32 @@ impl Run for DoctorArgs {
         } else {
             print::data(&findings.iter().map(line).collect::<Vec<_>>().join("\n"))?;
         }
-        let is_odd = findings.iter().any(|finding| finding.judged == Judged::Odd);
+        let is_odd = findings.iter().any(|finding| finding.level == Level::Odd);
         Ok(if is_odd { Exit::Failed } else { Exit::Done })
     }
 }
 
 fn as_json(finding: &Finding) -> Value {
-    json!({"what": finding.what, "says": finding.says, "judged": word(finding.judged)})
+    json!({"what": finding.what, "says": finding.text, "judged": word(finding.level)})
 }
 
-fn word(judged: Judged) -> &'static str {
-    match judged {
-        Judged::Fine => "ok",
-        Judged::Missing => "--",
-        Judged::Odd => "bad",
+fn word(level: Level) -> &'static str {
+    match level {
+        Level::Fine => "ok",
+        Level::Missing => "--",
+        Level::Odd => "bad",
     }
 }
 
 fn line(finding: &Finding) -> String {
-    let tone = match finding.judged {
-        Judged::Fine => Tone::Good,
-        Judged::Missing => Tone::Warning,
-        Judged::Odd => Tone::Bad,
+    let tone = match finding.level {
+        Level::Fine => Tone::Good,
+        Level::Missing => Tone::Warning,
+        Level::Odd => Tone::Bad,
     };
-    let mark = Paint::stdout().tone(tone, &format!("{:<4}", word(finding.judged)));
+    let mark = Paint::stdout().tone(tone, &format!("{:<4}", word(finding.level)));
     let room = environment::columns().map_or(usize::MAX, |columns| columns.saturating_sub(LABEL));
-    let mut lines = wrap(&print::one_line(&finding.says), room).into_iter();
+    let mut lines = wrap(&print::one_line(&finding.text), room).into_iter();
     let mut text = format!("{mark}{:<8} {}", finding.what, lines.next().unwrap_or_default());
     lines.for_each(|line| text += &format!("\n{}{line}", " ".repeat(LABEL)));
     text
@@ -113,80 +113,85 @@ fn line(finding: &Finding) -> String {
 
 fn examine(request: &Request) -> Vec<Finding> {
     let mut findings = vec![
-        Finding::new("crosier", Judged::Fine, env!("CARGO_PKG_VERSION")),
+        Finding::new("crosier", Level::Fine, env!("CARGO_PKG_VERSION")),
         platform(),
-        Finding::new("exits", Judged::Fine, format!("of processes are noticed by {}", crosier::mechanism())),
+        Finding::new(
+            "exits",
+            Level::Fine,
+            format!("process exits are detected with {}", crosier::mechanism()),
+        ),
         shell(),
-        program("python3", "python hooks cannot run"),
+        program("python3", "Python hooks cannot run"),
         worker(),
         daemon(&request.homes),
         program("git", "only hooks that call it need it"),
     ];
-    match check::look(request, true) {
+    match check::check(request, true) {
         Ok(found) => {
             findings.extend(configuration(&found));
             findings.extend(found.files.iter().filter_map(|file| watched("config", file)));
             findings.push(switched_off(request, &found.files));
         }
         Err(_) => {
-            let says = format!("there is no {DEFAULT_CONFIG} in this folder; name a file with -c FILE");
-            findings.push(Finding::new("config", Judged::Missing, says));
+            let text = format!("there is no {DEFAULT_CONFIG} in this folder; name a file with -c FILE");
+            findings.push(Finding::new("config", Level::Missing, text));
         }
     }
-    if let Ok(wiring) = Wiring::find(request.homes.clone()) {
-        findings.extend(status::examine(&wiring).iter().map(|agent| wired(agent, &wiring)));
+    if let Ok(install_context) = InstallContext::find(request.homes.clone()) {
+        findings.extend(status::examine(&install_context).iter().map(|agent| wired(agent, &install_context)));
     }
     findings
 }
 
 /// One agent: whether its entry is installed and up to date, and whether a test event is denied.
-fn wired(agent: &status::AgentStatus, wiring: &Wiring) -> Finding {
+fn wired(agent: &status::AgentStatus, install_context: &InstallContext) -> Finding {
     let name = agent.row.agent;
     let (state, why) = agent.state();
     let installed = agent.installed.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let lines = installed.iter().filter_map(|one| doctor_line::gate(agent.row, &one.lines));
-    let tried: Vec<_> =
-        lines.map(|line| doctor_line::try_line(agent.row, line, &wiring.places.project)).collect();
+    let entries = installed.iter().filter_map(|one| doctor_entry::gate_entry(agent.row, &one.commands));
+    let tried: Vec<_> = entries
+        .map(|entry| doctor_entry::try_installed(agent.row, entry, &install_context.places.project))
+        .collect();
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
     match (state, tried.iter().find_map(|tried| tried.as_ref().err()), tried.first()) {
-        ("not installed", ..) => Finding::new(name, Judged::Missing, format!("not installed{because}")),
+        ("not installed", ..) => Finding::new(name, Level::Missing, format!("not installed{because}")),
         (_, Some(fault), _) => {
-            let says = format!("the installed entry does not work: {fault}; run: crosier install {name}");
-            Finding::new(name, Judged::Odd, says)
+            let text = format!("the installed entry does not work: {fault}; run: crosier install {name}");
+            Finding::new(name, Level::Odd, text)
         }
         ("current" | "untrusted", None, Some(Ok(took))) if name == "codex" => {
-            codex(state, &because, *took, wiring)
+            codex(state, &because, *took, install_context)
         }
-        ("current", None, Some(Ok(took))) => Finding::new(name, Judged::Fine, works(*took)),
-        (state, ..) => Finding::new(name, Judged::Odd, format!("{state}{because}")),
+        ("current", None, Some(Ok(took))) => Finding::new(name, Level::Fine, works(*took)),
+        (state, ..) => Finding::new(name, Level::Odd, format!("{state}{because}")),
     }
 }
 
 fn works(took: Duration) -> String {
-    format!("its entry denies the test event, after {took:.0?}")
+    format!("its entry denied the test event in {took:.0?}")
 }
 
 /// Asks Codex which entries it runs; if it does not answer, reads its files.
-fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding {
+fn codex(state: &str, because: &str, took: Duration, install_context: &InstallContext) -> Finding {
     let by_files = |note: &str| match state {
-        "current" => Finding::new("codex", Judged::Fine, format!("{}{note}", works(took))),
-        state => Finding::new("codex", Judged::Odd, format!("{state}{because}")),
+        "current" => Finding::new("codex", Level::Fine, format!("{}{note}", works(took))),
+        state => Finding::new("codex", Level::Odd, format!("{state}{because}")),
     };
-    let config = config_of_codex(&wiring.places);
+    let config = config_of_codex(&install_context.places);
     let is_known = config.parent().is_some_and(doctor_codex::was_started);
     let Some(program) = environment::find("codex").filter(|_| is_known) else { return by_files("") };
-    match doctor_codex::ask(&program, &wiring.places.project) {
+    match doctor_codex::ask(&program, &install_context.places.project) {
         Err(why) => by_files(&format!("; trusted by its files (codex app-server: {why})")),
-        Ok(says) if says.lines > 0 && says.active == says.lines => {
-            Finding::new("codex", Judged::Fine, format!("{}; Codex trusts it", works(took)))
+        Ok(hooks) if hooks.entries > 0 && hooks.active == hooks.entries => {
+            Finding::new("codex", Level::Fine, format!("{}; Codex trusts it", works(took)))
         }
-        Ok(says) => {
-            let says = format!(
+        Ok(hooks) => {
+            let text = format!(
                 "untrusted: Codex says that it runs {} of {} entries; start `codex` and trust them, or run `crosier \
                  install codex --trust`",
-                says.active, says.lines
+                hooks.active, hooks.entries
             );
-            Finding::new("codex", Judged::Odd, says)
+            Finding::new("codex", Level::Odd, text)
         }
     }
 }
@@ -194,8 +199,8 @@ fn codex(state: &str, because: &str, took: Duration, wiring: &Wiring) -> Finding
 /// A daemon need not run, but one that cannot be used makes every Python hook slow.
 fn daemon(homes: &Homes) -> Finding {
     let found = Daemon::find(homes);
-    let judged = if matches!(found, Daemon::Unusable(_)) { Judged::Odd } else { Judged::Fine };
-    Finding::new("daemon", judged, found.words())
+    let level = if matches!(found, Daemon::Unusable(_)) { Level::Odd } else { Level::Fine };
+    Finding::new("daemon", level, found.words())
 }
 
 fn platform() -> Finding {
@@ -203,27 +208,27 @@ fn platform() -> Finding {
     let (system, release) = (uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let machine = std::env::consts::ARCH;
-    Finding::new("platform", Judged::Fine, format!("{system} {release}, {machine}, {}", count(cores, "core")))
+    Finding::new("platform", Level::Fine, format!("{system} {release}, {machine}, {}", count(cores, "core")))
 }
 
 fn shell() -> Finding {
     let path = Path::new("/bin/sh");
     match fs::canonicalize(path) {
-        Ok(real) if real == path => Finding::new("sh", Judged::Fine, "/bin/sh"),
-        Ok(real) => Finding::new("sh", Judged::Fine, format!("/bin/sh, which is {}", real.display())),
+        Ok(real) if real == path => Finding::new("sh", Level::Fine, "/bin/sh"),
+        Ok(real) => Finding::new("sh", Level::Fine, format!("/bin/sh, which is {}", real.display())),
         Err(error) => {
-            Finding::new("sh", Judged::Odd, format!("/bin/sh: {error}; no `command:` can run, only `argv:`"))
+            Finding::new("sh", Level::Odd, format!("/bin/sh: {error}; no `command:` can run, only `argv:`"))
         }
     }
 }
 
 fn program(name: &'static str, without: &str) -> Finding {
     let Some(path) = environment::find(name) else {
-        return Finding::new(name, Judged::Missing, format!("not found in PATH; {without}"));
+        return Finding::new(name, Level::Missing, format!("not found in PATH; {without}"));
     };
     match version(&path) {
-        Ok(version) => Finding::new(name, Judged::Fine, format!("{}, {version}", path.display())),
-        Err(why) => Finding::new(name, Judged::Odd, format!("{} {why}", path.display())),
+        Ok(version) => Finding::new(name, Level::Fine, format!("{}, {version}", path.display())),
+        Err(why) => Finding::new(name, Level::Odd, format!("{} {why}", path.display())),
     }
 }
 
@@ -231,31 +236,31 @@ fn program(name: &'static str, without: &str) -> Finding {
 fn worker() -> Finding {
     let name = "worker";
     if environment::find("python3").is_none() {
-        return Finding::new(name, Judged::Missing, "not started: there is no python3");
+        return Finding::new(name, Level::Missing, "not started: there is no python3");
     }
     let Some(spec) = PythonSpec::new("json.loads", "/") else {
-        return Finding::new(name, Judged::Odd, "not started");
+        return Finding::new(name, Level::Odd, "not started");
     };
     let hook = Hook::on(PreToolUse).timeout(VERSION_TIMEOUT).python(spec);
     let engine = match setup::build(Engine::builder().environment(environment::all()).hook(hook)) {
         Ok(engine) => engine,
-        Err(failed) => return Finding::new(name, Judged::Odd, failed.message),
+        Err(failed) => return Finding::new(name, Level::Odd, failed.message),
     };
     let started = Instant::now();
     match engine.warm().pop() {
         Some((_, Ok(python))) => {
-            let says = format!(
+            let text = format!(
                 "{}, Python {}, answers after {:.0?}",
                 python.executable,
                 python.version,
                 started.elapsed()
             );
-            Finding::new(name, Judged::Fine, says)
+            Finding::new(name, Level::Fine, text)
         }
         Some((_, Err(failure))) => {
-            Finding::new(name, Judged::Odd, format!("does not answer: {}", failure.detail))
+            Finding::new(name, Level::Odd, format!("does not answer: {}", failure.detail))
         }
-        None => Finding::new(name, Judged::Odd, "was not started"),
+        None => Finding::new(name, Level::Odd, "was not started"),
     }
 }
 
@@ -291,28 +296,28 @@ fn version(path: &Path) -> std::result::Result<String, String> {
 fn configuration(found: &check::CheckResult) -> Vec<Finding> {
     let names: Vec<String> = found.files.iter().map(|file| file.display().to_string()).collect();
     let names = names.join(", ");
-    let finding = |judged, says: String| Finding::new("config", judged, format!("{names}: {says}"));
+    let finding = |level, text: String| Finding::new("config", level, format!("{names}: {text}"));
     let (errors, warnings) = (found.problems.errors(), found.problems.warnings());
     let hooks = count(found.hooks.unwrap_or_default(), "hook");
     let mut findings = vec![match (errors, warnings) {
-        (0, 0) => finding(Judged::Fine, format!("{hooks}, no problems")),
+        (0, 0) => finding(Level::Fine, format!("{hooks}, no problems")),
         (0, _) => finding(
-            Judged::Odd,
+            Level::Odd,
             format!("{hooks}, {}; `crosier check` shows them", count(warnings, "warning")),
         ),
-        _ => finding(Judged::Odd, format!("{}; `crosier check` shows them", count(errors, "error"))),
+        _ => finding(Level::Odd, format!("{}; `crosier check` shows them", count(errors, "error"))),
     }];
     findings.extend(found.pythons.iter().map(|(python, hooks)| {
         let hooks = count(*hooks, "python hook");
-        let says = format!("{hooks} imported by {}, {}", python.executable, python.version);
-        Finding::new("config", Judged::Fine, says)
+        let text = format!("{hooks} imported by {}, {}", python.executable, python.version);
+        Finding::new("config", Level::Fine, text)
     }));
     findings
 }
 
 /// Who else can change a file that decides what is denied.
 fn watched(what: &'static str, file: &Path) -> Option<Finding> {
-    let odd = |says: String| Some(Finding::new(what, Judged::Odd, says));
+    let odd = |text: String| Some(Finding::new(what, Level::Odd, text));
     let meta = fs::metadata(file).ok()?;
     let (shown, me) = (file.display(), rustix::process::geteuid().as_raw());
     if meta.mode() & 0o002 != 0 {
@@ -331,13 +336,13 @@ fn watched(what: &'static str, file: &Path) -> Option<Finding> {
 
 fn switched_off(request: &Request, files: &[PathBuf]) -> Finding {
     match crosier_policy::switches(request) {
-        Err(why) => Finding::new("state", Judged::Odd, why),
+        Err(why) => Finding::new("state", Level::Odd, why),
         Ok(switches) => {
             let names: Vec<&str> =
                 files.iter().flat_map(|file| switches.of(file)).map(String::as_str).collect();
             match names.as_slice() {
-                [] => Finding::new("state", Judged::Fine, "no hook is switched off"),
-                names => Finding::new("state", Judged::Fine, format!("switched off: {}", names.join(", "))),
+                [] => Finding::new("state", Level::Fine, "no hook is switched off"),
+                names => Finding::new("state", Level::Fine, format!("switched off: {}", names.join(", "))),
             }
         }
     }

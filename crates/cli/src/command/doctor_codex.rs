@@ -19,9 +19,9 @@ const ASKED: u64 = 2;
 
 /// What Codex says about the entries that call Crosier.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct CodexSays {
+pub(crate) struct CodexHooks {
     /// How many it has.
-    pub(crate) lines: usize,
+    pub(crate) entries: usize,
     /// How many of them it runs.
     pub(crate) active: usize,
 }
@@ -30,7 +30,7 @@ pub(crate) struct CodexSays {
 ///
 /// # Errors
 /// Why there is no answer.
-pub(crate) fn ask(codex: &Path, project: &Path) -> Result<CodexSays, String> {
+pub(crate) fn ask(codex: &Path, project: &Path) -> Result<CodexHooks, String> {
     let mut child = Command::new(codex)
         .arg("app-server")
         .current_dir(project)
@@ -63,7 +63,7 @@ pub(crate) fn was_started(folder: &Path) -> bool {
     folder.join("installation_id").is_file()
 }
 
-fn converse(child: &mut Child, project: &Path) -> Result<CodexSays, String> {
+fn converse(child: &mut Child, project: &Path) -> Result<CodexHooks, String> {
     let (Some(stdin), Some(stdout)) = (child.stdin.as_mut(), child.stdout.take()) else {
         return Err("it has no pipes".to_owned());
     };
@@ -100,12 +100,12 @@ fn answer(lines: &Receiver<String>) -> Result<Value, String> {
         }
         return match message.get("result") {
             Some(result) => Ok(result.clone()),
-            None => Err(format!("it does not know the request: {}", message["error"]["message"])),
+            None => Err(format!("it does not support the request: {}", message["error"]["message"])),
         };
     }
 }
 
-fn count(answer: &Value) -> CodexSays {
+fn count(answer: &Value) -> CodexHooks {
     let places = answer["data"].as_array().into_iter().flatten();
     let hooks = places.flat_map(|place| place["hooks"].as_array().into_iter().flatten());
     let ours: Vec<&Value> = hooks
@@ -114,7 +114,7 @@ fn count(answer: &Value) -> CodexSays {
     let is_active = |hook: &&&Value| {
         hook["enabled"] != json!(false) && matches!(hook["trustStatus"].as_str(), Some("trusted" | "managed"))
     };
-    CodexSays { lines: ours.len(), active: ours.iter().filter(is_active).count() }
+    CodexHooks { entries: ours.len(), active: ours.iter().filter(is_active).count() }
 }
 
 #[cfg(test)]
@@ -133,7 +133,7 @@ mod tests {
             hook("mine", "trusted", true),
         ]);
         let answer = json!({"data": [{"cwd": "/p", "hooks": hooks}]});
-        assert_eq!(count(&answer), CodexSays { lines: 4, active: 1 });
-        assert_eq!(count(&json!({})), CodexSays { lines: 0, active: 0 });
+        assert_eq!(count(&answer), CodexHooks { entries: 4, active: 1 });
+        assert_eq!(count(&json!({})), CodexHooks { entries: 0, active: 0 });
     }
 }

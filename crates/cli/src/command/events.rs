@@ -12,7 +12,7 @@ use crosier_dialect::table::Agent;
 
 use super::Run;
 use crate::exit::{Exit, Result};
-use crate::{print, table, wiring};
+use crate::{install_context, print, table};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  crosier events --agent codex")]
@@ -48,19 +48,24 @@ impl EventsArgs {
     /// How each effect works in one agent.
     fn of_agent(&self, name: &str) -> Result {
         let Some(agent) = crosier_dialect::find(name) else {
-            return Err(wiring::unknown_agent(name));
+            return Err(install_context::unknown_agent(name));
         };
         let all = degradations(agent);
         if self.json {
             let rows = all.iter().map(|one| {
-                json!({"event": one.own, "in_crosier": one.event, "effect": one.effect.word(), "what": one.what})
+                json!({"event": one.agent_event, "in_crosier": one.event, "effect": one.effect.word(), "what": one.description})
             });
             print::data(&format!("{:#}", Value::from(rows.collect::<Vec<_>>())))?;
             return Ok(Exit::Done);
         }
         let mut drawn = table::table(["EVENT", "IN CROSIER", "EFFECT", "WHAT HAPPENS"]);
         for one in all {
-            drawn.add_row([one.own.to_owned(), one.event.to_owned(), one.effect.word().to_owned(), one.what]);
+            drawn.add_row([
+                one.agent_event.to_owned(),
+                one.event.to_owned(),
+                one.effect.word().to_owned(),
+                one.description,
+            ]);
         }
         table::print(&drawn)?;
         Ok(Exit::Done)

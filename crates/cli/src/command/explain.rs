@@ -4,7 +4,7 @@ use clap::Args;
 use crosier::protocol::json;
 use crosier::protocol::nearest::nearest;
 use crosier::protocol::ordered::Value;
-use crosier::{Engine, Entry, Event, Explained, FieldKind, Json, Kind};
+use crosier::{Engine, Entry, Event, EventKind, Explanation, FieldKind, Json};
 
 use super::{Run, fire, list};
 use crate::args::ConfigArgs;
@@ -55,9 +55,9 @@ impl Run for ExplainArgs {
 
 impl ExplainArgs {
     /// An event with the given value, and placeholders in its other fields.
-    fn event(&self, kind: &Kind) -> std::result::Result<Event, Failed> {
+    fn event(&self, kind: &EventKind) -> std::result::Result<Event, Failed> {
         if self.value.is_some() && kind.matcher.is_none() {
-            let message = format!("{} has no field that a matcher runs on; leave --match out", kind.name);
+            let message = format!("{} has no field for a matcher; leave --match out", kind.name);
             return Err(Failed::new(Exit::Usage, message));
         }
         let field = |field: &crosier::Field| {
@@ -90,7 +90,7 @@ impl ExplainArgs {
         }
     }
 
-    fn text(&self, event: &Event, explained: &Explained, hooks: &Hooks) -> String {
+    fn text(&self, event: &Event, explained: &Explanation, hooks: &Hooks) -> String {
         let paint = Paint::stdout();
         let mut text =
             format!("{}\n\n", paint.tone(Tone::Strong, table::paragraph(&self.title(event)).trim_end()));
@@ -113,9 +113,9 @@ impl ExplainArgs {
             }
             text.push_str(&format!("{}\n", table::text(&drawn)));
         }
-        if !explained.out.is_empty() {
+        if !explained.excluded.is_empty() {
             let mut drawn = table::table(["NOT RUN", "WHY", "SCOPE", "DEFINED AT"]);
-            for (entry, inclusion) in &explained.out {
+            for (entry, inclusion) in &explained.excluded {
                 let by_state = hooks.is_switched_off(&entry.name);
                 drawn.add_row([
                     describe::name(entry),
@@ -145,7 +145,7 @@ impl ExplainArgs {
         format!("{}{value}{agent}", event.name())
     }
 
-    fn as_json(&self, event: &Event, explained: &Explained, hooks: &Hooks) -> Value {
+    fn as_json(&self, event: &Event, explained: &Explanation, hooks: &Hooks) -> Value {
         let plan: Vec<Value> = planned(explained)
             .enumerate()
             .map(|(order, (stage, entry))| {
@@ -157,7 +157,7 @@ impl ExplainArgs {
             })
             .collect();
         let out: Vec<Value> = explained
-            .out
+            .excluded
             .iter()
             .map(|(entry, inclusion)| {
                 let by_state = hooks.is_switched_off(&entry.name);
@@ -195,7 +195,7 @@ pub(crate) fn explained(
 }
 
 /// The hooks in order, each with its stage.
-fn planned(explained: &Explained) -> impl Iterator<Item = (String, &Entry)> {
+fn planned(explained: &Explanation) -> impl Iterator<Item = (String, &Entry)> {
     let stages = explained.plan.stages().enumerate().flat_map(|(number, stage)| {
         stage.iter().map(move |entry| {
             let mode = entry.mode.word().map(|mode| format!(" {mode}")).unwrap_or_default();

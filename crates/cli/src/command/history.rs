@@ -86,8 +86,9 @@ struct RestoreArgs {
 impl Run for HistoryArgs {
     fn run(&self) -> Result {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
+        let runtime = runtime.map_err(|error| {
+            Failed::new(Exit::Failed, format!("the async runtime cannot be started: {error}"))
+        })?;
         runtime.block_on(async {
             match &self.what {
                 HistoryCommand::List(args) => args.run(&open(&args.folder).await?).await,
@@ -105,7 +106,7 @@ async fn open(folder: &StateFolderArgs) -> std::result::Result<ShadowGit, Failed
     if !folder.repository(&workspace).exists() {
         let message = format!(
             "there is no history of {} yet: it begins when `crosier run` writes a file here",
-            workspace.display()
+            print::one_line(&workspace.display().to_string())
         );
         return Err(Failed::new(Exit::Failed, message));
     }
@@ -126,7 +127,7 @@ impl ListArgs {
         let entries = history.list(self.path.as_deref(), self.limit).await.map_err(failed)?;
         if self.json {
             let rows: Vec<Value> = entries.iter().map(as_json).collect();
-            print::data(&format!("{:#}", Value::from(rows)))?;
+            print::json(&format!("{:#}", Value::from(rows)))?;
             return Ok(Exit::Done);
         }
         if entries.is_empty() {
@@ -199,7 +200,7 @@ impl RestoreArgs {
         };
         if self.json {
             let done = json!({"path": path, "kind": what, "commit": new.as_str()});
-            print::data(&done.to_string())?;
+            print::json(&done.to_string())?;
             return Ok(Exit::Done);
         }
         let path = print::one_line(path);

@@ -78,7 +78,7 @@ impl Run for ImportArgs {
                 Ok(one) if imported.hooks == 0 => imported = one,
                 Ok(one) if one.hooks == 0 => imported.missing.extend(one.missing),
                 // Codex runs the hooks of both.
-                Ok(one) => imported.join(one),
+                Ok(one) => imported.merge(one),
                 // A settings file must have hooks only if a person named it.
                 Err(_) if is_toml && self.file.is_none() => {}
                 Err(why) => return Err(failed(file, why)),

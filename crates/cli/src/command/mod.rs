@@ -7,7 +7,7 @@ mod config;
 mod demo;
 mod doctor;
 mod doctor_codex;
-mod doctor_line;
+mod doctor_entry;
 mod events;
 mod explain;
 mod fire;

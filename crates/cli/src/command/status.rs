@@ -4,18 +4,18 @@ use clap::Args;
 use crosier::Layer;
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
-use crosier_install::look::{self, Installed};
+use crosier_install::installed::{self, Installed};
 use crosier_install::{Row, Scope, table as agents};
-use crosier_log::{Filter, Kind, Log, Record};
+use crosier_log::{Filter, Log, Record, RecordKind};
 use crosier_policy::Policy;
 use crosier_policy::trust::{self, Standing};
 
 use super::serve::Daemon;
-use super::{Run, doctor_line};
+use super::{Run, doctor_entry};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
+use crate::install_context::InstallContext;
 use crate::setup::count;
-use crate::wiring::Wiring;
 use crate::{print, setup, table};
 
 #[derive(Debug, Args)]
@@ -35,11 +35,11 @@ pub(crate) struct StatusArgs {
 
 impl Run for StatusArgs {
     fn run(&self) -> Result {
-        let wiring = Wiring::find(self.homes.find())?;
-        let agents = examine(&wiring);
-        let project = ProjectStatus::find(&wiring);
-        let daemon = Daemon::find(&wiring.homes);
-        let log = LogStatus::find(&wiring);
+        let install_context = InstallContext::find(self.homes.find())?;
+        let agents = examine(&install_context);
+        let project = ProjectStatus::find(&install_context);
+        let daemon = Daemon::find(&install_context.homes);
+        let log = LogStatus::find(&install_context);
         if self.json {
             let agents: Vec<Value> = agents.iter().map(AgentStatus::as_json).collect();
             let all = json!({
@@ -47,9 +47,9 @@ impl Run for StatusArgs {
             });
             print::json(&format!("{all:#}"))?;
         } else {
-            show_agents(&agents, &wiring)?;
+            show_agents(&agents, &install_context)?;
             let daemon = format!("daemon: {}\n", daemon.words());
-            let lines = format!("{}{daemon}{}", project.lines(&wiring), log.lines());
+            let lines = format!("{}{daemon}{}", project.lines(&install_context), log.lines());
             print::data(&format!("\n{}", table::fit(&lines)))?;
         }
         Ok(if project.closed.is_some() { Exit::Failed } else { Exit::Done })
@@ -65,11 +65,11 @@ pub(crate) struct AgentStatus {
 }
 
 /// Every agent that is on the machine or has entries that call Crosier.
-pub(crate) fn examine(wiring: &Wiring) -> Vec<AgentStatus> {
+pub(crate) fn examine(install_context: &InstallContext) -> Vec<AgentStatus> {
     let all = agents::ALL.iter().map(|row| AgentStatus {
         row,
-        is_found: row.detect(&wiring.places).is_some(),
-        installed: look::look(row, &wiring.request(Scope::User, false))
+        is_found: row.detect(&install_context.places).is_some(),
+        installed: installed::find_installed(row, &install_context.request(Scope::User, false))
             .map_err(|refused| refused.to_string()),
     });
     all.filter(|agent| agent.is_found || agent.installed.as_ref().is_ok_and(|all| !all.is_empty())).collect()
@@ -98,7 +98,8 @@ impl AgentStatus {
     fn as_json(&self) -> Value {
         let (state, why) = self.state();
         let one = |one: &Installed| {
-            let events: Vec<Value> = one.lines.iter().map(|line| Value::from(line.event.as_str())).collect();
+            let events: Vec<Value> =
+                one.commands.iter().map(|command| Value::from(command.event.as_str())).collect();
             let obstacles: Vec<Value> = one.obstacles.iter().map(|why| Value::from(why.as_str())).collect();
             json!({
                 "scope": if one.scope == Scope::User { "user" } else { "project" },
@@ -121,7 +122,7 @@ impl AgentStatus {
     }
 }
 
-fn show_agents(agents: &[AgentStatus], wiring: &Wiring) -> std::result::Result<(), Failed> {
+fn show_agents(agents: &[AgentStatus], install_context: &InstallContext) -> std::result::Result<(), Failed> {
     if agents.is_empty() {
         return print::data(
             "no agent was found on this machine; `crosier install AGENT` installs for one by its name",
@@ -131,7 +132,7 @@ fn show_agents(agents: &[AgentStatus], wiring: &Wiring) -> std::result::Result<(
     let mut notes = String::new();
     for agent in agents {
         let (state, why) = agent.state();
-        let paths = agent.installed.iter().flatten().map(|one| wiring.shown(&one.path));
+        let paths = agent.installed.iter().flatten().map(|one| install_context.shown(&one.path));
         drawn.add_row([agent.row.title().to_owned(), state.to_owned(), paths.collect::<Vec<_>>().join(", ")]);
         if !why.is_empty() {
             notes += &format!("{}: {}\n", agent.row.title(), print::one_line(&why));
@@ -155,9 +156,10 @@ struct ProjectStatus {
 }
 
 impl ProjectStatus {
-    fn find(wiring: &Wiring) -> Self {
-        let request = setup::request(&[], wiring.homes.clone());
-        let mut status = Self { folder: wiring.places.project.display().to_string(), ..Self::default() };
+    fn find(install_context: &InstallContext) -> Self {
+        let request = setup::request(&[], install_context.homes.clone());
+        let mut status =
+            Self { folder: install_context.places.project.display().to_string(), ..Self::default() };
         for (folder, standing) in trust::standings(&request).unwrap_or_default() {
             status.trust.push((folder.display().to_string(), word(&standing)));
             // `standings` compares virtual environments too; hooks compare them only right before they run.
@@ -192,19 +194,22 @@ impl ProjectStatus {
         status
     }
 
-    fn lines(&self, wiring: &Wiring) -> String {
+    fn lines(&self, install_context: &InstallContext) -> String {
         let mut text = String::new();
         if let Some(why) = &self.closed {
             text += &format!("closed: actions are denied here: {}\n", print::one_line(why));
         } else if self.files.is_empty() {
             text += "policy: none is in force here; `crosier init` writes one\n";
         } else {
-            let files: Vec<String> =
-                self.files.iter().map(|(_, file)| wiring.shown(std::path::Path::new(file))).collect();
-            text += &format!("policy: {} by {}\n", count(self.hooks, "hook"), files.join(", "));
+            let files: Vec<String> = self
+                .files
+                .iter()
+                .map(|(_, file)| install_context.shown(std::path::Path::new(file)))
+                .collect();
+            text += &format!("policy: {} from {}\n", count(self.hooks, "hook"), files.join(", "));
         }
         for (folder, state) in &self.trust {
-            text += &format!("trust: {} is {state}\n", wiring.shown(std::path::Path::new(folder)));
+            text += &format!("trust: {} is {state}\n", install_context.shown(std::path::Path::new(folder)));
         }
         if !self.packs.is_empty() {
             text += &format!("packs: {}\n", self.packs.join(", "));
@@ -264,13 +269,13 @@ struct LogStatus {
 }
 
 impl LogStatus {
-    fn find(wiring: &Wiring) -> Self {
-        let Some(state) = &wiring.homes.state else { return Self::default() };
+    fn find(install_context: &InstallContext) -> Self {
+        let Some(state) = &install_context.homes.state else { return Self::default() };
         let log = Log::in_folder(state);
         let now = jiff::Zoned::now();
         let mut status = Self::default();
         let is_event = |record: &Record| {
-            record.kind != Kind::Command && record.session.as_deref() != Some(doctor_line::SESSION)
+            record.kind != RecordKind::Command && record.session.as_deref() != Some(doctor_entry::SESSION)
         };
         status.last = log.read(&Filter::default(), Some(50)).unwrap_or_default().into_iter().rfind(is_event);
         let mut filter = Filter::default();

@@ -8,7 +8,7 @@ use clap::Args;
 use crosier::Layer;
 use crosier::config::DeclaredHook;
 use crosier::protocol::nearest::nearest;
-use crosier_policy::{Request, Switch, Switched, Switches};
+use crosier_policy::{Request, Switch, SwitchResult, Switches};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -26,8 +26,8 @@ pub(crate) struct EnableArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It is a person's choice on this machine, stored in the state folder; test cases ignore it. It
-refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
+    after_help = "The choice applies to this machine and is stored in the state folder; test cases ignore it. The
+command refuses to run inside an agent. Managed and `system` hooks cannot be disabled.
 
 Example:
   crosier disable no-rm -c hooks.yaml"
@@ -62,12 +62,12 @@ impl Run for EnableArgs {
             );
             return Err(Failed::new(Exit::Failed, message));
         }
-        if change == Switched::Made {
+        if change == SwitchResult::Stored {
             logbook::command(state, "enable", &format!("enabled {} of {}", self.name, owner.display()));
         }
         print::data(&match change {
-            Switched::Made => format!("enabled {}", self.name),
-            Switched::NotNeeded => format!("{} is already enabled", self.name),
+            SwitchResult::Stored => format!("enabled {}", self.name),
+            SwitchResult::Unchanged => format!("{} is already enabled", self.name),
         })?;
         Ok(Exit::Done)
     }
@@ -99,12 +99,12 @@ fn disable(hooks: &Hooks, state: &Path, name: &str) -> std::result::Result<(), F
         return Err(Failed::new(Exit::Failed, message));
     }
     let change = switch(state, &hook.owner, &hook.name(name), Switch::Off)?;
-    if change == Switched::Made {
+    if change == SwitchResult::Stored {
         logbook::command(state, "disable", &format!("disabled {name} of {}", hook.owner.display()));
     }
     print::data(&match change {
-        Switched::Made => format!("disabled {name}, in {}", Switches::file(state).display()),
-        Switched::NotNeeded => format!("{name} is already disabled"),
+        SwitchResult::Stored => format!("disabled {name}, in {}", Switches::file(state).display()),
+        SwitchResult::Unchanged => format!("{name} is already disabled"),
     })
 }
 
@@ -170,16 +170,16 @@ impl Owned {
 
 impl Hooks {
     fn find_all(request: &Request) -> std::result::Result<Self, Failed> {
-        let mut look = crosier_policy::look(request, |loader| loader);
-        let files = look.files(request);
+        let mut inspection = crosier_policy::inspect(request, |loader| loader);
+        let files = inspection.files(request);
         if files.is_empty() {
             return Err(setup::nothing(&Vec::new()));
         }
-        let loaded = std::mem::replace(&mut look.loaded, Ok(Vec::new()));
+        let loaded = std::mem::replace(&mut inspection.loaded, Ok(Vec::new()));
         let layers = loaded.map_err(|problems| setup::bad("configuration", &problems))?;
         let mut all = Vec::new();
         for (layer, config) in &layers {
-            let own = look.files_of(*layer, request);
+            let own = inspection.files_of(*layer, request);
             for declared in &config.declared {
                 let Some(owner) = crosier_policy::owner(declared, &own).cloned() else { continue };
                 all.push(Owned { layer: *layer, declared: declared.clone(), owner });
@@ -221,7 +221,7 @@ impl Hooks {
         })
     }
 
-    /// The file in which a name is switched off that no hook has any more.
+    /// The file that switches off a name which no hook has.
     fn stale_owner(&self, state: &Path, name: &str) -> std::result::Result<Option<PathBuf>, Failed> {
         let switches = Switches::read(state).map_err(|why| Failed::new(Exit::BadConfig, why))?;
         let has = |file: &&PathBuf| switches.of(file).iter().any(|other| other == name);
@@ -240,6 +240,6 @@ fn state(request: &Request) -> std::result::Result<&Path, Failed> {
     })
 }
 
-fn switch(state: &Path, file: &Path, name: &str, to: Switch) -> std::result::Result<Switched, Failed> {
+fn switch(state: &Path, file: &Path, name: &str, to: Switch) -> std::result::Result<SwitchResult, Failed> {
     Switches::change(state, file, name, to).map_err(|why| Failed::new(Exit::Failed, why))
 }

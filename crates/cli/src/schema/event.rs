@@ -24,10 +24,16 @@ pub(crate) fn event() -> Value {
         ("cwd", about(json!({ "type": "string" }), "the folder in which the agent works")),
         ("permission_mode", about(json!({ "type": "string" }), "how the host asks for permissions")),
         ("hook_event_name", about(json!({ "enum": names }), "the event")),
-        ("hook_type", about(json!({ "enum": names }), "the event, by MassGen's name for the field")),
+        (
+            "hook_type",
+            about(json!({ "enum": names }), "the name of the event, in MassGen's name for this field"),
+        ),
         (
             "agent_id",
-            about(json!({ "type": ["string", "null"] }), "the agent that it happens in; null outside any"),
+            about(
+                json!({ "type": ["string", "null"] }),
+                "the agent in which the event happens; null outside an agent",
+            ),
         ),
         ("orchestrator_id", about(json!({ "type": "string" }), "who runs the agents; may be empty")),
         ("timestamp", about(json!({ "type": "string", "format": "date-time" }), "when it happened, in UTC")),

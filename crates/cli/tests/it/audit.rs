@@ -64,12 +64,12 @@ fn a_cut_end_and_a_forged_record_show() {
     let text = lab.read("audit.jsonl");
     let two: String = text.split_inclusive('\n').take(2).collect();
     lab.write("audit.jsonl", &two);
-    verify().exits(1).says("the log went on to record 3: its end was cut or written anew");
+    verify().exits(1).says("the log had records up to 3: its end was removed or rewritten");
     run_with_state(&lab, &["fire", "PreToolUse"], BASH).exits(0);
     verify().exits(1).says("record 4 does not follow record 2");
     // The log is gone as a whole.
     fs::remove_file(lab.path("audit.jsonl")).unwrap();
-    verify().exits(1).says("the log went on to record 4");
+    verify().exits(1).says("the log had records up to 4");
     // A chain that holds without the key was written by somebody else.
     lab.feed(&["fire", "PreToolUse"], BASH).exits(0);
     verify().exits(1).says("not made with the key of this machine");
@@ -84,13 +84,13 @@ fn a_log_behind_a_link_or_a_key_for_all_is_refused() {
     let key = lab.state("audit/key");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
     let ran = run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
-    ran.complains("others may read or write it");
+    ran.complains("others can read or write it");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     fs::rename(lab.path("audit.jsonl"), lab.path("elsewhere")).unwrap();
     std::os::unix::fs::symlink(lab.path("elsewhere"), lab.path("audit.jsonl")).unwrap();
     let before = lab.read("elsewhere");
     let ran = run_with_state(&lab, &["fire", "PreToolUse", "--exit-code"], BASH).exits(2);
-    ran.complains("this must be written to the audit log").complains("symbolic link");
+    ran.complains("the audit log is required and cannot be written").complains("symbolic link");
     assert_eq!(lab.read("elsewhere"), before);
 }
 

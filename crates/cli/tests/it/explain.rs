@@ -91,7 +91,7 @@ fn every_event_can_be_explained() {
         let valued = lab.run(&["explain", name, "--match", "x"]);
         match event["matcher"].as_str() {
             Some(field) => drop(valued.exits(0).says(&format!("{name}, {field} x"))),
-            None => drop(valued.exits(64).complains("has no field that a matcher runs on")),
+            None => drop(valued.exits(64).complains("has no field for a matcher")),
         }
     }
 }

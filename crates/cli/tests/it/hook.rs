@@ -74,7 +74,7 @@ fn our_own_fault_denies_what_acts_tells_the_person_and_keeps_nothing_alive() {
         let ran = hook(lab, words, &event("PreToolUse", &push())).exits(0);
         assert!(is_denied(&ran), "{words:?}: {}", ran.stdout);
         let ran = hook(lab, words, &event("UserPromptSubmit", &json!({"prompt": "x"}))).exits(0);
-        assert!(ran.json()["systemMessage"].as_str().unwrap().contains("cannot judge"), "{}", ran.stdout);
+        assert!(ran.json()["systemMessage"].as_str().unwrap().contains("cannot decide"), "{}", ran.stdout);
         let ran = hook(lab, words, &event("Stop", &json!({"stop_hook_active": true}))).exits(0);
         assert_eq!(ran.stdout, "", "{words:?}");
     }

@@ -18,7 +18,7 @@ fn from_nothing_to_a_denial_and_back() {
     let before = home.tree();
     let said = home.run(&["init", "--yes"]).exits(0);
     let said = said.says("crosier.yaml: written").says("`git push --force` → deny").says("next:");
-    said.says("not active until trusted");
+    said.says("which are not trusted");
     let after = home.tree();
     let again = home.run(&["init", "--yes"]).exits(0);
     again.says("already exists").says("Claude Code: unchanged");
@@ -344,7 +344,7 @@ fn a_name_that_is_nearly_right_is_recognised() {
 fn what_doctor_tried_is_no_event_of_the_agent() {
     let home = Home::new(&[".claude"]);
     home.run(&["init", "--yes"]).exits(0);
-    home.run(&["doctor"]).exits(0).says("its entry denies the test event");
+    home.run(&["doctor"]).exits(0).says("its entry denied the test event");
     home.run(&["status"]).exits(0).says("log: no event yet");
     let log = home.run(&["status", "--json"]).json()["log"].clone();
     assert_eq!((&log["denied_today"], &log["events_today"]), (&0.into(), &0.into()), "{log}");

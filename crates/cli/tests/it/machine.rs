@@ -11,7 +11,7 @@ fn doctor_names_what_hooks_will_find() {
     let ran = lab.run(&["doctor"]).exits(0);
     ran.says(env!("CARGO_PKG_VERSION"))
         .says("platform")
-        .says("exits    of processes are noticed by ")
+        .says("exits    process exits are detected with ")
         .says("/bin/sh");
     ran.says("python3").says("git").says("crosier.yaml: 1 hook, no problems").says("no hook is switched off");
 }
@@ -55,7 +55,7 @@ fn doctor_sees_a_machine_without_python() {
     let python = found.as_array().unwrap().iter().find(|finding| finding["what"] == "python3").unwrap();
     assert_eq!(
         (python["judged"].as_str(), python["says"].as_str()),
-        (Some("--"), Some("not found in PATH; python hooks cannot run"))
+        (Some("--"), Some("not found in PATH; Python hooks cannot run"))
     );
 }
 

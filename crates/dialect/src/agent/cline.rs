@@ -5,18 +5,19 @@
 
 use crosier_protocol::Json;
 
+use super::derived::{resume, startup};
 use crate::json;
 use crate::read::Call;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Is, Made, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
-    TimeUnit, Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    Parts, TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
-const CONTEXT: Way = Way::Send(&[Key("contextModification", Text)]);
-const CANCEL: Way = Way::Send(&[Key("cancel", Is(true)), Key("errorMessage", Text)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Delivery = Delivery::Send(&[Key("contextModification", Text)]);
+const CANCEL: Delivery = Delivery::Send(&[Key("cancel", Is(true)), Key("errorMessage", Text)]);
 const FILE: &[(&str, &str)] = &[
     ("path", "file_path"),
     ("file_text", "content"),
@@ -29,13 +30,13 @@ const FILE: &[(&str, &str)] = &[
 pub(super) static CLINE: Agent = Agent {
     name: "cline",
     title: "Cline",
-    signs: &["clineVersion"],
-    proof: Proof::Run("3.0.65"),
-    event_at: &["hookName"],
+    marker_fields: &["clineVersion"],
+    verification: Verification::Run("3.0.65"),
+    event_paths: &["hookName"],
     fields: &[
-        Move::new("sessionContext.rootSessionId", "session_id"),
-        Move::new("taskId", "session_id"),
-        Move::new("workspaceRoots.0", "cwd"),
+        FieldMapping::new("sessionContext.rootSessionId", "session_id"),
+        FieldMapping::new("taskId", "session_id"),
+        FieldMapping::new("workspaceRoots.0", "cwd"),
     ],
     tools: &[
         Tool::new("run_commands", "Bash").parts(Parts::Each {
@@ -66,9 +67,9 @@ pub(super) static CLINE: Agent = Agent {
         }),
     ],
     mcp: Mcp::Marked("", "__"),
-    version_at: "clineVersion",
+    version_path: "clineVersion",
     project: &[FolderSource::Field("workspaceRoots"), FolderSource::Field("workspaceInfo.rootPath")],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
@@ -78,84 +79,88 @@ pub(super) static CLINE: Agent = Agent {
             &["PreToolUse", "tool_call"],
             "PreToolUse",
             EffectSupport {
-                deny: Way::Send(&[
-                    Key("overrideInput", Made(harmless)),
-                    Key("contextModification", Made(said)),
-                    Key("cancel", Made(cancel)),
-                    Key("errorMessage", Made(cancelled)),
+                deny: Delivery::Send(&[
+                    Key("overrideInput", Made(harmless_input)),
+                    Key("contextModification", Made(denial_context)),
+                    Key("cancel", Made(cancel_flag)),
+                    Key("errorMessage", Made(cancel_message)),
                 ]),
-                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("the agent's own permissions decide"),
-                rewrite: Way::Send(&[Key("overrideInput", Input)]),
+                ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Delivery::Silence("the agent's own permissions decide"),
+                rewrite: Delivery::Send(&[Key("overrideInput", Input)]),
                 context: CONTEXT,
                 halt: CANCEL,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         )
         .fields(&[
-            Move::new("tool_call.name", "tool_name"),
-            Move::new("tool_call.input", "tool_input"),
-            Move::new("tool_call.id", "tool_use_id"),
-            Move::new("preToolUse.toolName", "tool_name"),
-            Move::new("preToolUse.parameters", "tool_input"),
+            FieldMapping::new("tool_call.name", "tool_name"),
+            FieldMapping::new("tool_call.input", "tool_input"),
+            FieldMapping::new("tool_call.id", "tool_use_id"),
+            FieldMapping::new("preToolUse.toolName", "tool_name"),
+            FieldMapping::new("preToolUse.parameters", "tool_input"),
         ]),
         AgentEvent::new(
             &["PostToolUse", "tool_result"],
             "PostToolUse",
             EffectSupport {
                 context: CONTEXT,
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
                 halt: CANCEL,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         )
         .fields(&[
-            Move::new("tool_result.name", "tool_name"),
-            Move::new("tool_result.input", "tool_input"),
-            Move::new("tool_result.output", "tool_response"),
-            Move::new("tool_result.id", "tool_use_id"),
-            Move::new("postToolUse.toolName", "tool_name"),
-            Move::new("postToolUse.parameters", "tool_input"),
-            Move::new("postToolUse.result", "tool_response"),
+            FieldMapping::new("tool_result.name", "tool_name"),
+            FieldMapping::new("tool_result.input", "tool_input"),
+            FieldMapping::new("tool_result.output", "tool_response"),
+            FieldMapping::new("tool_result.id", "tool_use_id"),
+            FieldMapping::new("postToolUse.toolName", "tool_name"),
+            FieldMapping::new("postToolUse.parameters", "tool_input"),
+            FieldMapping::new("postToolUse.result", "tool_response"),
         ]),
         AgentEvent::new(
             &["UserPromptSubmit", "prompt_submit"],
             "UserPromptSubmit",
-            EffectSupport { deny: CANCEL, context: CONTEXT, halt: CANCEL, ..SEEN },
+            EffectSupport { deny: CANCEL, context: CONTEXT, halt: CANCEL, ..OBSERVE_ONLY },
         )
-        .fields(&[Move::new("userPromptSubmit.prompt", "prompt")]),
+        .fields(&[FieldMapping::new("userPromptSubmit.prompt", "prompt")]),
         AgentEvent::new(
             &["TaskStart", "agent_start"],
             "SessionStart",
-            EffectSupport { context: CONTEXT, halt: CANCEL, ..SEEN },
+            EffectSupport { context: CONTEXT, halt: CANCEL, ..OBSERVE_ONLY },
         )
         .derived(&[("source", startup)]),
         AgentEvent::new(
             &["TaskResume"],
             "SessionStart",
-            EffectSupport { context: CONTEXT, halt: CANCEL, ..SEEN },
+            EffectSupport { context: CONTEXT, halt: CANCEL, ..OBSERVE_ONLY },
         )
-        .derived(&[("source", resumed)]),
+        .derived(&[("source", resume)]),
         AgentEvent::new(
             &["TaskComplete", "agent_end"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Delivery::Dropped("a hook cannot keep the agent going"), ..OBSERVE_ONLY },
         )
-        .fields(&[Move::new("turn.outputText", "last_assistant_message")]),
-        AgentEvent::new(&["TaskCancel"], "SessionEnd", SEEN),
+        .fields(&[FieldMapping::new("turn.outputText", "last_assistant_message")]),
+        AgentEvent::new(&["TaskCancel"], "SessionEnd", OBSERVE_ONLY),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            EffectSupport { deny: CANCEL, rewrite: Way::Lost("the agent accepts no instructions"), ..SEEN },
+            EffectSupport {
+                deny: CANCEL,
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
+                ..OBSERVE_ONLY
+            },
         ),
     ],
     page: Page {
-        file: "an executable for each event in ~/.cline/hooks, .cline/hooks or .clinerules/hooks: PreToolUse, PostToolUse, \
-               TaskStart, TaskComplete",
+        file: "an executable like this for each event, named after it, in ~/.cline/hooks (or .cline/hooks or \
+               .clinerules/hooks in a project)",
         entry: "#!/bin/sh\nexec crosier hook cline PreToolUse",
-        fails: "Exit codes are ignored; a hook that times out lets the tool run.",
-        traps: &[
+        on_failure: "Exit codes are ignored; a hook that times out lets the tool run.",
+        caveats: &[
             "A denied command is replaced by one that prints the reason and fails; a denied read or edit is redirected to a \
              file that does not exist; any other denied tool ends the whole run.",
             "A hook cannot show anything to the person: failures are printed on stderr.",
@@ -164,16 +169,8 @@ pub(super) static CLINE: Agent = Agent {
     },
 };
 
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}
-
-fn resumed(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("resume"))
-}
-
 /// An input that does nothing but show the reason.
-fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
+fn harmless_input(call: Option<&Call>, reason: &str) -> Option<Json> {
     let tool = call?.tool.as_ref()?;
     // The name of a file that does not exist: the model sees it in the error message.
     let plain = |c: char| if c.is_control() || c == '/' { ' ' } else { c };
@@ -200,14 +197,14 @@ fn harmless(call: Option<&Call>, reason: &str) -> Option<Json> {
     }
 }
 
-fn said(call: Option<&Call>, reason: &str) -> Option<Json> {
-    harmless(call, reason).map(|_| Json::from(format!("The call was denied: {reason}")))
+fn denial_context(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless_input(call, reason).map(|_| Json::from(format!("The call was denied: {reason}")))
 }
 
-fn cancel(call: Option<&Call>, reason: &str) -> Option<Json> {
-    harmless(call, reason).is_none().then(|| json::whole("true"))
+fn cancel_flag(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless_input(call, reason).is_none().then(|| json::whole("true"))
 }
 
-fn cancelled(call: Option<&Call>, reason: &str) -> Option<Json> {
-    harmless(call, reason).is_none().then(|| Json::from(reason))
+fn cancel_message(call: Option<&Call>, reason: &str) -> Option<Json> {
+    harmless_input(call, reason).is_none().then(|| Json::from(reason))
 }

@@ -3,25 +3,25 @@
 //! Seen in the real program, version 0.166.0, headless; its answers fit the schemas that it contains. One extra key
 //! makes a hook "Failed" and lets the call proceed, so an answer contains only the keys that it needs.
 
-use super::shape::{BLOCK, BLOCK_ALONE, CONTEXT, DENY, EVENT, HALT, TELL, YES_OR_NO};
+use super::replies::{BLOCK, BLOCK_ALONE, CONTEXT, DENY, EVENT, HALT, TELL, YES_OR_NO};
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Output, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, Mcp, OutputShape, Page, Parts, Proof, TimeUnit, Timeout, Tool,
-    Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, Mcp, OutputShape, Page, Parts, TimeUnit, Timeout,
+    Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
-const STOPS: EffectSupport = EffectSupport { resume: BLOCK_ALONE, halt: HALT, ..SEEN };
-const COMPACTS: EffectSupport = EffectSupport { deny: HALT, halt: HALT, ..SEEN };
-const OUTPUT: Way = Way::Alone(&[Key("decision", Word("block")), Key("reason", Output)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
+const STOPS: EffectSupport = EffectSupport { resume: BLOCK_ALONE, halt: HALT, ..OBSERVE_ONLY };
+const COMPACTS: EffectSupport = EffectSupport { deny: HALT, halt: HALT, ..OBSERVE_ONLY };
+const OUTPUT: Delivery = Delivery::SendAlone(&[Key("decision", Word("block")), Key("reason", Output)]);
 
 pub(super) static CODEX: Agent = Agent {
     name: "codex",
     title: "Codex",
-    signs: &["turn_id"],
-    proof: Proof::Run("0.166.0"),
-    event_at: &["hook_event_name"],
+    marker_fields: &["turn_id"],
+    verification: Verification::Run("0.166.0"),
+    event_paths: &["hook_event_name"],
     fields: &[],
     tools: &[
         Tool::new("Bash", "Bash").parts(Parts::Shell("command")),
@@ -31,10 +31,10 @@ pub(super) static CODEX: Agent = Agent {
             .fields(&[("message", "prompt"), ("agent_type", "subagent_type")]),
     ],
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     // It only names the folder of the event.
     project: &[],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -45,16 +45,16 @@ pub(super) static CODEX: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("a bare allow makes the hook fail; Codex's own approval follows"),
-                rewrite: Way::Send(&[
+                ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Delivery::Silence("Codex rejects a reply that only allows; its own approval decides"),
+                rewrite: Delivery::Send(&[
                     EVENT,
                     Key("hookSpecificOutput.permissionDecision", Word("allow")),
                     Key("hookSpecificOutput.updatedInput", Input),
                 ]),
                 context: CONTEXT,
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop a turn before a tool"),
-                ..SEEN
+                halt: Delivery::Substitute(Effect::Deny, "a hook cannot stop a turn before a tool"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(&["PermissionRequest"], "PermissionRequest", YES_OR_NO),
@@ -65,38 +65,42 @@ pub(super) static CODEX: Agent = Agent {
                 context: CONTEXT,
                 replace: OUTPUT,
                 hide: OUTPUT,
-                halt: Way::Becomes(Effect::Tell, "a turn cannot be stopped midway"),
-                ..SEEN
+                halt: Delivery::Substitute(Effect::Tell, "a turn cannot be stopped midway"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["SessionStart"],
             "SessionStart",
-            EffectSupport { context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
         AgentEvent::new(&["Stop"], "Stop", STOPS),
         AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["SubagentStart"],
+            "SubagentStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            EffectSupport { rewrite: Way::Lost("the agent accepts no instructions"), ..COMPACTS },
+            EffectSupport { rewrite: Delivery::Dropped("the agent accepts no instructions"), ..COMPACTS },
         ),
         AgentEvent::new(&["PostCompact"], "PostCompact", COMPACTS),
-        AgentEvent::new(&["Interrupt"], "Interrupt", SEEN),
+        AgentEvent::new(&["Interrupt"], "Interrupt", OBSERVE_ONLY),
     ],
     page: Page {
         file: "~/.codex/hooks.json (or .codex/hooks.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook codex", "timeout": 60}]}]}}"#,
-        fails: "A missing program, a timeout, exit status 1, and 2 with an empty stderr are shown as `hook: … Failed`, and \
+        on_failure: "A missing program, a timeout, exit status 1, and 2 with an empty stderr are shown as `hook: … Failed`, and \
                 the tool runs.",
-        traps: &[
+        caveats: &[
             "`codex exec` silently skips untrusted hooks: run `codex` once and trust them.",
             "An unknown key at the top of hooks.json drops the whole file.",
             "The agent itself does not limit resumes: Crosier allows 8 in a row.",

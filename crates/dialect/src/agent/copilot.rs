@@ -6,15 +6,15 @@
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Is, Output, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
-    TimeUnit, Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    Parts, TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport =
-    EffectSupport { halt: Way::Lost("a hook cannot stop it"), ..EffectSupport::NOTHING };
-const CONTEXT: Way = Way::Send(&[Key("additionalContext", Text)]);
-const BLOCK: Way = Way::Send(&[Key("decision", Word("block")), Key("reason", Text)]);
-const OUTPUT: Way = Way::Send(&[
+const OBSERVE_ONLY: EffectSupport =
+    EffectSupport { halt: Delivery::Dropped("a hook cannot stop the agent"), ..EffectSupport::NOTHING };
+const CONTEXT: Delivery = Delivery::Send(&[Key("additionalContext", Text)]);
+const BLOCK: Delivery = Delivery::Send(&[Key("decision", Word("block")), Key("reason", Text)]);
+const OUTPUT: Delivery = Delivery::Send(&[
     Key("modifiedResult.resultType", Word("success")),
     Key("modifiedResult.textResultForLlm", Output),
 ]);
@@ -24,21 +24,21 @@ const FILE: &[(&str, &str)] =
 pub(super) static COPILOT: Agent = Agent {
     name: "copilot",
     title: "Copilot CLI",
-    signs: &["toolArgs", "tool_result", "toolResult", "sessionId"],
-    proof: Proof::Run("1.0.102"),
-    event_at: &["hook_event_name", "hookName"],
+    marker_fields: &["toolArgs", "tool_result", "toolResult", "sessionId"],
+    verification: Verification::Run("1.0.102"),
+    event_paths: &["hook_event_name", "hookName"],
     fields: &[
-        Move::new("sessionId", "session_id"),
-        Move::new("transcriptPath", "transcript_path"),
-        Move::new("toolName", "tool_name"),
-        Move::new("toolArgs", "tool_input"),
-        Move::new("toolInput", "tool_input"),
-        Move::new("toolResult.textResultForLlm", "tool_response"),
-        Move::new("tool_result.text_result_for_llm", "tool_response"),
-        Move::new("agentId", "agent_id"),
-        Move::new("agentType", "agent_type"),
-        Move::new("permissionSuggestions", "permission_suggestions"),
-        Move::new("source", "source").values(&[("new", "startup")]),
+        FieldMapping::new("sessionId", "session_id"),
+        FieldMapping::new("transcriptPath", "transcript_path"),
+        FieldMapping::new("toolName", "tool_name"),
+        FieldMapping::new("toolArgs", "tool_input"),
+        FieldMapping::new("toolInput", "tool_input"),
+        FieldMapping::new("toolResult.textResultForLlm", "tool_response"),
+        FieldMapping::new("tool_result.text_result_for_llm", "tool_response"),
+        FieldMapping::new("agentId", "agent_id"),
+        FieldMapping::new("agentType", "agent_type"),
+        FieldMapping::new("permissionSuggestions", "permission_suggestions"),
+        FieldMapping::new("source", "source").values(&[("new", "startup")]),
     ],
     tools: &[
         Tool::new("bash", "Bash"),
@@ -60,9 +60,9 @@ pub(super) static COPILOT: Agent = Agent {
         Tool::new("Agent", "Task").fields(&[("agent_type", "subagent_type")]),
     ],
     mcp: Mcp::Marked("", "-"),
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("CLAUDE_PROJECT_DIR")],
-    text_at: &["text_result_for_llm", "textResultForLlm"],
+    text_paths: &["text_result_for_llm", "textResultForLlm"],
     output: OutputShape::Text,
     nothing: "",
     resumes: Some(8),
@@ -72,94 +72,94 @@ pub(super) static COPILOT: Agent = Agent {
             &["preToolUse", "PreToolUse"],
             "PreToolUse",
             EffectSupport {
-                deny: Way::Send(&[
+                deny: Delivery::Send(&[
                     Key("permissionDecision", Word("deny")),
                     Key("permissionDecisionReason", Text),
                 ]),
-                ask: Way::Send(&[
+                ask: Delivery::Send(&[
                     Key("permissionDecision", Word("ask")),
                     Key("permissionDecisionReason", Text),
                 ]),
-                allow: Way::Send(&[Key("permissionDecision", Word("allow"))]),
-                rewrite: Way::Send(&[Key("modifiedArgs", Input)]),
+                allow: Delivery::Send(&[Key("permissionDecision", Word("allow"))]),
+                rewrite: Delivery::Send(&[Key("modifiedArgs", Input)]),
                 context: CONTEXT,
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
-                ..SEEN
+                halt: Delivery::Substitute(Effect::Deny, "a hook cannot stop the agent"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["permissionRequest", "PermissionRequest"],
             "PermissionRequest",
             EffectSupport {
-                deny: Way::Send(&[Key("behavior", Word("deny")), Key("message", Text)]),
-                allow: Way::Send(&[Key("behavior", Word("allow"))]),
-                rewrite: Way::Becomes(Effect::Deny, "the reply cannot change the input"),
-                permissions: Way::Lost("the reply cannot change permissions"),
-                halt: Way::Send(&[
+                deny: Delivery::Send(&[Key("behavior", Word("deny")), Key("message", Text)]),
+                allow: Delivery::Send(&[Key("behavior", Word("allow"))]),
+                rewrite: Delivery::Substitute(Effect::Deny, "the reply cannot change the input"),
+                permissions: Delivery::Dropped("the reply cannot change permissions"),
+                halt: Delivery::Send(&[
                     Key("behavior", Word("deny")),
                     Key("message", Text),
                     Key("interrupt", Is(true)),
                 ]),
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["postToolUse", "PostToolUse"],
             "PostToolUse",
-            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["postToolUseFailure", "PostToolUseFailure"],
             "PostToolUseFailure",
-            EffectSupport { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["userPromptSubmitted", "UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["userPromptTransformed"], "UserPromptTransformed", SEEN).not_installed(),
+        AgentEvent::new(&["userPromptTransformed"], "UserPromptTransformed", OBSERVE_ONLY).not_installed(),
         AgentEvent::new(
             &["sessionStart", "SessionStart"],
             "SessionStart",
-            EffectSupport { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(&["sessionEnd", "SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
-        AgentEvent::new(&["agentStop", "Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["agentStop", "Stop"], "Stop", EffectSupport { resume: BLOCK, ..OBSERVE_ONLY }),
         AgentEvent::new(
             &["subagentStop", "SubagentStop"],
             "SubagentStop",
-            EffectSupport { resume: BLOCK, ..SEEN },
+            EffectSupport { resume: BLOCK, ..OBSERVE_ONLY },
         )
-        .fields(&[Move::new("response", "last_assistant_message")]),
+        .fields(&[FieldMapping::new("response", "last_assistant_message")]),
         AgentEvent::new(
             &["subagentStart", "SubagentStart"],
             "SubagentStart",
-            EffectSupport { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["preCompact", "PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("it cannot be stopped"),
-                rewrite: Way::Lost("the agent accepts no instructions"),
-                ..SEEN
+                deny: Delivery::Dropped("a compaction cannot be stopped"),
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
+                ..OBSERVE_ONLY
             },
         ),
-        AgentEvent::new(&["notification", "Notification"], "Notification", SEEN),
-        AgentEvent::new(&["errorOccurred", "ErrorOccurred"], "ErrorOccurred", SEEN),
+        AgentEvent::new(&["notification", "Notification"], "Notification", OBSERVE_ONLY),
+        AgentEvent::new(&["errorOccurred", "ErrorOccurred"], "ErrorOccurred", OBSERVE_ONLY),
     ],
     page: Page {
         file: "~/.copilot/hooks/crosier.json (or .github/hooks/crosier.json in a repository)",
         entry: r#"{"version": 1, "hooks": {"preToolUse": [{"type": "command", "bash": "crosier hook copilot preToolUse", "timeoutSec": 30}]}}"#,
-        fails: "At preToolUse every exit status but 0 denies, without the reason; output that is not JSON, and a hook that \
+        on_failure: "At preToolUse every exit status but 0 denies, without the reason; output that is not JSON, and a hook that \
                 times out, let the tool run.",
-        traps: &[
+        caveats: &[
             "The JSON of camelCase events does not name the event: name it in the command.",
             "With `-p` but without `--trust-folder`, a repository's hooks are silently not loaded; the user's hooks always \
              are.",
             "A hook cannot show anything to the person: failures are printed on stderr.",
-            "It runs the hooks of `.claude/settings.json` too.",
+            "The agent also runs the hooks of `.claude/settings.json`.",
         ],
     },
 };

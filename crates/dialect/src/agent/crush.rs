@@ -5,16 +5,16 @@
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Is, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Proof, TimeUnit, Timeout,
-    Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, TimeUnit,
+    Timeout, Tool, Verification,
 };
 
 pub(super) static CRUSH: Agent = Agent {
     name: "crush",
     title: "Crush",
-    signs: &["crush_version"],
-    proof: Proof::Source,
-    event_at: &["event", "hook_event_name"],
+    marker_fields: &["crush_version"],
+    verification: Verification::Source,
+    event_paths: &["event", "hook_event_name"],
     fields: &[],
     tools: &[
         Tool::new("bash", "Bash"),
@@ -30,9 +30,9 @@ pub(super) static CRUSH: Agent = Agent {
         Tool::new("agent", "Task").also(&["Agent"]),
     ],
     mcp: Mcp::Marked("mcp_", "_"),
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("CRUSH_PROJECT_DIR")],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -41,23 +41,24 @@ pub(super) static CRUSH: Agent = Agent {
         &["PreToolUse", "pre_tool_use"],
         "PreToolUse",
         EffectSupport {
-            deny: Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]),
-            ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-            allow: Way::Send(&[Key("decision", Word("allow"))]),
+            deny: Delivery::Send(&[Key("decision", Word("deny")), Key("reason", Text)]),
+            ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+            allow: Delivery::Send(&[Key("decision", Word("allow"))]),
             // Merged into the old input: a member that a hook removed stays.
-            rewrite: Way::Send(&[Key("updated_input", Input)]),
-            context: Way::Send(&[Key("context", Text)]),
-            halt: Way::Send(&[Key("decision", Word("deny")), Key("reason", Text), Key("halt", Is(true))]),
+            rewrite: Delivery::Send(&[Key("updated_input", Input)]),
+            context: Delivery::Send(&[Key("context", Text)]),
+            halt: Delivery::Send(&[
+                Key("decision", Word("deny")),
+                Key("reason", Text),
+                Key("halt", Is(true)),
+            ]),
             ..EffectSupport::NOTHING
         },
     )],
     page: Page {
         file: "~/.config/crush/crush.json (or crush.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"command": "crosier hook crush", "timeout": 30}]}}"#,
-        fails: "A hook that times out and every exit status but 2 and 49 let the tool run.",
-        traps: &[
-            "There is one event, before a tool.",
-            "A rewritten input is merged into the original: a key that a hook removed stays.",
-        ],
+        on_failure: "A hook that times out and every exit status but 2 and 49 let the tool run.",
+        caveats: &["A rewritten input is merged into the original: a key that a hook removed stays."],
     },
 };

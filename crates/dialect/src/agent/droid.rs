@@ -2,21 +2,21 @@
 //!
 //! Seen in the real program, version 0.215.0, headless. It takes the replies of Claude Code; some of them do nothing.
 
-use super::shape::{ALLOW, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
+use super::replies::{ALLOW, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, REWRITE, TELL};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Parts, Proof, TimeUnit,
-    Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FolderSource, Mcp, OutputShape, Page, Parts,
+    TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
-const OUTPUT: Way = Way::Becomes(Effect::Tell, "a hook cannot change an output");
+const OBSERVE_ONLY: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
+const OUTPUT: Delivery = Delivery::Substitute(Effect::Tell, "a hook cannot change an output");
 
 pub(super) static DROID: Agent = Agent {
     name: "droid",
     title: "Factory droid",
-    signs: &["riskLevel", "tool_execution_count", "session_duration_ms"],
-    proof: Proof::Run("0.215.0"),
-    event_at: &["hook_event_name"],
+    marker_fields: &["riskLevel", "tool_execution_count", "session_duration_ms"],
+    verification: Verification::Run("0.215.0"),
+    event_paths: &["hook_event_name"],
     fields: &[],
     tools: &[
         Tool::new("Execute", "Bash"),
@@ -33,9 +33,9 @@ pub(super) static DROID: Agent = Agent {
         Tool::new("Task", "Task").also(&["Agent"]),
     ],
     mcp: Mcp::Marked("", "___"),
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("FACTORY_PROJECT_DIR")],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -46,43 +46,50 @@ pub(super) static DROID: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "after a question the tool runs: let the person run it"),
+                ask: Delivery::Substitute(
+                    Effect::Deny,
+                    "`ask` does not stop the tool here: let the person run it",
+                ),
                 allow: ALLOW,
                 rewrite: REWRITE,
                 halt: HALT_AND_DENY,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
         AgentEvent::new(&["SessionEnd"], "SessionEnd", EffectSupport::NOTHING),
-        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..OBSERVE_ONLY }),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..OBSERVE_ONLY }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("not known to work"),
-                rewrite: Way::Lost("the agent accepts no instructions"),
+                deny: Delivery::Dropped("it is not known whether this works"),
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
                 ..EffectSupport::NOTHING
             },
         ),
-        AgentEvent::new(&["Notification"], "Notification", SEEN),
+        AgentEvent::new(&["Notification"], "Notification", OBSERVE_ONLY),
     ],
     page: Page {
         file: "`hooks` in ~/.factory/settings.json or .factory/settings.json",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook droid", "timeout": 60}]}]}}"#,
-        fails: "Exit status 2 denies, even without output; every other status, and a hook that times out, let the tool run.",
-        traps: &[
+        on_failure: "Exit status 2 denies, even without output; every other status, and a hook that times out, let the tool run.",
+        caveats: &[
             "`droid exec` fires no UserPromptSubmit, and no PostToolUse for a tool that failed.",
             "An output can be neither replaced nor hidden: the person is told instead.",
             "The agent itself does not limit resumes: Crosier allows 8 in a row.",

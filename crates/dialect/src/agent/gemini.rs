@@ -5,32 +5,32 @@
 
 use crosier_protocol::Json;
 
-use super::shape::{CONTEXT, EVENT, HALT, TELL};
+use super::replies::{CONTEXT, EVENT, HALT, TELL};
 use crate::json;
 use crate::read::Call;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Is, Output, Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
-    Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
-const DENY: Way = Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
-const OUTPUT: Way = Way::Alone(&[Key("decision", Word("deny")), Key("reason", Output)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
+const DENY: Delivery = Delivery::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
+const OUTPUT: Delivery = Delivery::SendAlone(&[Key("decision", Word("deny")), Key("reason", Output)]);
 
 pub(super) static GEMINI: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
-    signs: &["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel"],
-    proof: Proof::Run("0.61.0"),
-    event_at: &["hook_event_name"],
+    marker_fields: &["BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel"],
+    verification: Verification::Run("0.61.0"),
+    event_paths: &["hook_event_name"],
     fields: &[],
     tools: TOOLS,
     mcp: Mcp::Fields("mcp_context.server_name", "mcp_context.tool_name"),
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("GEMINI_PROJECT_DIR"), FolderSource::Variable("CLAUDE_PROJECT_DIR")],
-    text_at: &["llmContent"],
+    text_paths: &["llmContent"],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
@@ -41,83 +41,90 @@ pub(super) static GEMINI: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(
+                ask: Delivery::Substitute(
                     Effect::Deny,
-                    "without a person, a question would hang forever: let the person run it",
+                    "a question would hang if nobody is there to answer: let the person run it",
                 ),
-                allow: Way::Silence("it does not skip Gemini's own policy"),
-                rewrite: Way::Send(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
-                halt: Way::Send(&[
+                allow: Delivery::Silence("it does not skip Gemini's own policy"),
+                rewrite: Delivery::Send(&[EVENT, Key("hookSpecificOutput.tool_input", Input)]),
+                halt: Delivery::Send(&[
                     Key("continue", Is(false)),
                     Key("stopReason", Text),
                     Key("decision", Word("deny")),
                     Key("reason", Text),
                 ]),
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         ),
-        AgentEvent::new(&["AfterTool"], "PostToolUseFailure", EffectSupport { halt: HALT, ..SEEN })
+        AgentEvent::new(&["AfterTool"], "PostToolUseFailure", EffectSupport { halt: HALT, ..OBSERVE_ONLY })
             .when("tool_response.error")
-            .fields(&[Move::new("tool_response.error.message", "error")]),
+            .fields(&[FieldMapping::new("tool_response.error.message", "error")]),
         AgentEvent::new(
             &["AfterTool"],
             "PostToolUse",
-            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["BeforeAgent"],
             "UserPromptSubmit",
-            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["AfterAgent"],
             "Stop",
             EffectSupport {
-                resume: Way::Alone(&[Key("decision", Word("deny")), Key("reason", Text)]),
+                resume: Delivery::SendAlone(&[Key("decision", Word("deny")), Key("reason", Text)]),
                 halt: HALT,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         )
-        .fields(&[Move::new("prompt_response", "last_assistant_message")]),
+        .fields(&[FieldMapping::new("prompt_response", "last_assistant_message")]),
         AgentEvent::new(
             &["BeforeModel"],
             "PreMessage",
             EffectSupport {
                 deny: DENY,
-                rewrite: Way::Send(&[EVENT, Key("hookSpecificOutput.llm_request.messages", Input)]),
+                rewrite: Delivery::Send(&[EVENT, Key("hookSpecificOutput.llm_request.messages", Input)]),
                 halt: HALT,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         )
-        .fields(&[Move::new("llm_request.model", "model")])
+        .fields(&[FieldMapping::new("llm_request.model", "model")])
         .derived(&[("prompt", last_prompt)])
         .restore(messages),
         AgentEvent::new(
             &["AfterModel"],
             "PostMessage",
             EffectSupport {
-                replace: Way::Send(&[EVENT, Key("hookSpecificOutput.llm_response.candidates", Output)]),
+                replace: Delivery::Send(&[EVENT, Key("hookSpecificOutput.llm_response.candidates", Output)]),
                 halt: HALT,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         )
-        .fields(&[Move::new("llm_response.text", "output"), Move::new("llm_request.model", "model")])
+        .fields(&[
+            FieldMapping::new("llm_response.text", "output"),
+            FieldMapping::new("llm_request.model", "model"),
+        ])
         .restore(candidates),
-        AgentEvent::new(&["BeforeToolSelection"], "BeforeToolSelection", SEEN).not_installed(),
+        AgentEvent::new(&["BeforeToolSelection"], "BeforeToolSelection", OBSERVE_ONLY).not_installed(),
         // It fires before every model call, whether or not there is a compaction.
-        AgentEvent::new(&["PreCompress"], "PreCompress", SEEN).not_installed(),
-        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Notification"], "Notification", SEEN),
+        AgentEvent::new(&["PreCompress"], "PreCompress", OBSERVE_ONLY).not_installed(),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", OBSERVE_ONLY),
+        AgentEvent::new(&["Notification"], "Notification", OBSERVE_ONLY),
     ],
     page: Page {
         file: "~/.gemini/settings.json (or .gemini/settings.json in a project)",
         entry: r#"{"hooks": {"BeforeTool": [{"hooks": [{"type": "command", "command": "crosier hook gemini BeforeTool", "timeout": 60000}]}]}}"#,
-        fails: "A hook that times out, a missing program and exit status 2 with an empty stderr let the tool run; an exit \
+        on_failure: "A hook that times out, a missing program and exit status 2 with an empty stderr let the tool run; an exit \
                 status of 2 or more with a text on stderr denies.",
-        traps: &[
+        caveats: &[
             "Timeouts are in milliseconds.",
-            "Name the event in the command: a denial of one that cannot be read means something else at another event.",
+            "Name the event in the command: the form of a denial depends on the event, and an unreadable event must be denied too.",
             "A project's hooks need a trusted folder; with `--skip-trust` they are silently not loaded. The user's hooks \
              are.",
             "`hooksConfig.disabled` silently switches off all hooks.",

@@ -2,32 +2,32 @@
 //!
 //! From its sources (May 2026); not run.
 
-use super::shape::BLOCK;
+use super::replies::BLOCK;
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Tool,
-    Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, Mcp, OutputShape, Page, TimeUnit,
+    Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
 const BEFORE: EffectSupport = EffectSupport {
     deny: BLOCK,
-    ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-    allow: Way::Silence("the agent's own permissions decide"),
-    rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-    halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
-    ..SEEN
+    ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+    allow: Delivery::Silence("the agent's own permissions decide"),
+    rewrite: Delivery::Substitute(Effect::Deny, "a hook cannot change an input"),
+    halt: Delivery::Substitute(Effect::Deny, "a hook cannot stop the agent"),
+    ..OBSERVE_ONLY
 };
 
 pub(super) static GOOSE: Agent = Agent {
     name: "goose",
     title: "Goose",
-    signs: &["matcher_context"],
-    proof: Proof::Source,
-    event_at: &["event", "hook_event_name"],
+    marker_fields: &["matcher_context"],
+    verification: Verification::Source,
+    event_paths: &["event", "hook_event_name"],
     fields: &[
-        Move::new("working_dir", "cwd"),
-        Move::new("tool_output", "tool_response"),
-        Move::new("message", "prompt"),
+        FieldMapping::new("working_dir", "cwd"),
+        FieldMapping::new("tool_output", "tool_response"),
+        FieldMapping::new("message", "prompt"),
     ],
     tools: &[
         Tool::new("developer__shell", "Bash"),
@@ -46,9 +46,9 @@ pub(super) static GOOSE: Agent = Agent {
         ]),
     ],
     mcp: Mcp::Marked("", "__"),
-    version_at: "version",
+    version_path: "version",
     project: &[],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -59,29 +59,29 @@ pub(super) static GOOSE: Agent = Agent {
             &["PostToolUse", "AfterShellExecution", "AfterFileEdit"],
             "PostToolUse",
             EffectSupport {
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
-                ..SEEN
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
+                ..OBSERVE_ONLY
             },
         ),
-        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", SEEN),
+        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", OBSERVE_ONLY),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: Way::Lost("a hook cannot stop a prompt"), ..SEEN },
+            EffectSupport { deny: Delivery::Dropped("a hook cannot stop a prompt"), ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", SEEN),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(&["SessionStart"], "SessionStart", OBSERVE_ONLY),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", OBSERVE_ONLY),
         AgentEvent::new(
             &["Stop"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Delivery::Dropped("a hook cannot keep the agent going"), ..OBSERVE_ONLY },
         ),
     ],
     page: Page {
         file: "~/.agents/plugins/crosier/hooks/hooks.json (or .agents/plugins/… in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook goose", "timeout": 30}]}]}}"#,
-        fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["`\"*\"` is not a valid matcher: Goose drops the rule. Leave the matcher out."],
+        on_failure: "A hook that times out and every exit status but 2 let the tool run.",
+        caveats: &["`\"*\"` is not a valid matcher: Goose drops the rule. Leave the matcher out."],
     },
 };

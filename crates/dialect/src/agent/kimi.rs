@@ -2,25 +2,28 @@
 //!
 //! From its sources and documentation (July 2026); not run.
 
-use super::shape::{DENY, EXIT};
+use super::replies::{DENY, EXIT};
 use crate::table::AnswerPart::Stdout;
 use crate::table::AnswerValue::Text;
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Tool,
-    Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, Mcp, OutputShape, Page, TimeUnit,
+    Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
-const CONTEXT: Way = Way::Send(&[Stdout(Text)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Delivery = Delivery::Send(&[Stdout(Text)]);
 const FILE: &[(&str, &str)] = &[("path", "file_path")];
 
 pub(super) static KIMI: Agent = Agent {
     name: "kimi",
     title: "Kimi CLI",
-    signs: &["kimi_version"],
-    proof: Proof::Source,
-    event_at: &["hook_event_name"],
-    fields: &[Move::new("tool_output", "tool_response"), Move::new("tool_call_id", "tool_use_id")],
+    marker_fields: &["kimi_version"],
+    verification: Verification::Source,
+    event_paths: &["hook_event_name"],
+    fields: &[
+        FieldMapping::new("tool_output", "tool_response"),
+        FieldMapping::new("tool_call_id", "tool_use_id"),
+    ],
     tools: &[
         Tool::new("Shell", "Bash"),
         Tool::new("ReadFile", "Read").fields(FILE),
@@ -31,9 +34,9 @@ pub(super) static KIMI: Agent = Agent {
         Tool::new("Task", "Task").also(&["Agent"]),
     ],
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     project: &[],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     // It lets a hook resume it once.
@@ -45,50 +48,54 @@ pub(super) static KIMI: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("the agent's own permissions decide"),
-                rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
-                ..SEEN
+                ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Delivery::Silence("the agent's own permissions decide"),
+                rewrite: Delivery::Substitute(Effect::Deny, "a hook cannot change an input"),
+                halt: Delivery::Substitute(Effect::Deny, "a hook cannot stop the agent"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
             EffectSupport {
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
-                ..SEEN
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
+                ..OBSERVE_ONLY
             },
         ),
-        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", SEEN),
+        AgentEvent::new(&["PostToolUseFailure"], "PostToolUseFailure", OBSERVE_ONLY),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: EXIT, halt: EXIT, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: EXIT, halt: EXIT, context: CONTEXT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: EXIT, ..SEEN }),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", SEEN),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: EXIT, ..SEEN }),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", OBSERVE_ONLY),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: EXIT, ..OBSERVE_ONLY }),
+        AgentEvent::new(&["SubagentStart"], "SubagentStart", OBSERVE_ONLY),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: EXIT, ..OBSERVE_ONLY }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("not known to work"),
-                rewrite: Way::Lost("the agent accepts no instructions"),
-                ..SEEN
+                deny: Delivery::Dropped("it is not known whether this works"),
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
+                ..OBSERVE_ONLY
             },
         ),
-        AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
-        AgentEvent::new(&["Notification"], "Notification", SEEN),
-        AgentEvent::new(&["StopFailure"], "StopFailure", SEEN),
+        AgentEvent::new(&["PostCompact"], "PostCompact", OBSERVE_ONLY),
+        AgentEvent::new(&["Notification"], "Notification", OBSERVE_ONLY),
+        AgentEvent::new(&["StopFailure"], "StopFailure", OBSERVE_ONLY),
     ],
     page: Page {
         file: "~/.kimi/config.toml",
         entry: "[[hooks]]\nevent = \"PreToolUse\"\ncommand = \"crosier hook kimi\"\ntimeout = 30",
-        fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["Hooks can resume it only once."],
+        on_failure: "A hook that times out and every exit status but 2 let the tool run.",
+        caveats: &["Hooks can keep the agent going only once."],
     },
 };

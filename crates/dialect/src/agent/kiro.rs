@@ -2,26 +2,26 @@
 //!
 //! From its documentation; not run. It takes an exit status, and plain text as context.
 
-use crosier_protocol::Json;
-
-use super::shape::EXIT;
+use super::derived::startup;
+use super::replies::EXIT;
 use crate::table::AnswerPart::Stdout;
 use crate::table::AnswerValue::Text;
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, Mcp, OutputShape, Page, Proof, TimeUnit, Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, Mcp, OutputShape, Page, TimeUnit, Timeout, Tool,
+    Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
-const CONTEXT: Way = Way::Send(&[Stdout(Text)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
+const CONTEXT: Delivery = Delivery::Send(&[Stdout(Text)]);
 const FILE: &[(&str, &str)] =
     &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
 
 pub(super) static KIRO: Agent = Agent {
     name: "kiro",
     title: "Kiro CLI",
-    signs: &["agentSpawn"],
-    proof: Proof::Documentation,
-    event_at: &["hook_event_name"],
+    marker_fields: &["agentSpawn"],
+    verification: Verification::Documentation,
+    event_paths: &["hook_event_name"],
     fields: &[],
     tools: &[
         Tool::new("execute_bash", "Bash"),
@@ -32,9 +32,9 @@ pub(super) static KIRO: Agent = Agent {
         Tool::new("write", "Write").also(&["Edit"]).fields(FILE),
     ],
     mcp: Mcp::Marked("@", "/"),
-    version_at: "version",
+    version_path: "version",
     project: &[],
-    text_at: &["result"],
+    text_paths: &["result"],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -45,50 +45,50 @@ pub(super) static KIRO: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: EXIT,
-                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("the agent's own permissions decide"),
-                rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-                halt: Way::Becomes(Effect::Deny, "a hook cannot stop it"),
-                ..SEEN
+                ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Delivery::Silence("the agent's own permissions decide"),
+                rewrite: Delivery::Substitute(Effect::Deny, "a hook cannot change an input"),
+                halt: Delivery::Substitute(Effect::Deny, "a hook cannot stop the agent"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["postToolUse", "PostToolUse"],
             "PostToolUse",
             EffectSupport {
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
-                ..SEEN
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["userPromptSubmit", "UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: Way::Lost("a hook cannot stop a prompt"), context: CONTEXT, ..SEEN },
+            EffectSupport {
+                deny: Delivery::Dropped("a hook cannot stop a prompt"),
+                context: CONTEXT,
+                ..OBSERVE_ONLY
+            },
         ),
         AgentEvent::new(
             &["agentSpawn", "SessionStart"],
             "SessionStart",
-            EffectSupport { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
         )
         .derived(&[("source", startup)]),
         AgentEvent::new(
             &["stop", "Stop"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Delivery::Dropped("a hook cannot keep the agent going"), ..OBSERVE_ONLY },
         ),
     ],
     page: Page {
         file: "`hooks` of an agent's configuration in ~/.kiro/agents",
         entry: r#"{"hooks": {"preToolUse": [{"matcher": "*", "command": "crosier hook kiro", "timeout_ms": 30000}]}}"#,
-        fails: "Every exit status but 2 lets the tool run.",
-        traps: &[
+        on_failure: "Every exit status but 2 lets the tool run.",
+        caveats: &[
             "Timeouts are in milliseconds.",
             "Its JSON names no session: context cannot be delivered later, and resumes are not counted.",
         ],
     },
 };
-
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}

@@ -6,6 +6,7 @@ mod codex;
 mod copilot;
 mod crush;
 mod cursor;
+mod derived;
 mod droid;
 mod gemini;
 mod goose;
@@ -14,7 +15,7 @@ mod kiro;
 mod opencode;
 mod openhands;
 mod qwen;
-mod shape;
+mod replies;
 mod vscode;
 mod windsurf;
 

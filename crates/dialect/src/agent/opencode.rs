@@ -5,12 +5,13 @@
 
 use crosier_protocol::Json;
 
+use super::derived::startup;
 use crate::json;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Input, Output, Text};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Parts, Proof,
-    TimeUnit, Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    Parts, TimeUnit, Timeout, Tool, Verification,
 };
 
 /// The plugin, a file for `~/.config/opencode/plugins`, that runs this command: the program and the words before the
@@ -21,10 +22,11 @@ pub fn plugin(command: &[&str]) -> String {
     include_str!("opencode.ts").replace(r#"["crosier", "hook", "opencode"]"#, json::list(&words).text())
 }
 
-const SEEN: EffectSupport = EffectSupport { tell: Way::Send(&[Key("tell", Text)]), ..EffectSupport::NOTHING };
-const DENY: Way = Way::Send(&[Key("deny", Text)]);
-const CONTEXT: Way = Way::Send(&[Key("context", Text)]);
-const OUTPUT: Way = Way::Send(&[Key("output", Output)]);
+const OBSERVE_ONLY: EffectSupport =
+    EffectSupport { tell: Delivery::Send(&[Key("tell", Text)]), ..EffectSupport::NOTHING };
+const DENY: Delivery = Delivery::Send(&[Key("deny", Text)]);
+const CONTEXT: Delivery = Delivery::Send(&[Key("context", Text)]);
+const OUTPUT: Delivery = Delivery::Send(&[Key("output", Output)]);
 const FILE: &[(&str, &str)] = &[
     ("filePath", "file_path"),
     ("oldString", "old_string"),
@@ -35,27 +37,27 @@ const FILE: &[(&str, &str)] = &[
 pub(super) static OPENCODE: Agent = Agent {
     name: "opencode",
     title: "opencode",
-    signs: &["sessionID", "callID"],
-    proof: Proof::Run("1.18.33"),
-    event_at: &["input.event.type", "i.event.type", "hook", "n"],
+    marker_fields: &["sessionID", "callID"],
+    verification: Verification::Run("1.18.33"),
+    event_paths: &["input.event.type", "i.event.type", "hook", "n"],
     fields: &[
-        Move::new("input.sessionID", "session_id"),
-        Move::new("i.sessionID", "session_id"),
-        Move::new("input.event.properties.sessionID", "session_id"),
-        Move::new("i.event.properties.sessionID", "session_id"),
-        Move::new("directory", "cwd"),
-        Move::new("input.tool", "tool_name"),
-        Move::new("i.tool", "tool_name"),
-        Move::new("output.args", "tool_input"),
-        Move::new("o.args", "tool_input"),
-        Move::new("input.args", "tool_input"),
-        Move::new("i.args", "tool_input"),
-        Move::new("input.callID", "tool_use_id"),
-        Move::new("i.callID", "tool_use_id"),
-        Move::new("output.output", "tool_response"),
-        Move::new("o.output", "tool_response"),
-        Move::new("output.content", "tool_response"),
-        Move::new("o.content", "tool_response"),
+        FieldMapping::new("input.sessionID", "session_id"),
+        FieldMapping::new("i.sessionID", "session_id"),
+        FieldMapping::new("input.event.properties.sessionID", "session_id"),
+        FieldMapping::new("i.event.properties.sessionID", "session_id"),
+        FieldMapping::new("directory", "cwd"),
+        FieldMapping::new("input.tool", "tool_name"),
+        FieldMapping::new("i.tool", "tool_name"),
+        FieldMapping::new("output.args", "tool_input"),
+        FieldMapping::new("o.args", "tool_input"),
+        FieldMapping::new("input.args", "tool_input"),
+        FieldMapping::new("i.args", "tool_input"),
+        FieldMapping::new("input.callID", "tool_use_id"),
+        FieldMapping::new("i.callID", "tool_use_id"),
+        FieldMapping::new("output.output", "tool_response"),
+        FieldMapping::new("o.output", "tool_response"),
+        FieldMapping::new("output.content", "tool_response"),
+        FieldMapping::new("o.content", "tool_response"),
     ],
     tools: &[
         Tool::new("bash", "Bash"),
@@ -74,9 +76,9 @@ pub(super) static OPENCODE: Agent = Agent {
         Tool::new("todowrite", "TodoWrite"),
     ],
     mcp: Mcp::Marked("", "_"),
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Field("directory")],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: None,
@@ -87,11 +89,11 @@ pub(super) static OPENCODE: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a plugin cannot ask: let the person run it"),
-                allow: Way::Silence("opencode's own permissions decide"),
-                rewrite: Way::Send(&[Key("args", Input)]),
-                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop a turn"),
-                ..SEEN
+                ask: Delivery::Substitute(Effect::Deny, "a plugin cannot ask: let the person run it"),
+                allow: Delivery::Silence("opencode's own permissions decide"),
+                rewrite: Delivery::Send(&[Key("args", Input)]),
+                halt: Delivery::Substitute(Effect::Deny, "a plugin cannot stop a turn"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
@@ -101,8 +103,8 @@ pub(super) static OPENCODE: Agent = Agent {
                 context: CONTEXT,
                 replace: OUTPUT,
                 hide: OUTPUT,
-                halt: Way::Becomes(Effect::Tell, "a plugin cannot stop a turn"),
-                ..SEEN
+                halt: Delivery::Substitute(Effect::Tell, "a plugin cannot stop a turn"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
@@ -111,34 +113,33 @@ pub(super) static OPENCODE: Agent = Agent {
             EffectSupport {
                 deny: DENY,
                 context: CONTEXT,
-                halt: Way::Becomes(Effect::Deny, "a plugin cannot stop it in another way"),
-                ..SEEN
+                halt: Delivery::Substitute(Effect::Deny, "a plugin cannot stop the agent in another way"),
+                ..OBSERVE_ONLY
             },
         )
         .derived(&[("prompt", prompt)]),
-        AgentEvent::new(&["session.created"], "SessionStart", SEEN).derived(&[("source", startup)]),
+        AgentEvent::new(&["session.created"], "SessionStart", OBSERVE_ONLY).derived(&[("source", startup)]),
         AgentEvent::new(
             &["session.idle"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a plugin cannot keep it going"), ..SEEN },
+            EffectSupport {
+                resume: Delivery::Dropped("a plugin cannot keep the agent going"),
+                ..OBSERVE_ONLY
+            },
         ),
-        AgentEvent::new(&["session.deleted"], "SessionEnd", SEEN),
+        AgentEvent::new(&["session.deleted"], "SessionEnd", OBSERVE_ONLY),
     ],
     page: Page {
         file: "~/.config/opencode/plugins/crosier.ts (or .opencode/plugins/crosier.ts in a project)",
         entry: "crosier hook opencode --plugin > ~/.config/opencode/plugins/crosier.ts",
-        fails: "The plugin throws when Crosier cannot be reached, so that the tool does not run. A plugin that cannot be \
+        on_failure: "The plugin throws when Crosier cannot be reached, so that the tool does not run. A plugin that cannot be \
                 loaded is a line in opencode's log, and everything runs.",
-        traps: &[
+        caveats: &[
             "A plugin can neither resume the agent nor ask the person.",
             "Context from before a tool call is added to the tool's result.",
         ],
     },
 };
-
-fn startup(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("startup"))
-}
 
 /// The texts of a message.
 fn prompt(sent: &[(String, Json)]) -> Option<Json> {

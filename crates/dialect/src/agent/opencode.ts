@@ -11,7 +11,7 @@ type Said = { deny?: string; args?: Record<string, unknown>; output?: string; co
 export const Crosier = async ({ client, directory }: any) => {
   const ask = (hook: string, input: unknown, output?: unknown): Promise<Said> =>
     new Promise((resolve, reject) => {
-      const fail = (why: string) => reject(new Error(`crosier cannot judge this: ${why}`))
+      const fail = (why: string) => reject(new Error(`crosier cannot decide: ${why}`))
       const [program, ...words] = COMMAND
       const child = spawn(program, [...words, hook], { cwd: directory, stdio: ["pipe", "pipe", "inherit"] })
       const timer = setTimeout(() => {

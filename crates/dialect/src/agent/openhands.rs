@@ -2,27 +2,27 @@
 //!
 //! From the sources of its SDK (August 2026); not run.
 
-use super::shape::HALT;
+use super::replies::HALT;
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Text, Word};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
-    Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
-const DENY: Way = Way::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
-const CONTEXT: Way = Way::Send(&[Key("additionalContext", Text)]);
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
+const DENY: Delivery = Delivery::Send(&[Key("decision", Word("deny")), Key("reason", Text)]);
+const CONTEXT: Delivery = Delivery::Send(&[Key("additionalContext", Text)]);
 const FILE: &[(&str, &str)] =
     &[("path", "file_path"), ("file_text", "content"), ("old_str", "old_string"), ("new_str", "new_string")];
 
 pub(super) static OPENHANDS: Agent = Agent {
     name: "openhands",
     title: "OpenHands",
-    signs: &["event_type"],
-    proof: Proof::Source,
-    event_at: &["event_type", "hook_event_name"],
-    fields: &[Move::new("working_dir", "cwd"), Move::new("message", "prompt")],
+    marker_fields: &["event_type"],
+    verification: Verification::Source,
+    event_paths: &["event_type", "hook_event_name"],
+    fields: &[FieldMapping::new("working_dir", "cwd"), FieldMapping::new("message", "prompt")],
     tools: &[
         Tool::new("terminal", "Bash"),
         Tool::new("execute_bash", "Bash"),
@@ -30,9 +30,9 @@ pub(super) static OPENHANDS: Agent = Agent {
         Tool::new("str_replace_editor", "Edit").also(&["Write"]).fields(FILE),
     ],
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("OPENHANDS_PROJECT_DIR")],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -43,11 +43,11 @@ pub(super) static OPENHANDS: Agent = Agent {
             "PreToolUse",
             EffectSupport {
                 deny: DENY,
-                ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-                allow: Way::Silence("the agent's own permissions decide"),
-                rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
-                halt: Way::Becomes(Effect::Deny, "a halt alone might let the tool run"),
-                ..SEEN
+                ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+                allow: Delivery::Silence("the agent's own permissions decide"),
+                rewrite: Delivery::Substitute(Effect::Deny, "a hook cannot change an input"),
+                halt: Delivery::Substitute(Effect::Deny, "a halt alone might let the tool run"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
@@ -55,25 +55,25 @@ pub(super) static OPENHANDS: Agent = Agent {
             "PostToolUse",
             EffectSupport {
                 context: CONTEXT,
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
                 halt: HALT,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["UserPromptSubmit", "user_prompt_submit"],
             "UserPromptSubmit",
-            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: DENY, context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["SessionStart", "session_start"], "SessionStart", SEEN),
-        AgentEvent::new(&["SessionEnd", "session_end"], "SessionEnd", SEEN),
-        AgentEvent::new(&["Stop", "stop"], "Stop", EffectSupport { resume: DENY, ..SEEN }),
+        AgentEvent::new(&["SessionStart", "session_start"], "SessionStart", OBSERVE_ONLY),
+        AgentEvent::new(&["SessionEnd", "session_end"], "SessionEnd", OBSERVE_ONLY),
+        AgentEvent::new(&["Stop", "stop"], "Stop", EffectSupport { resume: DENY, ..OBSERVE_ONLY }),
     ],
     page: Page {
         file: "~/.openhands/hooks.json (or .openhands/hooks.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook openhands PreToolUse", "timeout": 60}]}]}}"#,
-        fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["A denial at Stop keeps it going: Crosier allows 8 in a row."],
+        on_failure: "A hook that times out and every exit status but 2 let the tool run.",
+        caveats: &["A denial at Stop keeps the agent going; Crosier allows 8 in a row."],
     },
 };

@@ -4,31 +4,34 @@
 //! Code.
 
 use super::gemini::TOOLS;
-use super::shape::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, TELL, YES_OR_NO};
+use super::replies::{ALLOW, ASK, BLOCK, CONTEXT, DENY, HALT, HALT_AND_DENY, TELL, YES_OR_NO};
 use crate::table::AnswerPart::Key;
 use crate::table::AnswerValue::{Is, Output};
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, FolderSource, Mcp, Move, OutputShape, Page, Proof, TimeUnit,
-    Timeout, Tool, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, FolderSource, Mcp, OutputShape, Page,
+    TimeUnit, Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
-const OUTPUT: Way = Way::Alone(&[Key("continue", Is(false)), Key("stopReason", Output)]);
-const STOPS: EffectSupport =
-    EffectSupport { resume: BLOCK, halt: Way::Silence("any reply would keep it going"), ..SEEN };
+const OBSERVE_ONLY: EffectSupport = EffectSupport { tell: TELL, ..EffectSupport::NOTHING };
+const OUTPUT: Delivery = Delivery::SendAlone(&[Key("continue", Is(false)), Key("stopReason", Output)]);
+const STOPS: EffectSupport = EffectSupport {
+    resume: BLOCK,
+    halt: Delivery::Silence("any reply would keep the agent going"),
+    ..OBSERVE_ONLY
+};
 
 pub(super) static QWEN: Agent = Agent {
     name: "qwen",
     title: "Qwen Code",
-    signs: &["tool_call_id", "submitted_prompt"],
-    proof: Proof::Run("0.24.4"),
-    event_at: &["hook_event_name"],
+    marker_fields: &["tool_call_id", "submitted_prompt"],
+    verification: Verification::Run("0.24.4"),
+    event_paths: &["hook_event_name"],
     fields: &[],
     tools: QWEN_TOOLS,
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     project: &[FolderSource::Variable("QWEN_PROJECT_DIR")],
-    text_at: &["llmContent"],
+    text_paths: &["llmContent"],
     output: OutputShape::Text,
     nothing: "{}",
     resumes: Some(8),
@@ -41,58 +44,77 @@ pub(super) static QWEN: Agent = Agent {
                 deny: DENY,
                 ask: ASK,
                 allow: ALLOW,
-                rewrite: Way::Becomes(Effect::Deny, "a hook's input is ignored, and the old one would run"),
+                rewrite: Delivery::Substitute(
+                    Effect::Deny,
+                    "the agent ignores a hook's input and would run the original",
+                ),
                 halt: HALT_AND_DENY,
-                ..SEEN
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(&["PermissionRequest"], "PermissionRequest", YES_OR_NO),
         AgentEvent::new(
             &["PostToolUse"],
             "PostToolUse",
-            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..SEEN },
+            EffectSupport { context: CONTEXT, replace: OUTPUT, hide: OUTPUT, halt: HALT, ..OBSERVE_ONLY },
         ),
         AgentEvent::new(
             &["PostToolUseFailure"],
             "PostToolUseFailure",
-            EffectSupport { context: CONTEXT, ..SEEN },
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["PostToolBatch"], "PostToolBatch", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["PostToolBatch"],
+            "PostToolBatch",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, halt: HALT, ..OBSERVE_ONLY },
         )
         .repeats("prompt"),
-        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SessionEnd"], "SessionEnd", SEEN),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
+        AgentEvent::new(&["SessionEnd"], "SessionEnd", OBSERVE_ONLY),
         AgentEvent::new(&["Stop"], "Stop", STOPS),
         AgentEvent::new(&["SubagentStop"], "SubagentStop", STOPS),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
+        AgentEvent::new(
+            &["SubagentStart"],
+            "SubagentStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
-            EffectSupport { deny: BLOCK, rewrite: Way::Lost("the agent accepts no instructions"), ..SEEN },
+            EffectSupport {
+                deny: BLOCK,
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
+                ..OBSERVE_ONLY
+            },
         ),
-        AgentEvent::new(&["PostCompact"], "PostCompact", SEEN),
-        AgentEvent::new(&["Notification"], "Notification", SEEN),
-        AgentEvent::new(&["PermissionDenied"], "PermissionDenied", SEEN),
-        AgentEvent::new(&["StopFailure"], "StopFailure", SEEN),
-        AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", SEEN).not_installed(),
-        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", SEEN)
-            .fields(&[Move::new("displayed_text", "delta"), Move::new("is_final", "final")])
+        AgentEvent::new(&["PostCompact"], "PostCompact", OBSERVE_ONLY),
+        AgentEvent::new(&["Notification"], "Notification", OBSERVE_ONLY),
+        AgentEvent::new(&["PermissionDenied"], "PermissionDenied", OBSERVE_ONLY),
+        AgentEvent::new(&["StopFailure"], "StopFailure", OBSERVE_ONLY),
+        AgentEvent::new(&["InstructionsLoaded"], "InstructionsLoaded", OBSERVE_ONLY).not_installed(),
+        AgentEvent::new(&["MessageDisplay"], "MessageDisplay", OBSERVE_ONLY)
+            .fields(&[FieldMapping::new("displayed_text", "delta"), FieldMapping::new("is_final", "final")])
             .not_installed(),
     ],
     page: Page {
         file: "~/.qwen/settings.json (or .qwen/settings.json in a project)",
         entry: r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "crosier hook qwen", "timeout": 60}]}]}}"#,
-        fails: "A hook that times out and every exit status but 2 let the tool run; 2 denies only with a text on stderr.",
-        traps: &[
+        on_failure: "A hook that times out and every exit status but 2 let the tool run; 2 denies only with a text on stderr.",
+        caveats: &[
             "A timeout of 1000 or more is in milliseconds, a smaller one in seconds.",
             "UserPromptSubmit fires again with an empty prompt after every round of tools: Crosier has no opinion then.",
             "SessionEnd never fires headless.",
             "The reason for a blocked prompt is not shown.",
-            "It needs Node 22.",
+            "Qwen Code needs Node 22.",
         ],
     },
 };

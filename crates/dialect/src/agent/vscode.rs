@@ -2,23 +2,26 @@
 //!
 //! From its documentation; not run. It takes the replies of Claude Code.
 
-use super::shape::{BEFORE_TOOL, BLOCK, CONTEXT, HALT, TELL};
+use super::replies::{BEFORE_TOOL, BLOCK, CONTEXT, HALT, TELL};
 use crate::table::{
-    Agent, AgentEvent, EffectSupport, Mcp, Move, OutputShape, Page, Parts, Proof, TimeUnit, Timeout, Tool,
-    Way,
+    Agent, AgentEvent, Delivery, EffectSupport, FieldMapping, Mcp, OutputShape, Page, Parts, TimeUnit,
+    Timeout, Tool, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
+const OBSERVE_ONLY: EffectSupport = EffectSupport { tell: TELL, halt: HALT, ..EffectSupport::NOTHING };
 const FILE: &[(&str, &str)] =
     &[("filePath", "file_path"), ("oldString", "old_string"), ("newString", "new_string")];
 
 pub(super) static VSCODE: Agent = Agent {
     name: "vscode",
     title: "VS Code",
-    signs: &["hookEventName"],
-    proof: Proof::Documentation,
-    event_at: &["hook_event_name", "hookEventName"],
-    fields: &[Move::new("sessionId", "session_id"), Move::new("transcriptPath", "transcript_path")],
+    marker_fields: &["hookEventName"],
+    verification: Verification::Documentation,
+    event_paths: &["hook_event_name", "hookEventName"],
+    fields: &[
+        FieldMapping::new("sessionId", "session_id"),
+        FieldMapping::new("transcriptPath", "transcript_path"),
+    ],
     tools: &[
         Tool::new("run_in_terminal", "Bash"),
         Tool::new("runTerminalCommand", "Bash"),
@@ -33,9 +36,9 @@ pub(super) static VSCODE: Agent = Agent {
         Tool::new("runSubagent", "Task").also(&["Agent"]),
     ],
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     project: &[],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
@@ -47,35 +50,43 @@ pub(super) static VSCODE: Agent = Agent {
             "PostToolUse",
             EffectSupport {
                 context: CONTEXT,
-                replace: Way::Lost("a hook cannot change an output"),
-                hide: Way::Lost("a hook cannot change an output"),
-                ..SEEN
+                replace: Delivery::Dropped("a hook cannot change an output"),
+                hide: Delivery::Dropped("a hook cannot change an output"),
+                ..OBSERVE_ONLY
             },
         ),
         AgentEvent::new(
             &["UserPromptSubmit"],
             "UserPromptSubmit",
-            EffectSupport { deny: BLOCK, context: CONTEXT, ..SEEN },
+            EffectSupport { deny: BLOCK, context: CONTEXT, ..OBSERVE_ONLY },
         ),
-        AgentEvent::new(&["SessionStart"], "SessionStart", EffectSupport { context: CONTEXT, ..SEEN })
-            .fields(&[Move::new("source", "source").values(&[("new", "startup")])]),
-        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..SEEN }),
-        AgentEvent::new(&["SubagentStart"], "SubagentStart", EffectSupport { context: CONTEXT, ..SEEN }),
-        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..SEEN }),
+        AgentEvent::new(
+            &["SessionStart"],
+            "SessionStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        )
+        .fields(&[FieldMapping::new("source", "source").values(&[("new", "startup")])]),
+        AgentEvent::new(&["Stop"], "Stop", EffectSupport { resume: BLOCK, ..OBSERVE_ONLY }),
+        AgentEvent::new(
+            &["SubagentStart"],
+            "SubagentStart",
+            EffectSupport { context: CONTEXT, ..OBSERVE_ONLY },
+        ),
+        AgentEvent::new(&["SubagentStop"], "SubagentStop", EffectSupport { resume: BLOCK, ..OBSERVE_ONLY }),
         AgentEvent::new(
             &["PreCompact"],
             "PreCompact",
             EffectSupport {
-                deny: Way::Lost("it cannot be stopped"),
-                rewrite: Way::Lost("the agent accepts no instructions"),
-                ..SEEN
+                deny: Delivery::Dropped("a compaction cannot be stopped"),
+                rewrite: Delivery::Dropped("the agent accepts no instructions"),
+                ..OBSERVE_ONLY
             },
         ),
     ],
     page: Page {
         file: ".github/hooks/crosier.json in a repository, or ~/.copilot/hooks/crosier.json",
         entry: r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "crosier hook vscode", "timeout": 30}]}}"#,
-        fails: "A hook that times out and every exit status but 2 let the tool run.",
-        traps: &["It also runs the hooks of Claude Code's settings."],
+        on_failure: "A hook that times out and every exit status but 2 let the tool run.",
+        caveats: &["It also runs the hooks of Claude Code's settings."],
     },
 };

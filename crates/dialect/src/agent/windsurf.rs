@@ -4,101 +4,91 @@
 
 use crosier_protocol::Json;
 
-use super::shape::EXIT;
+use super::derived::{bash_tool, edit_tool, read_tool};
+use super::replies::EXIT;
 use crate::json;
 use crate::table::{
-    Agent, AgentEvent, Effect, EffectSupport, Mcp, Move, OutputShape, Page, Proof, TimeUnit, Timeout, Way,
+    Agent, AgentEvent, Delivery, Effect, EffectSupport, FieldMapping, Mcp, OutputShape, Page, TimeUnit,
+    Timeout, Verification,
 };
 
-const SEEN: EffectSupport = EffectSupport::NOTHING;
+const OBSERVE_ONLY: EffectSupport = EffectSupport::NOTHING;
 const BEFORE: EffectSupport = EffectSupport {
     deny: EXIT,
-    ask: Way::Becomes(Effect::Deny, "a hook cannot ask: let the person run it"),
-    allow: Way::Silence("the agent's own permissions decide"),
-    rewrite: Way::Becomes(Effect::Deny, "a hook cannot change an input"),
+    ask: Delivery::Substitute(Effect::Deny, "a hook cannot ask: let the person run it"),
+    allow: Delivery::Silence("the agent's own permissions decide"),
+    rewrite: Delivery::Substitute(Effect::Deny, "a hook cannot change an input"),
     halt: EXIT,
-    ..SEEN
+    ..OBSERVE_ONLY
 };
 const AFTER: EffectSupport = EffectSupport {
-    replace: Way::Lost("a hook cannot change an output"),
-    hide: Way::Lost("a hook cannot change an output"),
-    ..SEEN
+    replace: Delivery::Dropped("a hook cannot change an output"),
+    hide: Delivery::Dropped("a hook cannot change an output"),
+    ..OBSERVE_ONLY
 };
-const RESPONSE: &[Move] = &[Move::new("tool_info.response", "tool_response")];
+const RESPONSE: &[FieldMapping] = &[FieldMapping::new("tool_info.response", "tool_response")];
 
 pub(super) static WINDSURF: Agent = Agent {
     name: "windsurf",
     title: "Windsurf",
-    signs: &["agent_action_name"],
-    proof: Proof::Documentation,
-    event_at: &["agent_action_name"],
-    fields: &[Move::new("trajectory_id", "session_id"), Move::new("tool_info.cwd", "cwd")],
+    marker_fields: &["agent_action_name"],
+    verification: Verification::Documentation,
+    event_paths: &["agent_action_name"],
+    fields: &[FieldMapping::new("trajectory_id", "session_id"), FieldMapping::new("tool_info.cwd", "cwd")],
     tools: &[],
     mcp: Mcp::Same,
-    version_at: "version",
+    version_path: "version",
     project: &[],
-    text_at: &[],
+    text_paths: &[],
     output: OutputShape::Text,
     nothing: "",
     resumes: None,
     timeout: Timeout { unit: TimeUnit::Fixed, default_s: 60 },
     events: &[
         AgentEvent::new(&["pre_run_command"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", shell), ("tool_input", command)]),
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)]),
         AgentEvent::new(&["pre_write_code"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+            .derived(&[("tool_name", edit_tool), ("tool_input", edit)]),
         AgentEvent::new(&["pre_read_code"], "PreToolUse", BEFORE)
-            .derived(&[("tool_name", reading), ("tool_input", file)]),
+            .derived(&[("tool_name", read_tool), ("tool_input", file)]),
         AgentEvent::new(&["pre_mcp_tool_use"], "PreToolUse", BEFORE)
-            .fields(&[Move::new("tool_info.mcp_tool_arguments", "tool_input")])
+            .fields(&[FieldMapping::new("tool_info.mcp_tool_arguments", "tool_input")])
             .derived(&[("tool_name", mcp)]),
         AgentEvent::new(&["post_run_command"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", shell), ("tool_input", command)]),
+            .derived(&[("tool_name", bash_tool), ("tool_input", command)]),
         AgentEvent::new(&["post_write_code"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", editing), ("tool_input", edit)]),
+            .derived(&[("tool_name", edit_tool), ("tool_input", edit)]),
         AgentEvent::new(&["post_read_code"], "PostToolUse", AFTER)
             .fields(RESPONSE)
-            .derived(&[("tool_name", reading), ("tool_input", file)]),
+            .derived(&[("tool_name", read_tool), ("tool_input", file)]),
         AgentEvent::new(&["post_mcp_tool_use"], "PostToolUse", AFTER)
             .fields(&[
-                Move::new("tool_info.mcp_tool_arguments", "tool_input"),
-                Move::new("tool_info.mcp_result", "tool_response"),
+                FieldMapping::new("tool_info.mcp_tool_arguments", "tool_input"),
+                FieldMapping::new("tool_info.mcp_result", "tool_response"),
             ])
             .derived(&[("tool_name", mcp)]),
         AgentEvent::new(
             &["pre_user_prompt"],
             "UserPromptSubmit",
-            EffectSupport { deny: EXIT, halt: EXIT, ..SEEN },
+            EffectSupport { deny: EXIT, halt: EXIT, ..OBSERVE_ONLY },
         )
-        .fields(&[Move::new("tool_info.user_prompt", "prompt")]),
+        .fields(&[FieldMapping::new("tool_info.user_prompt", "prompt")]),
         AgentEvent::new(
             &["post_cascade_response"],
             "Stop",
-            EffectSupport { resume: Way::Lost("a hook cannot keep it going"), ..SEEN },
+            EffectSupport { resume: Delivery::Dropped("a hook cannot keep the agent going"), ..OBSERVE_ONLY },
         )
-        .fields(&[Move::new("tool_info.response", "last_assistant_message")]),
+        .fields(&[FieldMapping::new("tool_info.response", "last_assistant_message")]),
     ],
     page: Page {
         file: "~/.codeium/windsurf/hooks.json (or .windsurf/hooks.json in a project)",
         entry: r#"{"hooks": {"pre_run_command": [{"command": "crosier hook windsurf", "show_output": true}]}}"#,
-        fails: "Every exit status but 2 lets the tool run.",
-        traps: &["A hook can only deny. It cannot add context, or change an input or an output."],
+        on_failure: "Every exit status but 2 lets the tool run.",
+        caveats: &["A hook can only deny. It cannot add context, or change an input or an output."],
     },
 };
-
-fn shell(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Bash"))
-}
-
-fn reading(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Read"))
-}
-
-fn editing(_: &[(String, Json)]) -> Option<Json> {
-    Some(Json::from("Edit"))
-}
 
 fn command(sent: &[(String, Json)]) -> Option<Json> {
     Some(json::object(&[("command", json::at(sent, "tool_info.command_line")?)]))

@@ -1,10 +1,10 @@
 //! The fields of an event, in the vocabulary of Crosier.
 
 use crosier_protocol::wire::BASE_FIELDS;
-use crosier_protocol::{FieldKind, Json, Kind};
+use crosier_protocol::{EventKind, FieldKind, Json};
 
 use crate::json::{self, Fields};
-use crate::table::{Agent, AgentEvent, Move};
+use crate::table::{Agent, AgentEvent, FieldMapping};
 
 /// The payload with Crosier's field names. A field that has no name in Crosier keeps its own.
 pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fields {
@@ -12,7 +12,7 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
     let mut out: Fields = Vec::with_capacity(sent.len() + 4);
     for (name, value) in sent {
         let is_moved = moves().any(|field| field.from == name && field.to != name);
-        let names_event = agent.event_at.contains(&name.as_str());
+        let names_event = agent.event_paths.contains(&name.as_str());
         if !is_moved && !names_event && name != "hook_type" && name != "host" {
             out.extend(fit_base(name, value).map(|value| (name.clone(), value)));
         }
@@ -34,7 +34,7 @@ pub(super) fn translated(agent: &Agent, entry: &AgentEvent, sent: &Fields) -> Fi
     out
 }
 
-fn renamed(field: &Move, value: Json) -> Json {
+fn renamed(field: &FieldMapping, value: Json) -> Json {
     let word = value.as_str();
     let other = word.and_then(|word| field.values.iter().find(|(own, _)| *own == word));
     other.map_or(value.clone(), |(_, here)| Json::from(*here))
@@ -50,7 +50,7 @@ fn fit_base(name: &str, value: &Json) -> Option<Json> {
 
 /// Adds required fields that are missing, and converts those of another type: when an agent changes a field that does
 /// not matter to hooks, this must not lock its user out.
-pub(super) fn complete(kind: &Kind, fields: &mut Fields) {
+pub(super) fn complete(kind: &EventKind, fields: &mut Fields) {
     for field in kind.fields.iter() {
         match fields.iter_mut().find(|(name, _)| *name == field.name) {
             Some((_, value)) if value.is_null() && !field.required => {}

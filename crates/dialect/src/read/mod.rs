@@ -3,7 +3,7 @@
 mod fields;
 mod tool;
 
-use crosier_protocol::{Catalog, Event, Json, Kind};
+use crosier_protocol::{Catalog, Event, EventKind, Json};
 
 use crate::json::{self, Fields};
 use crate::table::{Agent, AgentEvent, FolderSource};
@@ -59,14 +59,14 @@ pub fn read(
     catalog: &Catalog,
 ) -> Result<Read, Unreadable> {
     let sent = object(bytes).map_err(|why| Unreadable { event: guess(agent, word, bytes), why })?;
-    let said = agent.event_at.iter().find_map(|path| json::text(&sent, path));
+    let said = agent.event_paths.iter().find_map(|path| json::text(&sent, path));
     let found = said.as_deref().and_then(|said| agent.event(said, &sent));
     let entry = match found.or_else(|| agent.event(word?, &sent)) {
         Some(entry) => entry,
         None => match said.or_else(|| word.map(str::to_owned)) {
             Some(name) => return Ok(Read::Unknown(name)),
             None => {
-                let why = "the event is not named: name it after the agent".to_owned();
+                let why = "the event is not named; name it on the command line, after the agent".to_owned();
                 return Err(Unreadable { event: None, why });
             }
         },
@@ -104,7 +104,7 @@ fn guess(agent: &'static Agent, word: Option<&str>, bytes: &[u8]) -> Option<&'st
     let text = String::from_utf8_lossy(bytes);
     let told = word.and_then(|word| agent.event(word, &[]));
     told.or_else(|| {
-        agent.event_at.iter().find_map(|path| {
+        agent.event_paths.iter().find_map(|path| {
             let (_, rest) = text.split_once(&format!("\"{}\"", path.rsplit('.').next()?))?;
             let name = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
             agent.event(name.split('"').next()?, &[])
@@ -116,7 +116,7 @@ impl Agent {
     /// The event of this name, for a payload with these members.
     fn event(&'static self, word: &str, sent: &[(String, Json)]) -> Option<&'static AgentEvent> {
         let is_there = |path| json::at(sent, path).is_some_and(|value| !value.is_null());
-        self.events.iter().find(|entry| entry.own.contains(&word) && entry.when.is_none_or(is_there))
+        self.events.iter().find(|entry| entry.agent_names.contains(&word) && entry.when.is_none_or(is_there))
     }
 
     /// The event that has this name in the agent or in Crosier.
@@ -131,7 +131,7 @@ impl Call {
     fn new(
         agent: &'static Agent,
         entry: &'static AgentEvent,
-        kind: &Kind,
+        kind: &EventKind,
         sent: Fields,
     ) -> Result<Self, String> {
         let mut common = fields::translated(agent, entry, &sent);
@@ -142,7 +142,7 @@ impl Call {
         Ok(call)
     }
 
-    fn make_events(&self, kind: &Kind, mut common: Fields) -> Result<Vec<Event>, String> {
+    fn make_events(&self, kind: &EventKind, mut common: Fields) -> Result<Vec<Event>, String> {
         let parts = self.tool.as_ref().map_or(&[][..], |tool| &tool.parts);
         let make = |mut all: Fields, more: Fields, also: &[String]| {
             all.retain(|(name, _)| json::find(&more, name).is_none());
@@ -175,7 +175,7 @@ impl Call {
     /// The payload in the agent's own terms, for the field `host`.
     fn host(&self, part: Option<(usize, usize)>) -> Json {
         let mut host = vec![("agent", Json::from(self.agent.name)), ("event", Json::from(self.entry.name()))];
-        host.extend(json::at(&self.sent, self.agent.version_at).map(|version| ("version", version)));
+        host.extend(json::at(&self.sent, self.agent.version_path).map(|version| ("version", version)));
         if let Some(tool) = &self.tool {
             host.push(("tool_name", Json::from(tool.own_name.as_str())));
             host.push(("tool_input", tool.own_input.clone()));
@@ -201,7 +201,7 @@ impl Call {
     /// Whether the event takes text for the model.
     #[must_use]
     pub fn takes_context(&self) -> bool {
-        matches!(self.entry.says.context, crate::table::Way::Send(_))
+        matches!(self.entry.effects.context, crate::table::Delivery::Send(_))
     }
 
     /// What was sent, at this path.

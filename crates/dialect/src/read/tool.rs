@@ -1,6 +1,6 @@
 //! The call of a tool: its name and input in the vocabulary of Crosier, its parts, and the conversion back.
 
-use crosier_protocol::{Json, Kind};
+use crosier_protocol::{EventKind, Json};
 
 use super::super::patch::{self, Action, Change};
 use crate::json::{self, Fields};
@@ -33,7 +33,7 @@ pub(crate) struct CallPart {
 
 impl ToolCall {
     /// Removes the tool from an event's fields, if the event is about one.
-    pub(super) fn take(agent: &Agent, kind: &Kind, fields: &mut Fields) -> Result<Option<Self>, String> {
+    pub(super) fn take(agent: &Agent, kind: &EventKind, fields: &mut Fields) -> Result<Option<Self>, String> {
         if kind.field("tool_name").is_none() || kind.field("tool_input").is_none() {
             return Ok(None);
         }
@@ -50,7 +50,7 @@ impl ToolCall {
             _ => own_input.clone(),
         };
         let has = |field: &str| own_input.get(field).is_some();
-        let tool = agent.tools.iter().find(|tool| tool.own == own_name && tool.when.is_none_or(has));
+        let tool = agent.tools.iter().find(|tool| tool.agent_name == own_name && tool.when.is_none_or(has));
         let mcp = mcp_name(agent, &own_name, fields);
         let name = tool.map(|tool| tool.name.to_owned()).or(mcp).unwrap_or_else(|| own_name.clone());
         let mut call = Self { own_name, own_input, parts: Vec::new(), tool, changes: Vec::new() };
@@ -160,12 +160,12 @@ impl ToolCall {
         let lost = NEEDED.iter().find(|field| before.get(field).is_some() && input.get(field).is_none());
         match lost {
             Some(field) => Err(format!("the new input has no `{field}`")),
-            None => self.own(input),
+            None => self.to_agent_input(input),
         }
     }
 
     /// An input in Crosier's vocabulary, with the agent's names.
-    fn own(&self, input: &Json) -> Result<Json, String> {
+    fn to_agent_input(&self, input: &Json) -> Result<Json, String> {
         let mut members = input.entries().ok_or("the new input is not an object")?;
         for (own, here) in self.tool.map_or(&[][..], |tool| tool.fields) {
             let has_both = json::find(&members, own).is_some() && json::find(&members, here).is_some();

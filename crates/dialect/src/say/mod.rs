@@ -9,9 +9,9 @@ use crosier_protocol::{Decision, Json};
 
 use crate::json::readable;
 use crate::read::Call;
-use crate::table::{Agent, AgentEvent, AnswerPart, AnswerValue, Effect, Way};
+use crate::table::{Agent, AgentEvent, AnswerPart, AnswerValue, Delivery, Effect};
 
-pub use closed::{acts, closed};
+pub use closed::{DENIED_WHEN_CLOSED, TOLD_WHEN_CLOSED, acts, closed};
 pub use verdict::{PersonMessage, Verdict};
 use write::Writer;
 
@@ -38,23 +38,24 @@ impl Call {
     /// The answer for this verdict.
     #[must_use]
     pub fn answer(&self, verdict: &Verdict) -> Answer {
-        let mut speaker = AnswerBuilder::new(self.agent, Some(self.entry), Some(self));
-        speaker.decide(verdict);
+        let mut builder = AnswerBuilder::new(self.agent, Some(self.entry), Some(self));
+        builder.decide(verdict);
         if verdict.hide {
-            speaker.say(Effect::Hide, "[the output was hidden by a hook]");
+            builder.add_effect(Effect::Hide, "[the output was hidden by a hook]");
         } else if let Some(output) = &verdict.output {
-            speaker.output = Some(output.clone());
-            speaker.say(Effect::Replace, "");
+            builder.output = Some(output.clone());
+            builder.add_effect(Effect::Replace, "");
         }
         if let Some(resume) = &verdict.resume {
-            speaker.answer.resumed = speaker.say(Effect::Resume, &or(resume, "a hook wants you to go on"));
+            builder.answer.resumed =
+                builder.add_effect(Effect::Resume, &or(resume, "a hook wants you to go on"));
         }
         if !verdict.context.is_empty() {
-            speaker.add_context(&verdict.context);
+            builder.add_context(&verdict.context);
         }
         let told: Vec<&str> = verdict.told.iter().map(|told| told.text.as_str()).collect();
-        speaker.answer.told = !told.is_empty() && speaker.say(Effect::Tell, &told.join("\n"));
-        speaker.end()
+        builder.answer.told = !told.is_empty() && builder.add_effect(Effect::Tell, &told.join("\n"));
+        builder.end()
     }
 
     /// The rewritten input in the agent's form; `None` when no hook changed it.
@@ -109,15 +110,16 @@ impl<'a> AnswerBuilder<'a> {
         let reason = verdict.reason.as_str();
         let mut is_denied = verdict.decision == Some(Decision::Deny);
         if is_denied {
-            self.say(Effect::Deny, &or(reason, "denied by a hook, without a reason"));
+            self.add_effect(Effect::Deny, &or(reason, "denied by a hook, without a reason"));
         }
         if let Some(halt) = &verdict.halt {
-            self.say(Effect::Halt, &or(halt, "a hook stopped the agent, without a reason"));
+            self.add_effect(Effect::Halt, &or(halt, "a hook stopped the agent, without a reason"));
             return;
         }
         if !is_denied && verdict.decision == Some(Decision::Ask) {
             let reason = or(reason, "a hook wants a person to decide");
-            is_denied = self.say(Effect::Ask, &reason) && !matches!(self.way(Effect::Ask), Way::Send(_));
+            is_denied = self.add_effect(Effect::Ask, &reason)
+                && !matches!(self.delivery(Effect::Ask), Delivery::Send(_));
         }
         if is_denied {
             return;
@@ -128,87 +130,87 @@ impl<'a> AnswerBuilder<'a> {
             Some(Ok(input)) => {
                 let text = format!("use this input instead: {input}");
                 self.input = Some(input);
-                let undecided = self.entry.and_then(|entry| entry.says.rewrite_undecided);
+                let undecided = self.entry.and_then(|entry| entry.effects.rewrite_undecided);
                 match undecided.filter(|_| !allows) {
-                    Some(way) => self.go(Effect::Rewrite, way, &text),
-                    None => self.say(Effect::Rewrite, &text),
+                    Some(delivery) => self.add_delivery(Effect::Rewrite, delivery, &text),
+                    None => self.add_effect(Effect::Rewrite, &text),
                 };
             }
             Some(Err(why)) => {
-                self.say(Effect::Deny, &format!("a hook wants another input, but {why}"));
+                self.add_effect(Effect::Deny, &format!("a hook wants another input, but {why}"));
                 return;
             }
         }
         if allows {
-            self.say(Effect::Allow, reason);
+            self.add_effect(Effect::Allow, reason);
             if let Some(permissions) = &verdict.permissions {
                 self.permissions = Some(permissions.clone());
-                self.say(Effect::Permissions, "");
+                self.add_effect(Effect::Permissions, "");
             }
         }
     }
 
     fn add_context(&mut self, context: &[String]) {
         let text = context.join("\n");
-        let way = self.way(Effect::Context);
+        let delivery = self.delivery(Effect::Context);
         if let Some((_, alone)) = &mut self.alone {
             match &mut self.output {
                 Some(output) => {
-                    *output = Json::from(format!("{}\n\n{text}", readable(output, self.agent.text_at)));
+                    *output = Json::from(format!("{}\n\n{text}", readable(output, self.agent.text_paths)));
                 }
                 None => *alone = format!("{alone}\n\n{text}"),
             }
-        } else if matches!(way, Way::Waits) {
+        } else if matches!(delivery, Delivery::Deferred) {
             self.answer.waits = context.to_vec();
         } else {
-            self.say(Effect::Context, &text);
+            self.add_effect(Effect::Context, &text);
         }
     }
 
-    fn way(&self, effect: Effect) -> Way {
-        self.entry.map_or(Way::Nowhere, |entry| entry.says.way(effect))
+    fn delivery(&self, effect: Effect) -> Delivery {
+        self.entry.map_or(Delivery::Inapplicable, |entry| entry.effects.delivery(effect))
     }
 
     /// Adds an effect, or the one that takes its place. Returns false when it is lost.
-    fn say(&mut self, effect: Effect, text: &str) -> bool {
-        self.go(effect, self.way(effect), text)
+    fn add_effect(&mut self, effect: Effect, text: &str) -> bool {
+        self.add_delivery(effect, self.delivery(effect), text)
     }
 
-    fn go(&mut self, effect: Effect, way: Way, text: &str) -> bool {
-        match way {
+    fn add_delivery(&mut self, effect: Effect, delivery: Delivery, text: &str) -> bool {
+        match delivery {
             // An effect that must be the only one leaves no room for a message to the person.
-            Way::Send(_) if self.alone.is_some() && effect == Effect::Tell => {
+            Delivery::Send(_) if self.alone.is_some() && effect == Effect::Tell => {
                 self.note(effect, "another effect must be alone in the answer", text);
                 false
             }
-            Way::Send(puts) => {
-                self.put(puts, text);
+            Delivery::Send(parts) => {
+                self.add_parts(parts, text);
                 true
             }
-            Way::Alone(puts) => {
-                self.alone.get_or_insert((puts, text.to_owned()));
+            Delivery::SendAlone(parts) => {
+                self.alone.get_or_insert((parts, text.to_owned()));
                 true
             }
-            Way::Silence(_) => true,
-            Way::Becomes(other, why) => {
+            Delivery::Silence(_) => true,
+            Delivery::Substitute(other, why) => {
                 let text = match effect {
-                    Effect::Hide => "a hook wants the output to be hidden, and it was not",
-                    Effect::Replace => "a hook wants another output, and it stayed as it was",
+                    Effect::Hide => "a hook wanted to hide the output, but the output was shown",
+                    Effect::Replace => "a hook wanted to replace the output, but the output is unchanged",
                     _ => text,
                 };
                 let text = format!("{text} ({}: {why})", self.agent.title);
-                if other == effect { false } else { self.say(other, &text) }
+                if other == effect { false } else { self.add_effect(other, &text) }
             }
-            Way::Waits => {
+            Delivery::Deferred => {
                 self.answer.waits.push(text.to_owned());
                 true
             }
-            Way::Lost(why) => {
+            Delivery::Dropped(why) => {
                 self.note(effect, why, text);
                 false
             }
-            Way::Nowhere => {
-                self.note(effect, "the event has no such effect", text);
+            Delivery::Inapplicable => {
+                self.note(effect, "the event does not support it", text);
                 false
             }
         }
@@ -220,9 +222,9 @@ impl<'a> AnswerBuilder<'a> {
         self.answer.log.push(format!("{title}, {event}: cannot {}: {why}: {text}", effect.word()));
     }
 
-    fn put(&mut self, puts: &[AnswerPart], text: &str) {
-        for put in puts {
-            match *put {
+    fn add_parts(&mut self, parts: &[AnswerPart], text: &str) {
+        for part in parts {
+            match *part {
                 AnswerPart::Key(path, value) => {
                     if let Some(value) = self.value(value, text) {
                         self.writer.set(path, value);
@@ -257,8 +259,8 @@ impl<'a> AnswerBuilder<'a> {
     }
 
     fn end(mut self) -> Answer {
-        if let Some((puts, text)) = self.alone.take() {
-            self.put(puts, &text);
+        if let Some((parts, text)) = self.alone.take() {
+            self.add_parts(parts, &text);
         }
         self.answer.stdout = self.writer.end().unwrap_or_else(|| self.agent.nothing.to_owned());
         self.answer

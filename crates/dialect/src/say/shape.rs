@@ -21,7 +21,7 @@ pub(super) fn output(agent: &Agent, call: Option<&Call>, new: Option<&Json>, tex
             let place = places.iter().find(|(tool, _)| *tool == name).map(|(_, place)| *place);
             shaped(&old, &new, place)
         }
-        _ => Json::from(readable(&new, agent.text_at)),
+        _ => Json::from(readable(&new, agent.text_paths)),
     }
 }
 

@@ -72,7 +72,7 @@ impl Call {
         }
         let mut texts: Vec<String> = Vec::new();
         for new in outputs.iter().flatten() {
-            let text = json::readable(new, self.agent.text_at);
+            let text = json::readable(new, self.agent.text_paths);
             if !texts.contains(&text) {
                 texts.push(text);
             }

@@ -60,11 +60,16 @@ fn every_event_of_every_table_is_a_row() {
     for agent in ALL {
         for entry in agent.events {
             assert!(catalog.find(entry.event).is_some(), "{}: {}", agent.name, entry.event);
-            assert!(!entry.own.is_empty());
+            assert!(!entry.agent_names.is_empty());
         }
         let mut names = BTreeSet::new();
         for entry in agent.events.iter().filter(|entry| entry.when.is_none()) {
-            assert!(entry.own.iter().all(|own| names.insert(*own)), "{}: {:?} twice", agent.name, entry.own);
+            assert!(
+                entry.agent_names.iter().all(|name| names.insert(*name)),
+                "{}: {:?} twice",
+                agent.name,
+                entry.agent_names
+            );
         }
     }
 }

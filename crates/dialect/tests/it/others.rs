@@ -41,7 +41,7 @@ fn droid_is_never_asked_and_its_fields_come_back() {
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], json!("deny"));
     let post = call("droid", "PostToolUse.Execute");
     let hidden = object(&says(&post, hide()));
-    assert!(hidden["systemMessage"].as_str().unwrap().contains("was not"), "{hidden}");
+    assert!(hidden["systemMessage"].as_str().unwrap().contains("but the output was shown"), "{hidden}");
 }
 
 #[test]

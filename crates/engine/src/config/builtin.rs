@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 use crosier_protocol::nearest::nearest;
 
 use super::hook::Keys;
@@ -81,14 +81,14 @@ impl Builtins {
         &self,
         reader: &mut Reader<'_>,
         keys: &Keys<'_>,
-        kind: &Kind,
+        kind: &EventKind,
         mode: Mode,
         folder: &Path,
     ) -> Option<Handler> {
         let Some(node) = keys.get("handler") else {
             reader.error_with_help(
                 keys.start(),
-                "this hook of type builtin names none",
+                "a hook of type builtin needs a handler",
                 "add `handler: NAME`",
             );
             return None;

@@ -124,7 +124,7 @@ fn types<'a>(context: &LoadContext<'a>) -> Vec<(&'static str, Type<'a>)> {
     CORE_TYPES.into_iter().chain(registered).collect()
 }
 
-/// What a hook inherits from its place in the file.
+/// What a hook inherits from where it stands in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Inherited<'a> {
     pub(super) event: &'a EventKey,
@@ -243,7 +243,7 @@ pub(super) fn compiled_matcher(
         }
     };
     if event.kind.matcher.is_none() && !matcher.is_all() {
-        let message = format!("{} has no field that a matcher runs on", event.kind.name);
+        let message = format!("{} has no field for a matcher", event.kind.name);
         reader.error_with_help(span, message, "leave the matcher out, or write \"*\"");
         return None;
     }

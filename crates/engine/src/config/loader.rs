@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crosier_protocol::Catalog;
 
+use super::behind;
 use super::builtin::{Builtin, Builtins};
 use super::file::file;
 use super::hook_type::{HookType, HookTypes};
@@ -42,6 +43,9 @@ pub struct Config {
     /// The permissions of this layer and of the earlier ones, for [`Loader::permissions_in_force`] of a later
     /// layer.
     pub permissions: LayeredPermissions,
+    /// The files that were read besides the sources, if this is the managed or the user's layer: packs, scripts, and
+    /// rules of built-in hooks.
+    pub files: Vec<PathBuf>,
     /// Warnings about what is allowed but probably not intended.
     pub warnings: Problems,
     /// Every hook with its position, including disabled ones.
@@ -51,7 +55,7 @@ pub struct Config {
 impl Config {
     /// Disables the hook of this name in this scope, unless it is a system hook. Returns whether a hook was
     /// disabled.
-    pub fn switch_off(&mut self, agent: Option<&str>, name: &str) -> bool {
+    pub fn disable_hook(&mut self, agent: Option<&str>, name: &str) -> bool {
         let hooks: Vec<&mut Hook> = match agent {
             None => self.hooks.iter_mut().collect(),
             Some(id) => {
@@ -77,7 +81,7 @@ pub struct AgentConfig {
     /// Its hooks.
     pub hooks: Vec<Hook>,
     /// The events whose base hooks it leaves out, and where that is configured.
-    pub overrides: Vec<(crosier_protocol::Kind, Span, Arc<Source>)>,
+    pub overrides: Vec<(crosier_protocol::EventKind, Span, Arc<Source>)>,
 }
 
 impl AgentConfig {
@@ -320,6 +324,10 @@ impl Loader {
                 layer: self.layer,
             };
             file(&mut reader, &mut context, node, &mut config);
+        }
+        if matches!(self.layer, Layer::Managed | Layer::User) {
+            let inputs = self.sources.iter().flatten().map(|input| input.source.name.as_str());
+            config.files = behind::files(&documents, inputs);
         }
         config.packs = packs.read.into_iter().map(|(name, _)| name).collect();
         let limit = config.max_hooks_per_point.unwrap_or(DEFAULT_MAX_HOOKS);

@@ -7,6 +7,7 @@
 //! commands stay data.
 
 mod agents;
+mod behind;
 mod builtin;
 mod command;
 mod file;

@@ -118,7 +118,7 @@ fn settings_for_the_host_are_read_and_checked() {
     let config = load("trust: ['lib/*.py']\nlog: off\ndaemon: auto\n").unwrap();
     assert_eq!(config.settings.trust, ["lib/*.py"]);
     assert_eq!((config.settings.log, config.settings.daemon), (Some(false), Some(true)));
-    assert!(load("log: sometimes").unwrap_err().to_string().contains("it is one of on, off"));
+    assert!(load("log: sometimes").unwrap_err().to_string().contains("use one of on, off"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::registry::{Handler, PythonSpec};
 pub(super) fn python(reader: &mut Reader<'_>, context: &LoadContext<'_>, keys: &Keys<'_>) -> Option<Handler> {
     let Some(node) = keys.get("handler") else {
         let help = "add `handler: \"module.function\"`";
-        reader.error_with_help(keys.start(), "this hook of type python calls nothing", help);
+        reader.error_with_help(keys.start(), "a hook of type python needs a handler", help);
         return None;
     };
     let handler = reader.filled_text("handler", node)?;

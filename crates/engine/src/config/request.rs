@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 
 use super::hook::Keys;
 use super::tree::{Node, Problems, Source, Span};
@@ -14,7 +14,7 @@ use crate::registry::Mode;
 /// The configuration of one hook to make. Keys are those of `options:` for a built-in hook, and those of the
 /// hook itself for a hook type of the host.
 pub struct HookRequest<'a> {
-    pub(super) kind: &'a Kind,
+    pub(super) kind: &'a EventKind,
     pub(super) mode: Mode,
     pub(super) folder: &'a Path,
     pub(super) values: Values<'a>,
@@ -50,7 +50,7 @@ impl std::fmt::Debug for HookRequest<'_> {
 impl HookRequest<'_> {
     /// The event of the hook.
     #[must_use]
-    pub fn event(&self) -> &Kind {
+    pub fn event(&self) -> &EventKind {
         self.kind
     }
 
@@ -111,13 +111,13 @@ impl HookRequest<'_> {
     }
 
     /// Reports what is wrong with the value of a key, or with the whole hook if it has no such key.
-    pub fn complain(&mut self, key: &str, message: impl Into<String>, help: impl Into<String>) {
+    pub fn error(&mut self, key: &str, message: impl Into<String>, help: impl Into<String>) {
         let span = self.span_of(key);
         self.reader().error_with_help(span, message, help);
     }
 
     /// Reports what is wrong with a value inside the value of a key.
-    pub fn complain_at(&mut self, node: &Node, message: impl Into<String>, help: impl Into<String>) {
+    pub fn error_at(&mut self, node: &Node, message: impl Into<String>, help: impl Into<String>) {
         self.reader().error_with_help(node.span, message, help);
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 
 use super::hook::{Group, Inherited, hook};
 use super::keys::{self, canonical, is_free};
@@ -32,7 +32,7 @@ pub(super) struct Settings {
 #[derive(Debug, Default)]
 pub(super) struct SectionHooks {
     pub(super) hooks: Vec<Hook>,
-    pub(super) overrides: Vec<(Kind, Span)>,
+    pub(super) overrides: Vec<(EventKind, Span)>,
 }
 
 pub(super) const ENFORCEMENT: [(&str, Enforcement); 3] =
@@ -116,7 +116,7 @@ fn setting(reader: &mut Reader<'_>, entry: &MapEntry, settings: &mut Settings) {
 }
 
 fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry) {
-    let rows: Vec<Kind> = context.catalog.rows().collect();
+    let rows: Vec<EventKind> = context.catalog.rows().collect();
     let names = rows.iter().flat_map(|row| std::iter::once(row.name).chain(row.alias));
     let known = names.chain(keys::SECTION);
     let help = match crosier_protocol::nearest::nearest(&entry.key, known) {
@@ -129,7 +129,7 @@ fn unknown(reader: &mut Reader<'_>, context: &LoadContext<'_>, entry: &MapEntry)
 
 /// The event of a list of hooks, and the matcher in its point alias.
 pub(super) struct EventKey {
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     pub(super) matcher: Option<(String, Span)>,
 }
 

@@ -167,7 +167,7 @@ impl Reader<'_> {
         let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         let help = match crosier_protocol::nearest::nearest(&text, all.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("it is one of {}", all.join(", ")),
+            None => format!("use one of {}", all.join(", ")),
         };
         let message = format!("`{key}` has no value `{}`", super::tree::shorten(&text));
         self.error_with_help(node.span, message, help);

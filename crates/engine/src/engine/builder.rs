@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{Catalog, EventRow, Failure, Kind};
+use crosier_protocol::{Catalog, EventKind, EventRow, Failure};
 
 use super::fire::{Engine, Shared};
 use super::scope::Scope;
@@ -91,8 +91,8 @@ impl Builder {
     ///
     /// # Errors
     /// When its name or alias is taken, or one of its fields is invalid.
-    pub fn event(&mut self, row: EventRow) -> Result<Kind, RegisterError> {
-        self.catalog.add(row).map_err(|detail| RegisterError::Row { detail })
+    pub fn event(&mut self, row: EventRow) -> Result<EventKind, RegisterError> {
+        self.catalog.add(row).map_err(|detail| RegisterError::InvalidRow { detail })
     }
 
     /// Uses the events of this catalog instead of the built-in ones.

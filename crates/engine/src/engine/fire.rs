@@ -10,14 +10,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use crosier_protocol::{Capability, Catalog, Defaults, Event, EventError, Kind, Notice, NoticeKind, Outcome};
+use crosier_protocol::{
+    Capability, Catalog, Defaults, Event, EventError, EventKind, Notice, NoticeKind, Outcome,
+};
 
 use super::builder::Builder;
 use super::scope::{Scope, ScopeHandle};
 use super::walk::Walk;
 use crate::ingest::ingest;
 use crate::message::{Bus, Listener};
-use crate::plan::{Explained, Plan, Planner};
+use crate::plan::{Explanation, Plan, Planner};
 use crate::registry::{
     Changed, Entry, Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry, SwitchError,
 };
@@ -374,7 +376,7 @@ impl Engine {
 
     /// Whether a hook on this event was ever registered. If not, firing it runs nothing.
     #[must_use]
-    pub fn may_have_hooks(&self, kind: &Kind) -> bool {
+    pub fn may_have_hooks(&self, kind: &EventKind) -> bool {
         let Limits { catalog, hooked, .. } = &self.0.limits;
         match catalog.contains(kind) {
             true => hooked.may_have_hooks(kind.index()),
@@ -399,11 +401,11 @@ impl Engine {
 
     /// The plan for this event, and why each other hook is not in it.
     #[must_use]
-    pub fn explain(&self, event: &Event) -> Explained {
+    pub fn explain(&self, event: &Event) -> Explanation {
         event.complete(&self.0.defaults);
         let event = event.clone().bound(self.catalog());
         if !self.catalog().contains(event.kind()) {
-            return Explained { plan: Arc::default(), out: Vec::new() };
+            return Explanation { plan: Arc::default(), excluded: Vec::new() };
         }
         self.0.planner.load().explain(&event)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 
 use super::fire::Shared;
 use crate::registry::{Hook, HookSet, Layer, Limits, RegisterError, Registration, Registry};
@@ -13,7 +13,7 @@ use crate::registry::{Hook, HookSet, Layer, Limits, RegisterError, Registration,
 pub struct Scope {
     id: Arc<str>,
     hooks: Vec<Hook>,
-    overrides: Vec<(Layer, Kind)>,
+    overrides: Vec<(Layer, EventKind)>,
 }
 
 impl Scope {
@@ -36,13 +36,13 @@ impl Scope {
 
     /// Leaves out the base hooks of this event for this agent, except system hooks and hooks of the managed
     /// layer.
-    pub fn overriding(self, event: Kind) -> Self {
+    pub fn overriding(self, event: EventKind) -> Self {
         self.overriding_in(Layer::Host, event)
     }
 
     /// Leaves out the base hooks of this event for this agent, except system hooks and hooks of layers before
     /// this one.
-    pub fn overriding_in(mut self, layer: Layer, event: Kind) -> Self {
+    pub fn overriding_in(mut self, layer: Layer, event: EventKind) -> Self {
         self.overrides.push((layer, event));
         self
     }

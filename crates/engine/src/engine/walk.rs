@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
     pub(super) fn new(shared: &'a Shared, plan: &'a Plan, event: Event, wait: WaitMode) -> Self {
         let Shared { bus, timing, resources, .. } = shared;
         let mut run = RunContext::new(wait, bus, *timing, resources);
-        run.only = plan.hooks().len() == 1 && plan.observers().is_empty();
+        run.is_only_hook = plan.hooks().len() == 1 && plan.observers().is_empty();
         let needs_runtime = plan.needs_runtime(wait == WaitMode::Async);
         let deferred = shared.waiting_context(&event);
         let fold = Fold::new(event, deferred, plan.hooks(), plan.observers());
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
         over: &mut Option<Pin<Box<tokio::time::Sleep>>>,
         context: &mut Context<'_>,
     ) -> Poll<()> {
-        let Some(waiting) = self.waiting.as_mut().filter(|_| !signal.is_quiet()) else {
+        let Some(waiting) = self.waiting.as_mut().filter(|_| !signal.is_finished()) else {
             return Poll::Ready(());
         };
         let entered = self.run.enter_runtime();
@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
             *waiting = Waiting::Stopped(results);
             return Poll::Ready(());
         }
-        if signal.is_quiet() {
+        if signal.is_finished() {
             return Poll::Ready(());
         }
         let over = over.get_or_insert_with(|| Box::pin(tokio::time::sleep(STOPPED_WITHIN)));

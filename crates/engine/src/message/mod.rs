@@ -26,12 +26,12 @@ pub struct Message {
     /// The session.
     pub session_id: Arc<str>,
     /// What happened.
-    pub moment: Moment,
+    pub kind: MessageKind,
 }
 
 /// What happened in a hook's run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Moment {
+pub enum MessageKind {
     /// It is about to run.
     Started,
     /// It wrote output; whole lines where possible.
@@ -44,7 +44,7 @@ pub enum Moment {
     /// It ended.
     Response {
         /// How it ended.
-        outcome: Ended,
+        outcome: HookEnd,
         /// Its exit code, if it is a process that has one.
         exit_code: Option<i32>,
         /// What it wrote to stdout; empty for callbacks.
@@ -57,7 +57,7 @@ pub enum Moment {
 /// How a hook's run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum HookEnd {
     /// It answered.
     Success,
     /// It failed.
@@ -80,23 +80,23 @@ impl Serialize for Message {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("type", "system")?;
-        let subtype = match self.moment {
-            Moment::Started => "hook_started",
-            Moment::Progress { .. } => "hook_progress",
-            Moment::Response { .. } => "hook_response",
+        let subtype = match self.kind {
+            MessageKind::Started => "hook_started",
+            MessageKind::Progress { .. } => "hook_progress",
+            MessageKind::Response { .. } => "hook_response",
         };
         map.serialize_entry("subtype", subtype)?;
         map.serialize_entry("hook_id", &self.hook_id)?;
         map.serialize_entry("hook_name", &self.hook_name)?;
         map.serialize_entry("hook_event", self.hook_event)?;
-        match &self.moment {
-            Moment::Started => {}
-            Moment::Progress { stdout, stderr } => {
+        match &self.kind {
+            MessageKind::Started => {}
+            MessageKind::Progress { stdout, stderr } => {
                 map.serialize_entry("stdout", stdout)?;
                 map.serialize_entry("stderr", stderr)?;
                 map.serialize_entry("output", &format!("{stdout}{stderr}"))?;
             }
-            Moment::Response { outcome, exit_code, stdout, stderr } => {
+            MessageKind::Response { outcome, exit_code, stdout, stderr } => {
                 map.serialize_entry("outcome", outcome)?;
                 if let Some(code) = exit_code {
                     map.serialize_entry("exit_code", code)?;

@@ -54,21 +54,21 @@ impl fmt::Display for Inclusion {
 /// The plan of an event, and the hooks that are not in it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Explained {
+pub struct Explanation {
     /// What will run.
     pub plan: Arc<Plan>,
     /// What will not run, and why.
-    pub out: Vec<(Arc<Entry>, Inclusion)>,
+    pub excluded: Vec<(Arc<Entry>, Inclusion)>,
 }
 
-pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Explained {
+pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Explanation {
     let index = event.kind().index();
     let view = View::of(registry, event.agent_id(), index);
     let planned = |entry: &Arc<Entry>| {
         plan.hooks().iter().chain(plan.observers()).any(|other| Arc::ptr_eq(entry, other))
     };
     let own = view.sets().flat_map(EventHooks::entries);
-    let mut out: Vec<(Arc<Entry>, Inclusion)> = own
+    let mut excluded: Vec<(Arc<Entry>, Inclusion)> = own
         .filter(|entry| !planned(entry))
         .map(|entry| {
             let inclusion = if !entry.enabled {
@@ -84,7 +84,7 @@ pub(super) fn explain(registry: &Registry, event: &Event, plan: Arc<Plan>) -> Ex
     if let Some(agent) = event.agent_id() {
         let others = registry.scopes().into_iter().filter(|(id, _)| ***id != *agent);
         let hooks = others.filter_map(|(_, scope)| scope.hooks.event(index)).flat_map(EventHooks::entries);
-        out.extend(hooks.map(|entry| (Arc::clone(entry), Inclusion::OtherAgent)));
+        excluded.extend(hooks.map(|entry| (Arc::clone(entry), Inclusion::OtherAgent)));
     }
-    Explained { plan, out }
+    Explanation { plan, excluded }
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use crate::registry::{Callback, Entry, Handler, Mode};
 
-pub use explain::{Explained, Inclusion};
+pub use explain::{Explanation, Inclusion};
 pub(crate) use planner::Planner;
 
 /// The hooks of one event, in order.

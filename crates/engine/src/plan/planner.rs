@@ -6,7 +6,7 @@ use crosier_protocol::Event;
 
 use super::Plan;
 use super::cache::{PlanCache, ScopeCaches};
-use super::explain::{Explained, explain};
+use super::explain::{Explanation, explain};
 use super::select::View;
 use crate::registry::{Changed, Registry};
 
@@ -77,7 +77,7 @@ impl Planner {
     }
 
     /// The plan for this event, and why the other hooks are not in it.
-    pub(crate) fn explain(&self, event: &Event) -> Explained {
+    pub(crate) fn explain(&self, event: &Event) -> Explanation {
         explain(&self.registry, event, self.plan(event).unwrap_or_default())
     }
 }

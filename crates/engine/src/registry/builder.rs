@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crosier_protocol::{Answer, Event, EventOf, Failure, Kind, Payload};
+use crosier_protocol::{Answer, Event, EventKind, EventOf, Failure, Payload};
 use futures_util::FutureExt;
 
 use super::handler::{Call, Callback, CommandSpec, Handler, PythonSpec};
@@ -19,7 +19,7 @@ use super::sources::Sources;
 #[derive(Debug, Clone)]
 #[must_use = "a hook has an effect only when it gets its code and is registered"]
 pub struct HookBuilder<E> {
-    kind: Kind,
+    kind: EventKind,
     name: Option<Arc<str>>,
     matcher: Option<String>,
     priority: i32,
@@ -41,7 +41,7 @@ impl Hook {
     }
 
     /// Begins a hook on any event, built-in or defined by the host; its callbacks get an [`Event`].
-    pub fn on_event(kind: Kind) -> HookBuilder<Untyped> {
+    pub fn on_event(kind: EventKind) -> HookBuilder<Untyped> {
         HookBuilder::new(kind)
     }
 
@@ -77,7 +77,7 @@ impl Hook {
 }
 
 impl<E> HookBuilder<E> {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: EventKind) -> Self {
         Self {
             kind,
             name: None,

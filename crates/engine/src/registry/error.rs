@@ -11,7 +11,7 @@ pub enum RegisterError {
         detail: String,
     },
     /// The event has no field that a matcher could run on.
-    #[error("{event} has no field that a matcher runs on; leave the matcher `{matcher}` out, or write `*`")]
+    #[error("{event} has no field for a matcher; leave the matcher `{matcher}` out, or write `*`")]
     NoMatcherField {
         /// The event.
         event: &'static str,
@@ -28,7 +28,7 @@ pub enum RegisterError {
     #[error(
         "{event} has {limit} hooks already, which is the limit; raise max_hooks_per_point, or merge some"
     )]
-    TooMany {
+    TooManyHooks {
         /// The event.
         event: &'static str,
         /// The limit.
@@ -50,7 +50,7 @@ pub enum RegisterError {
     },
     /// A background hook or an observer cannot be a guard.
     #[error("the hook `{name}` is a guard and cannot decide with `{mode}`; leave one of the two out")]
-    GuardCannotJudge {
+    ModeCannotGuard {
         /// The hook.
         name: String,
         /// The key of its mode.
@@ -73,13 +73,13 @@ pub enum RegisterError {
     },
     /// The timeout is zero.
     #[error("the timeout of `{name}` is 0; every hook needs some time")]
-    NoTime {
+    ZeroTimeout {
         /// The hook.
         name: String,
     },
     /// The host's own event row is wrong.
     #[error("{detail}")]
-    Row {
+    InvalidRow {
         /// What is wrong with it.
         detail: String,
     },

@@ -65,7 +65,7 @@ pub struct Call<'a> {
     pub pass: Pass,
     /// Whether no other hook gets this event. A host then need not protect the value that it passes from
     /// being modified.
-    pub only: bool,
+    pub is_only_hook: bool,
 }
 
 /// The passes over the hooks of an event.
@@ -94,7 +94,7 @@ impl<'a> Call<'a> {
     /// The first call of the hook of this name for this event.
     #[must_use]
     pub const fn new(event: &'a Event, hook: &'a Arc<str>) -> Self {
-        Self { event, hook, second: false, pass: Pass::First, only: false }
+        Self { event, hook, second: false, pass: Pass::First, is_only_hook: false }
     }
 }
 

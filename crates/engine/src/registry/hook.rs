@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 
 use super::handler::Handler;
 use super::layer::Layer;
@@ -118,7 +118,7 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Made with [`Hook::on`](crate::Hook::on) or by the configuration.
 #[derive(Debug, Clone)]
 pub struct Hook {
-    pub(crate) kind: Kind,
+    pub(crate) kind: EventKind,
     pub(crate) name: Option<Arc<str>>,
     /// An invalid matcher is reported when the hook is registered.
     pub(crate) matcher: Result<Matcher, String>,
@@ -148,7 +148,7 @@ pub struct Entry {
     /// The name as shown: `agent/name` in a scope.
     pub name: Arc<str>,
     /// The event.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The layer whose configuration it comes from.
     pub layer: Layer,
     /// The scope; `None` for base hooks.

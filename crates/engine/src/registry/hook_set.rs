@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crosier_protocol::Kind;
+use crosier_protocol::EventKind;
 use rpds::HashTrieMapSync;
 
 use super::error::RegisterError;
@@ -77,7 +77,7 @@ impl HookSet {
     pub(crate) fn add_override(
         &mut self,
         layer: Layer,
-        kind: &Kind,
+        kind: &EventKind,
         limits: &Limits,
     ) -> Result<Registration, RegisterError> {
         let (event, number) = (bind(kind, limits)?.index(), next_number());
@@ -100,7 +100,7 @@ impl HookSet {
         self.disambiguate(&mut entry)?;
         let limit = limits.max_hooks(entry.layer);
         if count >= limit {
-            return Err(RegisterError::TooMany { event: entry.kind.name, limit });
+            return Err(RegisterError::TooManyHooks { event: entry.kind.name, limit });
         }
         let position = SortKey::of(&entry);
         let entry = Arc::new(entry);
@@ -206,6 +206,6 @@ impl Registration {
 }
 
 /// The same event in this engine's catalog.
-fn bind(kind: &Kind, limits: &Limits) -> Result<Kind, RegisterError> {
+fn bind(kind: &EventKind, limits: &Limits) -> Result<EventKind, RegisterError> {
     limits.catalog.bind(kind).ok_or_else(|| RegisterError::ForeignEvent { event: kind.name.to_owned() })
 }

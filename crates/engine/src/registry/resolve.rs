@@ -37,7 +37,7 @@ pub(super) fn resolve(
     }
     let timeout = hook.timeout.unwrap_or(limits.timeout);
     if timeout.is_zero() {
-        return Err(RegisterError::NoTime { name: name.to_string() });
+        return Err(RegisterError::ZeroTimeout { name: name.to_string() });
     }
     let can_judge = matches!(hook.mode, Mode::Sequential | Mode::Parallel);
     let is_managed = hook.layer == Layer::Managed;
@@ -45,7 +45,7 @@ pub(super) fn resolve(
         return Err(RegisterError::ManagedNotGuard { name: name.to_string() });
     }
     if let (Some(true), false, Some(mode)) = (hook.guard, can_judge, hook.mode.word()) {
-        return Err(RegisterError::GuardCannotJudge { name: name.to_string(), mode });
+        return Err(RegisterError::ModeCannotGuard { name: name.to_string(), mode });
     }
     // A file's timeout is a default for all its hooks, including built-ins, which are inline callbacks.
     let is_inline = matches!(hook.handler, Handler::Callback(Callback::Inline(_)));

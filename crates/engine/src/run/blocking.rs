@@ -30,7 +30,13 @@ pub(super) struct BlockingRun {
 
 impl BlockingRun {
     pub(super) fn call(&self) -> Call<'_> {
-        Call { event: &self.event, hook: &self.hook.name, second: self.second, pass: self.pass, only: false }
+        Call {
+            event: &self.event,
+            hook: &self.hook.name,
+            second: self.second,
+            pass: self.pass,
+            is_only_hook: false,
+        }
     }
 
     pub(super) fn cancel_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -104,22 +110,22 @@ pub(super) async fn run(
         return Failure::error("the fire was stopped before it began").into();
     }
     let threads = &context.resources.processes.threads;
-    let CancelPipe { held, watched } = match threads.cancel_pipe() {
+    let CancelPipe { fire_end, run_end } = match threads.cancel_pipe() {
         Ok(pipe) => pipe,
         Err(error) => return cannot("no file descriptors are left to watch it", error),
     };
-    let mut held = CancelOnDrop::new(held, context.stop);
-    run.cancel = Some(watched);
+    let mut fire_end = CancelOnDrop::new(fire_end, context.stop);
+    run.cancel = Some(run_end);
     let work = move || {
         let answer = work(&mut run);
         (answer, run.notifier, run.cancel)
     };
     match threads.run(work) {
         Ok(pending) => {
-            let (answer, returned, watched) = pending.await;
+            let (answer, returned, run_end) = pending.await;
             // If both ends are here, the pipe was never closed and can be reused.
-            if let (Some(held), Some(watched)) = (held.take(), watched) {
-                threads.recycle(CancelPipe { held, watched });
+            if let (Some(fire_end), Some(run_end)) = (fire_end.take(), run_end) {
+                threads.recycle(CancelPipe { fire_end, run_end });
             }
             *notifier = returned;
             answer

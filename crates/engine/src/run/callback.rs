@@ -81,9 +81,9 @@ pub(super) async fn run_on_thread(
 ) -> Answer {
     let deadline = deadline_in(timeout);
     let (code, event, hook) = (Arc::clone(code), call.event.clone(), Arc::clone(call.hook));
-    let Call { second, pass, only, .. } = call;
+    let Call { second, pass, is_only_hook, .. } = call;
     let pending = match spawn("crosier-hook", move || {
-        inline(&code, Call { event: &event, hook: &hook, second, pass, only })
+        inline(&code, Call { event: &event, hook: &hook, second, pass, is_only_hook })
     }) {
         Ok(pending) => pending,
         Err(error) => {

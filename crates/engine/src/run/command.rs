@@ -3,12 +3,12 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crosier_protocol::reply::{Ending, Output, answer_of};
+use crosier_protocol::reply::{CommandExit, Output, answer_of};
 use crosier_protocol::{Answer, Event, Failure, FailureKind, Reply};
 
 use super::blocking::{BlockingRun, check_sources};
 use super::notifier::ProcessOutput;
-use super::process::{self, Ended, Exit, ProcessRun, Start, Stop};
+use super::process::{self, Exit, ProcessEnd, ProcessRun, Start, Stop};
 use super::shell_error::shell_error;
 use crate::registry::{CommandSpec, Cwd, Program};
 
@@ -21,13 +21,13 @@ pub(super) fn run(spec: &CommandSpec, run: &mut BlockingRun) -> Answer {
     let answer = answer(spec, run, &exit);
     if let Some(notifier) = &mut run.notifier {
         let exit_code = match exit.ended {
-            Ended::Done { code, .. } => code,
-            Ended::Late | Ended::Cancelled => None,
+            ProcessEnd::Exited { code, .. } => code,
+            ProcessEnd::TimedOut | ProcessEnd::Cancelled => None,
         };
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&exit.stdout), text(&exit.stderr));
         notifier.set_output(ProcessOutput { exit_code, stdout, stderr });
-        if exit.ended == Ended::Cancelled {
+        if exit.ended == ProcessEnd::Cancelled {
             notifier.set_cancelled();
         }
     }
@@ -73,21 +73,21 @@ fn run_process(spec: &CommandSpec, run: &BlockingRun) -> Result<Exit, Failure> {
 fn answer(spec: &CommandSpec, run: &BlockingRun, exit: &Exit) -> Answer {
     let row = run.event.kind();
     let failure = match exit.ended {
-        Ended::Done { code, signal } => {
+        ProcessEnd::Exited { code, signal } => {
             let (stdout, stderr) = (&exit.stdout[..], &exit.stderr[..]);
             if code == Some(2)
                 && let Some(failure) = shell_error(spec, stderr)
             {
                 return failure.into();
             }
-            let ending = Ending { code, signal, stdout, oversize: exit.oversize, stderr };
-            return answer_of(&ending, spec.output, row);
+            let command_exit = CommandExit { code, signal, stdout, oversize: exit.oversize, stderr };
+            return answer_of(&command_exit, spec.output, row);
         }
-        Ended::Late => {
+        ProcessEnd::TimedOut => {
             let detail = format!("it did not finish within {:?} and was killed", run.timeout);
             Failure::new(FailureKind::Timeout, detail)
         }
-        Ended::Cancelled => Failure::error("the fire was cancelled, and it was killed"),
+        ProcessEnd::Cancelled => Failure::error("the fire was cancelled, and it was killed"),
     };
     // A denial that was complete before the kill counts; nothing else in the reply does.
     let complete = exit.oversize.is_none() && spec.output == Output::Reply;

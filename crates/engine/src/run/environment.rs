@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use crosier_protocol::{Failure, FailureKind};
 
+use super::inherited::is_secret_or_loader;
 #[cfg(feature = "python")]
 use crate::registry::PythonSpec;
 use crate::registry::{Call, CommandSpec, Pass};
@@ -200,138 +201,9 @@ fn is_valid_variable(name: &OsStr, value: &OsStr) -> bool {
     !name.is_empty() && !name.contains(&b'=') && !name.contains(&0) && !value.as_encoded_bytes().contains(&0)
 }
 
-/// Whether a variable looks like a credential, or changes what programs load. Hooks inherit such a variable
-/// only if their configuration names it. Hosts can use this for processes that they start themselves.
-#[must_use]
-pub fn is_secret_or_loader(name: &OsStr, value: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    // Most names are in capital letters already.
-    let name = match name.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        true => Cow::Owned(name.to_ascii_uppercase()),
-        false => name,
-    };
-    is_secret(&name, value) || is_loader(&name)
-}
-
-fn is_secret(name: &str, value: &OsStr) -> bool {
-    const ENDS: [&str; 7] = ["_KEY", "_TOKEN", "_SECRET", "_PWD", "_PASS", "_PAT", "_DSN"];
-    const PARTS: [&str; 4] = ["PASSWORD", "PASSPHRASE", "CREDENTIAL", "JWT"];
-    ENDS.iter().any(|end| name.ends_with(end))
-        || PARTS.iter().any(|part| name.contains(part))
-        || name == "SSH_AUTH_SOCK"
-        || ((name.ends_with("_URL") || name.ends_with("_URI")) && has_password(&value.to_string_lossy()))
-}
-
-fn is_loader(name: &str) -> bool {
-    const STARTS: [&str; 4] = ["LD_", "DYLD_", "GIT_", "LUA_INIT"];
-    const NAMES: [&str; 17] = [
-        "BASH_ENV",
-        "ENV",
-        "SHELLOPTS",
-        "BASHOPTS",
-        "PYTHONPATH",
-        "PYTHONSTARTUP",
-        "PYTHONHOME",
-        "PERL5OPT",
-        "PERL5LIB",
-        "RUBYOPT",
-        "RUBYLIB",
-        "NODE_OPTIONS",
-        "NODE_PATH",
-        "JAVA_TOOL_OPTIONS",
-        "JDK_JAVA_OPTIONS",
-        "_JAVA_OPTIONS",
-        "GCONV_PATH",
-    ];
-    STARTS.iter().any(|start| name.starts_with(start)) || NAMES.contains(&name)
-}
-
-/// Whether a URL contains a password: `scheme://user:password@host`, or as a parameter.
-fn has_password(url: &str) -> bool {
-    let Some((_, rest)) = url.split_once("://") else { return false };
-    let userinfo = rest.rsplit_once('@').map_or("", |(userinfo, _)| userinfo);
-    let in_userinfo = userinfo.split_once(':').is_some_and(|(_, password)| !password.is_empty());
-    in_userinfo || rest.to_ascii_lowercase().contains("password=")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn credentials_and_loaders_are_held_back() {
-        for name in [
-            "ANTHROPIC_API_KEY",
-            "GH_TOKEN",
-            "AWS_SECRET",
-            "db_password",
-            "PGPASSWORDFILE",
-            "MY_CREDENTIALS",
-            "LD_PRELOAD",
-            "DYLD_X",
-            "BASH_ENV",
-            "PYTHONPATH",
-            "NODE_OPTIONS",
-            "GIT_DIR",
-            "MYSQL_PWD",
-            "DB_PASS",
-            "GITHUB_PAT",
-            "SENTRY_DSN",
-            "SUPABASE_JWT_X",
-            "SSH_AUTH_SOCK",
-            "ENV",
-            "SHELLOPTS",
-            "BASHOPTS",
-            "JAVA_TOOL_OPTIONS",
-            "JDK_JAVA_OPTIONS",
-            "_JAVA_OPTIONS",
-            "GPG_PASSPHRASE",
-            "PERL5LIB",
-            "RUBYLIB",
-            "NODE_PATH",
-            "GCONV_PATH",
-            "LUA_INIT",
-            "LUA_INIT_5_4",
-            "PYTHONHOME",
-        ] {
-            assert!(is_secret_or_loader(OsStr::new(name), OsStr::new("x")), "{name}");
-        }
-        for name in [
-            "PATH",
-            "HOME",
-            "PWD",
-            "OLDPWD",
-            "KEYBOARD",
-            "TOKENIZER",
-            "LDAP",
-            "GITHUB_REF",
-            "PYTHONUNBUFFERED",
-            "ENVIRONMENT",
-            "COMPASS",
-            "BASE_URL",
-        ] {
-            assert!(!is_secret_or_loader(OsStr::new(name), OsStr::new("x")), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_url_is_held_back_when_it_has_a_password() {
-        for (url, held) in [
-            ("postgres://user:secret@db:5432/app", true),
-            ("postgres://user:se/cr@et@db", true),
-            ("redis://:secret@cache", true),
-            ("https://db/app?user=a&Password=b", true),
-            ("https://example.org:8080/a", false),
-            ("postgres://user@db/app", false),
-            ("postgres://user:@db/app", false),
-            ("nothing", false),
-        ] {
-            for name in ["DATABASE_URL", "database_url", "MONGO_URI"] {
-                assert_eq!(is_secret_or_loader(OsStr::new(name), OsStr::new(url)), held, "{url}");
-            }
-            assert!(!is_secret_or_loader(OsStr::new("DATABASE"), OsStr::new(url)), "{url}");
-        }
-    }
 
     #[test]
     fn a_depth_that_is_no_number_counts_as_too_deep() {

@@ -20,6 +20,9 @@ mod command;
 )]
 mod environment;
 mod executor;
+mod inherited;
+#[cfg(feature = "process")]
+mod lock;
 #[cfg(not(feature = "process"))]
 mod no_processes;
 #[cfg_attr(
@@ -59,8 +62,8 @@ use crate::registry::{BoxFuture, Call, Callback, Entry, Handler, Pass, ServiceCa
 
 pub use background::{BackgroundJob, Launcher};
 pub(crate) use background::{Deferred, start_in_background};
-pub use environment::is_secret_or_loader;
 pub(crate) use executor::block_on;
+pub use inherited::is_secret_or_loader;
 #[cfg(not(feature = "process"))]
 pub(crate) use no_processes::Processes;
 use notifier::Notifier;
@@ -76,7 +79,7 @@ pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
     BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    Warm, WorkerInfo,
+    WarmCall, WorkerInfo,
 };
 
 /// The result of running one hook.
@@ -104,7 +107,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) timing: bool,
     pub(crate) pass: Pass,
     /// Whether the plan has only one hook and no observers.
-    pub(crate) only: bool,
+    pub(crate) is_only_hook: bool,
     pub(crate) resources: &'a Arc<Resources>,
     /// Stops the fire early; only set if the host can do that.
     pub(crate) stop: Option<&'a StopSignal>,
@@ -124,7 +127,7 @@ impl<'a> RunContext<'a> {
             bus,
             timing,
             pass: Pass::First,
-            only: false,
+            is_only_hook: false,
             resources,
             stop: None,
             lacks_runtime: false,
@@ -226,7 +229,7 @@ impl Attempt {
     }
 
     fn call<'a>(self, hook: &'a Entry, event: &'a Event, run: RunContext<'_>) -> Call<'a> {
-        Call { event, hook: &hook.name, second: self.second, pass: run.pass, only: run.only }
+        Call { event, hook: &hook.name, second: self.second, pass: run.pass, is_only_hook: run.is_only_hook }
     }
 }
 
@@ -254,7 +257,8 @@ impl HookRun<'_> {
             }
             answer = self.attempt(Attempt { second: true, timeout }).await;
             if asks_again(&answer).is_some() {
-                answer = Failure::bad_output("its second run asks for a third (`async: true` twice)").into();
+                answer =
+                    Failure::bad_output("its second reply asks for another run (`async: true` again)").into();
             }
         }
         end(answer, self.started, self.notifier)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crosier_protocol::{Answer, Event, FailureKind};
 
-use crate::message::{Bus, Ended, Message, Moment};
+use crate::message::{Bus, HookEnd, Message, MessageKind};
 use crate::registry::Entry;
 
 /// Created only if there are listeners. Dropping it before [`end`](Self::end) reports the run as cancelled.
@@ -40,7 +40,7 @@ impl Notifier {
             hook_name: Arc::clone(&hook.name),
             hook_event: hook.kind.name,
             session_id: event.session_id().into(),
-            moment: Moment::Started,
+            kind: MessageKind::Started,
         };
         bus.send(&template);
         Self {
@@ -52,12 +52,12 @@ impl Notifier {
         }
     }
 
-    fn send(&self, moment: Moment) {
-        self.bus.send(&Message { moment, ..self.template.clone() });
+    fn send(&self, kind: MessageKind) {
+        self.bus.send(&Message { kind, ..self.template.clone() });
     }
 
     pub(super) fn progress(&self, stdout: String, stderr: String) {
-        self.send(Moment::Progress { stdout, stderr });
+        self.send(MessageKind::Progress { stdout, stderr });
     }
 
     /// Sets the output that the last message reports.
@@ -77,23 +77,23 @@ impl Notifier {
     pub(super) fn end(mut self, answer: &Answer) {
         self.ended = true;
         let outcome = match &answer.failure {
-            None => Ended::Success,
-            Some(failure) if self.cancelled || failure.kind == FailureKind::Timeout => Ended::Cancelled,
-            Some(_) => Ended::Error,
+            None => HookEnd::Success,
+            Some(failure) if self.cancelled || failure.kind == FailureKind::Timeout => HookEnd::Cancelled,
+            Some(_) => HookEnd::Error,
         };
         self.send_end(outcome);
     }
 
-    fn send_end(&mut self, outcome: Ended) {
+    fn send_end(&mut self, outcome: HookEnd) {
         let ProcessOutput { exit_code, stdout, stderr } = std::mem::take(&mut self.output);
-        self.send(Moment::Response { outcome, exit_code, stdout, stderr });
+        self.send(MessageKind::Response { outcome, exit_code, stdout, stderr });
     }
 }
 
 impl Drop for Notifier {
     fn drop(&mut self) {
         if !self.ended {
-            self.send_end(Ended::Cancelled);
+            self.send_end(HookEnd::Cancelled);
         }
     }
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[cfg(feature = "python")]
 use std::sync::Arc;
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use super::lock::lock;
 use super::os;
 use super::process::ProcessGuard;
 use super::thread_cache::ThreadCache;
@@ -43,10 +44,6 @@ enum Shutdown {
 /// The right to run one process; given back when dropped.
 #[derive(Debug)]
 pub(super) struct ProcessSlot<'a>(&'a Processes);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Processes {
     pub(crate) fn new(guard: Option<ProcessGuard>) -> Self {

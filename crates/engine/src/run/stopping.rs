@@ -14,7 +14,7 @@ struct State {
     is_stopped: bool,
     last: u64,
     /// The fire's ends of the cancel pipes, by number. Empty once the fire is stopped.
-    held: HashMap<u64, OwnedFd>,
+    fire_ends: HashMap<u64, OwnedFd>,
     running: usize,
 }
 
@@ -23,9 +23,9 @@ impl StopSignal {
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.is_stopped = true;
-        let held = std::mem::take(&mut state.held);
+        let fire_ends = std::mem::take(&mut state.fire_ends);
         drop(state);
-        drop(held);
+        drop(fire_ends);
     }
 
     /// Whether the fire was stopped: nothing more may be started.
@@ -34,7 +34,7 @@ impl StopSignal {
     }
 
     /// Whether no thread is running a hook for the fire.
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.lock().running == 0
     }
 
@@ -59,7 +59,7 @@ impl<'a> CancelOnDrop<'a> {
         state.running += 1;
         let number = state.last;
         if !state.is_stopped {
-            state.held.insert(number, end);
+            state.fire_ends.insert(number, end);
         }
         Self { own_end: None, signal: Some((signal, number)) }
     }
@@ -70,7 +70,7 @@ impl<'a> CancelOnDrop<'a> {
             None => return self.own_end.take(),
             Some(shared) => shared,
         };
-        signal.lock().held.remove(&number)
+        signal.lock().fire_ends.remove(&number)
     }
 }
 

@@ -8,10 +8,11 @@
 use std::io;
 use std::mem;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use super::lock::lock;
 use super::os;
 use super::thread::{Pending, promise};
 
@@ -54,13 +55,9 @@ impl std::fmt::Debug for IdleThread {
 #[derive(Debug)]
 pub(super) struct CancelPipe {
     /// The fire's end.
-    pub(super) held: OwnedFd,
+    pub(super) fire_end: OwnedFd,
     /// The run's end.
-    pub(super) watched: OwnedFd,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) run_end: OwnedFd,
 }
 
 impl Default for ThreadCache {
@@ -98,8 +95,8 @@ impl ThreadCache {
         if let Some(pipe) = lock(&self.idle).pipes.pop() {
             return Ok(pipe);
         }
-        let (watched, held) = os::pipe()?;
-        Ok(CancelPipe { held, watched })
+        let (run_end, fire_end) = os::pipe()?;
+        Ok(CancelPipe { fire_end, run_end })
     }
 
     /// Keeps a pipe for the next run.

@@ -162,12 +162,12 @@ fn a_pipe_that_was_closed_is_never_used_again() {
     use std::os::fd::AsFd;
     let cache = cache(LONG);
     for _ in 0..50 {
-        let CancelPipe { held, watched } = cache.cancel_pipe().unwrap();
-        assert!(!os::is_ready(watched.as_fd()), "it was closed before");
-        cache.recycle(CancelPipe { held, watched });
-        let CancelPipe { held, watched } = cache.cancel_pipe().unwrap();
-        drop(held);
-        assert!(os::is_ready(watched.as_fd()));
+        let CancelPipe { fire_end, run_end } = cache.cancel_pipe().unwrap();
+        assert!(!os::is_ready(run_end.as_fd()), "it was closed before");
+        cache.recycle(CancelPipe { fire_end, run_end });
+        let CancelPipe { fire_end, run_end } = cache.cancel_pipe().unwrap();
+        drop(fire_end);
+        assert!(os::is_ready(run_end.as_fd()));
     }
     let pipes: Vec<CancelPipe> = (0..3 * MAX_IDLE).map(|_| cache.cancel_pipe().unwrap()).collect();
     pipes.into_iter().for_each(|pipe| cache.recycle(pipe));

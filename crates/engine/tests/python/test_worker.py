@@ -1550,6 +1550,11 @@ class TheRecord(Case):
         self.write("project/guard/__init__.py", self.EVIL)
         self.assertFailed(self.trusted(DENY), "import", "which of them is the guard")
 
+    def test_a_package_beside_a_module_that_is_imported_late_is_an_import_failure(self):
+        self.write("project/late/__init__.py", self.EVIL)
+        answer = self.importing("import late", files={"late.py": "x = 1"})
+        self.assertFailed(answer, "import", "which of them is the guard")
+
     def test_an_unrecorded_part_of_a_package_is_refused(self):
         self.write("project/pkg/more.py", self.EVIL)
         answer = self.importing("from pkg import more", files={"pkg/__init__.py": ""})
@@ -1585,6 +1590,15 @@ class TheRecord(Case):
         self.write("project/rules.so", "")
         answer = self.importing(f"import ctypes; ctypes.CDLL({str(self.project / 'rules.so')!r})")
         self.assertRefused(answer, "rules.so is compiled code")
+
+    def test_a_package_without_init_is_loaded_when_its_sources_are_recorded(self):
+        files = {"space/rules.py": "from space.deep import words\nx = words.x", "space/deep/words.py": "x = 'deep'"}
+        answer = self.trusted(f"import space.rules\ndef check(event): return {{**{DENIED}, 'reason': space.rules.x}}",
+                              files)
+        self.assertEqual(answer["reply"], {"decision": "deny", "reason": "deep"})
+        self.write("project/space/more.py", self.EVIL)
+        self.worker = self.start()
+        self.assertRefused(self.importing("import space.more", files=files), "space/more.py is not in the record")
 
     def test_a_namespace_package_is_refused(self):
         self.write("project/space/rules.py", self.EVIL)

@@ -36,16 +36,19 @@ fn every_agent_is_installed_found_again_and_uninstalled_without_a_trace() {
             "{}: the second time nothing changes",
             row.agent
         );
-        let found = crosier_install::look::look(row, &lab.request()).unwrap();
+        let found = crosier_install::installed::find_installed(row, &lab.request()).unwrap();
         assert_eq!(found.len(), 1, "{}", row.agent);
         assert_eq!(found[0].outdated, None, "{}", row.agent);
-        assert!(found[0].lines.iter().all(|line| line.program == "/opt/my tools/crosier"), "{found:?}");
-        let what = found[0].lines.iter().map(|line| line.event.as_str()).collect::<Vec<_>>();
+        assert!(
+            found[0].commands.iter().all(|command| command.program == "/opt/my tools/crosier"),
+            "{found:?}"
+        );
+        let what = found[0].commands.iter().map(|command| command.event.as_str()).collect::<Vec<_>>();
         assert!(what.iter().all(|event| !event.contains("WorktreeCreate")), "{what:?}");
         assert_ne!(before, after);
         lab.uninstall(row.agent);
         assert_eq!(lab.tree(), before, "{}", row.agent);
-        assert!(!lab.store.knows(row.agent));
+        assert!(!lab.store.has_record_of(row.agent));
     }
 }
 
@@ -85,7 +88,7 @@ fn an_event_that_only_some_policies_need_is_installed_when_a_hook_names_it() {
     assert!(hooks["FileChanged"].is_array() && hooks["WorktreeCreate"].is_null());
     assert!(settings(&lab, ".gemini/settings.json")["hooks"]["AfterModel"].is_array());
     // Without that hook the line goes away again, and only that.
-    let found = crosier_install::look::look(row("claude"), &lab.request()).unwrap();
+    let found = crosier_install::installed::find_installed(row("claude"), &lab.request()).unwrap();
     assert!(found[0].outdated.is_some());
     lab.install("claude").unwrap();
     assert!(settings(&lab, ".claude/settings.json")["hooks"]["FileChanged"].is_null());
@@ -131,12 +134,12 @@ fn codex_is_told_only_on_request_that_its_lines_are_trusted() {
     lab.write(".codex/config.toml", config);
     lab.install("codex").unwrap();
     assert_eq!(lab.read(".codex/config.toml"), config);
-    let found = crosier_install::look::look(row("codex"), &lab.request()).unwrap();
-    assert!(found[0].obstacles[0].contains("not active until trusted"), "{found:?}");
+    let found = crosier_install::installed::find_installed(row("codex"), &lab.request()).unwrap();
+    assert!(found[0].obstacles[0].contains("which are not trusted"), "{found:?}");
     let mut request = lab.request();
     request.trust = true;
     lab.install_as("codex", &request).unwrap();
-    let found = crosier_install::look::look(row("codex"), &lab.request()).unwrap();
+    let found = crosier_install::installed::find_installed(row("codex"), &lab.request()).unwrap();
     assert_eq!(found[0].obstacles, Vec::<String>::new());
     assert!(row("codex").install(&request).unwrap().is_empty());
     // Codex writes its own settings meanwhile: they stay.

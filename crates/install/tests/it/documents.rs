@@ -1,13 +1,15 @@
 //! Laws about any document.
 
-use crosier_install::json::{self, Document, Nesting, Wanted};
+use crosier_install::json::{self, Document, Nesting, WantedEntry};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn wanted() -> Vec<Wanted> {
+fn wanted() -> Vec<WantedEntry> {
     let handler =
         vec![("type", json!("command")), ("command", json!("/bin/crosier hook claude --deadline 5"))];
-    ["PreToolUse", "Stop"].map(|event| Wanted { event: event.to_owned(), handler: handler.clone() }).to_vec()
+    ["PreToolUse", "Stop"]
+        .map(|event| WantedEntry { event: event.to_owned(), handler: handler.clone() })
+        .to_vec()
 }
 
 /// White space and comments between tokens.
@@ -116,7 +118,7 @@ proptest! {
     fn entries_are_added_to_any_document_and_taken_out_again(text in document(), flat in any::<bool>()) {
         let nesting = if flat { Nesting::Flat } else { Nesting::Groups };
         let Ok(document) = Document::parse(&text, nesting, "claude") else { return Ok(()) };
-        if document.put(&wanted(), &[]).is_err() {
+        if document.set_entries(&wanted(), &[]).is_err() {
             return Ok(());
         }
         let with = document.text();
@@ -124,10 +126,10 @@ proptest! {
         prop_assert!(is_within(&tight(&text), &tight(&with)), "{with}");
         let again = Document::parse(&with, nesting, "claude").unwrap();
         prop_assert_eq!(again.found().len(), 2);
-        again.put(&wanted(), &[]).unwrap();
+        again.set_entries(&wanted(), &[]).unwrap();
         prop_assert_eq!(again.text(), with.clone());
         let original = Document::parse(&text, nesting, "claude").unwrap();
-        again.take(Some(&original));
+        again.remove_entries(Some(&original));
         let without = again.text();
         prop_assert_eq!(json::value(&without).unwrap(), json::value(&text).unwrap());
     }
@@ -147,20 +149,20 @@ proptest! {
         }
         let text = if end { commented } else { commented.trim_end().to_owned() };
         let document = Document::parse(&text, Nesting::Groups, "claude").unwrap();
-        if document.put(&wanted(), &[]).is_err() {
+        if document.set_entries(&wanted(), &[]).is_err() {
             return Ok(());
         }
         let with = document.text();
         prop_assert!(is_within(&text, &with), "{with}");
         let again = Document::parse(&with, Nesting::Groups, "claude").unwrap();
-        again.take(Some(&Document::parse(&text, Nesting::Groups, "claude").unwrap()));
+        again.remove_entries(Some(&Document::parse(&text, Nesting::Groups, "claude").unwrap()));
         prop_assert_eq!(again.text(), text);
     }
 
     #[test]
     fn any_text_is_edited_or_refused(text in ".{0,60}") {
         if let Ok(document) = Document::parse(&text, Nesting::Groups, "claude") {
-            let _ = document.put(&wanted(), &[]);
+            let _ = document.set_entries(&wanted(), &[]);
             let _ = document.text();
         }
     }

@@ -105,14 +105,14 @@ fn a_file_that_is_read_only_is_refused_and_not_remembered() {
     let set = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
     set(0o444);
     assert!(lab.install("claude").unwrap_err().to_string().contains("read-only"));
-    assert!(lab.read(".claude/settings.json") == "{}" && !lab.store.knows("claude"));
+    assert!(lab.read(".claude/settings.json") == "{}" && !lab.store.has_record_of("claude"));
     set(0o644);
     lab.install("claude").unwrap();
     let with = lab.read(".claude/settings.json");
     set(0o444);
     let plan = lab.store.uninstall(row("claude"), &lab.places).unwrap();
     assert!(lab.store.uninstalled("claude", &plan).unwrap_err().to_string().contains("read-only"));
-    assert!(lab.read(".claude/settings.json") == with && lab.store.knows("claude"));
+    assert!(lab.read(".claude/settings.json") == with && lab.store.has_record_of("claude"));
     set(0o644);
     lab.uninstall("claude");
     assert_eq!(lab.read(".claude/settings.json"), "{}");

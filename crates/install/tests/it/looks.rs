@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crosier_install::detect::Sign;
-use crosier_install::look::look;
+use crosier_install::detect::Detection;
+use crosier_install::installed::find_installed;
 use crosier_install::{Program, Scope};
 
 use crate::lab::{Lab, row};
@@ -13,12 +13,12 @@ fn an_agent_is_there_when_its_program_or_its_folder_is() {
     let mut lab = Lab::new();
     assert_eq!(row("claude").detect(&lab.places), None);
     let folder = lab.write(".claude/x", "").parent().unwrap().to_owned();
-    assert_eq!(row("claude").detect(&lab.places), Some(Sign::Folder(folder)));
+    assert_eq!(row("claude").detect(&lab.places), Some(Detection::Folder(folder)));
     let program = lab.write("bin/claude", "");
     lab.places.search_path = vec![program.parent().unwrap().to_owned()];
-    assert!(matches!(row("claude").detect(&lab.places), Some(Sign::Folder(_))), "it cannot be run");
+    assert!(matches!(row("claude").detect(&lab.places), Some(Detection::Folder(_))), "it cannot be run");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!(row("claude").detect(&lab.places), Some(Sign::Program(program)));
+    assert_eq!(row("claude").detect(&lab.places), Some(Detection::Program(program)));
 }
 
 #[test]
@@ -28,10 +28,10 @@ fn a_line_of_another_program_is_outdated() {
     let other = Program { program: "/new/crosier".into(), ..lab.program.clone() };
     let mut request = lab.request();
     request.program = &other;
-    let found = look(row("gemini"), &request).unwrap();
+    let found = find_installed(row("gemini"), &request).unwrap();
     assert_eq!(found[0].outdated.as_deref(), Some("it calls /opt/my tools/crosier, not /new/crosier"));
     lab.install_as("gemini", &request).unwrap();
-    assert_eq!(look(row("gemini"), &request).unwrap()[0].outdated, None);
+    assert_eq!(find_installed(row("gemini"), &request).unwrap()[0].outdated, None);
     lab.uninstall("gemini");
     assert!(!lab.home.join(".gemini").exists(), "also after an update nothing is left");
 }
@@ -53,7 +53,7 @@ fn switches_of_agents_are_seen() {
         let lab = Lab::new();
         lab.write(file, text);
         lab.install(agent).unwrap();
-        let found = look(row(agent), &lab.request()).unwrap();
+        let found = find_installed(row(agent), &lab.request()).unwrap();
         assert!(found[0].obstacles.iter().any(|why| why.contains(what)), "{agent} {found:?}");
     }
 }
@@ -64,10 +64,10 @@ fn gemini_cli_needs_a_trusted_folder_for_a_project() {
     let mut request = lab.request();
     request.scope = Scope::Project;
     lab.install_as("gemini", &request).unwrap();
-    assert_eq!(look(row("gemini"), &lab.request()).unwrap()[0].obstacles.len(), 1);
+    assert_eq!(find_installed(row("gemini"), &lab.request()).unwrap()[0].obstacles.len(), 1);
     let folder = lab.places.project.display();
     lab.write(".gemini/trustedFolders.json", &format!(r#"{{"{folder}": "TRUST_FOLDER"}}"#));
-    assert_eq!(look(row("gemini"), &lab.request()).unwrap()[0].obstacles, Vec::<String>::new());
+    assert_eq!(find_installed(row("gemini"), &lab.request()).unwrap()[0].obstacles, Vec::<String>::new());
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn codex_needs_a_trusted_project_too() {
     let mut request = lab.request();
     (request.scope, request.trust) = (Scope::Project, true);
     lab.install_as("codex", &request).unwrap();
-    let obstacles = || look(row("codex"), &lab.request()).unwrap()[0].obstacles.clone();
+    let obstacles = || find_installed(row("codex"), &lab.request()).unwrap()[0].obstacles.clone();
     assert!(
-        obstacles().len() == 1 && obstacles()[0].contains("only if it trusts the project"),
+        obstacles().len() == 1 && obstacles()[0].contains("only in a trusted project"),
         "{:?}",
         obstacles()
     );
@@ -103,7 +103,7 @@ fn a_matcher_that_somebody_put_on_the_line_makes_it_outdated() {
     let narrow = text.replacen("\"hooks\": [\n", "\"matcher\": \"Execute\",\n        \"hooks\": [\n", 2);
     assert_ne!(text, narrow);
     lab.write(".factory/settings.json", &narrow);
-    assert!(look(row("droid"), &lab.request()).unwrap()[0].outdated.is_some());
+    assert!(find_installed(row("droid"), &lab.request()).unwrap()[0].outdated.is_some());
     lab.install("droid").unwrap();
     assert!(!lab.read(".factory/settings.json").contains("matcher"));
 }

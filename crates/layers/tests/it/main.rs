@@ -4,6 +4,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crosier::config::Loader;
 use crosier::{Catalog, Engine, Layer};
@@ -171,14 +172,7 @@ fn a_user_file_in_the_project_is_refused_unless_the_project_is_the_home() {
 fn what_is_no_file_is_refused_and_never_waited_for() {
     let lab = Lab::new();
     let path = lab.path("home/work/repository/src/deep/crosier.yaml");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        &path,
-        rustix::fs::FileType::Fifo,
-        rustix::fs::Mode::from_raw_mode(0o644),
-        0,
-    )
-    .unwrap();
+    assert!(Command::new("mkfifo").args(["-m", "644"]).arg(&path).status().unwrap().success());
     assert_eq!(lab.refused(), ["it is not a file"]);
 }
 

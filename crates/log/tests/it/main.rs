@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crosier::payload::{PreToolUse, UserPromptSubmit};
 use crosier::{Engine, Event, Hook, Outcome, Reply};
-use crosier_log::{Filter, Kept, Kind, Log, Record, Stats};
+use crosier_log::{Filter, Log, Record, RecordKind, Stats, StoredEvent};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -51,7 +51,7 @@ fn a_record_says_what_happened_and_is_read_as_it_was_written() {
     log.append(&Record::command("trust", "trusted /home/ann/project")).unwrap();
     let all = log.read(&Filter::default(), None).unwrap();
     assert_eq!(all[..2], [denied.clone(), fine]);
-    assert_eq!(all[2].kind, Kind::Command);
+    assert_eq!(all[2].kind, RecordKind::Command);
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
     assert_eq!((text(&denied.session).as_str(), denied.event.as_str()), ("s1", "PreToolUse"));
     assert_eq!((text(&denied.tool).as_str(), text(&denied.input).as_str()), ("Bash", "rm -rf build"));
@@ -76,7 +76,7 @@ fn secrets_are_in_no_file() {
     record.note(&format!("could not say: {token}"));
     record.add_outcome(&outcome);
     log.append(&record).unwrap();
-    log.keep(&Kept::of(&record, &event, &[]).unwrap()).unwrap();
+    log.store_event(&StoredEvent::of(&record, &event, &[]).unwrap()).unwrap();
     let mut files = 0;
     for file in fs::read_dir(state.path().join("log")).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();
@@ -85,7 +85,7 @@ fn secrets_are_in_no_file() {
     }
     assert_eq!(files, 2);
     // What is kept is still the event: the command is there but for its secrets.
-    let kept = log.kept().unwrap().remove(0);
+    let kept = log.stored_events().unwrap().remove(0);
     let command = kept.input.get("tool_input").and_then(|input| input.get("command")).unwrap();
     assert!(command.plain().starts_with("rm x; curl -H 'Authorization: "), "{command}");
 }

@@ -257,7 +257,7 @@ impl Files<'_> {
         }
         if !script.doubts.is_empty() {
             let why = script.doubts.first().map(ToString::to_string).unwrap_or_default();
-            self.unseen.push(format!("{hook}: not everything that it runs can be known: {why}"));
+            self.unseen.push(format!("{hook}: Crosier cannot find everything that it runs: {why}"));
         }
     }
 
@@ -277,7 +277,7 @@ impl Files<'_> {
             let is_program = (at == 0 && name.contains('/')) || is_script;
             let Some(word) = word else {
                 if is_program || at == 0 {
-                    self.unseen.push(format!("{hook}: what it runs is known only when it runs"));
+                    self.unseen.push(format!("{hook}: what it runs is known only at run time"));
                 }
                 continue;
             };

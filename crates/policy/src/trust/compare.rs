@@ -19,13 +19,14 @@ pub(crate) struct Difference {
 /// The maximum number of folders whose stamps are kept.
 const MAX_LISTED: usize = 1000;
 
-/// When to compare virtual environments, which can have thousands of files.
+/// How to compare virtual environments, which can have thousands of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Venvs {
-    /// With everything else.
-    Now,
-    /// Right before a hook runs.
-    Later,
+    /// By the list of all their files.
+    InFull,
+    /// By the stamps of the folders that installers write to, while these are as they were after the last full
+    /// comparison. A full one is made right before a hook runs.
+    ByStamp,
 }
 
 /// What a comparison found: the folder has this content of the record.
@@ -33,7 +34,7 @@ pub(crate) enum Venvs {
 pub(crate) struct Compared {
     /// Which content matches: 0 is the newest.
     pub(crate) content: usize,
-    /// The stamps of its files, in their order; virtual environments have none.
+    /// The stamps of its files, in their order.
     pub(crate) stamps: Vec<Option<Stamp>>,
     /// Whether new digests were computed that should be stored.
     pub(crate) learned: bool,
@@ -69,8 +70,7 @@ fn compare_content(
     let mut finder = Finder::new(folder);
     let mut stamps = Vec::with_capacity(files.len());
     for file in &*files {
-        let is_later = file.kind == Kind::Venv && venvs == Venvs::Later;
-        stamps.push(if is_later { None } else { compare_file(&mut finder, folder, file)? });
+        stamps.push(compare_file(&mut finder, folder, file, venvs)?);
     }
     let mut learned = false;
     if !globs.is_empty() && !listed.as_ref().is_some_and(|listed| is_as_listed(folder, listed)) {
@@ -135,20 +135,27 @@ pub(crate) fn compare_file<'a>(
     finder: &mut Finder<'a>,
     folder: &Path,
     file: &'a RecordedFile,
+    venvs: Venvs,
 ) -> Result<Option<Stamp>, Difference> {
     let path = || folder.join(&file.path);
     let differs = |what: String| Difference { path: file.path.clone(), what };
     if file.kind == Kind::Venv {
+        // From before the files are listed: what is changed meanwhile changes it.
+        let found = stamp::of_venv(&path());
+        if venvs == Venvs::ByStamp && found.is_some() && found == file.seen {
+            return Ok(found);
+        }
         return match stamp::digest_of_venv(&path()) {
-            Ok(digest) if digest == file.sha256 => Ok(None),
+            Ok(digest) if digest == file.sha256 => Ok(found),
+            Err(_) if !path().exists() => Err(differs("is gone since you trusted it".to_owned())),
             Ok(_) => Err(differs("changed since you trusted it".to_owned())),
             Err(why) => Err(differs(format!("is not as you trusted it: {why}"))),
         };
     }
     let found = match finder.find(&file.path) {
         Ok(found) => found,
-        Err(_) if file.kind == Kind::Absent => {
-            return Err(differs("is new since you trusted the project".to_owned()));
+        Err(why) if file.kind == Kind::Absent => {
+            return Err(differs(format!("is not as you trusted it: {why}")));
         }
         Err(why) => return Err(differs(format!("changed since you trusted it: {why}"))),
     };

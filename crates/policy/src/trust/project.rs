@@ -78,7 +78,7 @@ impl TrustedFolder {
         let mut finder = Finder::new(&self.folder);
         let mut files = self.files.iter().zip(&self.stamps).filter(|(file, _)| is_wanted(file));
         let changed = files.find(|(file, stamp)| match file.kind {
-            Kind::Venv => compare::compare_file(&mut finder, &self.folder, file).is_err(),
+            Kind::Venv => compare::compare_file(&mut finder, &self.folder, file, Venvs::InFull).is_err(),
             _ => finder.find(&file.path).map(|found| found.map(|found| found.stamp)) != Ok(**stamp),
         });
         changed.map(|(file, _)| file)
@@ -165,7 +165,11 @@ impl Trusted {
 }
 
 fn changed(folder: &Path, path: &str, what: &str) -> Closed {
-    let why = format!("{} {what}: crosier trust --diff {}", show::one_line(path), show::argument(folder));
+    let why = format!(
+        "{} {what}; to review it: crosier trust --diff {}",
+        show::one_line(path),
+        show::argument(folder)
+    );
     Closed::new(Fault::Trust, why)
 }
 
@@ -202,14 +206,14 @@ fn find(request: &Request, places: &Places, state: &StateFolder) -> Result<Found
         if let Some(link) = named.ancestors().find(|above| !real.starts_with(above) && is_known(above)) {
             let (shown, word) = (show::path(link), show::argument(link));
             return Err(refused(format!(
-                "{shown} was trusted and is now a link to another folder: crosier trust --revoke {word}"
+                "{shown} was trusted and is now a link to another folder; to forget it: crosier trust --revoke {word}"
             )));
         }
         let folders = project_folders(&places.of_folder(&real, known.clone()));
         // Making a trusted folder writable by others must not remove its policy.
         if let Some(open) = known.iter().find(|known| !folders.contains(known)) {
             return Err(refused(format!(
-                "others can write to the trusted folder {}: chmod go-w {}",
+                "others can write to the trusted folder {}; to prevent it: chmod go-w {}",
                 show::path(open),
                 show::argument(open)
             )));
@@ -253,14 +257,15 @@ pub(crate) fn project(request: &Request, places: &Places, state: &StateFolder) -
     project.notices.extend(open.map(|folder| Notice {
         subject: format!("trust:{}", show::path(folder)),
         text: format!(
-            "the hooks of {} do not run, because others can write to this folder: chmod go-w {}",
+            "the hooks of {} do not run, because others can write to this folder; to prevent it: chmod go-w {}",
             show::path(folder),
             show::argument(folder)
         ),
     }));
     for folder in &found.folders {
         if found.known.contains(folder) {
-            match compare_with_record(&found, folder, Venvs::Later) {
+            let venvs = if request.in_full { Venvs::InFull } else { Venvs::ByStamp };
+            match compare_with_record(&found, folder, venvs) {
                 Ok((files, stamps)) => {
                     let home = request.homes.home.as_deref();
                     project.trusted.folders.push(TrustedFolder::new(folder, home, files, stamps));
@@ -284,17 +289,25 @@ fn compare_with_record(
     venvs: Venvs,
 ) -> Result<(Vec<RecordedFile>, Vec<Option<Stamp>>), String> {
     let (shown, word) = (show::path(folder), show::argument(folder));
-    let gone = || format!("{shown} was trusted and its record is gone: crosier trust {word}");
+    let gone = || {
+        format!("{shown} was trusted, and its trust record is gone; to trust it again: crosier trust {word}")
+    };
     let records = found.records.as_ref().ok_or_else(gone)?;
     let mut record = records.read(folder).map_err(|unusable| match unusable {
         Unusable::Missing => gone(),
         Unusable::Bad(why) => {
-            format!("the record of trust of {shown} cannot be relied on ({why}): crosier trust {word}")
+            format!(
+                "the trust record of {shown} is not valid ({why}); to trust it again: crosier trust {word}"
+            )
         }
     })?;
     let compared = compare::compare(&mut record, venvs).map_err(|difference| {
+        // From now on every comparison finds it.
+        if record.forget_venv(&difference.path) {
+            records.remember(&record);
+        }
         format!(
-            "{} {}: crosier trust --diff {word}",
+            "{} {}; to review it: crosier trust --diff {word}",
             show::one_line(&difference.path),
             show::one_line(&difference.what)
         )
@@ -346,12 +359,13 @@ fn by_digest(request: &Request, found: &Found, digest: &str) -> Result<Project, 
     if now != digest {
         let shown = show::one_line(digest);
         return Err(closed(format!(
-            "the digest of this project is {now}, and not {shown}, which is trusted: crosier trust --digest"
+            "the digest of this project is {now}, but the trusted one is {shown}; crosier trust --digest prints the current one"
         )));
     }
     for (folder, files) in all {
         let mut finder = Finder::new(&folder);
-        let compared = files.iter().map(|file| compare::compare_file(&mut finder, &folder, file));
+        let compared =
+            files.iter().map(|file| compare::compare_file(&mut finder, &folder, file, Venvs::InFull));
         let stamps = compared
             .collect::<Result<Vec<_>, _>>()
             .map_err(|difference| changed(&folder, &difference.path, &difference.what))?;
@@ -385,7 +399,7 @@ pub fn standings(request: &Request) -> Result<Vec<(PathBuf, Standing)>, Closed> 
     let mut standings = Vec::new();
     for folder in &found.folders {
         if found.known.contains(folder) {
-            let standing = match compare_with_record(&found, folder, Venvs::Now) {
+            let standing = match compare_with_record(&found, folder, Venvs::InFull) {
                 Ok(_) => Standing::Trusted,
                 Err(why) => Standing::Closed(why),
             };

@@ -79,6 +79,12 @@ impl Record {
         }
     }
 
+    /// Forgets the stamp of a virtual environment, which then is compared in full; returns whether there was one.
+    pub(crate) fn forget_venv(&mut self, path: &str) -> bool {
+        let venv = self.files.iter_mut().find(|file| file.kind == Kind::Venv && file.path == path);
+        venv.is_some_and(|venv| venv.seen.take().is_some())
+    }
+
     /// Every content that is trusted, the newest first, with its patterns.
     pub(crate) fn contents(&self) -> impl Iterator<Item = (&Vec<RecordedFile>, &[String])> {
         let globs = |at: usize| self.also_globs.get(at).map(Vec::as_slice).unwrap_or_default();

@@ -322,9 +322,7 @@ pub(super) fn digest_of(folders: &[(PathBuf, Vec<RecordedFile>)]) -> String {
             let path = below.join(&file.path);
             let kind = match file.kind {
                 Kind::Absent => "absent",
-                // Its content differs between machines, so only its presence counts.
-                Kind::Venv => "venv",
-                Kind::File | Kind::Link => file.sha256.as_str(),
+                Kind::File | Kind::Link | Kind::Venv => file.sha256.as_str(),
             };
             lines.push(format!("{}\0{}\0{kind}\n", path.display(), file.executable));
         }

@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, open, statat};
@@ -209,6 +209,43 @@ pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
         *byte = u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok()?;
     }
     Some(bytes)
+}
+
+/// A stamp of a virtual environment: of its folder, `pyvenv.cfg`, and the folders that installers write to. It changes
+/// when the environment is replaced, and when something is added to, removed from or renamed in these folders; not when a
+/// file within a package changes.
+pub(crate) fn of_venv(folder: &Path) -> Option<Stamp> {
+    let below = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let mut paths = below(folder);
+    for libraries in ["lib", "lib64"] {
+        let versions = below(&folder.join(libraries));
+        paths.extend(versions.iter().map(|version| version.join("site-packages")));
+        paths.extend(versions);
+    }
+    paths.sort_unstable();
+    let mut all = Sha256::new();
+    let own = of_folder(folder)?;
+    let mut latest = [own.3, own.4].max([own.5, own.6]);
+    for (path, stamp) in std::iter::once((folder, Some(own))).chain(paths.iter().map(|path| {
+        let is_settings = path.file_name().is_some_and(|name| name == "pyvenv.cfg");
+        let file = || fs::metadata(path).ok().map(|meta| Stamp::of(&meta));
+        (path.as_path(), if is_settings { file() } else { of_folder(path) })
+    })) {
+        all.update(path.as_os_str().as_encoded_bytes());
+        let Some(stamp) = stamp else { continue };
+        stamp.numbers().iter().for_each(|number| all.update(number.to_le_bytes()));
+        latest = latest.max([stamp.3, stamp.4]).max([stamp.5, stamp.6]);
+    }
+    let digest = all.finalize();
+    let number = |at: usize| {
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(digest.iter().skip(8 * at)).for_each(|(place, byte)| *place = *byte);
+        u64::from_le_bytes(bytes)
+    };
+    // The time of the latest change, so that it counts as settled when all folders are.
+    Some(Stamp(number(0), number(1), number(2), latest[0], latest[1], latest[0], latest[1]))
 }
 
 /// The most files that a virtual environment may have.

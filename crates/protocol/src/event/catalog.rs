@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{EventRow, Field, Kind, TABLE};
+use super::{EventKind, EventRow, Field, TABLE};
 use crate::nearest::nearest;
 use crate::wire::BASE_FIELDS;
 
@@ -18,7 +18,7 @@ pub struct Catalog {
 #[non_exhaustive]
 pub struct ResolvedName<'a> {
     /// The row.
-    pub kind: Kind,
+    pub kind: EventKind,
     /// The part after a point alias, used as a matcher: `shell` in `pre:tool:shell`.
     pub matcher: Option<&'a str>,
 }
@@ -37,7 +37,7 @@ impl Catalog {
     /// # Errors
     /// When its name or alias is taken, when it refers to a field that it does not have, or when it redefines
     /// a base field.
-    pub fn add(&mut self, mut row: EventRow) -> Result<Kind, String> {
+    pub fn add(&mut self, mut row: EventRow) -> Result<EventKind, String> {
         for name in std::iter::once(row.name).chain(row.alias) {
             if self.find(name).is_some() {
                 return Err(format!("there is already an event named `{name}`; choose another name"));
@@ -65,30 +65,30 @@ impl Catalog {
         row.index = TABLE.len() + self.host_rows.len();
         let row = Arc::new(row);
         Arc::make_mut(&mut self.host_rows).push(Arc::clone(&row));
-        Ok(Kind::Host(row))
+        Ok(EventKind::Host(row))
     }
 
     /// Whether this is a row of this catalog, or equal to the row at the same index.
     #[inline]
     #[must_use]
-    pub fn contains(&self, kind: &Kind) -> bool {
-        matches!(kind, Kind::Builtin(row) if TABLE.as_ptr_range().contains(&&raw const **row))
+    pub fn contains(&self, kind: &EventKind) -> bool {
+        matches!(kind, EventKind::Builtin(row) if TABLE.as_ptr_range().contains(&&raw const **row))
             || self.contains_equal(kind)
     }
 
     /// The same row as this catalog holds it, with its index: the static row of a host's typed payload has
     /// none. `None` when the catalog has no row of that name, or a different one.
     #[must_use]
-    pub fn bind(&self, kind: &Kind) -> Option<Kind> {
+    pub fn bind(&self, kind: &EventKind) -> Option<EventKind> {
         if self.contains(kind) {
             return Some(kind.clone());
         }
         let is_same = |row: &EventRow| EventRow { index: row.index, ..**kind } == *row;
         let row = self.host_rows.iter().find(|row| row.name == kind.name && is_same(row))?;
-        (kind.index() == EventRow::UNPLACED).then(|| Kind::Host(Arc::clone(row)))
+        (kind.index() == EventRow::UNPLACED).then(|| EventKind::Host(Arc::clone(row)))
     }
 
-    fn contains_equal(&self, kind: &Kind) -> bool {
+    fn contains_equal(&self, kind: &EventKind) -> bool {
         let place = kind.index();
         let mine: &EventRow = match (TABLE.get(place), place.checked_sub(TABLE.len())) {
             (Some(row), _) => row,
@@ -111,16 +111,16 @@ impl Catalog {
     }
 
     /// Every row, the built-in ones first.
-    pub fn rows(&self) -> impl Iterator<Item = Kind> + '_ {
-        TABLE.iter().map(Kind::Builtin).chain(self.host_rows.iter().cloned().map(Kind::Host))
+    pub fn rows(&self) -> impl Iterator<Item = EventKind> + '_ {
+        TABLE.iter().map(EventKind::Builtin).chain(self.host_rows.iter().cloned().map(EventKind::Host))
     }
 
     /// The row with exactly this name or alias.
     #[must_use]
-    pub fn find(&self, name: &str) -> Option<Kind> {
+    pub fn find(&self, name: &str) -> Option<EventKind> {
         let is_named = |row: &EventRow| row.name == name || row.alias == Some(name);
-        let builtin = TABLE.iter().find(|row| is_named(row)).map(Kind::Builtin);
-        builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(Kind::Host))
+        let builtin = TABLE.iter().find(|row| is_named(row)).map(EventKind::Builtin);
+        builtin.or_else(|| self.host_rows.iter().find(|row| is_named(row)).cloned().map(EventKind::Host))
     }
 
     /// The row that a name in configuration refers to, with the matcher that may follow a point alias.

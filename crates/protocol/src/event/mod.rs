@@ -10,6 +10,6 @@ mod table;
 
 pub use catalog::{Catalog, ResolvedName};
 pub use intern::{intern, intern_fields};
-pub use row::{Capabilities, Capability, EventRow, Example, Field, FieldKind, Kind, Phase};
+pub use row::{Capabilities, Capability, EventKind, EventRow, Example, Field, FieldKind, Phase};
 pub use table::TABLE;
 pub(crate) use table::core_row;

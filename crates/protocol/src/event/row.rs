@@ -333,20 +333,20 @@ impl EventRow {
 /// A reference to a row of the built-in table or to one that a host defines.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum EventKind {
     /// A row of [`super::TABLE`], or the static row of a host's typed payload.
     Builtin(&'static EventRow),
     /// A row that a host added.
     Host(Arc<EventRow>),
 }
 
-impl PartialEq for Kind {
+impl PartialEq for EventKind {
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index && self.name == other.name
     }
 }
 
-impl Deref for Kind {
+impl Deref for EventKind {
     type Target = EventRow;
     fn deref(&self) -> &EventRow {
         match self {

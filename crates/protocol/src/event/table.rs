@@ -11,12 +11,12 @@ const TOOL_NAME: Field = Field::required("tool_name", Text, "the tool's name");
 const TOOL_INPUT: Field = Field::required("tool_input", Any, "what the tool is called with");
 const TOOL_USE_ID: Field = Field::optional("tool_use_id", Text, "the id of this call");
 const MODEL: Field = Field::optional("model", Text, "the model's name");
-const AGENT_ID: Field = Field::required("agent_id", Text, "the agent that this is about");
+const AGENT_ID: Field = Field::required("agent_id", Text, "the id of that agent");
 const AGENT_TYPE: Field = Field::required("agent_type", Text, "what kind of agent it is");
 const STOP_HOOK_ACTIVE: Field =
     Field::optional("stop_hook_active", Bool, "true when a hook has already resumed the loop").or("false");
-const FROM: Field = Field::required("from", Text, "the phase that is left");
-const TO: Field = Field::required("to", Text, "the phase that is entered");
+const FROM: Field = Field::required("from", Text, "the old phase");
+const TO: Field = Field::required("to", Text, "the new phase");
 const PATH: Field = Field::required("path", Text, "the file, relative to the workspace");
 
 /// Every built-in event.
@@ -81,7 +81,7 @@ const ROWS: &[EventRow] = &[
         .matches_on("reason")
         .example(
             r#"{"reason": "logout"}"#,
-            r#"{"continue": false, "stopReason": "the machine goes down"}"#,
+            r#"{"continue": false, "stopReason": "the machine is shutting down"}"#,
         ),
     EventRow::new("UserPromptSubmit", "a person sent a prompt")
         .fields(&[Field::required("prompt", Text, "what the person wrote")])
@@ -164,7 +164,7 @@ const ROWS: &[EventRow] = &[
         ),
     EventRow::new("PreCompact", "the conversation is about to be shortened")
         .fields(&[
-            Field::required("trigger", Text, "who wants it").one_of(&["manual", "auto"]),
+            Field::required("trigger", Text, "what triggered it").one_of(&["manual", "auto"]),
             Field::required("custom_instructions", TextOrNull, "what the summary must keep"),
         ])
         .matches_on("trigger")
@@ -247,11 +247,11 @@ const ROWS: &[EventRow] = &[
         ),
     EventRow::new("PostGitWrite", "a file was written to the shadow repository")
         .alias("post:git:write")
-        .fields(&[PATH, Field::required("commit", Text, "the commit that holds it")])
+        .fields(&[PATH, Field::required("commit", Text, "the commit that contains it")])
         .matches_on("path")
         .example(
             r#"{"path": "src/a.rs", "commit": "4f2a9c1"}"#,
-            r#"{"continue": false, "stopReason": "the change that was waited for is there"}"#,
+            r#"{"continue": false, "stopReason": "the expected change was made"}"#,
         ),
     EventRow::new("PreViewRender", "the screen is about to be drawn")
         .alias("pre:view:render")
@@ -262,17 +262,17 @@ const ROWS: &[EventRow] = &[
             r#"{"view": {"title": "shop", "status": "working"}}"#,
             r#"{"modify": {"view": {"title": "shop (staging)", "status": "working"}}}"#,
         ),
-    EventRow::new("Notification", "a person is being told something")
+    EventRow::new("Notification", "a person is notified")
         .fields(&[
-            Field::required("message", Text, "what they are told"),
+            Field::required("message", Text, "the text of the notification"),
             Field::optional("title", Text, "a heading"),
-            Field::required("notification_type", Text, "what it is about"),
+            Field::required("notification_type", Text, "the kind of notification"),
         ])
         .matches_on("notification_type")
         .allows(&[Context])
         .example(
             r#"{"message": "Waiting for you", "notification_type": "idle_prompt"}"#,
-            r#"{"systemMessage": "The person was told that you wait."}"#,
+            r#"{"systemMessage": "The person was told that you are waiting."}"#,
         ),
     EventRow::new("TeammateIdle", "a team member has nothing to do")
         .fields(&[

@@ -25,7 +25,7 @@ payloads! {
         optional model: String,
     }
 
-    /// A person is being told something.
+    /// A person is notified.
     Notification on notification_type {
         /// What they are told.
         required message: String,

@@ -31,7 +31,7 @@ pub use session::*;
 pub use tool::*;
 pub use work::*;
 
-use crate::event::{EventRow, Kind};
+use crate::event::{EventKind, EventRow};
 
 /// The fields that every event has. Those that the host leaves out are filled in when the event is fired.
 ///
@@ -173,8 +173,8 @@ impl<P: Payload> EventOf<P> {
 
     /// The event's row.
     #[must_use]
-    pub fn kind(self) -> Kind {
-        Kind::Builtin(P::row())
+    pub fn kind(self) -> EventKind {
+        EventKind::Builtin(P::row())
     }
 }
 

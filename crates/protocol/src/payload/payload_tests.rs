@@ -144,7 +144,7 @@ fn full<P: Payload>() -> Event {
         members.push("\"agent_id\":\"a-1\"".to_owned());
     }
     let json = format!("{{{base},{}}}", members.join(","));
-    Event::from_json(Kind::Builtin(P::row()), json.as_bytes()).unwrap()
+    Event::from_json(EventKind::Builtin(P::row()), json.as_bytes()).unwrap()
 }
 
 /// A value that must keep its digits and the order of its keys.
@@ -161,7 +161,7 @@ fn odd(field: &Field) -> String {
     }
 }
 
-fn wire_of<P: Payload>(payload: P) -> (Kind, String) {
+fn wire_of<P: Payload>(payload: P) -> (EventKind, String) {
     let now = || "2000-01-01T00:00:00.000Z".into();
     let defaults = Arc::new(Defaults::new("completed", "/completed", now));
     let event = Event::from(payload);

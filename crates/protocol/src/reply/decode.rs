@@ -67,7 +67,7 @@ fn not_an_object(text: &str) -> String {
         Ok(json) => format!("the reply is {}; write one JSON object, or nothing", json.kind_word()),
         Err(_) => {
             "the reply does not begin with a JSON object; write one object and nothing else to stdout, \
-                   or say `output: text`"
+                   or set `output: text`"
                 .to_owned()
         }
     }
@@ -247,14 +247,14 @@ impl Decoder<'_> {
                             "user_message" => Strategy::UserMessage,
                             other => {
                                 return Err(bad(format!(
-                                    "unknown inject strategy `{other}`; it is `tool_result` or `user_message`"
+                                    "unknown inject strategy `{other}`; use `tool_result` or `user_message`"
                                 )));
                             }
                         }
                     }
                     other => {
                         return Err(bad(format!(
-                            "unknown key `inject.{other}`; it has `content` and `strategy`"
+                            "unknown key `inject.{other}`; `inject` has `content` and `strategy`"
                         )));
                     }
                 }
@@ -346,7 +346,7 @@ fn word(key: &str, value: JsonRef<'_>) -> Decoded<Decision> {
         "ask" => Ok(Decision::Ask),
         "deny" | "block" => Ok(Decision::Deny),
         _ => Err(bad(format!(
-            "unknown decision `{}` in `{key}`; the words are allow, approve, ask, deny, block",
+            "unknown decision `{}` in `{key}`; use allow, approve, ask, deny or block",
             word.escape_debug().take(40).collect::<String>()
         ))),
     }
@@ -364,7 +364,9 @@ fn seconds(key: &str, value: JsonRef<'_>) -> Decoded<Duration> {
         serde_json::from_str(value.text()).map_err(|_| wrong(key, "a number of seconds", value))?;
     if number <= 0.0 || number > MAX_AGAIN.as_secs_f64() {
         let most = MAX_AGAIN.as_secs();
-        return Err(bad(format!("`{key}` is {number}; it is in seconds, more than 0 and at most {most}")));
+        return Err(bad(format!(
+            "`{key}` is {number}, but must be a number of seconds, more than 0 and at most {most}"
+        )));
     }
     Ok(Duration::from_secs_f64(number))
 }

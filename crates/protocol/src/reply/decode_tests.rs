@@ -91,7 +91,7 @@ fn what_is_unclear_is_refused_with_the_reason() {
         (r#"{"updatedInput":{"n":1e309}}"#, "out of range"),
         (r#"{"inject":{"content":"x","strategy":"shout"}}"#, "unknown inject strategy `shout`"),
         (r#"{"inject":{"strategy":"tool_result"}}"#, "no `content`"),
-        (r#"{"async":true,"asyncTimeout":5000}"#, "in seconds"),
+        (r#"{"async":true,"asyncTimeout":5000}"#, "a number of seconds"),
         (r#"{"modified_args":"{"}"#, "not JSON text"),
         (r#"{"decision":{"message":"x"}}"#, "without `behavior`"),
     ] {

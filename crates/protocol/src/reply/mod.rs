@@ -1,10 +1,10 @@
 //! What a hook answers.
 //!
-//! Input: what a hook wrote (`decode`) or how its process ended (`ending`). Output: one [`Reply`], or a
+//! Input: what a hook wrote (`decode`) or how its process ended (`exit`). Output: one [`Reply`], or a
 //! [`Failure`] when anything is ambiguous. The engine's `fold` module decides what a reply does to an event.
 
 mod decode;
-mod ending;
+mod exit;
 mod keys;
 mod stderr;
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use ending::{Ending, Output, answer_of};
+pub use exit::{CommandExit, Output, answer_of};
 pub use keys::REPLY_KEYS;
 
 use crate::failure::Failure;

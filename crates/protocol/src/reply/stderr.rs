@@ -44,14 +44,11 @@ fn last_lines(lines: &[&str]) -> Option<String> {
 fn with_introduction(lines: &[&str], at: usize) -> String {
     let cause = lines[at].trim();
     // A line such as `thread 'main' panicked at src/main.rs:1:5:` belongs to the line that follows it.
-    if let Some(before) = at.checked_sub(1).map(|before| lines[before].trim())
-        && before.ends_with(':')
-        && !is_noise(before)
-        && !before.starts_with("Traceback ")
-    {
-        return format!("{before} {cause}");
+    let before = at.checked_sub(1).map(|before| lines[before].trim());
+    match before.filter(|line| line.ends_with(':') && !is_noise(line) && !line.starts_with("Traceback ")) {
+        Some(before) => format!("{before} {cause}"),
+        None => cause.to_owned(),
     }
-    cause.to_owned()
 }
 
 /// The line before `Usage: …`, which says what is wrong with the arguments. Some programs say it after the

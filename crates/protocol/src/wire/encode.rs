@@ -100,9 +100,7 @@ impl FieldSink for Writer<'_> {
 
     fn end(&mut self, name: &str) {
         self.object.end_value(self.value_at);
-        if let Some((derived, source)) = self.row.derived
-            && source == name
-        {
+        if let Some((derived, _)) = self.row.derived.filter(|(_, source)| *source == name) {
             let value = String::from_utf8_lossy(&self.object.text[self.value_at..]).into_owned();
             self.object.text(derived, &json::plain(&value));
         }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use super::encode;
-use super::held::Held;
-use crate::event::{Catalog, Kind};
+use super::host_payload::HostPayload;
+use crate::event::{Catalog, EventKind};
 use crate::failure::{Failure, FailureKind};
 use crate::json::{self, Json};
 use crate::payload::{AnyPayload, Base, FieldList, Payload};
@@ -37,7 +37,7 @@ pub struct Event(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    kind: Kind,
+    kind: EventKind,
     body: Body,
     /// Further values that matchers run on.
     other_names: Option<Arc<[String]>>,
@@ -48,19 +48,19 @@ struct Inner {
     timestamp: Arc<OnceLock<String>>,
     wire: OnceLock<Result<encode::Wire, Failure>>,
     entries: OnceLock<Vec<(String, Json)>>,
-    views: Views,
+    decoded: DecodedPayloads,
     /// The payload in the host's own form, as it was fired; rewritten versions of the event keep it.
-    held: Option<Arc<dyn Held>>,
+    host_payload: Option<Arc<dyn HostPayload>>,
 }
 
 /// The payload decoded into the types that callbacks asked for: a linked list, usually of one element.
 #[derive(Debug, Clone, Default)]
-struct Views(OnceLock<Box<View>>);
+struct DecodedPayloads(OnceLock<Box<DecodedPayload>>);
 
 #[derive(Debug, Clone)]
-struct View {
+struct DecodedPayload {
     payload: Arc<dyn Any + Send + Sync>,
-    others: Views,
+    next: DecodedPayloads,
 }
 
 #[derive(Debug, Clone)]
@@ -72,15 +72,15 @@ pub(super) enum Body {
 }
 
 impl Event {
-    pub(super) fn new(kind: Kind, body: Body) -> Self {
+    pub(super) fn new(kind: EventKind, body: Body) -> Self {
         Self::make(kind, body, None)
     }
 
-    pub(super) fn with_held(kind: Kind, body: Body, held: Arc<dyn Held>) -> Self {
-        Self::make(kind, body, Some(held))
+    pub(super) fn with_host_payload(kind: EventKind, body: Body, host_payload: Arc<dyn HostPayload>) -> Self {
+        Self::make(kind, body, Some(host_payload))
     }
 
-    fn make(kind: Kind, body: Body, held: Option<Arc<dyn Held>>) -> Self {
+    fn make(kind: EventKind, body: Body, host_payload: Option<Arc<dyn HostPayload>>) -> Self {
         Self(Arc::new(Inner {
             kind,
             body,
@@ -90,34 +90,38 @@ impl Event {
             timestamp: Arc::default(),
             wire: OnceLock::new(),
             entries: OnceLock::new(),
-            views: Views::default(),
-            held,
+            decoded: DecodedPayloads::default(),
+            host_payload,
         }))
     }
 
     /// The payload in the host's own form, as it was fired. A rewritten event returns it unchanged: replaced values are
     /// only in the event itself.
     #[must_use]
-    pub fn held(&self) -> Option<&Arc<dyn Held>> {
-        self.0.held.as_ref()
+    pub fn host_payload(&self) -> Option<&Arc<dyn HostPayload>> {
+        self.0.host_payload.as_ref()
     }
 
     /// Whether all of its payload is in the host's own form: nothing was replaced or added.
     #[must_use]
-    pub fn is_wholly_held(&self) -> bool {
-        self.0.held.is_some() && matches!(self.0.body, Body::Typed(_)) && self.0.extra.is_empty()
+    pub fn is_only_host_payload(&self) -> bool {
+        self.0.host_payload.is_some() && matches!(self.0.body, Body::Typed(_)) && self.0.extra.is_empty()
     }
 
     /// Makes an event from a host's struct that does not return its matcher value: the value is read from its
     /// JSON.
-    fn with_matcher_from_json<P: Payload>(kind: Kind, payload: P) -> Self {
+    fn with_matcher_from_json<P: Payload>(kind: EventKind, payload: P) -> Self {
         let event = Self::new(kind, Body::Typed(Arc::new(payload.clone())));
         let Some(fields) = event.payload_fields() else { return event };
         let mut base = event.base().clone();
         base.agent_id = event.agent_id().map(str::to_owned);
         let matcher_value = super::ingest::matcher_value(event.kind(), &fields);
         let event = event.with_body(Body::Fields { base, fields, matcher_value }, Vec::new());
-        let _ = event.0.views.0.set(Box::new(View { payload: Arc::new(payload), others: Views::default() }));
+        let _ = event
+            .0
+            .decoded
+            .0
+            .set(Box::new(DecodedPayload { payload: Arc::new(payload), next: DecodedPayloads::default() }));
         event
     }
 
@@ -136,7 +140,7 @@ impl Event {
         // The `Arc` is not shared yet.
         if let Some(inner) = Arc::get_mut(&mut event.0) {
             inner.kind = kind;
-            inner.views.clone_from(&self.0.views);
+            inner.decoded.clone_from(&self.0.decoded);
         }
         event
     }
@@ -144,7 +148,7 @@ impl Event {
     /// The event's row.
     #[inline]
     #[must_use]
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &EventKind {
         &self.0.kind
     }
 
@@ -316,12 +320,12 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the fields do not fit the struct.
     pub fn typed<P: Payload>(&self) -> Result<&P, Failure> {
-        if let Body::Typed(payload) = &self.0.body
-            && let Some(payload) = payload.as_any().downcast_ref::<P>()
-        {
-            return Ok(payload);
+        if let Body::Typed(payload) = &self.0.body {
+            if let Some(payload) = payload.as_any().downcast_ref::<P>() {
+                return Ok(payload);
+            }
         }
-        self.view::<P>().and_then(|payload| payload.downcast_ref()).ok_or_else(|| self.unfit())
+        self.decoded_as::<P>().and_then(|payload| payload.downcast_ref()).ok_or_else(|| self.unfit())
     }
 
     /// The payload as a shared struct, for callbacks that outlive the call.
@@ -329,25 +333,26 @@ impl Event {
     /// # Errors
     /// The failure `delivery`, when the fields do not fit the struct.
     pub fn shared<P: Payload>(&self) -> Result<Arc<P>, Failure> {
-        if let Body::Typed(payload) = &self.0.body
-            && let Ok(payload) = Arc::clone(payload).into_any().downcast::<P>()
-        {
-            return Ok(payload);
+        if let Body::Typed(payload) = &self.0.body {
+            if let Ok(payload) = Arc::clone(payload).into_any().downcast::<P>() {
+                return Ok(payload);
+            }
         }
-        let payload = self.view::<P>().and_then(|payload| Arc::clone(payload).downcast().ok());
+        let payload = self.decoded_as::<P>().and_then(|payload| Arc::clone(payload).downcast().ok());
         payload.ok_or_else(|| self.unfit())
     }
 
     /// The payload as this struct, read from the JSON once.
-    fn view<P: Payload>(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
-        let mut views = &self.0.views;
+    fn decoded_as<P: Payload>(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        let mut decoded = &self.0.decoded;
         loop {
-            match views.0.get() {
-                Some(view) if view.payload.is::<P>() => return Some(&view.payload),
-                Some(view) => views = &view.others,
+            match decoded.0.get() {
+                Some(payload) if payload.payload.is::<P>() => return Some(&payload.payload),
+                Some(payload) => decoded = &payload.next,
                 None => {
                     let payload = self.decode::<P>()?;
-                    let _ = views.0.set(Box::new(View { payload, others: Views::default() }));
+                    let _ =
+                        decoded.0.set(Box::new(DecodedPayload { payload, next: DecodedPayloads::default() }));
                 }
             }
         }
@@ -432,8 +437,8 @@ impl Event {
             timestamp: Arc::clone(&self.0.timestamp),
             wire: OnceLock::new(),
             entries: OnceLock::new(),
-            views: Views::default(),
-            held: self.0.held.clone(),
+            decoded: DecodedPayloads::default(),
+            host_payload: self.0.host_payload.clone(),
         }))
     }
 
@@ -460,7 +465,7 @@ impl Event {
 
 impl<P: Payload> From<P> for Event {
     fn from(payload: P) -> Self {
-        let kind = Kind::Builtin(P::row());
+        let kind = EventKind::Builtin(P::row());
         if kind.matcher.is_some() && payload.matcher_value().is_none() {
             return Self::with_matcher_from_json(kind, payload);
         }

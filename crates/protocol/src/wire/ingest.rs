@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::BASE_FIELDS;
 use super::event::{Body, Event};
-use crate::event::Kind;
+use crate::event::EventKind;
 use crate::json::{self, Json};
 use crate::payload::Base;
 
@@ -99,7 +99,7 @@ impl Event {
     ///
     /// # Errors
     /// When it is not an object, lacks a required field, or has a field of the wrong type.
-    pub fn from_json(kind: Kind, bytes: &[u8]) -> Result<Self, EventError> {
+    pub fn from_json(kind: EventKind, bytes: &[u8]) -> Result<Self, EventError> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| EventError::NotUtf8 { at: error.valid_up_to() })?;
         let text = match text.trim_ascii() {
@@ -120,7 +120,7 @@ impl Event {
     ///
     /// # Errors
     /// When a required field is missing, a field occurs twice or has the wrong type.
-    pub fn from_fields(kind: Kind, entries: Vec<(String, Json)>) -> Result<Self, EventError> {
+    pub fn from_fields(kind: EventKind, entries: Vec<(String, Json)>) -> Result<Self, EventError> {
         let mut base = Base::default();
         let mut fields: Vec<(String, Json)> = Vec::with_capacity(entries.len());
         let mut seen = HashSet::with_capacity(entries.len());
@@ -146,14 +146,14 @@ impl Event {
 }
 
 /// The text of the field that matchers run on.
-pub(super) fn matcher_value(kind: &Kind, fields: &[(String, Json)]) -> Option<String> {
+pub(super) fn matcher_value(kind: &EventKind, fields: &[(String, Json)]) -> Option<String> {
     let wanted = kind.matcher?;
     let (_, value) = fields.iter().find(|(name, _)| name == wanted)?;
     value.as_str().map(|text| text.into_owned())
 }
 
 /// The tool's name in the agent that the event comes from (`host.tool_name`): matchers may use it too.
-fn name_in_agent(kind: &Kind, fields: &[(String, Json)]) -> Option<String> {
+fn name_in_agent(kind: &EventKind, fields: &[(String, Json)]) -> Option<String> {
     if kind.matcher != Some("tool_name") {
         return None;
     }
@@ -161,7 +161,7 @@ fn name_in_agent(kind: &Kind, fields: &[(String, Json)]) -> Option<String> {
     host.get("tool_name")?.as_str().map(|text| text.into_owned())
 }
 
-fn set_base(base: &mut Base, kind: &Kind, name: &str, value: &Json) -> Result<(), EventError> {
+fn set_base(base: &mut Base, kind: &EventKind, name: &str, value: &Json) -> Result<(), EventError> {
     let text = match value.as_str() {
         Some(text) => Some(text.into_owned()),
         None if value.is_null() => None,
@@ -179,7 +179,7 @@ impl Base {
     ///
     /// # Errors
     /// When the text names a different event than this kind.
-    pub fn set(&mut self, kind: &Kind, name: &str, text: Option<String>) -> Result<(), EventError> {
+    pub fn set(&mut self, kind: &EventKind, name: &str, text: Option<String>) -> Result<(), EventError> {
         let place = match name {
             "session_id" => &mut self.session_id,
             "transcript_path" => &mut self.transcript_path,
@@ -203,7 +203,7 @@ impl Base {
     }
 }
 
-fn check(kind: &Kind, base: &Base, fields: &[(String, Json)]) -> Result<(), EventError> {
+fn check(kind: &EventKind, base: &Base, fields: &[(String, Json)]) -> Result<(), EventError> {
     for field in kind.fields.iter() {
         if field.name == "agent_id" && base.agent_id.is_some() {
             continue;

@@ -6,11 +6,11 @@
 
 mod encode;
 mod event;
-mod held;
+mod host_payload;
 mod ingest;
 
 pub use event::{Defaults, Event};
-pub use held::Held;
+pub use host_payload::HostPayload;
 pub use ingest::EventError;
 
 /// The base fields, in the order in which they are written.

@@ -3,8 +3,8 @@
 
 mod any_bytes;
 mod downstream;
-mod ending;
 mod event_input;
+mod exit;
 mod outcome;
 mod reply;
 mod sample;

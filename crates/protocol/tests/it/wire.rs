@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crosier_protocol::event::TABLE;
 use crosier_protocol::payload::{PostToolUse, PreToolUse, Stop, SubagentStart};
-use crosier_protocol::{Defaults, Event, Json, Kind};
+use crosier_protocol::{Defaults, Event, EventKind, Json};
 
 use crate::sample::{base, tool_call};
 
-fn kind(name: &str) -> Kind {
-    Kind::Builtin(TABLE.iter().find(|row| row.name == name).unwrap())
+fn kind(name: &str) -> EventKind {
+    EventKind::Builtin(TABLE.iter().find(|row| row.name == name).unwrap())
 }
 
 fn defaults() -> Arc<Defaults> {

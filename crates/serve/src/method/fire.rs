@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use crosier::{Event, Json, Outcome};
 use tokio::sync::oneshot;
 
-use crate::callback::{FIRE, Fire};
+use crate::callback::{CURRENT_FIRE, CurrentFire};
 use crate::connection::{Connection, MethodResult, Origin, Request};
 use crate::error::{ErrorKind, RpcError};
-use crate::host::{Place, Where};
-use crate::news::{self, Relay};
+use crate::host::{ConfigLocation, ConfigSource};
 use crate::params::Params;
 use crate::server::{PendingFire, Server};
-use crate::view::{ReadyEngine, Site};
+use crate::updates::{self, Relay};
+use crate::view::{FireContext, ReadyEngine};
 
 /// How often a client is told that its fire still runs.
 const ALIVE_EVERY: Duration = Duration::from_millis(500);
@@ -85,7 +85,7 @@ pub(crate) fn judge(
 /// A running fire.
 struct Running {
     connection: Arc<Connection>,
-    site: Site,
+    fire_context: FireContext,
     event: Event,
     relay: Option<Arc<Relay>>,
     /// What the person should know about the place of the event, if `hello` has not told it.
@@ -96,7 +96,7 @@ struct Running {
 
 pub(super) async fn begin(connection: &Arc<Connection>, request: Request, recheck: bool) -> bool {
     let begun = prepare(connection, &request);
-    let (site, ready, event, deadline) = match begun {
+    let (fire_context, ready, event, deadline) = match begun {
         Ok(begun) => begun,
         Err(error) => return connection.answer(request, Err(error)).await,
     };
@@ -112,14 +112,14 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
         }
     };
     let work = judge(ready.engine, event.clone(), recheck, until, ended);
-    let fire = Fire { request: request.id.clone(), depth: depth(&site), until };
-    let mut work: OutcomeFuture = Box::pin(FIRE.scope(fire, work));
+    let fire = CurrentFire { request: request.id.clone(), depth: depth(&fire_context), until };
+    let mut work: OutcomeFuture = Box::pin(CURRENT_FIRE.scope(fire, work));
     let running = Running {
         connection: Arc::clone(connection),
         event,
-        problems: (connection.defaults.get().is_none_or(|known| known.place != site.place))
+        problems: (connection.defaults.get().is_none_or(|known| known.location != fire_context.location))
             .then_some(ready.problems),
-        site,
+        fire_context,
         relay: ready.relay,
         _under_way: connection.server.begin_fire(),
         request,
@@ -135,66 +135,75 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request, rechec
     true
 }
 
-type PreparedFire = (Site, ReadyEngine, Event, Option<Duration>);
+type PreparedFire = (FireContext, ReadyEngine, Event, Option<Duration>);
 
 fn prepare(connection: &Arc<Connection>, request: &Request) -> Result<PreparedFire, RpcError> {
     const KNOWN: [&str; 8] = ["event", "input", "project", "config", "env", "cwd", "deadline_ms", "call"];
     let mut params = Params::read(request.params.as_ref(), &KNOWN)?;
     let fire = FireParams::read(&mut params)?;
-    let mut site = site(connection, &mut params)?;
+    let mut fire_context = fire_context(connection, &mut params)?;
     if let Some(call) = params.text("call")? {
-        go_inside(connection, &call, &mut site)?;
+        go_inside(connection, &call, &mut fire_context)?;
     }
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready =
-        connection.lock_view().engine(&site, &connection.server, &Arc::downgrade(connection), listens)?;
+    let ready = ready_engine(connection, &fire_context)?;
     let ready = ready.trusted()?;
     let event = fire.event(&ready.engine)?;
-    Ok((site, ready, event, fire.deadline))
+    Ok((fire_context, ready, event, fire.deadline))
+}
+
+/// The engine for this context; its messages are relayed if anybody subscribed to them.
+pub(super) fn ready_engine(
+    connection: &Arc<Connection>,
+    fire_context: &FireContext,
+) -> Result<ReadyEngine, RpcError> {
+    let listens = connection.is_listening() || connection.server.has_listeners();
+    connection.lock_view().engine(fire_context, &connection.server, &Arc::downgrade(connection), listens)
 }
 
 /// Makes a fire a nested one of an open call: its hooks get the depth, and those that are nested too deeply fail.
-fn go_inside(connection: &Connection, call: &str, site: &mut Site) -> Result<(), RpcError> {
+fn go_inside(connection: &Connection, call: &str, fire_context: &mut FireContext) -> Result<(), RpcError> {
     let Some(inside) = connection.calls.depth_inside(call) else {
         let message = format!("no call `{call:.80}` is open: it was answered, cancelled, or never made");
         return Err(RpcError::params("call", message));
     };
-    if inside > depth(site) {
-        let mut env = (*site.env).clone();
+    if inside > depth(fire_context) {
+        let mut env = (*fire_context.env).clone();
         env.retain(|(name, _)| name != DEPTH);
         env.push((DEPTH.to_owned(), inside.to_string()));
-        site.env = Arc::new(env);
+        fire_context.env = Arc::new(env);
     }
     Ok(())
 }
 
 /// How many hooks a fire is nested in, from its environment. A value that is not a number counts as too deep, as in the
 /// engine.
-fn depth(site: &Site) -> u32 {
-    let said = site.env.iter().rfind(|(name, _)| name == DEPTH).map_or("", |(_, value)| value.trim());
+fn depth(fire_context: &FireContext) -> u32 {
+    let said = fire_context.env.iter().rfind(|(name, _)| name == DEPTH).map_or("", |(_, value)| value.trim());
     if said.is_empty() { 0 } else { said.parse().unwrap_or(u32::MAX) }
 }
 
 /// Where the event happens: what the request says, and for the rest what `hello` said.
-pub(super) fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
-    let Some(mut site) = connection.defaults.get().cloned() else {
+pub(super) fn fire_context(connection: &Connection, params: &mut Params) -> Result<FireContext, RpcError> {
+    let Some(mut fire_context) = connection.defaults.get().cloned() else {
         return Err(RpcError::new(ErrorKind::HelloFirst, "the first request of a connection is `hello`"));
     };
     let any_file = connection.origin == Origin::Stdio;
-    let mut move_to = |at: Where| site.place = Place { at, any_file, ..site.place.clone() };
+    let mut move_to = |source: ConfigSource| {
+        fire_context.location = ConfigLocation { source, any_file, ..fire_context.location.clone() }
+    };
     if let Some(project) = params.folder("project")? {
-        move_to(Where::Project(project));
+        move_to(ConfigSource::Project(project));
     }
     if let Some(files) = params.paths("config")? {
-        move_to(Where::Files(files));
+        move_to(ConfigSource::Files(files));
     }
     if let Some(env) = params.variables("env")? {
-        site.env = Arc::new(env);
+        fire_context.env = Arc::new(env);
     }
     if let Some(cwd) = params.folder("cwd")? {
-        site.cwd = cwd;
+        fire_context.cwd = cwd;
     }
-    Ok(site)
+    Ok(fire_context)
 }
 
 impl Running {
@@ -213,7 +222,7 @@ impl Running {
             tokio::select! {
                 biased;
                 judged = &mut work => {
-                    self.connection.is_over(&self.request.id);
+                    self.connection.finish_request(&self.request.id);
                     return if end.is_some() || judged.is_ok() { self.end(judged) } else { self.end_cancelled() };
                 }
                 _ = &mut cancelled, if end.is_some() => {
@@ -243,15 +252,15 @@ impl Running {
         let (Ok(outcome) | Err(outcome)) = &judged;
         // What was decided when the deadline passed must not look as if all hooks had spoken.
         if judged.is_ok() {
-            news::outcome(&self.connection, server, &self.event, outcome);
+            updates::outcome(&self.connection, server, &self.event, outcome);
         }
         let result = answer_of(&judged, self.problems.as_ref());
         let took = self.request.received.elapsed();
-        let (connection, place, event) =
-            (Arc::clone(&self.connection), self.site.place.clone(), self.event.clone());
+        let (connection, location, event) =
+            (Arc::clone(&self.connection), self.fire_context.location.clone(), self.event.clone());
         self.respond(result);
-        // Last, so that nobody waits for the log.
-        connection.server.host().fired(&place, &event, outcome, took);
+        // After the answer, so that the client does not wait for the log.
+        connection.server.host().fired(&location, &event, outcome, took);
     }
 
     fn respond(self, result: MethodResult) {

@@ -9,9 +9,9 @@ use crosier::protocol::ordered::Value;
 
 use crate::connection::{Connection, MethodResult, Origin};
 use crate::error::{ErrorKind, RpcError, object};
-use crate::host::{Place, Where};
+use crate::host::{ConfigLocation, ConfigSource};
 use crate::params::Params;
-use crate::view::Site;
+use crate::view::FireContext;
 use crate::{MAX_IN_FLIGHT, MAX_LINE, MAX_REPLY, PROTOCOL};
 
 const KNOWN: [&str; 9] =
@@ -22,19 +22,19 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         return Err(RpcError::new(ErrorKind::Request, "`hello` was already sent"));
     }
     let mut params = Params::read(params, &KNOWN)?;
-    speaks(&mut params)?;
+    check_protocol(&mut params)?;
     if let Some(client) = params.take("client") {
-        about_the_client(&client)?;
+        check_client(&client)?;
     }
     let nonce = params.text("nonce")?;
     if nonce.as_ref().is_some_and(|nonce| nonce.len() != 32 || !nonce.bytes().all(|b| b.is_ascii_hexdigit()))
     {
         return Err(RpcError::params("nonce", "`nonce` must be 32 hexadecimal digits"));
     }
-    let site = site(connection, &mut params)?;
+    let fire_context = fire_context(connection, &mut params)?;
     let server = &connection.server;
-    let ready = connection.lock_view().engine(&site, server, &Arc::downgrade(connection), false)?;
-    let _ = connection.defaults.set(site);
+    let ready = connection.lock_view().engine(&fire_context, server, &Arc::downgrade(connection), false)?;
+    let _ = connection.defaults.set(fire_context);
     // Only a program that is about to call a Python hook asks for a proof.
     if nonce.is_some() && connection.origin == Origin::Socket {
         connection.expect_call();
@@ -55,7 +55,7 @@ pub(super) fn hello(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     ]))
 }
 
-fn about_the_client(client: &Json) -> Result<(), RpcError> {
+fn check_client(client: &Json) -> Result<(), RpcError> {
     if !client.is_object() {
         let message = format!("`client` must be an object, not {}", client.kind_word());
         return Err(RpcError::params("client", message));
@@ -66,7 +66,7 @@ fn about_the_client(client: &Json) -> Result<(), RpcError> {
     Ok(())
 }
 
-fn speaks(params: &mut Params) -> Result<(), RpcError> {
+fn check_protocol(params: &mut Params) -> Result<(), RpcError> {
     let protocols = params.required("protocols")?;
     let spoken: Vec<serde_json::Value> = serde_json::from_str(protocols.text())
         .map_err(|_| RpcError::params("protocols", "`protocols` must be a list of integers"))?;
@@ -81,12 +81,12 @@ fn speaks(params: &mut Params) -> Result<(), RpcError> {
 }
 
 /// The defaults for fires.
-fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> {
+fn fire_context(connection: &Connection, params: &mut Params) -> Result<FireContext, RpcError> {
     let (project, files) = (params.folder("project")?, params.paths("config")?);
     let any_file = connection.origin == Origin::Stdio;
-    let at = match (files, &project) {
-        (Some(files), _) => Where::Files(files),
-        (None, Some(project)) => Where::Project(project.clone()),
+    let source = match (files, &project) {
+        (Some(files), _) => ConfigSource::Files(files),
+        (None, Some(project)) => ConfigSource::Project(project.clone()),
         (None, None) => {
             return Err(RpcError::params(
                 "project",
@@ -94,14 +94,14 @@ fn site(connection: &Connection, params: &mut Params) -> Result<Site, RpcError> 
             ));
         }
     };
-    let mut place = Place::new(at, any_file);
-    place.config_home = params.folder("config_home")?;
-    place.state_home = params.folder("state_home")?;
+    let mut location = ConfigLocation::new(source, any_file);
+    location.config_home = params.folder("config_home")?;
+    location.state_home = params.folder("state_home")?;
     let env = match params.variables("env")? {
         Some(env) => env,
         None if any_file => connection.server.own_environment().to_vec(),
         None => vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
     };
     let cwd = params.folder("cwd")?.or(project).unwrap_or_else(|| PathBuf::from("/"));
-    Ok(Site { place, env: Arc::new(env), cwd })
+    Ok(FireContext { location, env: Arc::new(env), cwd })
 }

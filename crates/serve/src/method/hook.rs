@@ -97,7 +97,7 @@ pub(super) fn enter(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
     let mut params = Params::read(params, &["agent_id", "hooks", "dir"])?;
     let agent = params.word("agent_id")?;
     let folder = params.folder("dir")?;
-    let folder = folder.or_else(|| connection.defaults.get().map(|site| site.cwd.clone()));
+    let folder = folder.or_else(|| connection.defaults.get().map(|fire_context| fire_context.cwd.clone()));
     let mut scope = Scope::new(agent.as_str());
     if let Some(hooks) = params.take("hooks") {
         if !hooks.is_object() {
@@ -109,7 +109,7 @@ pub(super) fn enter(connection: &Arc<Connection>, params: Option<&Json>) -> Meth
         let folder = folder.unwrap_or_else(|| PathBuf::from("/"));
         let config = connection.server.host().section(&agent, &hooks, &folder);
         let config = config.map_err(|problems| {
-            registration("these hooks cannot be used; see `data.problems`".to_owned())
+            registration("these hooks are not valid; see `data.problems`".to_owned())
                 .with("problems", problems)
         })?;
         for own in config.agents {

@@ -13,7 +13,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{
     Cwd, Json, Layer, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonSources, PythonSpec,
-    PythonWorkers, Warm,
+    PythonWorkers, WarmCall,
 };
 
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -72,11 +72,11 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
     let workers = connection.server.workers();
     let deadline = request.received.checked_add(call.left);
     let begun = match call.begin_warm(connection, &workers, deadline) {
-        Warm::Answered(lent) => {
+        WarmCall::Answered(called) => {
             drop(under_way);
-            return connection.answer(request, result_of(lent, ErrorKind::Internal)).await;
+            return connection.answer(request, result_of(called, ErrorKind::Internal)).await;
         }
-        Warm::Begun(begun) => Some(begun),
+        WarmCall::Begun(begun) => Some(begun),
         _ => None,
     };
     // The cancel signal: dropping `held`, the reading end, makes `watched`, the writing end, ready in `poll`.
@@ -91,14 +91,14 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
     let (ended, is_ended) = oneshot::channel();
     tokio::spawn(Arc::clone(&pending).watch(is_ended, cancelled, held));
     run(connection, move || {
-        let lent = catch_unwind(AssertUnwindSafe(|| {
+        let called = catch_unwind(AssertUnwindSafe(|| {
             let python = call.python(deadline).stopped_by(watched.as_fd());
             match begun {
                 Some(begun) => begun.finish(&python),
-                None => workers.lend(&python),
+                None => workers.call_worker(&python),
             }
         }));
-        pending.answer(request.permit, lent.unwrap_or_else(|_| Err(server_failed())));
+        pending.answer(request.permit, called.unwrap_or_else(|_| Err(server_failed())));
         drop((ended, under_way));
     });
     true
@@ -120,11 +120,12 @@ impl Call {
         connection: &Connection,
         workers: &PythonWorkers,
         deadline: Option<Instant>,
-    ) -> Warm {
-        let Some(_permit) = connection.server.calls_in_place() else { return Warm::Cold };
-        let lent =
-            catch_unwind(AssertUnwindSafe(|| workers.lend_warm(&self.python(deadline), ON_THIS_THREAD)));
-        lent.unwrap_or_else(|_| Warm::Answered(Err(server_failed())))
+    ) -> WarmCall {
+        let Some(_permit) = connection.server.calls_in_place() else { return WarmCall::NoWorker };
+        let called = catch_unwind(AssertUnwindSafe(|| {
+            workers.try_call_warm_worker(&self.python(deadline), ON_THIS_THREAD)
+        }));
+        called.unwrap_or_else(|_| WarmCall::Answered(Err(server_failed())))
     }
 }
 
@@ -198,16 +199,16 @@ impl Pending {
         }
     }
 
-    fn answer(&self, permit: Option<OwnedSemaphorePermit>, lent: Result<PythonResult, NotHere>) {
+    fn answer(&self, permit: Option<OwnedSemaphorePermit>, called: Result<PythonResult, NotHere>) {
         let before = std::mem::replace(&mut *self.state(), State::Answered);
         let kind = if before == State::Cancelled { ErrorKind::Cancelled } else { ErrorKind::Internal };
-        self.connection.is_over(&self.id);
-        self.connection.respond(&self.id, permit, result_of(lent, kind));
+        self.connection.finish_request(&self.id);
+        self.connection.respond(&self.id, permit, result_of(called, kind));
     }
 }
 
-fn result_of(lent: Result<PythonResult, NotHere>, kind: ErrorKind) -> MethodResult {
-    lent.map(answer).map_err(|NotHere { why, may_have_begun }| {
+fn result_of(called: Result<PythonResult, NotHere>, kind: ErrorKind) -> MethodResult {
+    called.map(answer).map_err(|NotHere { why, may_have_begun }| {
         RpcError::new(kind, why).with("begun", Json::from(json!(may_have_begun)))
     })
 }
@@ -340,7 +341,7 @@ fn answer(result: PythonResult) -> String {
         ]),
         _ => object([(
             "failure",
-            json!({"kind": "error", "detail": "an answer that this version does not know"}),
+            json!({"kind": "error", "detail": "an answer that this version does not support"}),
         )]),
     }
 }

@@ -7,31 +7,27 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Json};
 
-use super::fire::site;
+use super::fire::{fire_context, ready_engine};
 use crate::PROTOCOL;
 use crate::connection::{Connection, MethodResult, Request};
 use crate::error::{ErrorKind, RpcError, object};
 use crate::host::Host;
-use crate::news::Subscription;
 use crate::params::Params;
 use crate::server::Server;
+use crate::updates::Subscription;
 
 /// The engine for the project or files that `hello` named.
 pub(super) fn engine_of(connection: &Arc<Connection>) -> Result<Engine, RpcError> {
     let mut none = Params::read(None, &[])?;
-    let site = site(connection, &mut none)?;
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready =
-        connection.lock_view().engine(&site, &connection.server, &Arc::downgrade(connection), listens)?;
+    let fire_context = fire_context(connection, &mut none)?;
+    let ready = ready_engine(connection, &fire_context)?;
     Ok(ready.engine)
 }
 
 pub(super) fn explain_here(connection: &Arc<Connection>, params: Option<&Json>) -> MethodResult {
     let mut params = Params::read(params, &["event", "tool", "agent_id", "project", "config"])?;
-    let site = site(connection, &mut params)?;
-    let listens = connection.is_listening() || connection.server.has_listeners();
-    let ready =
-        connection.lock_view().engine(&site, &connection.server, &Arc::downgrade(connection), listens)?;
+    let fire_context = fire_context(connection, &mut params)?;
+    let ready = ready_engine(connection, &fire_context)?;
     explain(connection.server.host(), &ready.engine, &mut params)
 }
 

@@ -99,7 +99,7 @@ impl Draft {
                 Part::Call { id, name, arguments } => {
                     let input = input(&arguments).map_err(|why| match stop {
                         StopReason::MaxTokens => {
-                            ModelError::CutCall { tool: name.clone(), max_tokens: self.max_tokens }
+                            ModelError::TruncatedCall { tool: name.clone(), max_tokens: self.max_tokens }
                         }
                         _ => ModelError::BadCall { tool: name.clone(), why },
                     })?;

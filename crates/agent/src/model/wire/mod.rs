@@ -133,7 +133,7 @@ fn parse(event: &Event) -> Result<Value, ModelError> {
 }
 
 fn invalid_answer(detail: impl Into<String>) -> ModelError {
-    ModelError::Garbled { detail: detail.into() }
+    ModelError::InvalidAnswer { detail: detail.into() }
 }
 
 /// The error in an event.
@@ -141,7 +141,7 @@ fn service_error(error: &Value) -> ModelError {
     let text = |key: &str| error.get(key).and_then(Value::as_str);
     let kind = text("type").or_else(|| text("code")).unwrap_or("error").to_owned();
     let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
-    ModelError::GaveUp { kind, message }
+    ModelError::ServiceError { kind, message }
 }
 
 /// The beginning of a text that may be long.

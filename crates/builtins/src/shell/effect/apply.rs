@@ -378,6 +378,7 @@ fn tar<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
         all.contains(['c', 'r', 'u', 'A']) || long("--create") || long("--append") || long("--update");
     let lists = !creates && (all.contains('t') || long("--list"));
     let archive = if creates { Effect::Write } else { Effect::Read };
+    let packed = if long("--remove-files") { Effect::Delete } else { Effect::Read };
     let mut add = |word: Option<Cow<'a, Word>>, effect| {
         uses.extend(word.filter(|word| word.known() != Some("-")).map(|path| FileUse { path, effect }));
     };
@@ -424,7 +425,7 @@ fn tar<'a>(words: &'a [Word], uses: &mut Vec<FileUse<'a>>) {
                 waiting.push(letter);
             }
         } else if creates {
-            add(Some(Cow::Borrowed(word)), Effect::Read);
+            add(Some(Cow::Borrowed(word)), packed);
         }
     }
 }

@@ -43,7 +43,7 @@ pub(super) enum OptionRole {
     AtFile,
     /// `-i inplace` of awk.
     InPlace,
-    /// The rest of the line belongs to something else.
+    /// The words after it belong to another command.
     Rest,
     /// Its value is code, and the rest are its arguments.
     CodeRest,

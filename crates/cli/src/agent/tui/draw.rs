@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::Ended;
+use crosier::HookEnd;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -120,9 +120,9 @@ fn hooks(frame: &mut Frame<'_>, state: &State, area: Rect) {
     });
     let ended = state.ended.iter().map(|hook| {
         let (mark, style) = match hook.how {
-            Ended::Success => (' ', FAINT),
-            Ended::Error => ('✗', Style::new().fg(Color::Red)),
-            Ended::Cancelled => ('✗', Style::new().fg(Color::Yellow)),
+            HookEnd::Success => (' ', FAINT),
+            HookEnd::Error => ('✗', Style::new().fg(Color::Red)),
+            HookEnd::Cancelled => ('✗', Style::new().fg(Color::Yellow)),
         };
         Line::styled(format!("{mark} {} {} {}", hook.event, line(&hook.hook), time(hook.took)), style)
     });

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crosier::{Message, Moment};
+use crosier::{Message, MessageKind};
 use crosier_agent::view::View;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -14,13 +14,13 @@ fn screen(state: &mut State, width: u16, height: u16) -> String {
     terminal.backend().to_string()
 }
 
-fn message(id: &str, hook: &str, moment: Moment) -> Message {
+fn message(id: &str, hook: &str, kind: MessageKind) -> Message {
     let (hook_id, hook_name): (Arc<str>, Arc<str>) = (id.into(), hook.into());
-    Message { hook_id, hook_name, hook_event: "PreToolUse", session_id: "s".into(), moment }
+    Message { hook_id, hook_name, hook_event: "PreToolUse", session_id: "s".into(), kind }
 }
 
-fn over(outcome: Ended) -> Moment {
-    Moment::Response { outcome, exit_code: None, stdout: String::new(), stderr: String::new() }
+fn over(outcome: HookEnd) -> MessageKind {
+    MessageKind::Response { outcome, exit_code: None, stdout: String::new(), stderr: String::new() }
 }
 
 fn state() -> State {
@@ -45,7 +45,7 @@ fn everything_has_its_place() {
         hook: "guard".into(),
         event: "PreToolUse",
         took: Duration::from_micros(1_500),
-        how: Ended::Success,
+        how: HookEnd::Success,
     });
     let drawn = screen(&mut state, 90, 14);
     let wanted = r#"
@@ -70,11 +70,11 @@ fn everything_has_its_place() {
 #[test]
 fn a_hook_is_shown_while_it_runs_and_how_it_ended() {
     let mut state = State::default();
-    state.hear(&message("1", "slow", Moment::Started));
-    state.hear(&message("2", "quick", Moment::Started));
+    state.hear(&message("1", "slow", MessageKind::Started));
+    state.hear(&message("2", "quick", MessageKind::Started));
     let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("▶ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
-    state.hear(&message("1", "slow", over(Ended::Cancelled)));
+    state.hear(&message("1", "slow", over(HookEnd::Cancelled)));
     let drawn = screen(&mut state, 90, 14);
     assert!(drawn.contains("✗ PreToolUse slow") && drawn.contains("▶ PreToolUse quick"), "{drawn}");
 }
@@ -131,7 +131,7 @@ mod browsing {
     fn one_event_is_chosen_and_seen_whole() {
         let mut state = state();
         for number in 0..60 {
-            state.witness(&fired(&format!("{} {number}", if number == 57 { "rm" } else { "ls" })));
+            state.add_fire(&fired(&format!("{} {number}", if number == 57 { "rm" } else { "ls" })));
         }
         for (width, height) in [(80, 20), (40, 20)] {
             state.browse.chosen = 0;

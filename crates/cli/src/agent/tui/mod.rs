@@ -9,16 +9,17 @@ mod panes;
 mod state;
 mod terminal;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crosier::{Engine, Received};
-use crosier_agent::agent::{Fired, Interrupt, Witness};
+use crosier_agent::agent::{Fired, Interrupt, SessionListener};
 use crosier_agent::conversation::Message;
 use crosier_agent::view::{Renderer, View};
 use tokio::sync::oneshot;
 
 use crate::exit::{Exit, Failed};
+use crate::lock::lock;
 use crate::print;
 use browse::Pressed;
 use state::{Question, State};
@@ -35,10 +36,6 @@ pub(crate) struct Screen {
     state: Arc<Mutex<State>>,
     /// How long each line stays the newest, so that it can be read.
     pace: Duration,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Screen {
@@ -73,11 +70,11 @@ impl Screen {
     }
 }
 
-impl Witness for Screen {
-    fn said(&self, _: &str, _: &Message) {}
+impl SessionListener for Screen {
+    fn on_message(&self, _: &str, _: &Message) {}
 
-    fn fired(&self, fired: &Fired) {
-        lock(&self.state).witness(fired);
+    fn on_fire(&self, fired: &Fired) {
+        lock(&self.state).add_fire(fired);
     }
 }
 

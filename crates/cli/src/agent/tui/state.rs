@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crosier::payload::PreViewRender;
-use crosier::{Ended, Message, Moment};
+use crosier::{HookEnd, Message, MessageKind};
 use crosier_agent::agent::Fired;
 use crosier_agent::view::View;
 use tokio::sync::oneshot;
@@ -60,7 +60,7 @@ pub(super) struct Finished {
     pub(super) hook: Arc<str>,
     pub(super) event: &'static str,
     pub(super) took: Duration,
-    pub(super) how: Ended,
+    pub(super) how: HookEnd,
 }
 
 impl Running {
@@ -72,21 +72,21 @@ impl Running {
 impl State {
     /// Handles a message: a hook has started or ended.
     pub(super) fn hear(&mut self, message: &Message) {
-        match &message.moment {
-            Moment::Started => self.running.push(Running {
+        match &message.kind {
+            MessageKind::Started => self.running.push(Running {
                 id: Arc::clone(&message.hook_id),
                 hook: Arc::clone(&message.hook_name),
                 event: message.hook_event,
                 since: Instant::now(),
             }),
-            Moment::Progress { .. } => {}
-            Moment::Response { outcome, .. } => {
+            MessageKind::Progress { .. } => {}
+            MessageKind::Response { outcome, .. } => {
                 let Some(place) = self.running.iter().position(|hook| hook.id == message.hook_id) else {
                     return;
                 };
                 let Running { hook, event, since, .. } = self.running.remove(place);
                 // The screen is drawn all the time: do not list successful hooks on it.
-                if event == PreViewRender.kind().name && *outcome == Ended::Success {
+                if event == PreViewRender.kind().name && *outcome == HookEnd::Success {
                     return;
                 }
                 self.ended.push_front(Finished { hook, event, took: since.elapsed(), how: *outcome });
@@ -96,7 +96,7 @@ impl State {
     }
 
     /// Adds an event that was fired.
-    pub(super) fn witness(&mut self, fired: &Fired) {
+    pub(super) fn add_fire(&mut self, fired: &Fired) {
         let has_effect = !effects(&fired.outcome).is_empty()
             || fired.outcome.reports.iter().any(|report| report.failure.is_some());
         if fired.event == PreViewRender.kind().name && !has_effect {

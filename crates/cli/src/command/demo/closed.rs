@@ -9,7 +9,7 @@ use crosier_agent::agent::{Fired, MAIN};
 use crosier_policy::trust;
 use crosier_policy::{Homes, Policy, Request};
 
-use super::stage::DemoFolder;
+use super::folder::DemoFolder;
 use crate::setup;
 
 const CONFIG: &str = "hooks:
@@ -25,8 +25,8 @@ const COMMAND: &str = "./publish";
 
 /// Fires the same call twice: with the policy that was trusted, and after somebody edited it. `Err` says why this
 /// cannot be shown here.
-pub(super) fn play(stage: &DemoFolder) -> Result<Vec<Fired>, String> {
-    let request = trusted_project(stage)?;
+pub(super) fn play(folder: &DemoFolder) -> Result<Vec<Fired>, String> {
+    let request = trusted_project(folder)?;
     let before = fire(&request)?;
     let policy = request.project.join("policy.sh");
     fs::write(&policy, EDITED).map_err(|error| format!("{}: {error}", policy.display()))?;
@@ -34,9 +34,9 @@ pub(super) fn play(stage: &DemoFolder) -> Result<Vec<Fired>, String> {
 }
 
 /// A project with a policy of its own that a person has trusted; all of it in the demo's folder.
-fn trusted_project(stage: &DemoFolder) -> Result<Request, String> {
-    let mut request = Request::new(stage.path("project"));
-    let home = stage.path("home");
+fn trusted_project(folder: &DemoFolder) -> Result<Request, String> {
+    let mut request = Request::new(folder.path("project"));
+    let home = folder.path("home");
     request.homes = Homes::new(Some(home.clone()), Some(home.join("config")), Some(home.join("state")));
     request.managed = Some(home.join("managed"));
     let filled = fs::create_dir_all(&request.project)

@@ -4,8 +4,8 @@
 //! that is removed at the end. Nothing else is touched, and nothing is sent anywhere.
 
 mod closed;
+mod folder;
 mod play;
-mod stage;
 
 use std::io;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use std::time::Duration;
 use clap::Args;
 use crosier::Json;
 use crosier::protocol::ordered::Value;
-use crosier_agent::agent::{Fired, Interrupt, Recording, Witness};
+use crosier_agent::agent::{FireRecorder, Fired, Interrupt, SessionListener};
 use serde::Serialize;
 
 use super::Run;
 use crate::agent::tally::Tally;
-use crate::agent::timeline::{Detail, Look, Timeline};
+use crate::agent::timeline::{Detail, Layout, Timeline};
 use crate::agent::{stop, tui};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::{Paint, Tone};
 use crate::print;
-use stage::DemoFolder;
+use folder::DemoFolder;
 
 /// How long each new line of the full screen stays the last one.
 const PACE: Duration = Duration::from_millis(60);
@@ -64,17 +64,17 @@ pub(crate) struct DemoArgs {
 
 impl Run for DemoArgs {
     fn run(&self) -> Result {
-        let mut stage = DemoFolder::build()?;
+        let mut folder = DemoFolder::build()?;
         let interrupt = Interrupt::default();
         let ended = if self.json {
-            json(&stage, &interrupt)
+            json(&folder, &interrupt)
         } else if self.tui {
-            full_screen(&stage, &interrupt)
+            full_screen(&folder, &interrupt)
         } else {
-            timeline(&stage, &interrupt)
+            timeline(&folder, &interrupt)
         };
         if self.keep {
-            let folder = stage.keep();
+            let folder = folder.keep();
             print::note(&format!("the demo's folder is {}", folder.display()));
         }
         ended
@@ -98,12 +98,12 @@ struct Fire {
     outcome: Json,
 }
 
-fn json(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
-    let recording = Arc::new(Recording::default());
-    let witness = Arc::clone(&recording);
+fn json(folder: &DemoFolder, interrupt: &Interrupt) -> Result {
+    let recording = Arc::new(FireRecorder::default());
+    let listener = Arc::clone(&recording);
     let played = stop::interruptible(interrupt, || {
-        play::play(stage, interrupt, |parts| {
-            parts.witness = Some(witness);
+        play::play(folder, interrupt, |parts| {
+            parts.listener = Some(listener);
         })
     })??;
     let mut tally = Tally::default();
@@ -112,7 +112,7 @@ fn json(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
         tally.add(&outcome);
         fires.push(Fire { event, input, outcome: outcome.to_json() });
     }
-    let (closed, left_out) = match closed::play(stage) {
+    let (closed, left_out) = match closed::play(folder) {
         Ok(fired) => (fired, None),
         Err(why) => (Vec::new(), Some(without_closed(&why))),
     };
@@ -123,23 +123,23 @@ fn json(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
     let whole = serde_json::to_string_pretty(&whole)
         .map_err(|error| Failed::new(Exit::Bug, format!("the demo cannot be written as JSON: {error}")))?;
     print::data(&whole)?;
-    for missing in stage.left_out().into_iter().chain(left_out) {
+    for missing in folder.left_out().into_iter().chain(left_out) {
         print::note(&format!("crosier: {missing}"));
     }
     Ok(Exit::Done)
 }
 
-fn full_screen(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
+fn full_screen(folder: &DemoFolder, interrupt: &Interrupt) -> Result {
     tui::show(interrupt, PACE, |screen| {
         stop::interruptible(interrupt, || {
-            play::play(stage, interrupt, |parts| {
+            play::play(folder, interrupt, |parts| {
                 screen.listen(&parts.engine);
-                parts.witness = Some(Arc::new(screen.clone()));
+                parts.listener = Some(Arc::new(screen.clone()));
                 parts.set_screen(play::view(), screen.renderer());
             })
         })?
     })?;
-    for missing in stage.left_out() {
+    for missing in folder.left_out() {
         print::note(&missing);
     }
     Ok(Exit::Done)
@@ -150,31 +150,31 @@ fn without_closed(why: &str) -> String {
     format!("left out: a project that changed after it was trusted, because {}", print::one_line(why))
 }
 
-fn show_closed(stage: &DemoFolder, timeline: &Timeline) {
+fn show_closed(folder: &DemoFolder, timeline: &Timeline) {
     timeline.say(Tone::Strong, "");
     timeline.say(Tone::Strong, "Another project, whose policy a person has trusted:");
-    match closed::play(stage) {
+    match closed::play(folder) {
         Ok(fired) => {
             let mut fired = fired.iter();
-            fired.by_ref().take(1).for_each(|before| timeline.fired(before));
+            fired.by_ref().take(1).for_each(|before| timeline.on_fire(before));
             timeline.say(Tone::Strong, "Somebody edits the policy, so that it lets everything through:");
-            fired.for_each(|after| timeline.fired(after));
+            fired.for_each(|after| timeline.on_fire(after));
         }
         Err(why) => timeline.say(Tone::Warning, &without_closed(&why)),
     }
 }
 
-fn timeline(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
-    let look = Look { paint: Paint::stdout(), width: crate::environment::width(), detail: Detail::Full };
-    let timeline = Timeline::new(Box::new(io::stdout()), look, interrupt.clone());
+fn timeline(folder: &DemoFolder, interrupt: &Interrupt) -> Result {
+    let layout = Layout { paint: Paint::stdout(), width: crate::environment::width(), detail: Detail::Full };
+    let timeline = Timeline::new(Box::new(io::stdout()), layout, interrupt.clone());
     timeline.say(Tone::Strong, "Crosier demo: a scripted agent session, with every event and what hooks do");
-    for missing in stage.left_out() {
+    for missing in folder.left_out() {
         timeline.say(Tone::Warning, &missing);
     }
-    let (witness, renderer) = (timeline.clone(), timeline.clone());
+    let (listener, renderer) = (timeline.clone(), timeline.clone());
     let played = stop::interruptible(interrupt, || {
-        play::play(stage, interrupt, |parts| {
-            parts.witness = Some(Arc::new(witness));
+        play::play(folder, interrupt, |parts| {
+            parts.listener = Some(Arc::new(listener));
             parts.set_screen(play::view(), Box::new(renderer));
         })
     });
@@ -186,10 +186,10 @@ fn timeline(stage: &DemoFolder, interrupt: &Interrupt) -> Result {
         return Err(Failed::new(Exit::Failed, ""));
     }
     if matches!(played, Ok(Ok(_))) {
-        show_closed(stage, &timeline);
+        show_closed(folder, &timeline);
     }
     timeline.summarise();
-    for missing in stage.left_out() {
+    for missing in folder.left_out() {
         timeline.say(Tone::Warning, &missing);
     }
     played.map(|_| Exit::Done)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crosier::Layer;
 use crosier::protocol::ordered::Value;
-use crosier_agent::agent::{Actor, End, Interrupt, Member, Parts, Settings, Task};
+use crosier_agent::agent::{Actor, End, Interrupt, Member, SessionContext, Settings, Task};
 use crosier_agent::history::{HistoryConfig, ShadowGit};
 use crosier_agent::model::Scripted;
 use crosier_agent::permission::{PermissionMode, Permissions};
@@ -13,7 +13,7 @@ use crosier_agent::session::Session;
 use crosier_agent::tool::{Bash, ToolSet};
 use crosier_agent::view::View;
 
-use super::stage::{DemoFolder, MODEL};
+use super::folder::{DemoFolder, MODEL};
 use crate::agent::scopes;
 use crate::exit::{Exit, Failed};
 use crate::{environment, setup};
@@ -35,54 +35,54 @@ pub(crate) fn view() -> View {
 
 /// Runs the whole session.
 pub(crate) fn play(
-    stage: &DemoFolder,
+    folder: &DemoFolder,
     interrupt: &Interrupt,
-    watch: impl FnOnce(&mut Parts),
+    watch: impl FnOnce(&mut SessionContext),
 ) -> Result<DemoSession, Failed> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed("a runtime", &error))?;
     runtime.block_on(async {
-        let mut parts = parts(stage).await?;
-        parts.interrupt = interrupt.clone();
-        watch(&mut parts);
-        let parts = Arc::new(parts);
+        let mut session_context = session_context(folder).await?;
+        session_context.interrupt = interrupt.clone();
+        watch(&mut session_context);
+        let session_context = Arc::new(session_context);
         // So that the first Python hook need not wait for its worker to start.
-        let engine = parts.engine.clone();
+        let engine = session_context.engine.clone();
         let _ = tokio::task::spawn_blocking(move || engine.warm()).await;
-        let mut actor =
-            Actor::main(Arc::clone(&parts), Vec::new()).map_err(|error| failed("a session", &error))?;
+        let mut actor = Actor::main(Arc::clone(&session_context), Vec::new())
+            .map_err(|error| failed("a session", &error))?;
         let end = session(&mut actor).await;
         actor.finish(&end).await;
-        Ok(DemoSession { transcript: transcript(&parts)? })
+        Ok(DemoSession { transcript: transcript(&session_context)? })
     })
 }
 
-async fn parts(stage: &DemoFolder) -> Result<Parts, Failed> {
-    let mut layers = [(Layer::Host, setup::load(&stage.configs())?)];
+async fn session_context(folder: &DemoFolder) -> Result<SessionContext, Failed> {
+    let mut layers = [(Layer::Host, setup::load(&folder.configs())?)];
     let agent_hooks = scopes::take(&mut layers, |_| None);
     let [(_, config)] = layers;
-    let engine = setup::build(setup::builder(config).folder(stage.workspace()))?;
+    let engine = setup::build(setup::builder(config).folder(folder.workspace()))?;
     let model = Scripted::parse("model.yaml", MODEL).map_err(|problems| setup::bad("script", &problems))?;
-    let session = Session::begin(&stage.path("sessions")).map_err(|error| failed("a session", &error))?;
+    let session = Session::begin(&folder.path("sessions")).map_err(|error| failed("a session", &error))?;
     let settings = Settings {
         system_prompt: "You tidy up small projects.".to_owned(),
-        workspace: stage.workspace(),
+        workspace: folder.workspace(),
         max_turns: 30,
         max_tokens: 1_000,
         compact_over: COMPACT_OVER,
         tool_timeout: Duration::from_secs(30),
     };
     let tools = ToolSet::standard(Bash::new(environment::all())).to_vec();
-    let mut parts = Parts::new(engine, Arc::new(model), tools, session, settings);
-    parts.permissions = Permissions { mode: PermissionMode::AcceptEdits, ..Permissions::default() };
-    parts.agent_hooks = Some(agent_hooks);
-    if stage.has_git {
-        let mut config = HistoryConfig::new(stage.workspace(), stage.path("history"));
+    let mut session_context = SessionContext::new(engine, Arc::new(model), tools, session, settings);
+    session_context.permissions = Permissions { mode: PermissionMode::AcceptEdits, ..Permissions::default() };
+    session_context.agent_hooks = Some(agent_hooks);
+    if folder.has_git {
+        let mut config = HistoryConfig::new(folder.workspace(), folder.path("history"));
         config.search_path = environment::path();
         let history = ShadowGit::open(config).await.map_err(|error| failed("a history", &error))?;
-        parts.history = Some(Arc::new(history));
+        session_context.history = Some(Arc::new(history));
     }
-    Ok(parts)
+    Ok(session_context)
 }
 
 /// Everything that happens, in order.
@@ -116,10 +116,10 @@ async fn session(actor: &mut Actor) -> End {
     end
 }
 
-fn transcript(parts: &Parts) -> Result<Vec<Value>, Failed> {
+fn transcript(session_context: &SessionContext) -> Result<Vec<Value>, Failed> {
     let unreadable = |error: &dyn std::fmt::Display| failed("the transcript back", &error);
     let mut records = Vec::new();
-    for (agent_id, text) in parts.session.transcripts().map_err(|error| unreadable(&error))? {
+    for (agent_id, text) in session_context.session.transcripts().map_err(|error| unreadable(&error))? {
         for line in text.lines() {
             let mut record: Value = serde_json::from_str(line).map_err(|error| unreadable(&error))?;
             if let Some(record) = record.as_object_mut() {
@@ -132,5 +132,5 @@ fn transcript(parts: &Parts) -> Result<Vec<Value>, Failed> {
 }
 
 fn failed(what: &str, error: &dyn std::fmt::Display) -> Failed {
-    Failed::new(Exit::Failed, format!("the demo needs {what} and got none: {error}"))
+    Failed::new(Exit::Failed, format!("the demo cannot get {what}: {error}"))
 }

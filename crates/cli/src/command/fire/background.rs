@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use crosier::{BackgroundJob, Event, Failure, FailureKind, Message, Moment, Received};
+use crosier::{BackgroundJob, Event, Failure, FailureKind, Message, MessageKind, Received};
 use crosier_policy::Request;
 
 use super::super::Run;
@@ -105,7 +105,7 @@ impl Run for BackgroundArgs {
         signals.kill(&engine);
         let listener = engine.subscribe(16 * 1024);
         let is_end = |heard: &Received| {
-            matches!(heard, Received::Message(Message { moment: Moment::Response { .. }, .. }))
+            matches!(heard, Received::Message(Message { kind: MessageKind::Response { .. }, .. }))
         };
         let ended = signals.during("the hook was killed", || {
             if engine.fire_blocking(&event).reports.is_empty() {

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Capability, Decision, Event, FailureKind, Kind, OnError, Outcome};
+use crosier::{Capability, Decision, Event, EventKind, FailureKind, OnError, Outcome};
 
 use super::Run;
 use crate::args::ConfigArgs;
@@ -59,7 +59,7 @@ impl Run for FireArgs {
         let hooks = setup::hooks(&request, |builder| builder.launcher(launch))?;
         let input = match &early {
             None => read_all(),
-            Some(signals) => signals.during("there is no decision", || read_until_signal(signals))?,
+            Some(signals) => signals.during("no decision was made", || read_until_signal(signals))?,
         };
         let input = input.map_err(|error| {
             Failed::new(Exit::BadInput, format!("the event could not be read from stdin: {error}"))
@@ -120,7 +120,7 @@ impl FireArgs {
 }
 
 /// The event of this name or alias.
-pub(crate) fn find(name: &str) -> std::result::Result<Kind, Failed> {
+pub(crate) fn find(name: &str) -> std::result::Result<EventKind, Failed> {
     let catalog = setup::catalog();
     catalog.find(name).ok_or_else(|| Failed::new(Exit::Usage, catalog.unknown_event(name)))
 }

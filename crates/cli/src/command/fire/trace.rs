@@ -24,7 +24,7 @@ pub(super) fn before(hooks: &Hooks, event: &Event) {
     for hook in explained.plan.observers() {
         rows.add_row(planned("after", hook, event));
     }
-    for (hook, inclusion) in &explained.out {
+    for (hook, inclusion) in &explained.excluded {
         let by_state = hooks.is_switched_off(&hook.name);
         let why = describe::why_out(hook, *inclusion, event.matcher_value(), by_state);
         rows.add_row(["out".to_owned(), describe::name(hook), why]);

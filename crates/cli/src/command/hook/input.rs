@@ -62,5 +62,5 @@ fn is_ready(stdin: &impl AsFd, within: Duration) -> io::Result<bool> {
 pub(super) fn guess(bytes: &[u8]) -> Option<&'static Agent> {
     let text = String::from_utf8_lossy(bytes);
     let says = |name: &str| text.contains(&format!("\"{name}\""));
-    crosier_dialect::ALL.iter().copied().find(|agent| agent.signs.iter().any(|sign| says(sign)))
+    crosier_dialect::ALL.iter().copied().find(|agent| agent.marker_fields.iter().any(|sign| says(sign)))
 }

@@ -16,7 +16,7 @@ use super::policy::{self, Policy};
 use super::{HookArgs, no_opinion, project, session, wiring};
 use crate::logbook::Entry;
 use crate::signals::Signals;
-use crate::{environment, person, print};
+use crate::{print, search_path};
 
 /// The name of the guard that protects the entries that call Crosier.
 const WIRING: &str = "self-guard";
@@ -45,6 +45,7 @@ impl HookArgs {
         };
         let mut request = self.config.request();
         project::find(&call, &mut request);
+        search_path::leave_project(&mut request);
         entry.set_project(&request.project);
         call.events.first().into_iter().for_each(|event| entry.set_event(event));
         let shut = |entry: &mut Entry, why: &str| {
@@ -53,14 +54,23 @@ impl HookArgs {
             closed(agent, Some(call.entry), Some(&call), &reason)
         };
         if let Some(mistake) = &self.mistake {
-            return shut(entry, &format!("{mistake}, in the line that calls `crosier hook {}`", agent.name));
+            return shut(
+                entry,
+                &format!(
+                    "{mistake}; correct the command `crosier hook {}` in the agent's configuration",
+                    agent.name
+                ),
+            );
         }
         // The self-guard has no effect at other events, and would cost time.
         let is_guarded = |event: &Event| crosier_builtins::self_guard::CONFIG.contains(event.name());
         if call.events.iter().any(is_guarded) {
             request.self_guard = SelfGuard::On;
         }
-        if self.config.trust.is_none() && request.trust.is_some() && !may_trust_by_variable() {
+        request.in_full = call.events.iter().any(|event| crosier_policy::tells(event.name()));
+        // A repository's settings can set variables for its agent, and not every agent can be recognised by its child
+        // process: only the installed line counts.
+        if self.config.trust.is_none() {
             request.trust = None;
         }
         // State that somebody else may have written must not reach the model.
@@ -116,12 +126,6 @@ impl HookArgs {
         std::mem::forget(hooks);
         answer
     }
-}
-
-/// Whether `CROSIER_TRUST` counts: only in CI and outside an agent. A repository's settings can set variables for its
-/// agent, and not every agent can be recognised by its child process. `--trust` on the installed line always counts.
-fn may_trust_by_variable() -> bool {
-    environment::is_set("CI") && person::agent_above().is_none()
 }
 
 /// Records that no decision could be made, so actions are denied.

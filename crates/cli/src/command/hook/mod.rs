@@ -31,8 +31,9 @@ pub(crate) use quick::quick;
 
 #[derive(Debug, Default, Args)]
 #[command(
-    after_help = "The agent's JSON is read from stdin. Without -c, the layers in force are used (see `crosier
-config`), a project's files only when a person trusts them; without any, nothing is decided.
+    after_help = "The agent's JSON is read from stdin. Without -c, the configuration in force is used (see `crosier
+config`); a project's files count only after a person has trusted them. Without any configuration,
+only the self-guard decides.
 
 Example:
   crosier hook claude < event.json"
@@ -100,7 +101,11 @@ impl HookArgs {
     fn unknown_agent(&self) -> String {
         let names: Vec<&str> = ALL.iter().map(|agent| agent.name).collect();
         let mistake = self.mistake.as_ref().map(|mistake| format!("{mistake}; ")).unwrap_or_default();
-        format!("{mistake}`crosier hook {}`: no such agent; there are {}", self.agent, names.join(", "))
+        format!(
+            "{mistake}`crosier hook {}`: there is no such agent; the agents are {}",
+            self.agent,
+            names.join(", ")
+        )
     }
 
     /// How long hooks may take.

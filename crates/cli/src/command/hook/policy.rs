@@ -22,7 +22,7 @@ pub(super) enum Policy {
 
 /// The reason that an agent gets when no decision can be made.
 pub(super) fn reason(why: &str) -> String {
-    format!("crosier cannot judge this: {why}")
+    format!("crosier cannot decide: {why}")
 }
 
 /// Loads the policy. Its Python hooks borrow from this daemon, unless the configuration forbids it.
@@ -39,7 +39,7 @@ pub(super) fn in_force(request: &Request, state: &StateFolder, daemon: Option<Ar
         }
         Found::Closed(mut closed) => {
             let why = print::one_line(&closed.why);
-            if closed.still.is_none() {
+            if closed.remaining.is_none() {
                 return Policy::Closed(why, None);
             }
             closed.why = reason(&why);

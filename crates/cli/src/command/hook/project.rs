@@ -8,9 +8,9 @@
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crosier_dialect::Call;
 use crosier_policy::{Request, StateFolder};
@@ -20,6 +20,8 @@ use crate::environment;
 
 /// How long a stored folder is kept after the last event of its session.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How often its file gets a new time.
+const RENEWAL: Duration = Duration::from_secs(3600);
 /// How many folders of a session are stored.
 const MAX_FOLDERS: usize = 64;
 
@@ -69,7 +71,10 @@ fn adds_project(request: &Request, others: &[PathBuf]) -> bool {
 /// The folders of the session: that of its first event, and the projects that were entered since.
 fn folders_of(path: &Path, here: &Path) -> io::Result<Vec<PathBuf>> {
     match crosier_policy::read_file(path) {
-        Ok(bytes) => return Ok(parse(&bytes)),
+        Ok(bytes) => {
+            keep(path);
+            return Ok(parse(&bytes));
+        }
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
@@ -78,12 +83,23 @@ fn folders_of(path: &Path, here: &Path) -> io::Result<Vec<PathBuf>> {
     sweep(folder);
     // The first process writes it; concurrent ones read it.
     let beside = folder.join(format!("{}.new", std::process::id()));
-    fs::write(&beside, here.as_os_str().as_bytes())?;
+    let mut file =
+        fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&beside)?;
+    file.write_all(here.as_os_str().as_bytes())?;
     let linked = fs::hard_link(&beside, path);
     let _ = fs::remove_file(&beside);
     match linked {
         Ok(()) => Ok(vec![here.to_owned()]),
         Err(_) => crosier_policy::read_file(path).map(|bytes| parse(&bytes)),
+    }
+}
+
+/// Notes that a session is in use, so that its folders are kept however long it lasts.
+fn keep(path: &Path) {
+    let Ok(file) = fs::OpenOptions::new().append(true).open(path) else { return };
+    let age = file.metadata().and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
+    if age.is_ok_and(|age| age > RENEWAL) {
+        let _ = file.set_modified(SystemTime::now());
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn quick(words: impl IntoIterator<Item = OsString>) -> Option<HookArg
     args.agent = plain.next().unwrap_or_default();
     args.event = plain.next();
     if let Some(more) = plain.next() {
-        args.mistake(&format!("`{more}` is one argument too many"));
+        args.mistake(&format!("unexpected argument `{more}`"));
     }
     Some(args)
 }

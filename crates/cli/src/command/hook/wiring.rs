@@ -13,7 +13,7 @@ pub(super) fn objection(call: &Call, state: Option<&Path>) -> Option<String> {
     }
     let file = PathBuf::from(call.text("file_path")?);
     let row = table::find(call.agent.name)?;
-    let why = Store::in_folder(state?).lost(row, &file)?;
+    let why = Store::in_folder(state?).why_not_called(row, &file)?;
     let shown = crate::print::one_line(&file.display().to_string());
     let name = row.agent;
     Some(format!(

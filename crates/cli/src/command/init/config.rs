@@ -6,14 +6,14 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use crosier::protocol::nearest::nearest;
-use crosier_install::project::{self, Kind, Mode};
+use crosier_install::project::{self, Mode, ProjectKind};
 use crosier_policy::trust::{self, Reviewed};
 use sha2::{Digest, Sha256};
 
 use super::{Choice, USUAL_PACK};
 use crate::exit::{Exit, Failed};
+use crate::install_context::{InstallContext, undisturbed};
 use crate::setup::{self, DEFAULT_CONFIG};
-use crate::wiring::{Wiring, undisturbed};
 
 /// Refuses an unknown pack.
 pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
@@ -29,7 +29,11 @@ pub(super) fn known_pack(name: &str) -> Result<(), Failed> {
 }
 
 /// Writes the first configuration; `None` when there is already one.
-pub(super) fn write(file: &Path, choice: &Choice, kind: Option<&Kind>) -> Result<Option<String>, Failed> {
+pub(super) fn write(
+    file: &Path,
+    choice: &Choice,
+    kind: Option<&ProjectKind>,
+) -> Result<Option<String>, Failed> {
     let text = project::first_config(&choice.pack, choice.mode, kind);
     let is_new = create(file, &text).map_err(|error| cannot(file, &error))?;
     Ok(is_new.then_some(text))
@@ -60,8 +64,8 @@ fn create(file: &Path, text: &str) -> std::io::Result<bool> {
 }
 
 /// Trusts the project if the file that was just written is the only untrusted one; returns the message about it.
-pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, Failed> {
-    let request = setup::request(&[], wiring.homes.clone());
+pub(super) fn trust(install_context: &InstallContext, file: &Path, text: &str) -> Result<String, Failed> {
+    let request = setup::request(&[], install_context.homes.clone());
     let failed = |why: String| Failed::new(Exit::Failed, crate::print::plain(&why));
     let review = trust::review(&request).map_err(failed)?;
     let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
@@ -81,20 +85,20 @@ pub(super) fn trust(wiring: &Wiring, file: &Path, text: &str) -> Result<String, 
         );
     }
     review.trust(false).map_err(failed)?;
-    wiring.did("trust", &file.display().to_string());
-    Ok("trusted as it is: when it changes, `crosier trust` asks you again\n".to_owned())
+    install_context.did("trust", &file.display().to_string());
+    Ok("trusted; after a change, actions are denied until you run `crosier trust`\n".to_owned())
 }
 
 /// Writes into the user's own configuration whether denials are carried out; creates it if needed.
-pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
-    let file = wiring.program.config_home.join(DEFAULT_CONFIG);
+pub(crate) fn set_mode(install_context: &InstallContext, mode: Mode) -> Result<(), Failed> {
+    let file = install_context.program.config_home.join(DEFAULT_CONFIG);
     let text = project::first_config(USUAL_PACK, mode, None);
-    let did = || wiring.did("install", &format!("{}, mode {}", file.display(), mode.word()));
+    let did = || install_context.did("install", &format!("{}, mode {}", file.display(), mode.word()));
     if create(&file, &text).map_err(|error| cannot(&file, &error))? {
         did();
         return crate::print::data(&format!(
             "{}: written ({USUAL_PACK}, {})",
-            wiring.shown(&file),
+            install_context.shown(&file),
             mode.word()
         ));
     }
@@ -103,7 +107,8 @@ pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
     if new == old {
         return Ok(());
     }
-    let edited = setup::loader().text(&file.display().to_string(), &new, &wiring.program.config_home).load();
+    let edited =
+        setup::loader().text(&file.display().to_string(), &new, &install_context.program.config_home).load();
     edited.map_err(|problems| setup::bad("configuration", &problems))?;
     let _undisturbed = undisturbed();
     let beside = file.with_extension(format!("yaml.{}", std::process::id()));
@@ -112,7 +117,7 @@ pub(crate) fn set_mode(wiring: &Wiring, mode: Mode) -> Result<(), Failed> {
         .and_then(|()| fs::rename(&beside, file.canonicalize()?));
     written.map_err(|error| cannot(&file, &error))?;
     did();
-    crate::print::data(&format!("{}: mode is now {}", wiring.shown(&file), mode.word()))
+    crate::print::data(&format!("{}: mode is now {}", install_context.shown(&file), mode.word()))
 }
 
 /// The same text with another `mode:` at its top level.

@@ -19,9 +19,9 @@ use super::Run;
 use super::install::{Done, found, install, mode};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
+use crate::install_context::{self, InstallContext};
 use crate::paint::{Paint, Tone};
 use crate::setup::DEFAULT_CONFIG;
-use crate::wiring::{self, Wiring};
 use crate::{person, print, setup, table};
 
 pub(crate) use config::set_mode;
@@ -39,7 +39,7 @@ Example:
   crosier init --yes --mode warn"
 )]
 pub(crate) struct InitArgs {
-    /// Ask nothing, take the defaults
+    /// Ask nothing, and use the defaults
     #[arg(short, long)]
     yes: bool,
     /// Write your own crosier.yaml, which applies to every project, instead of one for this project
@@ -70,36 +70,39 @@ impl Run for InitArgs {
     fn run(&self) -> Result {
         person::require("init")?;
         let homes = self.homes.find();
-        let wiring = Wiring::find(homes)?;
-        let file = self.file(&wiring);
-        let choice = self.choose(&wiring, &file)?;
+        let install_context = InstallContext::find(homes)?;
+        let file = self.file(&install_context);
+        let choice = self.choose(&install_context, &file)?;
         let mut said = String::new();
-        let written = config::write(&file, &choice, project::kind(&wiring.places.project))?;
-        let shown = wiring.shown(&file);
+        let written = config::write(&file, &choice, project::kind(&install_context.places.project))?;
+        let shown = install_context.shown(&file);
         match &written {
             Some(text) => {
-                wiring.did("init", &file.display().to_string());
+                install_context.did("init", &file.display().to_string());
                 said += &format!("{shown}: written ({}, {})\n", choice.pack, choice.mode.word());
-                if !self.is_user(&wiring) {
-                    said += &config::trust(&wiring, &file, text)?;
+                if !self.is_user(&install_context) {
+                    said += &config::trust(&install_context, &file, text)?;
                 }
             }
             None => said += &format!("{shown}: already exists, not changed\n"),
         }
         // The policy in force has just changed, and with it the events that have hooks.
-        let wiring = Wiring::find(wiring.homes)?;
-        let done: Vec<Done> =
-            choice.rows.iter().map(|row| install(row, &wiring, Scope::User, (false, false))).collect();
+        let install_context = InstallContext::find(install_context.homes)?;
+        let done: Vec<Done> = choice
+            .rows
+            .iter()
+            .map(|row| install(row, &install_context, Scope::User, (false, false)))
+            .collect();
         for done in &done {
-            said += &summary(done, &wiring);
+            said += &summary(done, &install_context);
         }
         if done.is_empty() {
-            said += match found(&wiring).as_slice() {
+            said += match found(&install_context).as_slice() {
                 [] => "no agent was found on this machine: `crosier install AGENT` when you have one\n",
                 _ => "no agent was chosen: `crosier install` makes them call Crosier\n",
             };
         }
-        said += &shown_denial(&wiring);
+        said += &shown_denial(&install_context);
         said += "next: `crosier status` shows what is in force, `crosier log` what was decided\n";
         print::data(&table::fit(&said))?;
         Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
@@ -108,21 +111,21 @@ impl Run for InitArgs {
 
 impl InitArgs {
     /// Whether to write the user's own file. The home folder is not a project.
-    fn is_user(&self, wiring: &Wiring) -> bool {
-        let project = &wiring.places.project;
-        self.user || project == Path::new("/") || *project == wiring.places.home
+    fn is_user(&self, install_context: &InstallContext) -> bool {
+        let project = &install_context.places.project;
+        self.user || project == Path::new("/") || *project == install_context.places.home
     }
 
-    fn file(&self, wiring: &Wiring) -> PathBuf {
-        match self.is_user(wiring) {
-            true => wiring.program.config_home.join(DEFAULT_CONFIG),
-            false => wiring.places.project.join(DEFAULT_CONFIG),
+    fn file(&self, install_context: &InstallContext) -> PathBuf {
+        match self.is_user(install_context) {
+            true => install_context.program.config_home.join(DEFAULT_CONFIG),
+            false => install_context.places.project.join(DEFAULT_CONFIG),
         }
     }
 
-    fn choose(&self, wiring: &Wiring, file: &Path) -> std::result::Result<Choice, Failed> {
-        let named = (!self.agents.is_empty()).then(|| wiring::rows(&self.agents)).transpose()?;
-        let found = found(wiring);
+    fn choose(&self, install_context: &InstallContext, file: &Path) -> std::result::Result<Choice, Failed> {
+        let named = (!self.agents.is_empty()).then(|| install_context::rows(&self.agents)).transpose()?;
+        let found = found(install_context);
         if let Some(pack) = &self.pack {
             config::known_pack(pack)?;
         }
@@ -155,8 +158,9 @@ impl InitArgs {
 }
 
 /// One line about an agent, and what the person should know about it.
-fn summary(done: &Done, wiring: &Wiring) -> String {
-    let files: Vec<String> = done.plan.changes.iter().map(|change| wiring.shown(&change.path)).collect();
+fn summary(done: &Done, install_context: &InstallContext) -> String {
+    let files: Vec<String> =
+        done.plan.changes.iter().map(|change| install_context.shown(&change.path)).collect();
     let where_ = match files.as_slice() {
         [] => String::new(),
         [one] => format!(" in {one}"),
@@ -173,8 +177,8 @@ fn summary(done: &Done, wiring: &Wiring) -> String {
 }
 
 /// The decision about one command under the policy in force now.
-fn shown_denial(wiring: &Wiring) -> String {
-    let request = setup::request(&[], wiring.homes.clone());
+fn shown_denial(install_context: &InstallContext) -> String {
+    let request = setup::request(&[], install_context.homes.clone());
     let closed = match crosier_policy::in_force(&request) {
         Policy::Loaded(_) => None,
         Policy::Closed(closed) => Some(closed.why),
@@ -192,7 +196,7 @@ fn shown_denial(wiring: &Wiring) -> String {
     let fire = |example: &'static str| {
         let event = json!({
             "tool_name": "Bash", "tool_input": {"command": example},
-            "cwd": wiring.places.project.display().to_string(),
+            "cwd": install_context.places.project.display().to_string(),
         });
         let event = hooks.engine.event("PreToolUse", event.to_string().as_bytes()).ok()?;
         Some((example, hooks.engine.fire_blocking(event)))

@@ -10,8 +10,8 @@ use super::Run;
 use crate::command::init;
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
+use crate::install_context::{self, InstallContext};
 use crate::person;
-use crate::wiring::{self, Wiring};
 
 pub(crate) use report::{Done, did, print_all};
 
@@ -40,7 +40,7 @@ pub(crate) struct InstallArgs {
     /// Also set in your own crosier.yaml whether denials are enforced or only reported
     #[arg(long, value_name = "enforce|warn", value_parser = mode)]
     mode: Option<Mode>,
-    /// Tell Codex that you trust these entries: it runs no others
+    /// Tell Codex that you trust these entries; Codex runs only trusted ones
     #[arg(long)]
     trust: bool,
     /// Print JSON
@@ -64,25 +64,30 @@ impl Run for InstallArgs {
         if !self.dry_run {
             person::require("install")?;
         }
-        let wiring = Wiring::find(self.homes.find())?;
-        let rows = chosen(&self.agents, &wiring)?;
+        let install_context = InstallContext::find(self.homes.find())?;
+        let rows = chosen(&self.agents, &install_context)?;
         if let Some(mode) = self.mode.filter(|_| !self.dry_run) {
-            init::set_mode(&wiring, mode)?;
+            init::set_mode(&install_context, mode)?;
         }
         let scope = if self.project { Scope::Project } else { Scope::User };
-        let done: Vec<Done> =
-            rows.into_iter().map(|row| install(row, &wiring, scope, (self.trust, self.dry_run))).collect();
-        print_all(&done, &wiring, self.json)?;
+        let done: Vec<Done> = rows
+            .into_iter()
+            .map(|row| install(row, &install_context, scope, (self.trust, self.dry_run)))
+            .collect();
+        print_all(&done, &install_context, self.json)?;
         Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
     }
 }
 
 /// The agents that were named, or else those that are found.
-fn chosen(names: &[String], wiring: &Wiring) -> std::result::Result<Vec<&'static Row>, Failed> {
+fn chosen(
+    names: &[String],
+    install_context: &InstallContext,
+) -> std::result::Result<Vec<&'static Row>, Failed> {
     if !names.is_empty() {
-        return wiring::rows(names);
+        return install_context::rows(names);
     }
-    let found = found(wiring);
+    let found = found(install_context);
     match found.as_slice() {
         [] => Err(Failed::new(
             Exit::Failed,
@@ -93,52 +98,52 @@ fn chosen(names: &[String], wiring: &Wiring) -> std::result::Result<Vec<&'static
 }
 
 /// The agents on this machine.
-pub(crate) fn found(wiring: &Wiring) -> Vec<&'static Row> {
+pub(crate) fn found(install_context: &InstallContext) -> Vec<&'static Row> {
     let all = crosier_install::table::ALL.iter();
-    all.filter(|row| row.detect(&wiring.places).is_some()).collect()
+    all.filter(|row| row.detect(&install_context.places).is_some()).collect()
 }
 
 /// Installs for one agent; `flags` are whether Codex should trust it, and whether it is a dry run.
 pub(crate) fn install(
     row: &'static Row,
-    wiring: &Wiring,
+    install_context: &InstallContext,
     scope: Scope,
     (trust, dry_run): (bool, bool),
 ) -> Done {
-    let written = locked(wiring, dry_run).and_then(|_lock| {
-        let plan = row.install(&wiring.request(scope, trust))?;
+    let written = locked(install_context, dry_run).and_then(|_lock| {
+        let plan = row.install(&install_context.request(scope, trust))?;
         if !dry_run && !plan.is_empty() {
-            let _undisturbed = wiring::undisturbed();
-            wiring.store.install(row.agent, &plan)?;
-            wiring.did("install", &did(row, &plan));
+            let _undisturbed = install_context::undisturbed();
+            install_context.store.install(row.agent, &plan)?;
+            install_context.did("install", &did(row, &plan));
         }
         Ok(plan)
     });
     let mut done = Done::new(row, written, if dry_run { "would change" } else { "installed" });
     if done.refused.is_none() {
-        done.next = next(row, wiring, scope, dry_run);
-        if !row.next.is_empty() && !done.plan.is_empty() {
-            done.next.push(row.next.to_owned());
+        done.next = next(row, install_context, scope, dry_run);
+        if !row.follow_up.is_empty() && !done.plan.is_empty() {
+            done.next.push(row.follow_up.to_owned());
         }
     }
     done
 }
 
 /// Locks out other installers from the plan until it is applied; a dry run does not wait.
-fn locked(wiring: &Wiring, dry_run: bool) -> std::result::Result<Option<Lock>, Refused> {
-    if dry_run { Ok(None) } else { wiring.store.lock().map(Some) }
+fn locked(install_context: &InstallContext, dry_run: bool) -> std::result::Result<Option<Lock>, Refused> {
+    if dry_run { Ok(None) } else { install_context.store.lock().map(Some) }
 }
 
 /// What the person has to do or should know.
-fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> {
-    let mut next = if dry_run { Vec::new() } else { row.obstacles(&wiring.places, scope) };
+fn next(row: &Row, install_context: &InstallContext, scope: Scope, dry_run: bool) -> Vec<String> {
+    let mut next = if dry_run { Vec::new() } else { row.obstacles(&install_context.places, scope) };
     if scope == Scope::Project && !row.project_is_local {
         next.push(format!(
             "{} has no uncommitted settings for a project: this file contains paths of your machine",
             row.title()
         ));
     }
-    if !row.is_proved() {
+    if !row.is_verified() {
         next.push(format!(
             "written from the documentation of {} and not tested with it: check that it works",
             row.title()
@@ -149,8 +154,8 @@ fn next(row: &Row, wiring: &Wiring, scope: Scope, dry_run: bool) -> Vec<String> 
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A file that was not edited since gets its previous content back; from an edited file, exactly
-Crosier's entries are removed.
+    after_help = "A file that was not edited after the installation gets its previous content back. From an edited
+file, only Crosier's entries are removed.
 
 Example:
   crosier uninstall claude"
@@ -173,11 +178,15 @@ impl Run for UninstallArgs {
         if !self.dry_run {
             person::require("uninstall")?;
         }
-        let wiring = Wiring::find(self.homes.find())?;
+        let install_context = InstallContext::find(self.homes.find())?;
         let all = self.agents.is_empty();
-        let rows =
-            if all { crosier_install::table::ALL.iter().collect() } else { wiring::rows(&self.agents)? };
-        let mut done: Vec<Done> = rows.into_iter().map(|row| uninstall(row, &wiring, self.dry_run)).collect();
+        let rows = if all {
+            crosier_install::table::ALL.iter().collect()
+        } else {
+            install_context::rows(&self.agents)?
+        };
+        let mut done: Vec<Done> =
+            rows.into_iter().map(|row| uninstall(row, &install_context, self.dry_run)).collect();
         if all {
             done.retain(|done| done.refused.is_some() || !done.plan.is_empty());
         }
@@ -185,19 +194,19 @@ impl Run for UninstallArgs {
             crate::print::data("nothing was installed")?;
             return Ok(Exit::Done);
         }
-        print_all(&done, &wiring, self.json)?;
+        print_all(&done, &install_context, self.json)?;
         Ok(if done.iter().any(|done| done.refused.is_some()) { Exit::Failed } else { Exit::Done })
     }
 }
 
-fn uninstall(row: &'static Row, wiring: &Wiring, dry_run: bool) -> Done {
-    let known = wiring.store.knows(row.agent);
-    let written = locked(wiring, dry_run).and_then(|_lock| {
-        let plan: Plan = wiring.store.uninstall(row, &wiring.places)?;
+fn uninstall(row: &'static Row, install_context: &InstallContext, dry_run: bool) -> Done {
+    let known = install_context.store.has_record_of(row.agent);
+    let written = locked(install_context, dry_run).and_then(|_lock| {
+        let plan: Plan = install_context.store.uninstall(row, &install_context.places)?;
         if !dry_run && (known || !plan.is_empty()) {
-            let _undisturbed = wiring::undisturbed();
-            wiring.store.uninstalled(row.agent, &plan)?;
-            wiring.did("uninstall", &did(row, &plan));
+            let _undisturbed = install_context::undisturbed();
+            install_context.store.uninstalled(row.agent, &plan)?;
+            install_context.did("uninstall", &did(row, &plan));
         }
         Ok(plan)
     });

@@ -7,8 +7,8 @@ use crosier::protocol::ordered::Value;
 use crosier_install::{Change, Plan, Refused, Row, diff};
 
 use crate::exit::Failed;
+use crate::install_context::InstallContext;
 use crate::paint::{Paint, Tone};
-use crate::wiring::Wiring;
 use crate::{print, table};
 
 /// The result for one agent.
@@ -45,7 +45,7 @@ pub(crate) fn did(row: &Row, plan: &Plan) -> String {
 }
 
 /// Prints everything that was done.
-pub(crate) fn print_all(all: &[Done], wiring: &Wiring, is_json: bool) -> Result<(), Failed> {
+pub(crate) fn print_all(all: &[Done], install_context: &InstallContext, is_json: bool) -> Result<(), Failed> {
     if is_json {
         let rows: Vec<Value> = all.iter().map(as_json).collect();
         return print::data(&format!("{:#}", Value::from(rows)));
@@ -54,7 +54,7 @@ pub(crate) fn print_all(all: &[Done], wiring: &Wiring, is_json: bool) -> Result<
     for done in all {
         text.push_str(&table::fit(&format!("{}\n", headline(done))));
         for change in &done.plan.changes {
-            text.push_str(&shown(change, wiring));
+            text.push_str(&shown(change, install_context));
         }
         for next in &done.next {
             text.push_str(&table::fit(&format!("  note: {}\n", print::one_line(next))));
@@ -74,8 +74,8 @@ pub(crate) fn headline(done: &Done) -> String {
 }
 
 /// A change as a diff.
-fn shown(change: &Change, wiring: &Wiring) -> String {
-    let text = diff(&wiring.shown(&change.path), change.before.as_deref(), change.after.as_deref());
+fn shown(change: &Change, install_context: &InstallContext) -> String {
+    let text = diff(&install_context.shown(&change.path), change.before.as_deref(), change.after.as_deref());
     let paint = Paint::stdout();
     let mut out = String::new();
     for line in print::plain(&text).lines() {

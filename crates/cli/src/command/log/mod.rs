@@ -11,13 +11,13 @@ use crosier_log::{Filter, Log, Record, Stats, since};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Run, doctor_line};
+use super::{Run, doctor_entry};
 use crate::exit::{Exit, Failed, Result};
 use crate::homes::HomeArgs;
 use crate::print;
 use crate::setup::count;
 use crate::table;
-use show::Look;
+use show::Layout;
 
 /// The pause between two reads while a log is followed.
 const INTERVAL: Duration = Duration::from_millis(150);
@@ -30,9 +30,9 @@ const STATS: &str = "stats";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every event that `crosier hook` and `crosier run` judge is one line of JSON in the state folder:
-secrets masked, readable by its owner only, at most 5 files of 10 MB. `log: off` in your own or
-the managed crosier.yaml switches it off. No decision depends on it.
+    after_help = "Every event that `crosier hook` and `crosier run` handle is one line of JSON in the state folder:
+secrets are masked, only the owner can read it, and there are at most 5 files of 10 MB.
+`log: off` in your own or the managed crosier.yaml switches it off. No decision depends on it.
 
 `crosier test --record LAST` turns the last denial into a test case.
 
@@ -89,15 +89,15 @@ impl Run for LogArgs {
         let log = Log::in_folder(&state);
         let zone = TimeZone::system();
         let mut filter = self.filter(&zone)?;
-        let look = Look::of_terminal(zone);
+        let layout = Layout::of_terminal(zone);
         match self.what.as_deref() {
             Some(STATS) => self.stats(&log, &filter),
             Some(id) => {
                 filter.id = Some(id.to_owned());
-                self.one(&log, &filter, id, &look)
+                self.one(&log, &filter, id, &layout)
             }
-            None if self.follow => self.follow(&log, &filter, &look),
-            None => self.list(&log, &filter, &look),
+            None if self.follow => self.follow(&log, &filter, &layout),
+            None => self.list(&log, &filter, &layout),
         }
     }
 }
@@ -118,11 +118,11 @@ impl LogArgs {
         Ok(filter)
     }
 
-    fn list(&self, log: &Log, filter: &Filter, look: &Look) -> Result {
+    fn list(&self, log: &Log, filter: &Filter, layout: &Layout) -> Result {
         let most = match self.lines {
             Some(0) => None,
             Some(lines) => Some(lines),
-            None => (look.is_terminal && !self.json).then_some(SCREENFUL),
+            None => (layout.is_terminal && !self.json).then_some(SCREENFUL),
         };
         let mut records = log.read(filter, None).map_err(|error| unreadable(log, &error))?;
         let all = records.len();
@@ -138,19 +138,19 @@ impl LogArgs {
             let earlier = count(all - records.len(), "earlier record");
             text.push_str(&format!("({earlier} left out: -n 0 shows all)\n"));
         }
-        records.iter().for_each(|record| text.push_str(&self.shown(record, look)));
+        records.iter().for_each(|record| text.push_str(&self.shown(record, layout)));
         if !text.is_empty() {
             print::data(&text)?;
         }
         Ok(Exit::Done)
     }
 
-    fn shown(&self, record: &Record, look: &Look) -> String {
-        if self.json { format!("{}\n", show::json(record)) } else { look.lines(record) }
+    fn shown(&self, record: &Record, layout: &Layout) -> String {
+        if self.json { format!("{}\n", show::json(record)) } else { layout.lines(record) }
     }
 
     /// Shows one record in full.
-    fn one(&self, log: &Log, filter: &Filter, id: &str, look: &Look) -> Result {
+    fn one(&self, log: &Log, filter: &Filter, id: &str, layout: &Layout) -> Result {
         let found = log.read(filter, Some(1)).map_err(|error| unreadable(log, &error))?;
         let Some(record) = found.first() else {
             let id = print::one_line(id);
@@ -159,7 +159,7 @@ impl LogArgs {
             );
             return Err(Failed::new(Exit::Failed, message));
         };
-        let text = if self.json { show::json(record) } else { look.whole(record) };
+        let text = if self.json { show::json(record) } else { layout.whole(record) };
         print::data(&text)?;
         Ok(Exit::Done)
     }
@@ -172,21 +172,21 @@ impl LogArgs {
         }
         // Events that `doctor` sent as a test are not counted.
         let is_event = |record: &Record| {
-            self.session.is_some() || record.session.as_deref() != Some(doctor_line::SESSION)
+            self.session.is_some() || record.session.as_deref() != Some(doctor_entry::SESSION)
         };
         let stats = Stats::of(records.into_iter().filter(is_event));
         print::data(&if self.json { stats::json(&stats) } else { stats::text(&stats) })?;
         Ok(Exit::Done)
     }
 
-    fn follow(&self, log: &Log, filter: &Filter, look: &Look) -> Result {
+    fn follow(&self, log: &Log, filter: &Filter, layout: &Layout) -> Result {
         // Started before the existing records are read, so that none is missed or shown twice.
         let mut follow = log.follow().map_err(|error| unreadable(log, &error))?;
         let before = log.read(filter, Some(self.lines.unwrap_or(BEFORE)));
         let before = before.map_err(|error| unreadable(log, &error))?;
         let mut shown: Vec<String> = before.iter().map(|record| record.id.clone()).collect();
         for record in &before {
-            print::data(&self.shown(record, look))?;
+            print::data(&self.shown(record, layout))?;
         }
         if before.is_empty() && !self.json {
             print::note("nothing yet; records are shown as they are written, until Ctrl-C");
@@ -194,7 +194,7 @@ impl LogArgs {
         loop {
             for record in follow.look().map_err(|error| unreadable(log, &error))? {
                 if filter.matches(&record) && !shown.contains(&record.id) {
-                    print::data(&self.shown(&record, look))?;
+                    print::data(&self.shown(&record, layout))?;
                 }
             }
             // Only the first look can return records that were already shown.

@@ -2,18 +2,18 @@
 
 use std::io::IsTerminal;
 
-use crosier_log::{Kind, Record};
+use crosier_log::{Record, RecordKind};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use crate::paint::{Paint, Tone};
-use crate::print::one_line;
+use crate::print::{self, one_line};
 use crate::text::{columns, cut, wrap};
 use crate::{environment, paint};
 
 /// How records look.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct Layout {
     pub(super) is_terminal: bool,
     paint: Paint,
     /// `None`: lines may have any width.
@@ -22,7 +22,7 @@ pub(super) struct Look {
     today: jiff::civil::Date,
 }
 
-impl Look {
+impl Layout {
     pub(super) fn of_terminal(zone: TimeZone) -> Self {
         let is_terminal = std::io::stdout().is_terminal();
         let today = Timestamp::now().to_zoned(zone.clone()).date();
@@ -62,14 +62,14 @@ impl Look {
             ("agent", record.agent.clone()),
             ("session", record.session.clone().unwrap_or_default()),
             ("project", record.project.clone().unwrap_or_default()),
-            (if record.kind == Kind::Command { "command" } else { "event" }, record.event.clone()),
+            (if record.kind == RecordKind::Command { "command" } else { "event" }, record.event.clone()),
             ("tool", record.tool.clone().unwrap_or_default()),
             ("input", record.input.clone().unwrap_or_default()),
             ("decision", decision(record).0.trim().to_owned()),
             ("would", record.would.clone().unwrap_or_default()),
             ("by", record.by.clone().unwrap_or_default()),
             (
-                if record.kind == Kind::Command { "did" } else { "reason" },
+                if record.kind == RecordKind::Command { "did" } else { "reason" },
                 record.reason.clone().unwrap_or_default(),
             ),
             ("effects", record.effects.join(", ")),
@@ -103,13 +103,13 @@ impl Look {
 
 /// The record as JSON, on one line.
 pub(super) fn json(record: &Record) -> String {
-    serde_json::to_string(record).unwrap_or_default()
+    print::escaped_json(&serde_json::to_string(record).unwrap_or_default())
 }
 
 /// The decision as a word of at most five letters, and its colour.
 fn decision(record: &Record) -> (&'static str, Tone) {
     match (record.kind, record.decision.as_deref(), record.would.as_deref()) {
-        (Kind::Command, ..) => ("did  ", Tone::Strong),
+        (RecordKind::Command, ..) => ("did  ", Tone::Strong),
         (_, Some("deny"), _) => ("deny ", Tone::Bad),
         (_, Some("ask"), _) => ("ask  ", Tone::Warning),
         (_, _, Some("deny" | "ask")) => ("would", Tone::Warning),
@@ -137,7 +137,7 @@ fn said(record: &Record) -> Vec<String> {
     match (&record.reason, &record.would) {
         (Some(reason), _) => lines.push(format!("{by}{}", one_line(reason))),
         (None, Some(would)) => lines.push(format!("{by}would {} if it were enforced", one_line(would))),
-        (None, None) if record.kind == Kind::Unknown => {
+        (None, None) if record.kind == RecordKind::Unknown => {
             lines.push("an unknown event: no opinion".to_owned());
         }
         (None, None) if record.decision.as_deref().is_some_and(|word| word != "allow") => {

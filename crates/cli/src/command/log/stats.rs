@@ -2,17 +2,17 @@
 
 use crosier_log::Stats;
 
-use crate::print::one_line;
+use crate::print::{self, one_line};
 use crate::setup::count;
 use crate::table;
 
 pub(super) fn json(stats: &Stats) -> String {
-    serde_json::to_string_pretty(stats).unwrap_or_default()
+    print::escaped_json(&serde_json::to_string_pretty(stats).unwrap_or_default())
 }
 
 pub(super) fn text(stats: &Stats) -> String {
     let mut text = table::paragraph(&format!(
-        "{}: {} denied, {} asked, {} would have been, {} could not be judged",
+        "{}: {} denied, {} asked, {} only warned about, {} denied because Crosier could not decide",
         count(stats.events, "event"),
         stats.denied,
         stats.asked,

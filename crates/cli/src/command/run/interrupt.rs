@@ -19,9 +19,9 @@ const LAST_MOMENT: Duration = Duration::from_millis(200);
 
 /// Which signal arrived.
 #[derive(Debug)]
-pub(super) struct Seen(Arc<AtomicUsize>);
+pub(super) struct SeenSignal(Arc<AtomicUsize>);
 
-impl Seen {
+impl SeenSignal {
     /// Its number; that of Ctrl-C when something else interrupted the session.
     pub(super) fn number(&self) -> u8 {
         u8::try_from(self.0.load(Ordering::SeqCst)).ok().filter(|&number| number > 0).unwrap_or(2)
@@ -29,9 +29,9 @@ impl Seen {
 }
 
 /// Watches until the process ends.
-pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Failed> {
+pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<SeenSignal, Failed> {
     let cannot = |error: io::Error| {
-        Failed::new(Exit::Failed, format!("signals cannot be watched: {error}; nothing was run"))
+        Failed::new(Exit::Failed, format!("signals cannot be handled: {error}; nothing was run"))
     };
     let seen = Arc::new(AtomicUsize::new(0));
     let (mut wakeup, writer) = io::pipe().map_err(cannot)?;
@@ -43,7 +43,7 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
         let writer = writer.try_clone().map_err(cannot)?;
         signal_hook::low_level::pipe::register(signal, writer).map_err(cannot)?;
     }
-    let (interrupt, engine, number) = (interrupt.clone(), engine.clone(), Seen(Arc::clone(&seen)));
+    let (interrupt, engine, number) = (interrupt.clone(), engine.clone(), SeenSignal(Arc::clone(&seen)));
     let listen = move || {
         let mut wait = || wakeup.read_exact(&mut [0]).is_ok();
         if !wait() {
@@ -58,7 +58,7 @@ pub(super) fn watch(interrupt: &Interrupt, engine: &Engine) -> Result<Seen, Fail
         }
     };
     std::thread::Builder::new().spawn(listen).map_err(cannot)?;
-    Ok(Seen(seen))
+    Ok(SeenSignal(seen))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the person wants to exit at once, and main is busy")]

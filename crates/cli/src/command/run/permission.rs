@@ -19,7 +19,7 @@ fn modes() -> PossibleValuesParser {
 // Permissions, from the command line. (Not a doc comment: clap would take it for the command's.)
 #[derive(Debug, Args)]
 pub(crate) struct PermissionArgs {
-    /// How permissions are asked for
+    /// How permissions are handled
     #[arg(long, value_name = "MODE", default_value = "default", value_parser = modes())]
     permission_mode: String,
     /// Run what this rule matches without asking: 'Bash(git *)', Read, 'Write(src/**)'

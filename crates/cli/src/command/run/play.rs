@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crosier::Engine;
-use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Member, Parts, Settings};
+use crosier_agent::agent::{Actor, AgentHooks, End, Interrupt, Member, SessionContext, Settings};
 use crosier_agent::conversation::Message;
 use crosier_agent::history::ShadowGit;
 use crosier_agent::mcp::McpServerConfig;
@@ -69,8 +69,9 @@ impl RunArgs {
     /// Runs the session.
     pub(super) fn play(&self, prepared: Prepared, output: Output<'_>) -> Result<FinishedSession, Failed> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failed::new(Exit::Failed, format!("nothing can run: {error}")))?;
+        let runtime = runtime.map_err(|error| {
+            Failed::new(Exit::Failed, format!("the async runtime cannot be started: {error}"))
+        })?;
         let played = runtime.block_on(self.go(prepared, output));
         // Do not wait for threads that could not be stopped.
         runtime.shutdown_background();
@@ -100,14 +101,14 @@ impl RunArgs {
             compact_over: COMPACT_OVER,
             tool_timeout: TOOL_TIMEOUT,
         };
-        let mut parts = Parts::new(engine, model, tools, session, settings);
-        parts.permissions = permissions;
-        parts.history = history.clone().map(|history| history as _);
-        parts.agent_hooks = Some(prepared.agent_hooks);
-        parts.interrupt = interrupt.clone();
-        show(&mut parts, output, View { title, ..View::default() });
-        parts.witness = Some(Arc::new(prepared.journal.before(parts.witness.take())));
-        let actor = Actor::main(Arc::new(parts), messages);
+        let mut session_context = SessionContext::new(engine, model, tools, session, settings);
+        session_context.permissions = permissions;
+        session_context.history = history.clone().map(|history| history as _);
+        session_context.agent_hooks = Some(prepared.agent_hooks);
+        session_context.interrupt = interrupt.clone();
+        show(&mut session_context, output, View { title, ..View::default() });
+        session_context.listener = Some(Arc::new(prepared.journal.before(session_context.listener.take())));
+        let actor = Actor::main(Arc::new(session_context), messages);
         let mut actor = actor.map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
         let end = self.work(&mut actor, source, prompt.as_deref(), &prepared.members).await;
         // Close cleanly, unless the person interrupted.
@@ -145,18 +146,20 @@ impl RunArgs {
 }
 
 /// Sets up the display, and finds a person to ask.
-fn show(parts: &mut Parts, output: Output<'_>, view: View) {
+fn show(session_context: &mut SessionContext, output: Output<'_>, view: View) {
     match output {
-        Output::Json => parts.witness = Some(Arc::new(report::Lines(parts.interrupt.clone()))),
+        Output::Json => {
+            session_context.listener = Some(Arc::new(report::Lines(session_context.interrupt.clone())))
+        }
         Output::Lines => {
-            let timeline = report::timeline(&parts.interrupt);
-            parts.witness = Some(Arc::new(timeline.clone()));
-            parts.set_screen(view, Box::new(timeline));
+            let timeline = report::timeline(&session_context.interrupt);
+            session_context.listener = Some(Arc::new(timeline.clone()));
+            session_context.set_screen(view, Box::new(timeline));
         }
         Output::Screen(screen) => {
-            screen.listen(&parts.engine);
-            parts.witness = Some(Arc::new(screen.clone()));
-            parts.set_screen(view, screen.renderer());
+            screen.listen(&session_context.engine);
+            session_context.listener = Some(Arc::new(screen.clone()));
+            session_context.set_screen(view, screen.renderer());
         }
     }
     let person = match output {
@@ -165,8 +168,9 @@ fn show(parts: &mut Parts, output: Output<'_>, view: View) {
     };
     if let Some(person) = person {
         let asked = Arc::clone(&person);
-        parts.permissions.callback = Some(Arc::new(move |tool, input| asked.says(tool, input.text())));
-        parts.person = Some(person);
+        session_context.permissions.callback =
+            Some(Arc::new(move |tool, input| asked.says(tool, input.text())));
+        session_context.person = Some(person);
     }
 }
 

@@ -3,11 +3,11 @@
 use std::io::IsTerminal;
 
 use crosier::protocol::json;
-use crosier_agent::agent::{End, Fired, Interrupt, Witness};
+use crosier_agent::agent::{End, Fired, Interrupt, SessionListener};
 use crosier_agent::conversation::{Message, Role};
 
 use super::play::FinishedSession;
-use crate::agent::timeline::{Detail, Look, Timeline};
+use crate::agent::timeline::{Detail, Layout, Timeline};
 use crate::exit::{Exit, Failed, Result};
 use crate::paint::Paint;
 use crate::{environment, print};
@@ -23,8 +23,8 @@ pub(super) enum Display {
 /// The timeline for a person, on stderr.
 pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
     let stderr = std::io::stderr();
-    let look = Look { paint: Paint::of(&stderr), width: environment::width(), detail: Detail::Effects };
-    Timeline::new(Box::new(stderr), look, interrupt.clone())
+    let layout = Layout { paint: Paint::of(&stderr), width: environment::width(), detail: Detail::Effects };
+    Timeline::new(Box::new(stderr), layout, interrupt.clone())
 }
 
 /// Every message and every event, on stdout, one line of JSON each. A reader that closes the pipe ends the session,
@@ -32,12 +32,12 @@ pub(super) fn timeline(interrupt: &Interrupt) -> Timeline {
 #[derive(Debug)]
 pub(super) struct Lines(pub(super) Interrupt);
 
-impl Witness for Lines {
-    fn said(&self, agent_id: &str, message: &Message) {
+impl SessionListener for Lines {
+    fn on_message(&self, agent_id: &str, message: &Message) {
         self.write(&json!({"type": "message", "agent_id": agent_id, "message": message}).to_string());
     }
 
-    fn fired(&self, fired: &Fired) {
+    fn on_fire(&self, fired: &Fired) {
         let took = (fired.took.as_secs_f64() * 1e6).round() / 1e3;
         // Formatted as text, so that numbers in the payload keep their digits.
         let (agent, event) = (json!(fired.agent_id), json!(fired.event));

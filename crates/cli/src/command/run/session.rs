@@ -44,7 +44,7 @@ impl SessionArgs {
         let Some(id) = &self.resume else {
             let begun = Session::begin(sessions);
             let session = begun.map_err(|error| {
-                Failed::new(Exit::Failed, format!("no session can begin: {error}; see --state-dir"))
+                Failed::new(Exit::Failed, format!("the session cannot be started: {error}; see --state-dir"))
             })?;
             return Ok(Opened { session, messages: Vec::new(), source: "startup" });
         };

@@ -12,66 +12,68 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Engine, Event, Json, Outcome};
 use crosier_layers::{Layers, Places};
-use crosier_log::{Log, Record};
+use crosier_log::Record;
 use crosier_policy::{Closed, Fault, Notices, Policy, Request, Switches, trust};
-use crosier_serve::{HookAnswer, HookRequest, Host, Loaded, Place, Refused, Where};
+use crosier_serve::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
 
+use super::log_writer::LogWriter;
 use crate::command::{check, events, explain, hook};
 use crate::homes::Homes;
 use crate::setup;
 
-/// The maximum number of places that are remembered as not logged.
+/// The maximum number of locations that are remembered as not logged.
 const MAX_UNLOGGED: usize = 1024;
 
 /// The server's host.
 #[derive(Debug)]
 pub(super) struct Commands {
     homes: Homes,
-    /// The places whose configuration says `log: off`.
-    unlogged: Mutex<Vec<Place>>,
+    /// The locations whose configuration says `log: off`.
+    unlogged: Mutex<Vec<ConfigLocation>>,
+    log: LogWriter,
 }
 
 impl Commands {
-    pub(super) fn new(homes: Homes) -> Self {
-        Self { homes, unlogged: Mutex::default() }
+    pub(super) fn new(homes: Homes, log: LogWriter) -> Self {
+        Self { homes, unlogged: Mutex::default(), log }
     }
 
-    fn homes_of(&self, place: &Place) -> Homes {
+    fn homes_of(&self, location: &ConfigLocation) -> Homes {
         let mut homes = self.homes.clone();
-        homes.config = place.config_home.clone().or(homes.config);
-        homes.state = place.state_home.clone().or(homes.state);
+        homes.config = location.config_home.clone().or(homes.config);
+        homes.state = location.state_home.clone().or(homes.state);
         homes
     }
 
-    /// Remembers whether events at a place are logged.
-    fn remember(&self, place: &Place, is_logged: bool) {
+    /// Remembers whether events at a location are logged.
+    fn remember(&self, location: &ConfigLocation, is_logged: bool) {
         let mut unlogged = self.lock();
-        unlogged.retain(|other| other != place);
+        unlogged.retain(|other| other != location);
         if !is_logged {
-            // The oldest entry is dropped first; it is added again the next time its place is loaded.
+            // The oldest entry is dropped first; it is added again the next time its location is loaded.
             let excess = (unlogged.len() + 1).saturating_sub(MAX_UNLOGGED);
             unlogged.drain(..excess);
-            unlogged.push(place.clone());
+            unlogged.push(location.clone());
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Place>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<ConfigLocation>> {
         self.unlogged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn request(&self, place: &Place, project: &Path, named: &[PathBuf]) -> Request {
+    fn request(&self, location: &ConfigLocation, project: &Path, named: &[PathBuf]) -> Request {
         let mut request = Request::new(project);
         request.named = named.to_vec();
-        request.homes = self.homes_of(place);
+        request.homes = self.homes_of(location);
         request
     }
 
     /// On the socket, a client may name only files that are in force anyway: because of their layer, or because a
     /// person trusted them.
-    fn may_be_named(&self, place: &Place, file: &Path) -> bool {
+    fn may_be_named(&self, location: &ConfigLocation, file: &Path) -> bool {
         let folder = file.parent().unwrap_or(Path::new("/"));
         let real = std::fs::canonicalize(file).ok();
-        match crosier_policy::in_force(&self.request(place, folder, &[])) {
+        match crosier_policy::in_force(&self.request(location, folder, &[])) {
             Policy::Loaded(loaded) => {
                 real.is_some() && loaded.files.iter().any(|other| std::fs::canonicalize(other).ok() == real)
             }
@@ -80,8 +82,8 @@ impl Commands {
     }
 
     /// The managed layer alone, which always applies, whatever a client names.
-    fn managed_only(&self, place: &Place) -> Result<Loaded, Refused> {
-        let request = self.request(place, Path::new("/"), &[]);
+    fn managed_only(&self, location: &ConfigLocation) -> Result<Loaded, Refused> {
+        let request = self.request(location, Path::new("/"), &[]);
         let layers = Layers::managed(&Places::new("/", request.person));
         if let Some(file) = layers.refused.first() {
             return Err(Refused::new(format!("the managed configuration is refused: {}", file.why), true));
@@ -103,12 +105,12 @@ impl Host for Commands {
         super::VERSION
     }
 
-    fn load(&self, place: &Place) -> Result<Loaded, Refused> {
-        let (project, named): (PathBuf, &[PathBuf]) = match &place.at {
-            Where::Files(files) if files.is_empty() => return self.managed_only(place),
-            Where::Files(files) => {
+    fn load(&self, location: &ConfigLocation) -> Result<Loaded, Refused> {
+        let (project, named): (PathBuf, &[PathBuf]) = match &location.source {
+            ConfigSource::Files(files) if files.is_empty() => return self.managed_only(location),
+            ConfigSource::Files(files) => {
                 if let Some(file) =
-                    files.iter().find(|file| !place.any_file && !self.may_be_named(place, file))
+                    files.iter().find(|file| !location.any_file && !self.may_be_named(location, file))
                 {
                     let why = format!("{} is neither in force nor trusted by a person", file.display());
                     return Err(Refused::new(why, true));
@@ -116,13 +118,13 @@ impl Host for Commands {
                 let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("/"));
                 (folder.to_owned(), files)
             }
-            Where::Project(project) => (project.clone(), &[]),
+            ConfigSource::Project(project) => (project.clone(), &[]),
             _ => return Err(Refused::new("this kind of location is not supported", false)),
         };
-        let request = self.request(place, &project, named);
+        let request = self.request(location, &project, named);
         let mut loaded = match crosier_policy::in_force(&request) {
             Policy::Loaded(mut loaded) => {
-                self.remember(place, loaded.settings.log != Some(false));
+                self.remember(location, loaded.settings.log != Some(false));
                 let (notices, off) =
                     (std::mem::take(&mut loaded.notices), std::mem::take(&mut loaded.switched_off));
                 let files = std::mem::take(&mut loaded.files);
@@ -149,8 +151,8 @@ impl Host for Commands {
             Policy::Closed(mut closed) => {
                 let why = [json!({"severity": "error", "message": closed.why.as_str()})];
                 let (mut files, mut off) = (Vec::new(), Vec::new());
-                if let Some(still) = &mut closed.still {
-                    self.remember(place, still.settings.log != Some(false));
+                if let Some(still) = &mut closed.remaining {
+                    self.remember(location, still.settings.log != Some(false));
                     (files, off) =
                         (std::mem::take(&mut still.files), std::mem::take(&mut still.switched_off));
                 }
@@ -205,17 +207,18 @@ impl Host for Commands {
         HookAnswer { body }
     }
 
-    fn fired(&self, place: &Place, event: &Event, outcome: &Outcome, took: Duration) {
-        let Some(state) = self.homes_of(place).state.filter(|_| !self.lock().contains(place)) else { return };
+    fn fired(&self, location: &ConfigLocation, event: &Event, outcome: &Outcome, took: Duration) {
+        let Some(state) = self.homes_of(location).state.filter(|_| !self.lock().contains(location)) else {
+            return;
+        };
         let mut record = Record::new("serve");
         record.set_event(event);
         record.add_outcome(outcome);
         record.set_duration(took);
-        if let Where::Project(project) = &place.at {
+        if let ConfigSource::Project(project) = &location.source {
             record.project = Some(project.to_string_lossy().into_owned());
         }
-        // No decision depends on the log.
-        let _ = Log::in_folder(&state).append(&record);
+        self.log.append(state, record);
     }
 }
 

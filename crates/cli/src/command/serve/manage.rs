@@ -21,12 +21,12 @@ const STATUS_WITHIN: Duration = Duration::from_secs(1);
 /// The state of the daemon.
 #[derive(Debug)]
 pub(crate) enum Daemon {
-    Runs {
+    Running {
         version: String,
         pid: String,
     },
     /// None is running: the next Python hook starts one.
-    Rests,
+    NotRunning,
     /// Why none can be used: each call of a Python hook starts an interpreter.
     Unusable(String),
 }
@@ -39,8 +39,8 @@ impl Daemon {
         });
         match (asked, homes.state.as_deref().map(Key::read)) {
             (Ok(_), Some(Err(error))) => Self::Unusable(error.to_string()),
-            (Ok(status), _) => Self::Runs { version: get(&status, "version"), pid: get(&status, "pid") },
-            (Err(NoSocket::Nobody), _) => Self::Rests,
+            (Ok(status), _) => Self::Running { version: get(&status, "version"), pid: get(&status, "pid") },
+            (Err(NoSocket::NotRunning), _) => Self::NotRunning,
             (Err(error), _) => Self::Unusable(error.to_string()),
         }
     }
@@ -48,18 +48,18 @@ impl Daemon {
     /// The state as text.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::Runs { version, pid } => format!("running, version {version}, pid {pid}"),
-            Self::Rests => "not running; the next Python hook starts one".to_owned(),
+            Self::Running { version, pid } => format!("running, version {version}, pid {pid}"),
+            Self::NotRunning => "not running; the next Python hook starts one".to_owned(),
             Self::Unusable(why) => format!("cannot be used: {}", print::one_line(why)),
         }
     }
 
     pub(crate) fn to_json(&self) -> Value {
         match self {
-            Self::Runs { version, pid } => {
+            Self::Running { version, pid } => {
                 json!({"state": "running", "version": version.as_str(), "pid": pid.parse::<u32>().ok(), "why": Value::Null})
             }
-            Self::Rests => {
+            Self::NotRunning => {
                 json!({"state": "not running", "version": Value::Null, "pid": Value::Null, "why": Value::Null})
             }
             Self::Unusable(why) => {
@@ -82,15 +82,15 @@ pub(super) fn status(socket: std::result::Result<SocketPath, NoSocket>, homes: &
                 print::note(&format!("crosier: no hook uses this daemon: {error}"));
             }
         }
-        Err(NoSocket::Nobody) if json => {
-            print::data(&Daemon::Rests.to_json().to_string())?;
+        Err(NoSocket::NotRunning) if json => {
+            print::data(&Daemon::NotRunning.to_json().to_string())?;
             return Ok(Exit::Failed);
         }
         Err(error) if json => {
             print::data(&Daemon::Unusable(error.to_string()).to_json().to_string())?;
             return Ok(Exit::Failed);
         }
-        Err(NoSocket::Nobody) => {
+        Err(NoSocket::NotRunning) => {
             return Err(Failed::new(Exit::Failed, "no daemon is running; the next Python hook starts one"));
         }
         Err(error) => return Err(Failed::new(Exit::Failed, format!("no daemon can be used: {error}"))),
@@ -134,13 +134,13 @@ pub(super) fn stop(socket: &SocketPath) -> Result {
 fn end(socket: &SocketPath) -> std::result::Result<bool, Failed> {
     let mut daemon = match Conversation::open(socket) {
         Ok(daemon) => daemon,
-        Err(NoSocket::Nobody) => return Ok(false),
+        Err(NoSocket::NotRunning) => return Ok(false),
         Err(error) => return Err(Failed::new(Exit::Failed, error.to_string())),
     };
     let asked = daemon.request("shutdown", "{}", Duration::from_secs(600));
     asked.map_err(|error| Failed::new(Exit::Failed, format!("the daemon does not end: {error}")))?;
     drop(daemon);
-    wait_until("the daemon does not end", || matches!(socket.check(), Err(NoSocket::Nobody)))?;
+    wait_until("the daemon does not end", || matches!(socket.check(), Err(NoSocket::NotRunning)))?;
     Ok(true)
 }
 

@@ -3,6 +3,7 @@
 mod borrow;
 mod detach;
 mod host;
+mod log_writer;
 mod manage;
 
 use std::path::PathBuf;
@@ -17,6 +18,7 @@ use crate::exit::{Exit, Failed, Result};
 use crate::homes::{HomeArgs, Homes};
 use crate::{environment, print};
 use host::Commands;
+use log_writer::LogWriter;
 
 pub(crate) use borrow::{borrower, greeted};
 pub(crate) use manage::Daemon;
@@ -138,8 +140,9 @@ impl ServeArgs {
     }
 
     fn serve_stdio(&self, homes: Homes) -> Result {
-        let server = Server::new(Commands::new(homes.clone()), self.settings(&homes));
-        run(async {
+        let log = LogWriter::start();
+        let server = Server::new(Commands::new(homes.clone(), log.clone()), self.settings(&homes));
+        run(&log, async {
             let signal = watch_signals(server.stopper())?;
             server.run_stdio().await.map_err(|error| Failed::new(Exit::Failed, error.to_string()))?;
             Ok(signal.exit())
@@ -153,8 +156,9 @@ impl ServeArgs {
         let mut settings = self.settings(&homes);
         settings.key = Some(key(&homes).map_err(|why| Failed::new(Exit::Failed, why))?);
         detach::allow_many_files();
-        let server = Server::new(Commands::new(homes.clone()), settings);
-        run(async {
+        let log = LogWriter::start();
+        let server = Server::new(Commands::new(homes.clone(), log.clone()), settings);
+        run(&log, async {
             let signal = watch_signals(server.stopper())?;
             if let (Some(address), Some(state)) = (address, &homes.state) {
                 let failed = |what: &str, error: std::io::Error| {
@@ -176,14 +180,15 @@ impl ServeArgs {
     }
 }
 
-/// Runs a server, on a few threads.
-fn run(serve: impl Future<Output = Result>) -> Result {
+/// Runs a server, on a few threads, and writes its log to the end.
+fn run(log: &LogWriter, serve: impl Future<Output = Result>) -> Result {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime =
         runtime.map_err(|error| Failed::new(Exit::Failed, format!("it cannot be started: {error}")))?;
     let result = runtime.block_on(serve);
     // Do not wait for a hook that hangs.
     runtime.shutdown_timeout(Duration::from_millis(500));
+    log.finish();
     result
 }
 
@@ -202,7 +207,7 @@ impl Signal {
 /// Makes signals end the server and everything that it runs.
 fn watch_signals(stopper: Stopper) -> std::result::Result<Signal, Failed> {
     let failed =
-        |error: std::io::Error| Failed::new(Exit::Failed, format!("signals cannot be watched: {error}"));
+        |error: std::io::Error| Failed::new(Exit::Failed, format!("signals cannot be handled: {error}"));
     let seen = std::sync::Arc::default();
     let (woken, wakes) = std::os::unix::net::UnixStream::pair().map_err(failed)?;
     for number in [SIGHUP, SIGINT, SIGTERM] {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crosier::protocol::ordered::{Map, Value};
-use crosier_log::{Filter, Kept, Log};
+use crosier_log::{Filter, Log, StoredEvent};
 
 use super::record::{self, RecordRequest};
 use crate::exit::{Exit, Failed, Result};
@@ -50,20 +50,25 @@ pub(super) fn run(wish: &LoggedRequest<'_>) -> Result {
     let state = homes.state.clone();
     let state = state.ok_or_else(|| failed("there is no state folder, so nothing was logged".to_owned()))?;
     let log = Log::in_folder(&state);
-    let kept = find(&log, wish.what)?;
-    let files = files(wish, &kept, homes)?;
-    let input = case_input(&kept);
+    let stored = find(&log, wish.what)?;
+    let files = files(wish, &stored, homes)?;
+    let input = case_input(&stored);
     let file = wish.file.unwrap_or(Path::new(FILE));
-    let agent = kept.input.get("agent_id").and_then(|agent| agent.as_str().map(|agent| agent.into_owned()));
-    let order =
-        RecordRequest { file, event: &kept.event, agent: agent.as_deref(), name: wish.name, config: &files };
+    let agent = stored.input.get("agent_id").and_then(|agent| agent.as_str().map(|agent| agent.into_owned()));
+    let order = RecordRequest {
+        file,
+        event: &stored.event,
+        agent: agent.as_deref(),
+        name: wish.name,
+        config: &files,
+    };
     let outcome = record::record(&order, &files, input.as_bytes())?;
     let today = outcome.decision.map_or("no opinion", crosier::Decision::word);
-    let then = decision_then(&log, &kept);
+    let then = decision_then(&log, &stored);
     if let Some(then) = then.filter(|then| then != today) {
         print::note(&format!(
-            "the log says {then}, these files say {today} today: secrets in it were masked, or other files judged it \
-             (name them with -c)"
+            "the log says {then}, but the decision is now {today}: secrets in the event were masked, or other files were in \
+             force then (name them with -c)"
         ));
     }
     Ok(Exit::Done)
@@ -74,11 +79,11 @@ fn failed(message: String) -> Failed {
 }
 
 /// Finds the event.
-fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
+fn find(log: &Log, what: &str) -> std::result::Result<StoredEvent, Failed> {
     let cannot = |error: std::io::Error| failed(format!("the log cannot be read: {error}"));
-    let mut all = log.kept().map_err(cannot)?;
+    let mut all = log.stored_events().map_err(cannot)?;
     if what != LAST {
-        let found = all.into_iter().rfind(|kept| kept.id == what);
+        let found = all.into_iter().rfind(|stored| stored.id == what);
         return found.ok_or_else(|| {
             failed(format!(
                 "no complete event `{what}` is stored; only events that were denied or asked, or had a hook that failed, are"
@@ -86,8 +91,8 @@ fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
         });
     }
     let here = setup::here();
-    let is_here = |kept: &Kept| {
-        let project = kept.project.as_deref().map(Path::new);
+    let is_here = |stored: &StoredEvent| {
+        let project = stored.project.as_deref().map(Path::new);
         project.is_some_and(|project| here.starts_with(project) || project.starts_with(&here))
     };
     match all.iter().rposition(is_here) {
@@ -106,39 +111,46 @@ fn find(log: &Log, what: &str) -> std::result::Result<Kept, Failed> {
 }
 
 /// The files that judge the case: those that were named, or else those in force in the event's project.
-fn files(wish: &LoggedRequest<'_>, kept: &Kept, homes: Homes) -> std::result::Result<Vec<PathBuf>, Failed> {
+fn files(
+    wish: &LoggedRequest<'_>,
+    stored: &StoredEvent,
+    homes: Homes,
+) -> std::result::Result<Vec<PathBuf>, Failed> {
     if !wish.config.is_empty() {
         return Ok(wish.config.to_vec());
     }
     let mut request = setup::request(&[], homes);
-    if let Some(project) = &kept.project {
+    if let Some(project) = &stored.project {
         request.project = PathBuf::from(project);
     }
     setup::loaded(&request).map(|loaded| loaded.files.clone()).map_err(|error| {
         let named: Vec<String> =
-            kept.files.iter().map(|file| format!(" -c {}", print::one_line(file))).collect();
-        let hint =
-            if named.is_empty() { String::new() } else { format!("; it was judged by{}", named.concat()) };
+            stored.files.iter().map(|file| format!(" -c {}", print::one_line(file))).collect();
+        let hint = if named.is_empty() {
+            String::new()
+        } else {
+            format!("; name the files that were in force then:{}", named.concat())
+        };
         Failed::new(error.exit, format!("{}{hint}", error.message))
     })
 }
 
 /// The event without the fields that differ from run to run.
-fn case_input(kept: &Kept) -> String {
-    let Some(Value::Object(all)) = kept.input.to_ordered() else { return kept.input.text().to_owned() };
+fn case_input(stored: &StoredEvent) -> String {
+    let Some(Value::Object(all)) = stored.input.to_ordered() else { return stored.input.text().to_owned() };
     let is_kept = |(key, value): &(String, Value)| !RUN.contains(&key.as_str()) && !value.is_null();
     // The agent's own name of the tool matters only if it is different.
     let has_own_name =
-        kept.input.get("host").and_then(|host| host.get("tool_name")) != kept.input.get("tool_name");
+        stored.input.get("host").and_then(|host| host.get("tool_name")) != stored.input.get("tool_name");
     let is_wanted = |key: &str| key != "agent_id" && (key != "host" || has_own_name);
     let fields: Map = all.into_iter().filter(is_kept).filter(|(key, _)| is_wanted(key)).collect();
     Value::Object(fields).to_string()
 }
 
 /// The decision at that time.
-fn decision_then(log: &Log, kept: &Kept) -> Option<String> {
+fn decision_then(log: &Log, stored: &StoredEvent) -> Option<String> {
     let mut filter = Filter::default();
-    filter.id = Some(kept.id.clone());
+    filter.id = Some(stored.id.clone());
     let record = log.read(&filter, Some(1)).ok()?.pop()?;
     Some(record.decision.unwrap_or_else(|| "no opinion".to_owned()))
 }

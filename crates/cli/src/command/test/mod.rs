@@ -115,7 +115,7 @@ impl TestArgs {
         }
         let failed = verdicts.iter().filter(|verdict| !verdict.is_passed()).count();
         if self.json {
-            print::data(&format!("{:#}", as_json(&wanted, &verdicts, failed)))?;
+            print::json(&format!("{:#}", as_json(&wanted, &verdicts, failed)))?;
         } else {
             print::data(&text(&wanted, &verdicts, failed))?;
         }

@@ -19,9 +19,9 @@ use crate::{logbook, person, print, setup, table};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Shows every hook and every file that the project would run, and what changed since the
-last time; then it asks. What is trusted is recorded in the state folder; when a file changes after
-that, actions are denied until a person reviews it. It refuses to run inside an agent, and records
-nothing without a terminal unless --yes is given.
+last time; then asks. What you trust is recorded in the state folder. When a file changes after
+that, actions are denied until a person has reviewed it. The command refuses to run inside an
+agent, and without a terminal it records nothing unless --yes is given.
 
 Exit status: 0 when it is trusted, 1 when it is not.
 
@@ -172,7 +172,7 @@ fn note(request: &Request, did: &str) {
 fn diff(request: &Request) -> Result {
     let review = match trust::review(request) {
         Ok(review) => review,
-        // A file that cannot be read any more is also a change.
+        // A file that has become unreadable is also a change.
         Err(why) => {
             let standings = trust::standings(request).unwrap_or_default();
             let closed = standings.iter().filter_map(|(_, standing)| match standing {

@@ -5,7 +5,7 @@ mod show;
 use std::path::PathBuf;
 
 use clap::Args;
-use crosier::{Engine, Event, Json, Kind, Outcome};
+use crosier::{Engine, Event, EventKind, Json, Outcome};
 use crosier_dialect::table::Agent;
 use crosier_dialect::{Answer, Call};
 use crosier_policy::{Policy, SelfGuard};
@@ -15,7 +15,7 @@ use crate::args::ConfigArgs;
 use crate::exit::{Exit, Failed, Result};
 use crate::setup::Hooks;
 use crate::signals::Signals;
-use crate::{environment, print, setup, wiring};
+use crate::{environment, install_context, print, setup};
 
 /// The environment variable that tells hooks that this is only a trial.
 const VARIABLE: &str = "CROSIER_TRY";
@@ -63,8 +63,8 @@ pub(crate) struct TryArgs {
 
 /// The result of a trial.
 #[derive(Debug)]
-pub(super) struct Tried {
-    pub(super) kind: Kind,
+pub(super) struct Trial {
+    pub(super) kind: EventKind,
     /// The events that were fired: one, or one per part of a call.
     pub(super) events: Vec<Event>,
     pub(super) outcomes: Vec<Outcome>,
@@ -87,26 +87,26 @@ impl Run for TryArgs {
             Some((_, _, call)) => call.events.clone(),
             None => vec![event(&kind, &fields)?],
         };
-        let mut tried =
-            Tried { kind, events, outcomes: Vec::new(), closed: None, files: Vec::new(), agent: None };
-        let hooks = self.hooks(&mut tried)?;
+        let mut trial =
+            Trial { kind, events, outcomes: Vec::new(), closed: None, files: Vec::new(), agent: None };
+        let hooks = self.hooks(&mut trial)?;
         if let Some(hooks) = &hooks {
-            tried.files.clone_from(&hooks.files);
-            tried.outcomes = judge(&hooks.engine, &tried.events)?;
+            trial.files.clone_from(&hooks.files);
+            trial.outcomes = judge(&hooks.engine, &trial.events)?;
         }
         if let Some((agent, sent, call)) = asked {
-            let answer = match &tried.closed {
+            let answer = match &trial.closed {
                 Some(why) => crosier_dialect::closed(agent, Some(call.entry), Some(&call), why),
-                None => call.answer(&call.verdict(&tried.outcomes)),
+                None => call.answer(&call.verdict(&trial.outcomes)),
             };
-            tried.agent = Some((agent, sent, answer));
+            trial.agent = Some((agent, sent, answer));
         }
         if self.json {
-            print::data(&show::json(&tried))?;
+            print::json(&show::json(&trial))?;
         } else {
-            print::data(&show::text(&tried))?;
+            print::data(&show::text(&trial))?;
             if let Some(hooks) = hooks.as_ref().filter(|_| self.explain) {
-                print::data(&show::plan(hooks, &tried.events))?;
+                print::data(&show::plan(hooks, &trial.events))?;
             }
         }
         if let Some(hooks) = hooks {
@@ -118,7 +118,7 @@ impl Run for TryArgs {
 
 impl TryArgs {
     /// The event's fields, with Crosier's names.
-    fn fields(&self, kind: &Kind) -> std::result::Result<Vec<(String, Json)>, Failed> {
+    fn fields(&self, kind: &EventKind) -> std::result::Result<Vec<(String, Json)>, Failed> {
         let usage = |message: String| Failed::new(Exit::Usage, message);
         let is_about_tools = kind.field("tool_input").is_some();
         let given = self.input.as_deref().map(Json::parse).transpose();
@@ -173,7 +173,7 @@ impl TryArgs {
     }
 
     /// The hooks in force here; `None` when there are none, or no decision can be made.
-    fn hooks(&self, tried: &mut Tried) -> std::result::Result<Option<Hooks>, Failed> {
+    fn hooks(&self, trial: &mut Trial) -> std::result::Result<Option<Hooks>, Failed> {
         let mut request = self.config.request();
         request.self_guard = SelfGuard::On;
         match crosier_policy::in_force(&request) {
@@ -183,7 +183,7 @@ impl TryArgs {
                 Hooks::of(*loaded, &request, |builder| builder.environment(variables)).map(Some)
             }
             Policy::Closed(closed) => {
-                tried.closed = Some(print::one_line(&closed.why));
+                trial.closed = Some(print::one_line(&closed.why));
                 Ok(None)
             }
             Policy::None(notices) => {
@@ -223,7 +223,7 @@ fn of_path<'a>(tool: &'a str, path: &std::path::Path) -> (&'a str, Json) {
     (tool, input)
 }
 
-fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, Failed> {
+fn event(kind: &EventKind, fields: &[(String, Json)]) -> std::result::Result<Event, Failed> {
     let members: Vec<(&str, Json)> =
         fields.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
     let event = Event::from_json(kind.clone(), object(&members).text().as_bytes());
@@ -232,9 +232,13 @@ fn event(kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<Event, F
 
 type AgentCall = (&'static Agent, String, Box<Call>);
 
-fn compose(name: &str, kind: &Kind, fields: &[(String, Json)]) -> std::result::Result<AgentCall, Failed> {
+fn compose(
+    name: &str,
+    kind: &EventKind,
+    fields: &[(String, Json)],
+) -> std::result::Result<AgentCall, Failed> {
     let Some(agent) = crosier_dialect::find(name) else {
-        return Err(wiring::unknown_agent(name));
+        return Err(install_context::unknown_agent(name));
     };
     let composed = crosier_dialect::compose(agent, kind.name, fields, &setup::catalog());
     let (sent, call) = composed.map_err(|why| Failed::new(Exit::Usage, why))?;

@@ -4,7 +4,7 @@ use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{Decision, Event, Json, Outcome, Report};
 
-use super::Tried;
+use super::Trial;
 use crate::describe;
 use crate::paint::{Paint, Tone};
 use crate::print::one_line;
@@ -16,7 +16,7 @@ use crate::text::wrap;
 const INSTEAD: &str = "Instead: ";
 
 /// The decision with its hook and reason, then the safer alternative, what was rewritten, and the agent's reply.
-pub(super) fn text(tried: &Tried) -> String {
+pub(super) fn text(trial: &Trial) -> String {
     let paint = Paint::stdout();
     let mut text = String::new();
     let mut add = |label: &str, tone: Tone, rest: &str| {
@@ -26,7 +26,7 @@ pub(super) fn text(tried: &Tried) -> String {
             text.push_str(&format!("{} {line}\n", paint.tone(tone, &format!("{label:<8}"))));
         }
     };
-    match (&tried.closed, strictest(&tried.outcomes)) {
+    match (&trial.closed, strictest(&trial.outcomes)) {
         (Some(why), _) => add("deny", Tone::Bad, &format!("closed: {why}")),
         (None, None) => {
             add("-", Tone::Faint, "no opinion: no configuration is in force here; `crosier init` writes one")
@@ -44,7 +44,7 @@ pub(super) fn text(tried: &Tried) -> String {
                 word,
                 tone,
                 &match (outcome.decision, reason) {
-                    (None, _) => no_opinion(&tried.outcomes),
+                    (None, _) => no_opinion(&trial.outcomes),
                     (Some(_), "") => format!("by {by}, without a reason"),
                     (Some(_), reason) => format!("by {by}: {}", one_line(reason)),
                 },
@@ -54,10 +54,10 @@ pub(super) fn text(tried: &Tried) -> String {
             }
         }
     }
-    for (event, outcome) in tried.events.iter().zip(&tried.outcomes) {
+    for (event, outcome) in trial.events.iter().zip(&trial.outcomes) {
         more(event, outcome, &mut add);
     }
-    if let Some((agent, sent, answer)) = &tried.agent {
+    if let Some((agent, sent, answer)) = &trial.agent {
         add("sends", Tone::Faint, &one_line(sent));
         let said = [&answer.stdout, &answer.stderr];
         let said: Vec<String> =
@@ -97,9 +97,11 @@ fn no_opinion(outcomes: &[Outcome]) -> String {
     };
     let (asked, rewrote) = (names(|_| true), names(|report| report.rewrote));
     match (asked.len(), &rewrote[..]) {
-        (0, _) => "no opinion: no hook for this".to_owned(),
+        (0, _) => "no opinion: no hook matches".to_owned(),
         (_, [_, ..]) => format!("no opinion, but the input was rewritten by {}", rewrote.join(", ")),
-        (hooks, []) => format!("no opinion: {} had none ({})", count(hooks, "hook"), asked.join(", ")),
+        (hooks, []) => {
+            format!("no opinion: {} ran, without a decision ({})", count(hooks, "hook"), asked.join(", "))
+        }
     }
 }
 
@@ -164,7 +166,7 @@ pub(super) fn plan(hooks: &Hooks, events: &[Event]) -> String {
             let why = describe::why_in(hook, value);
             drawn.add_row([describe::name(hook), why, describe::scope(hook), describe::place(hook)]);
         }
-        for (hook, inclusion) in &explained.out {
+        for (hook, inclusion) in &explained.excluded {
             let why = describe::why_out(hook, *inclusion, value, hooks.is_switched_off(&hook.name));
             drawn.add_row([
                 describe::name(hook),
@@ -177,12 +179,12 @@ pub(super) fn plan(hooks: &Hooks, events: &[Event]) -> String {
     format!("\n{}", table::text(&drawn))
 }
 
-pub(super) fn json(tried: &Tried) -> String {
-    let outcome = strictest(&tried.outcomes);
+pub(super) fn json(trial: &Trial) -> String {
+    let outcome = strictest(&trial.outcomes);
     let reason = outcome.and_then(|outcome| outcome.reason.as_deref());
     let decision = outcome.and_then(|outcome| outcome.decision).map(Decision::word);
-    let files: Vec<String> = tried.files.iter().map(|file| file.display().to_string()).collect();
-    let answer = tried.agent.as_ref().map(|(agent, sent, answer)| {
+    let files: Vec<String> = trial.files.iter().map(|file| file.display().to_string()).collect();
+    let answer = trial.agent.as_ref().map(|(agent, sent, answer)| {
         let sent: Value = Json::parse(sent).ok().and_then(|sent| sent.to_ordered()).unwrap_or_default();
         json!({
             "agent": agent.name,
@@ -194,15 +196,15 @@ pub(super) fn json(tried: &Tried) -> String {
         })
     });
     let outcomes: Vec<Value> =
-        tried.outcomes.iter().map(|outcome| outcome.to_json().to_ordered().unwrap_or_default()).collect();
+        trial.outcomes.iter().map(|outcome| outcome.to_json().to_ordered().unwrap_or_default()).collect();
     let whole = json!({
-        "event": tried.kind.name,
-        "decision": if tried.closed.is_some() { Some("deny") } else { decision },
+        "event": trial.kind.name,
+        "decision": if trial.closed.is_some() { Some("deny") } else { decision },
         "by": outcome.and_then(|outcome| outcome.by.as_deref()),
-        "reason": tried.closed.as_deref().or(reason),
+        "reason": trial.closed.as_deref().or(reason),
         "instead": reason.and_then(|reason| split(reason).1),
         "would": outcome.and_then(|outcome| outcome.would).map(Decision::word),
-        "closed": tried.closed.is_some(),
+        "closed": trial.closed.is_some(),
         "files": files,
         "answer": answer,
         "outcomes": outcomes,

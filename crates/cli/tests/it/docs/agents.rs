@@ -2,7 +2,7 @@
 
 use crosier_dialect::ALL;
 use crosier_dialect::page::markdown;
-use crosier_dialect::table::{Agent, Proof};
+use crosier_dialect::table::{Agent, Verification};
 
 use super::is_up_to_date;
 
@@ -29,10 +29,10 @@ decision counts. `host.part` is the number of the part.
 fn the_page_of_every_agent_is_as_its_table_has_it() {
     let mut index = HEAD.to_owned();
     for agent in ALL {
-        let seen = match agent.proof {
-            Proof::Run(version) => version,
-            Proof::Source => "no, from its sources",
-            Proof::Documentation => "no, from documentation",
+        let seen = match agent.verification {
+            Verification::Run(version) => version,
+            Verification::Source => "no, from its sources",
+            Verification::Documentation => "no, from documentation",
         };
         index.push_str(&format!(
             "| [{}]({}.md) | `crosier hook {}` | {seen} |\n",
@@ -57,7 +57,7 @@ agent says what a hook can do there.
 fn the_events_of_all_agents_are_in_one_matrix() {
     let mut page = EVENTS_HEAD.to_owned();
     let (seen, from_sources): (Vec<_>, Vec<_>) =
-        ALL.iter().copied().partition(|agent| matches!(agent.proof, Proof::Run(_)));
+        ALL.iter().copied().partition(|agent| matches!(agent.verification, Verification::Run(_)));
     for (title, agents) in
         [("Tested with the real programs", seen), ("From sources and documentation", from_sources)]
     {

@@ -24,8 +24,8 @@ One JSON object: these fields, then the payload of the event, then any other fie
 | `transcript_path` | where the conversation is written, or `\"\"` |
 | `cwd` | the agent's working directory |
 | `permission_mode` | the host's permission mode; may be absent |
-| `hook_event_name`, `hook_type` | the event, twice: the second is MassGen's name for it |
-| `agent_id` | the agent that it happens in; null outside an agent |
+| `hook_event_name`, `hook_type` | the name of the event; `hook_type` is MassGen's name for this field |
+| `agent_id` | the agent in which the event happens; null outside an agent |
 | `orchestrator_id` | the orchestrator of the agents, or `\"\"` |
 | `timestamp` | RFC 3339, UTC |
 
@@ -34,7 +34,7 @@ One JSON object: these fields, then the payload of the event, then any other fie
 ";
 
 const EFFECTS: &str = "
-An effect that an event does not allow is never applied and never silent: the report lists it under `ignored`.
+An effect that an event does not allow is not applied; the report lists it under `ignored`.
 `halt` (`continue: false`) is allowed everywhere. [replies.md](replies.md) has the grammar.
 
 In the examples, *input* is the payload, *reply* is what a hook answers, and *outcome* is what the host gets, without
@@ -44,10 +44,10 @@ its empty fields.
 fn effect(capability: Capability) -> &'static str {
     match capability {
         Capability::Deny => {
-            "it does not happen; the reason goes to the model (or to the teammate, or the person)"
+            "the action does not happen; the reason goes to the model (or to the teammate, or the person)"
         }
         Capability::Ask => "a person decides",
-        Capability::Allow => "it happens without asking a person",
+        Capability::Allow => "the action happens without asking a person",
         Capability::Rewrite => "replaces the one field that the event allows to rewrite",
         Capability::Context => "text for the next model call",
         Capability::Inject => "text at the end of the tool result, or a message after it",
@@ -94,7 +94,7 @@ fn section(page: &mut String, row: &EventRow) {
         writeln!(page, "| `{}` | {kind}{optional} | {}{values} |", field.name, field.about).unwrap();
     }
     let matcher = match row.matcher {
-        Some(field) => format!("Matchers run on `{field}`."),
+        Some(field) => format!("A matcher is compared with `{field}`."),
         None => "It takes no matcher.".to_owned(),
     };
     let answer = match row.rewrites {
@@ -103,7 +103,7 @@ fn section(page: &mut String, row: &EventRow) {
         None => "",
     };
     let may = match may(row) {
-        nothing if nothing == "–" => "nothing but halt".to_owned(),
+        nothing if nothing == "–" => "only halt".to_owned(),
         may => may,
     };
     writeln!(page, "\n{matcher} A hook may: {may}.{answer}\n").unwrap();
@@ -146,7 +146,8 @@ fn fired(row: &EventRow, input: &str, reply: &str) -> Value {
 const HOST_EVENTS: &str = "
 ## Events of some agents
 
-Hooks can be on these too; only some agents send them to [`crosier hook`](agents/README.md), and `crosier events` says which.
+Only some agents send these events to [`crosier hook`](agents/README.md); `crosier events` says which. Hooks can be registered on them
+too.
 
 | event | when | matcher | a hook may |
 |---|---|---|---|

@@ -110,7 +110,7 @@ fn the_words_of_the_schema_are_those_that_the_loader_names() {
         ("error_behavior", "/$defs/section/properties/error_behavior", "hooks: {error_behavior: zzzzzz}"),
     ] {
         let said = Lab::with(config).run(&["check"]).exits(78).stdout;
-        let (_, named) = said.split_once("help: it is one of ").unwrap_or_else(|| panic!("{key}: {said}"));
+        let (_, named) = said.split_once("help: use one of ").unwrap_or_else(|| panic!("{key}: {said}"));
         let (mut named, mut known): (Vec<&str>, _) =
             (named.lines().next().unwrap().split(", ").collect(), words(path));
         named.sort_unstable();

@@ -49,10 +49,80 @@ fn a_variable_trusts_nothing_below_an_agent() {
     };
     assert!(!is_trusted(&more));
     assert!(!is_trusted(&more[1..2]), "not every agent can be recognised");
-    assert!(is_trusted(&more[1..]), "in CI there need not be an agent");
+    assert!(!is_trusted(&more[1..]), "neither in CI: a repository can set that too");
     let words = ["claude", "--trust", &digest];
     let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), &more[..1]).exits(0);
     assert!(ran.stdout.contains("the guard says no"), "{}", ran.stdout);
+}
+
+/// What a guard of the person says, with variables that a repository made the agent set. `guard` is a script that says a
+/// reason to deny.
+fn reason_of_own_guard(machine: &Machine, guard: &str, words: &[&str], more: &[(&str, &str)]) -> String {
+    machine.write(
+        "home/.config/crosier/crosier.yaml",
+        "hooks: {PreToolUse: [{name: own, matcher: Bash, argv: [./guard]}]}\n",
+    );
+    let path = machine.write("home/.config/crosier/guard", guard);
+    machine.set_mode("home/.config/crosier/guard", 0o755);
+    assert!(path.exists());
+    let words: Vec<&str> = std::iter::once("claude").chain(words.iter().copied()).collect();
+    let ran = machine.hook("project", &words, &event("PreToolUse", "ls"), more).exits(0);
+    if ran.stdout.is_empty() {
+        return String::new();
+    }
+    ran.json()["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn an_exported_function_does_not_take_the_place_of_a_command() {
+    let machine = Machine::new();
+    let guard = "#!/bin/bash\nif grep -q ls; then echo '{\"decision\": \"deny\", \"reason\": \"own\"}'; fi\n";
+    for more in [&[][..], &[("BASH_FUNC_grep%%", "() { return 1; }")]] {
+        assert_eq!(reason_of_own_guard(&machine, guard, &[], more), "own", "{more:?}");
+    }
+}
+
+#[test]
+fn variables_do_not_lead_the_programs_of_a_guard_into_the_project() {
+    let machine = Machine::new();
+    let (config, state) = (machine.path("home/.config/crosier"), machine.path("home/.local/state/crosier"));
+    let homes = ["--config-home", config.to_str().unwrap(), "--state-home", state.to_str().unwrap()];
+    let evil = machine.path("project/evil");
+    fs::create_dir_all(&evil).unwrap();
+    std::os::unix::fs::symlink(&evil, machine.path("link")).unwrap();
+    let link = machine.path("link");
+    for (name, value, left) in [
+        ("HOME", evil.to_str().unwrap(), None),
+        ("HOME", link.to_str().unwrap(), None),
+        ("PYTHONUSERBASE", evil.to_str().unwrap(), Some("")),
+        ("GEM_HOME", evil.to_str().unwrap(), Some("")),
+        ("XDG_DATA_DIRS", &format!("/usr/share:{}:/opt", evil.display()), Some("/usr/share:/opt")),
+        ("XDG_CONFIG_DIRS", "evil/etc:/etc/xdg", Some("/etc/xdg")),
+        ("PATH", &format!("/usr/bin:{}:.::/bin", evil.display()), Some("/usr/bin:/bin")),
+        ("SHELL", "/bin/sh", Some("/bin/sh")),
+        ("EDITOR", "vi", Some("vi")),
+        ("MY_PLACE", evil.to_str().unwrap(), evil.to_str()),
+    ] {
+        let guard = format!(
+            "#!/bin/sh\necho '{{\"decision\": \"deny\", \"reason\": \"it is '\"${{{name}-}}\"'\"}}'\n"
+        );
+        let said = reason_of_own_guard(&machine, &guard, &homes, &[(name, value)]);
+        match left {
+            Some(left) => assert_eq!(said, format!("it is {left}"), "{name}={value}"),
+            None => assert!(said.starts_with("it is") && !said.contains("evil"), "{name}={value}: {said}"),
+        }
+    }
+}
+
+#[test]
+fn a_home_in_the_project_does_not_make_the_persons_files_vanish() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("project/evil")).unwrap();
+    for home in ["project/evil", "project"] {
+        let home = machine.path(home);
+        let said = reason_of_own_guard(&machine, "#!/bin/sh\n", &[], &[("HOME", home.to_str().unwrap())]);
+        assert!(said.contains("it is inside the project folder"), "{said}");
+    }
 }
 
 #[test]
@@ -116,7 +186,7 @@ fn an_agent_is_found_from_the_background_by_its_session_and_a_detached_session_i
     let said = run(r#"setsid sh "$1" $$ "$2" &"#);
     // Where somebody else than the first process adopts orphans, that one is the parent.
     if said.contains("parent 1\n") {
-        assert!(said.contains("inside a session that was detached"), "{said}");
+        assert!(said.contains("inside a session that is detached"), "{said}");
     }
 }
 
@@ -158,6 +228,65 @@ fn the_self_guard_is_not_deceived_by_other_names_of_the_same_thing() {
     ] {
         assert!(!said("PreToolUse", command).contains("deny"), "{command}");
     }
+}
+
+#[test]
+fn the_self_guard_sees_what_commands_do_around_the_files_that_it_guards() {
+    let machine = Machine::new();
+    for folder in ["home/.config/crosier", "home/.local/state/crosier", "home/.claude", "empty/x/.claude"] {
+        fs::create_dir_all(machine.path(folder)).unwrap();
+    }
+    let said = |call: &serde_json::Value| {
+        let ran = machine.hook("empty", &["claude"], call, &[]).exits(0).stdout;
+        let is = |decision: &str| ran.contains(&format!("\"permissionDecision\":\"{decision}\""));
+        if is("deny") {
+            "deny"
+        } else if is("ask") {
+            "ask"
+        } else {
+            "free"
+        }
+    };
+    let home = machine.path("home").display().to_string();
+    let yaml = machine.write("home/.config/crosier/crosier.yaml", "hooks: {}\n").display().to_string();
+    machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
+    let program = crate::lab::CROSIER;
+    for (wanted, command) in [
+        ("deny", "cp -r x/.claude ~".to_owned()),
+        ("deny", format!("cp -r x/.claude {home}")),
+        ("deny", "cd ~ && cp -r ../empty/x/.claude .".to_owned()),
+        ("ask", format!("tar xf x.tar -C {home}")),
+        ("ask", "cp -a x/. ~".to_owned()),
+        ("deny", format!("ln {yaml} g2")),
+        ("deny", "cp -l ~/.config/crosier/crosier.yaml g2".to_owned()),
+        ("deny", format!("chmod -x {program}")),
+        ("deny", "cp --remove-destination /bin/true $(which crosier)".to_owned()),
+        ("deny", "chmod 000 ~/.claude".to_owned()),
+        ("deny", format!("chmod 777 {home}/.config")),
+        ("ask", format!("grep -rl crosier {home} | xargs rm")),
+        ("ask", format!("awk 'BEGIN{{print > \"{yaml}\"}}'")),
+        ("deny", "crosier serve --stop".to_owned()),
+        ("free", "cp -r x/.claude/agents ~/.claude/".to_owned()),
+        ("free", "tar xf x.tar".to_owned()),
+        ("free", "grep -rl crosier . | xargs sed -i s/a/b/".to_owned()),
+        ("free", "chmod 700 ~/.claude".to_owned()),
+    ] {
+        assert_eq!(said(&event("PreToolUse", &command)), wanted, "{command}");
+    }
+    let call = |tool: &str, input: serde_json::Value| {
+        let mut call = event("PreToolUse", "");
+        call["tool_name"] = tool.into();
+        call["tool_input"] = input;
+        said(&call)
+    };
+    let json = |text: String| serde_json::from_str(&text).unwrap();
+    let wired = format!("{home}/.config/crosier");
+    let input = json(format!(r#"{{"command": "rm -f crosier.yaml", "workdir": "{wired}"}}"#));
+    assert_eq!(call("Bash", input), "deny");
+    assert_eq!(call("write_bash", json(r#"{"input": "crosier trust --yes\n"}"#.to_owned())), "deny");
+    assert_eq!(call("mcp__fs__move_file", json(format!(r#"{{"from": "/tmp/x", "to": "{yaml}"}}"#))), "deny");
+    assert_eq!(call("mcp__fs__delete_directory", json(format!(r#"{{"path": "{home}/.config"}}"#))), "deny");
+    assert_eq!(call("mcp__fs__write_file", json(format!(r#"{{"path": "{home}/notes"}}"#))), "free");
 }
 
 #[test]

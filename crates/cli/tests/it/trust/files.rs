@@ -151,6 +151,23 @@ fn a_module_that_a_hook_loads_late_and_nobody_recorded_denies() {
 }
 
 #[test]
+fn a_package_beside_a_module_that_a_hook_loads_late_denies() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, type: python, handler: policy.check}]}",
+    );
+    let check =
+        "def check(event):\n    import late\n    return {'decision': 'deny', 'reason': late.REASON}\n";
+    machine.write("project/policy.py", check);
+    machine.write("project/late.py", "REASON = 'the guard says no'\n");
+    machine.trust("project");
+    machine.is_guarded("project");
+    machine.write("project/late/__init__.py", "");
+    machine.is_closed("project", "both");
+}
+
+#[test]
 fn files_that_globs_name_are_recorded_and_new_ones_close() {
     let machine = Machine::new();
     machine.write("project/crosier.yaml", &format!("trust: ['rules/*.txt']\n{}", super::CONFIG));
@@ -293,7 +310,7 @@ fn a_script_that_runs_what_is_not_recorded_is_warned_of() {
     let machine = Machine::new();
     machine.write("project/guard.sh", "#!/bin/sh\n. ./lib.sh\n");
     machine.write("project/lib.sh", ":\n");
-    machine.run("project", &["check"]).says("it runs lib.sh, which is not recorded with it");
+    machine.run("project", &["check"]).says("it runs lib.sh, but `crosier trust` does not record that file");
     machine.write("project/crosier.yaml", &format!("trust: [lib.sh]\n{}", super::CONFIG));
     let ran = machine.run("project", &["check"]);
     assert!(!ran.stdout.contains("not recorded"), "{}", ran.stdout);
@@ -314,7 +331,7 @@ fn python_and_node_scripts_that_run_what_is_not_recorded_are_warned_of() {
     }
     let ran = machine.run("project", &["check"]);
     for file in ["tool", "helper.js", "more.mjs"] {
-        ran.says(&format!("it runs {file}, which is not recorded with it"));
+        ran.says(&format!("it runs {file}, but `crosier trust` does not record that file"));
     }
     for file in ["mine.py", "data.txt"] {
         assert!(!ran.stdout.contains(&format!("it runs {file}")), "{}", ran.stdout);
@@ -351,6 +368,139 @@ fn a_virtual_environment_is_one_unit() {
     machine.is_closed("project", ".venv changed since you trusted it");
 }
 
+/// A project whose guard runs from a virtual environment in it, trusted; and the module with the guard's words.
+fn with_virtual_environment(machine: &Machine) -> std::path::PathBuf {
+    let project = machine.path("project");
+    let made =
+        Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(project.join(".venv")).status();
+    assert!(made.unwrap().success());
+    let packages = fs::read_dir(project.join(".venv/lib")).unwrap().next().unwrap().unwrap().path();
+    let module = packages.join("site-packages/inner/words.py");
+    fs::create_dir(module.parent().unwrap()).unwrap();
+    fs::write(&module, "REASON = 'the guard says no'\n").unwrap();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, matcher: Bash, type: python, handler: policy.check, python: .venv/bin/python}]}\n",
+    );
+    machine.write(
+        "project/policy.py",
+        "import inner.words as words\ndef check(event): return {'decision': 'deny', 'reason': words.REASON}\n",
+    );
+    machine.trust("project");
+    module
+}
+
+/// What becomes of a call of a tool on which the project has no hook.
+fn write_in(machine: &Machine) -> String {
+    let mut write = super::event("PreToolUse", "");
+    write["tool_name"] = "Write".into();
+    write["tool_input"] = serde_json::json!({"file_path": "a.txt", "content": "x"});
+    machine.hook("project", &["claude"], &write, &[]).exits(0).stdout
+}
+
+#[test]
+fn a_virtual_environment_that_is_gone_or_changed_closes_the_project() {
+    let machine = Machine::new();
+    let module = with_virtual_environment(&machine);
+    let prompt =
+        || machine.hook("project", &["claude"], &super::event("UserPromptSubmit", ""), &[]).exits(0).stdout;
+    machine.is_guarded("project");
+    assert_eq!((write_in(&machine), prompt()), (String::new(), String::new()));
+    // Something new where installers write.
+    let new = module.parent().unwrap().with_file_name("new.pth");
+    fs::write(&new, "").unwrap();
+    assert!(write_in(&machine).contains(".venv changed"));
+    fs::remove_file(&new).unwrap();
+    assert_eq!(write_in(&machine), "");
+    // A change within a package is found before a hook runs, and when the person is told; from then on always.
+    fs::write(&module, "REASON = 'other'\n").unwrap();
+    machine.is_closed("project", ".venv changed");
+    assert!(prompt().contains(".venv changed"));
+    assert!(write_in(&machine).contains(".venv changed"));
+    machine.trust("project");
+    assert_eq!((write_in(&machine), prompt()), (String::new(), String::new()));
+    fs::rename(machine.path("project/.venv"), machine.path("away")).unwrap();
+    assert!(write_in(&machine).contains(".venv is gone"));
+    assert!(prompt().contains(".venv is gone"));
+    machine.run("project", &["status"]).exits(1);
+}
+
+#[test]
+fn a_digest_covers_the_virtual_environment() {
+    let machine = Machine::new();
+    let module = with_virtual_environment(&machine);
+    let digest = || machine.run("project", &["trust", "--digest"]).exits(0).stdout;
+    let before = digest();
+    assert_eq!(before, digest());
+    fs::write(module, "REASON = 'other'\n").unwrap();
+    assert_ne!(before, digest());
+}
+
+#[test]
+fn a_package_without_init_is_recorded_and_runs() {
+    let machine = Machine::new();
+    machine.write(
+        "project/crosier.yaml",
+        "hooks: {PreToolUse: [{name: guard, type: python, handler: policies.guard.check}]}",
+    );
+    machine.write(
+        "project/policies/guard.py",
+        "from policies.deep import rules\ndef check(event): return {'decision': 'deny', 'reason': rules.REASON}\n",
+    );
+    machine.write("project/policies/deep/rules.py", "REASON = 'the guard says no'\n");
+    machine.trust("project").says("policies/guard.py").says("policies/deep/rules.py");
+    machine.is_guarded("project");
+    machine.write("project/policies/deep/rules.py", "REASON = 'other'\n");
+    machine.is_closed("project", "policies/deep/rules.py changed");
+    machine.write("project/policies/deep/rules.py", "REASON = 'the guard says no'\n");
+    machine.write("project/policies/deep/rules/__init__.py", "");
+    machine.is_closed("project", "both");
+}
+
+#[test]
+fn cases_of_an_untrusted_project_quote_no_file_of_the_person_and_have_a_limit() {
+    let machine = Machine::new();
+    machine.write("home/secret", "hunter2: [oops\n");
+    symlink(machine.path("home/secret"), machine.path("project/link.yaml")).unwrap();
+    machine.write("project/real/own.yaml", "- own case: [oops\n");
+    symlink("real/own.yaml", machine.path("project/own.yaml")).unwrap();
+    let ran = machine.run("project", &["test", "."]);
+    assert!(!(ran.stdout.clone() + &ran.stderr).contains("hunter2"), "{}", ran.stderr);
+    ran.complains("link.yaml: a link out of the project").complains("own case");
+    let large = fs::File::create(machine.path("project/large.yaml")).unwrap();
+    large.set_len(1 << 40).unwrap();
+    machine.run("project", &["test", "."]).exits(65).complains("larger than 4 MiB");
+}
+
+#[test]
+fn hostile_names_are_shown_escaped_everywhere() {
+    let machine = Machine::new();
+    let hidden = ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\u{200b}', '\u{ad}'];
+    let folder = "project/e\u{1b}]0;x\u{7}\u{202e}vil";
+    fs::create_dir_all(machine.path(folder)).unwrap();
+    let name = "g\u{9b}31m\u{202e}\u{200b}\u{ad}x";
+    let deny = "reply: {decision: deny, reason: x}";
+    machine
+        .write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", {deny}}}]}}\n"));
+    machine.trust("project");
+    for (folder, words) in [
+        (folder, &["history", "list"][..]),
+        ("project", &["try", "--json", "ls"]),
+        ("project", &["try", "ls"]),
+        ("project", &["log", "--json"]),
+        ("project", &["log"]),
+    ] {
+        machine.hook("project", &["claude"], &super::event("PreToolUse", "ls"), &[]);
+        let ran = machine.run(folder, words);
+        let text = ran.stdout + &ran.stderr;
+        assert!(!text.contains(hidden) && !text.is_empty(), "{words:?}: {text:?}");
+    }
+    machine
+        .write("project/crosier.yaml", &format!("hooks: {{PreToolUse: [{{name: \"{name}\", oops: 1}}]}}\n"));
+    let ran = machine.run("project", &["check"]);
+    assert!(!(ran.stdout + &ran.stderr).contains(hidden));
+}
+
 #[test]
 fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
     let machine = Machine::new();
@@ -362,6 +512,10 @@ fn files_that_an_untrusted_project_names_elsewhere_are_not_quoted() {
         "extends: ./link.yaml".to_owned(),
         format!("scripts: [{}]", secret.display()),
         "scripts: [link.yaml]".to_owned(),
+        "hooks: {PreToolUse: [{type: builtin, handler: block-commands, options: {also: [../home/secret]}}]}"
+            .to_owned(),
+        "hooks: {PreToolUse: [{type: builtin, handler: block-commands, options: {also: link.yaml}}]}"
+            .to_owned(),
     ] {
         fs::copy(&secret, machine.path("home/secret.yaml")).unwrap();
         machine.write("project/crosier.yaml", &config);

@@ -151,7 +151,7 @@ fn a_project_is_never_trusted_then_trusted_then_closed() {
     machine.trust("project");
     machine.is_guarded("project");
     machine.write("project/guard.sh", "#!/bin/sh\nexit 0\n");
-    machine.is_closed("project", "guard.sh changed since you trusted it: crosier trust --diff");
+    machine.is_closed("project", "guard.sh changed since you trusted it; to review it: crosier trust --diff");
     machine.run("project", &["trust", "--diff"]).exits(1).says("-echo").says("+exit 0");
     machine.trust("project");
     assert_eq!(machine.decision("project").0, "");
@@ -240,9 +240,9 @@ fn a_digest_trusts_every_clone_and_nothing_else() {
         feed(command, BASH).exits(0).json()["reason"].as_str().unwrap().to_owned()
     };
     assert_eq!(fire(&digest), "the guard says no");
-    assert!(fire("sha256:0000").contains("not sha256:0000"));
+    assert!(fire("sha256:0000").contains("the trusted one is sha256:0000"));
     machine.write("clone/guard.sh", "#!/bin/sh\n");
-    assert!(fire(&digest).contains("which is trusted"));
+    assert!(fire(&digest).contains("but the trusted one is"));
     let said = feed(machine.command("project", &["fire", "PreToolUse", "--trust", &digest]), BASH).json();
     assert_eq!(said["reason"], "the guard says no");
     machine.is_never_trusted("clone");

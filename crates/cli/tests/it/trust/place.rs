@@ -172,6 +172,29 @@ fn an_agent_that_only_says_where_it_is_stays_in_its_project() {
 }
 
 #[test]
+fn a_session_that_is_in_use_keeps_its_project() {
+    let machine = Machine::trusted();
+    fs::create_dir_all(machine.path("elsewhere")).unwrap();
+    let call = |session: &str, folder: &str| {
+        let mut event = event("PreToolUse", "ls");
+        event["session_id"] = json!(session);
+        event["cwd"] = json!(machine.path(folder));
+        let mut command = machine.command(folder, &["hook", "codex"]);
+        command.env_remove("CLAUDE_PROJECT_DIR");
+        feed(command, &event.to_string()).exits(0).stdout
+    };
+    call("long", "project");
+    let pin = machine.path("home/.local/state/crosier/pin/codex-long");
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&pin).unwrap());
+    assert_eq!(mode & 0o777, 0o600);
+    let past = std::time::SystemTime::now() - std::time::Duration::from_secs(40 * 24 * 3600);
+    fs::File::options().write(true).open(&pin).unwrap().set_modified(past).unwrap();
+    assert!(call("long", "elsewhere").contains("the guard says no"));
+    call("other", "elsewhere");
+    assert!(call("long", "elsewhere").contains("the guard says no"), "a new session does not remove it");
+}
+
+#[test]
 fn a_users_file_that_others_can_write_is_closed() {
     let machine = Machine::trusted();
     machine.write("home/.config/crosier/crosier.yaml", "hooks: {Stop: [{command: 'true'}]}");

@@ -42,7 +42,7 @@ fn a_forged_damaged_copied_or_missing_record_is_closed() {
         "{}\n{}".to_owned(),
     ] {
         fs::write(&record, bad).unwrap();
-        machine.is_closed("project", "cannot be relied on");
+        machine.is_closed("project", "is not valid");
     }
     // The record of another project, whose HMAC fits.
     machine.trust("other");
@@ -50,9 +50,9 @@ fn a_forged_damaged_copied_or_missing_record_is_closed() {
     fs::copy(&other, &record).unwrap();
     machine.is_closed("project", "record of another folder");
     fs::remove_file(&record).unwrap();
-    machine.is_closed("project", "its record is gone");
+    machine.is_closed("project", "its trust record is gone");
     fs::remove_dir_all(machine.path("home/.local/state")).unwrap();
-    machine.is_closed("project", "its record is gone");
+    machine.is_closed("project", "its trust record is gone");
     machine.trust("project");
     machine.is_guarded("project");
 }
@@ -62,7 +62,7 @@ fn another_machines_records_and_key_do_not_fit_each_other() {
     let (mine, theirs) = (Machine::trusted(), Machine::trusted());
     let key = "home/.local/state/crosier/trust/key";
     fs::copy(theirs.path(key), mine.path(key)).unwrap();
-    mine.is_closed("project", "cannot be relied on");
+    mine.is_closed("project", "is not valid");
 }
 
 #[test]

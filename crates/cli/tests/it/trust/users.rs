@@ -112,6 +112,86 @@ fn files_of_the_person_that_others_can_write_are_closed() {
 }
 
 #[test]
+fn files_behind_the_persons_configuration_that_others_can_write_are_closed() {
+    if !is_root() {
+        return;
+    }
+    let ann = Ann::new();
+    let own = "home/.config/crosier";
+    ann.0.write(
+        &format!("{own}/crosier.yaml"),
+        "extends: ./team.yaml\nscripts: [s.arma]\nhooks:\n  PreToolUse:\n    - {name: a, matcher: Never, command: \"sh ./a.sh < words.txt\"}\n    \
+         - {name: b, matcher: Never, argv: [~/bin/b, x]}\n    - {name: c, matcher: Never, type: python, handler: pol.check}\n    \
+         - {name: d, matcher: Never, type: builtin, handler: block-commands, options: {also: more.yaml}}\n",
+    );
+    let stop = "hooks: {Stop: [{name: team, command: 'true'}]}\n";
+    let bin = ann.0.path("home/bin/b").display().to_string();
+    let config = ann.0.path(&format!("{own}/crosier.yaml"));
+    let text = fs::read_to_string(&config).unwrap().replace("~/bin/b", &bin);
+    fs::write(&config, text).unwrap();
+    for (name, text, mode) in [
+        ("team.yaml", stop, 0o644),
+        ("s.arma", "hook post:tool --name note /log info done\n", 0o644),
+        ("a.sh", "#!/bin/sh\n", 0o755),
+        ("words.txt", "", 0o644),
+        ("../../bin/b", "#!/bin/sh\n", 0o755),
+        ("pol.py", "def check(event): return None\n", 0o644),
+        ("near.py", "", 0o644),
+        ("more.yaml", "commands: []\n", 0o644),
+    ] {
+        let path = format!("{own}/{name}");
+        ann.0.write(&path, text);
+        ann.give(&path, ANN, ANN, mode);
+    }
+    for folder in ["home/bin", own] {
+        ann.give(folder, ANN, ANN, 0o755);
+    }
+    ann.give(&format!("{own}/crosier.yaml"), ANN, ANN, 0o644);
+    assert_eq!(ann.reason(), "the guard says no");
+    for name in ["team.yaml", "s.arma", "a.sh", "words.txt", "../../bin/b", "pol.py", "near.py", "more.yaml"]
+    {
+        let path = format!("{own}/{name}");
+        let before = fs::metadata(ann.0.path(&path)).unwrap().mode() & 0o7777;
+        for (user, group, mode, because) in [
+            (ANN, ANN, before | 0o022, "everybody can write to it"),
+            (BO, BO, before, "it belongs to user 61002"),
+            (ANN, TEAM, before | 0o020, "group 61003 can write to it"),
+        ] {
+            ann.give(&path, user, group, mode);
+            let reason = ann.reason();
+            assert!(reason.contains("refused") && reason.contains(because), "{name} {mode:o}: {reason}");
+        }
+        ann.give(&path, ANN, ANN, before);
+    }
+    ann.give("home/bin", ANN, ANN, 0o777);
+    assert!(ann.reason().contains("the folder"), "{}", ann.reason());
+    ann.give("home/bin", ANN, ANN, 0o755);
+    assert_eq!(ann.reason(), "the guard says no");
+}
+
+#[test]
+fn a_project_that_cannot_be_looked_at_says_so() {
+    if !is_root() {
+        return;
+    }
+    let ann = Ann::new();
+    ann.give("project", ANN, ANN, 0o000);
+    let folder = ann.0.path("project").display().to_string();
+    let call = format!(
+        r#"{{"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {{"command": "ls"}}}}"#
+    );
+    let mut command = Command::new("setpriv");
+    command.args([&format!("--reuid={ANN}"), &format!("--regid={ANN}"), "--clear-groups"]);
+    command.arg(ann.0.path("crosier")).args(["hook", "claude"]).current_dir("/").env_clear();
+    command.env("PATH", "/usr/bin:/bin").env("HOME", ann.0.path("home")).env("CLAUDE_PROJECT_DIR", folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let ran = feed(command, &call).exits(0);
+    ann.give("project", ANN, ANN, 0o755);
+    assert!(ran.stdout.contains("deny") && ran.stdout.contains("Permission denied"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("is new"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_folder_of_a_team_is_no_project_and_says_so() {
     if !is_root() {
         return;
@@ -165,6 +245,14 @@ echo 5; echo '{after}' | $CROSIER fire PostToolUse; echo '{after}' | CLAUDE_PROJ
 echo 6; chown 61001 /etc/crosier/crosier.yaml; fire PreToolUse; chown 0 /etc/crosier/crosier.yaml
 echo 7; chmod 664 /etc/crosier/crosier.yaml; chgrp 61003 /etc/crosier/crosier.yaml; fire PreToolUse; chgrp 0 /etc/crosier/crosier.yaml
 echo 8; chmod 777 /etc/crosier; fire PreToolUse -c {own}; chmod 755 /etc/crosier
+echo 11; printf 'extends: ./team.yaml\nhooks: {{PreToolUse: [{{name: g, matcher: Bash, command: ./g.sh}}]}}\n' > /etc/crosier/conf.d/b.yaml
+printf 'hooks: {{Stop: [{{name: t, command: "true"}}]}}\n' > /etc/crosier/conf.d/team.yaml
+printf '#!/bin/sh\n' > /etc/crosier/conf.d/g.sh; chmod 755 /etc/crosier/conf.d/g.sh
+sed -i s/team.yaml/team.json/ /etc/crosier/conf.d/b.yaml; mv /etc/crosier/conf.d/team.yaml /etc/crosier/conf.d/team.json
+fire PreToolUse -c {own}
+echo 12; chmod 666 /etc/crosier/conf.d/team.json; fire PreToolUse -c {own}; chmod 644 /etc/crosier/conf.d/team.json
+echo 13; chown 61001 /etc/crosier/conf.d/g.sh; fire PreToolUse -c {own}; chown 0 /etc/crosier/conf.d/g.sh
+echo 14; rm -r /etc/crosier/conf.d/b.yaml
 echo 9; ln -s /nowhere /etc/crosier/conf.d/a.yaml; fire PreToolUse -c {own}
 exit 0
 "#,
@@ -187,5 +275,8 @@ exit 0
     assert!(part(6).contains("it belongs to user 61001"), "{said}");
     assert!(part(7).contains("group 61003 can write to it"), "{said}");
     assert!(part(8).contains("the folder /etc/crosier: everybody can write to it"), "{said}");
+    assert!(part(11).contains(r#""reason":"managed""#), "{said}");
+    assert!(part(12).contains("team.json") && part(12).contains("everybody can write to it"), "{said}");
+    assert!(part(13).contains("g.sh") && part(13).contains("it belongs to user 61001"), "{said}");
     assert!(ran.stderr.contains("conf.d/a.yaml is refused: it is a dangling symlink"), "{said}");
 }

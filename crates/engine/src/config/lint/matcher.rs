@@ -52,10 +52,10 @@ fn tool(matcher: &Matcher) -> Option<Warning> {
         let loose = Matcher::new(&format!("re:(?i).*(?:{expression}).*")).ok()?;
         let near = TOOLS.iter().find(|tool| loose.matches(tool));
         let help = match near {
-            Some(near) => format!("it must match the whole name, in its case: `re:{near}`"),
+            Some(near) => format!("it must match the whole name, and case matters: `re:{near}`"),
             None => format!("the tools that every agent has are {}", known()),
         };
-        return Some((format!("the expression `{shown}` matches no tool that is known"), help));
+        return Some((format!("the expression `{shown}` matches no known tool"), help));
     }
     if text.len() > 1 && text.starts_with('/') && text.ends_with('/') {
         let inside = text.trim_matches('/');
@@ -94,7 +94,7 @@ fn tool(matcher: &Matcher) -> Option<Warning> {
     });
     wrong_case.map(|(name, tool)| {
         let message = format!("the matcher `{shown}`: the tool `{}` is called `{tool}`", shorten(name));
-        (message, format!("write `{tool}`; matchers look at the case of letters"))
+        (message, format!("write `{tool}`; matchers are case-sensitive"))
     })
 }
 
@@ -113,7 +113,7 @@ fn value(matcher: &Matcher, event: &EventKey) -> Option<Warning> {
         shorten(matcher.text()),
         field.name
     );
-    Some((message, format!("it is one of {}", field.values.join(", "))))
+    Some((message, format!("use one of {}", field.values.join(", "))))
 }
 
 /// A glob that looks like a regular expression.

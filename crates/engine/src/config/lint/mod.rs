@@ -53,7 +53,8 @@ pub(super) fn pasted_data(reader: &mut Reader<'_>, line: &str, span: Span) -> Op
     let pastes = line.contains("${") || line.contains("{{");
     for pasted in ["${tool_input", "${tool_response", "${tool_output", "${prompt", "{{"] {
         if pastes && line.contains(pasted) {
-            let message = format!("`{pasted}…` in a command: event data is never pasted into a shell line");
+            let message =
+                format!("`{pasted}…` in a command: event data is never inserted into a shell command");
             let help =
                 "the event is JSON on the hook's stdin; small values are in $CROSIER_TOOL_NAME and the like";
             reader.error_with_help(span, message, help);

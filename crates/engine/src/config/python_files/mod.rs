@@ -37,7 +37,13 @@ pub struct PythonFiles {
 /// failure, which denies.
 #[must_use]
 pub fn python_files(module: &str, folders: &[PathBuf]) -> PythonFiles {
-    let mut search = Search { folders, files: BTreeSet::new(), unseen: BTreeSet::new(), todo: Vec::new() };
+    let mut search = Search {
+        folders,
+        files: BTreeSet::new(),
+        unseen: BTreeSet::new(),
+        todo: Vec::new(),
+        packages: BTreeSet::new(),
+    };
     search.absolute(module);
     while let Some(file) = search.todo.pop() {
         search.follow(&file);
@@ -50,6 +56,14 @@ struct Search<'a> {
     files: BTreeSet<PathBuf>,
     unseen: BTreeSet<(PathBuf, String)>,
     todo: Vec<PathBuf>,
+    /// The packages that were added.
+    packages: BTreeSet<PathBuf>,
+}
+
+/// Whether there is a python source right in a folder.
+fn has_source(folder: &Path) -> bool {
+    let mut entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.any(|entry| entry.path().extension().is_some_and(|ending| ending == "py"))
 }
 
 impl Search<'_> {
@@ -97,12 +111,18 @@ impl Search<'_> {
             return;
         }
         let package = folder.join(first);
-        if package.join("__init__.py").is_file() {
+        let file = folder.join(format!("{first}.py"));
+        // Without `__init__.py` a folder is a package too, if nothing else has its name. A folder of that name may also
+        // be something else, so it counts only if the module is in it.
+        let is_within = || {
+            let inner = folder.join(module.replace('.', "/"));
+            inner.with_extension("py").is_file() || inner.join("__init__.py").is_file() || has_source(&inner)
+        };
+        if package.join("__init__.py").is_file() || (!file.is_file() && package.is_dir() && is_within()) {
             self.package(&package, 0);
         }
         // Next to a package of the same name it is refused at run time, but a person who trusts the project
         // should see both.
-        let file = folder.join(format!("{first}.py"));
         if file.is_file() {
             self.add(file);
         }
@@ -110,7 +130,7 @@ impl Search<'_> {
 
     /// Adds every source of a package.
     fn package(&mut self, folder: &Path, depth: usize) {
-        if depth == 0 && self.files.contains(&folder.join("__init__.py")) {
+        if depth == 0 && !self.packages.insert(folder.to_owned()) {
             return;
         }
         if depth > MAX_DEPTH {
@@ -185,6 +205,23 @@ mod tests {
         assert_eq!(unseen, "lib/lib_of.py imports a module by a name that is made at run time");
         assert_eq!(files("pkg.deep.part", &project).0.split(' ').count(), 5);
         assert_eq!(files("missing", &project).0, "");
+    }
+
+    #[test]
+    fn a_folder_without_init_is_a_package_if_the_module_is_in_it() {
+        let project = [
+            ("policies/guard.py", "from policies.deep import rules\nimport other, data.missing, plain"),
+            ("policies/deep/rules.py", ""),
+            ("policies/words.txt", ""),
+            ("data/x.json", ""),
+            ("other.py", ""),
+            ("other/not.py", ""),
+            ("plain/a.py", ""),
+        ];
+        assert_eq!(
+            files("policies.guard", &project).0,
+            "other.py plain/a.py policies/deep/rules.py policies/guard.py"
+        );
     }
 
     #[test]

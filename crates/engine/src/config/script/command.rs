@@ -76,7 +76,7 @@ impl ArgumentProblem {
 
     /// Points at an argument, counted from 0. A missing argument is shown at the end of the line.
     #[must_use]
-    pub fn about(mut self, argument: usize) -> Self {
+    pub fn at_argument(mut self, argument: usize) -> Self {
         self.argument = Some(argument);
         self
     }
@@ -113,7 +113,9 @@ pub fn expect_arguments(args: &[Argument], names: &[&str]) -> Result<(), Argumen
         } else {
             format!("it takes {all}, and {missing} is missing")
         };
-        return Err(ArgumentProblem::new(message).about(args.len()).with_help(format!("add {missing} here")));
+        return Err(ArgumentProblem::new(message)
+            .at_argument(args.len())
+            .with_help(format!("add {missing} here")));
     }
     if args.len() > names.len() {
         let message = if names.is_empty() {
@@ -121,7 +123,7 @@ pub fn expect_arguments(args: &[Argument], names: &[&str]) -> Result<(), Argumen
         } else {
             format!("it takes {all}, and this is more")
         };
-        let complaint = ArgumentProblem::new(message).about(names.len());
+        let complaint = ArgumentProblem::new(message).at_argument(names.len());
         return Err(complaint.with_help("put text with spaces in quotes"));
     }
     Ok(())
@@ -137,10 +139,10 @@ pub(super) fn one_of(
     let Some(argument) = args.get(at) else { return Ok(()) };
     let all = match words {
         [word] => format!("write `{word}`"),
-        _ => format!("it is one of {}", words.join(", ")),
+        _ => format!("use one of {}", words.join(", ")),
     };
     let Some(word) = argument.literal() else {
-        let complaint = ArgumentProblem::new(format!("{name} must be written out")).about(at);
+        let complaint = ArgumentProblem::new(format!("{name} must be written out")).at_argument(at);
         return Err(complaint.with_help(all));
     };
     if words.contains(&word) {
@@ -151,7 +153,7 @@ pub(super) fn one_of(
         None => all,
     };
     let shown = super::super::tree::shorten(word);
-    Err(ArgumentProblem::new(format!("unknown {name} `{shown}`")).about(at).with_help(help))
+    Err(ArgumentProblem::new(format!("unknown {name} `{shown}`")).at_argument(at).with_help(help))
 }
 
 /// The commands that lines can call.

@@ -17,7 +17,9 @@ impl SlashCommand for Echo {
     fn check(&self, args: &[Argument]) -> Result<(), ArgumentProblem> {
         expect_arguments(args, &["WHAT"])?;
         match args.first().and_then(Argument::literal) {
-            Some("bad") => Err(ArgumentProblem::new("not that").about(0).with_help("say something else")),
+            Some("bad") => {
+                Err(ArgumentProblem::new("not that").at_argument(0).with_help("say something else"))
+            }
             Some("worse") => Err("not this line".into()),
             _ => Ok(()),
         }

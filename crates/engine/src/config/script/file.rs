@@ -19,7 +19,7 @@ use super::SCRIPT_PRIORITY;
 use super::head::{Head, Options, head};
 use super::lexer::{Dollar, Lexer};
 use super::line::{command, report};
-use super::place::PositionMap;
+use super::position::PositionMap;
 use crate::registry::{Hook, Layer, Matcher, Mode, Origin};
 
 /// The maximum size of a file.
@@ -49,7 +49,7 @@ pub(in super::super) fn scripts(
         let Some(name) = reader.filled_text("scripts", node) else { continue };
         let path = context.folder.join(&name);
         if seen.contains(&path) {
-            reader.error(node.span, format!("the script `{}` is named twice", shorten(&name)));
+            reader.error(node.span, format!("the script `{}` is listed twice", shorten(&name)));
             continue;
         }
         match read(&path) {
@@ -170,9 +170,9 @@ fn hook(
     file: &Arc<str>,
 ) -> Option<Hook> {
     let mut line = Lexer::new(written.text);
-    let places = PositionMap::From(written.start);
+    let positions = PositionMap::From(written.start);
     let first = line.word(Dollar::Plain)?;
-    let (event, options, handler) = match head(&mut line, &first, context.catalog, &places) {
+    let (event, options, handler) = match head(&mut line, &first, context.catalog, &positions) {
         Some(Head { event, options, word }) => {
             let row = event.as_ref().map(|event| &*event.kind);
             let handler = command(&mut line, word, context.commands, row);
@@ -180,11 +180,11 @@ fn hook(
         }
         None => (None, Options::default(), None),
     };
-    report(reader, &places, line.faults);
+    report(reader, &positions, line.problems);
     let event = event?;
     let (name, span) = match options.name {
-        Some((name, span)) => (Some(name), places.span(span)),
-        None => (None, Span::at(places.span(first.span).start)),
+        Some((name, span)) => (Some(name), positions.span(span)),
+        None => (None, Span::at(positions.span(first.span).start)),
     };
     let source = Arc::clone(reader.source);
     let named =

@@ -8,7 +8,7 @@ use crosier_protocol::nearest::nearest;
 use super::super::section::EventKey;
 use super::super::tree::{Span, shorten};
 use super::lexer::{Dollar, Lexer, Word};
-use super::place::PositionMap;
+use super::position::PositionMap;
 
 /// A line up to its command.
 pub(super) struct Head {
@@ -32,7 +32,7 @@ pub(super) fn head(
     line: &mut Lexer<'_>,
     first: &Word,
     catalog: &Catalog,
-    places: &PositionMap,
+    positions: &PositionMap,
 ) -> Option<Head> {
     if first.text() != "hook" || !first.bare {
         not_a_hook(line, first);
@@ -48,7 +48,7 @@ pub(super) fn head(
         line.error(word.span, message, SHAPE);
         return None;
     }
-    let event = event(line, &word, catalog, places);
+    let event = event(line, &word, catalog, positions);
     let (options, word) = options(line);
     Some(Head { event, options, word })
 }
@@ -68,7 +68,7 @@ fn not_a_hook(line: &mut Lexer<'_>, first: &Word) {
 }
 
 /// The event that a word names, and the matcher after it.
-fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &PositionMap) -> Option<EventKey> {
+fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, positions: &PositionMap) -> Option<EventKey> {
     let text = word.text();
     let (kind, matcher) = match catalog.resolve(&text) {
         Some(named) => (named.kind, named.matcher),
@@ -83,7 +83,7 @@ fn event(line: &mut Lexer<'_>, word: &Word, catalog: &Catalog, places: &Position
     };
     let matcher = matcher.map(|matcher| {
         let start = if word.bare { word.span.end.saturating_sub(matcher.len()) } else { word.span.start };
-        (matcher.to_owned(), places.span(Span::new(start, word.span.end)))
+        (matcher.to_owned(), positions.span(Span::new(start, word.span.end)))
     });
     Some(EventKey { kind, matcher })
 }

@@ -1,7 +1,7 @@
 //! Splits a line into words, each with its position.
 //!
 //! Input: a line without its line break. Output: words, one at a time, and a list of what is wrong with them.
-//! Positions are byte offsets in the line: [`PositionMap`](super::place::PositionMap) maps them to the file. The lexer
+//! Positions are byte offsets in the line: [`PositionMap`](super::position::PositionMap) maps them to the file. The lexer
 //! continues after an error, so that one pass finds all of them.
 
 use super::super::tree::{Severity, Span, shorten};
@@ -65,7 +65,7 @@ pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,
     /// What is wrong so far.
-    pub(super) faults: Vec<LineProblem>,
+    pub(super) problems: Vec<LineProblem>,
     /// Where a comment begins, once one was found.
     pub(super) comment: Option<usize>,
     /// Whether a quote was not closed, so that the ends of words are unknown.
@@ -74,7 +74,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, faults: Vec::new(), comment: None, unclosed: false }
+        Self { text, at: 0, problems: Vec::new(), comment: None, unclosed: false }
     }
 
     /// The end of the last word.
@@ -85,16 +85,16 @@ impl<'a> Lexer<'a> {
 
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         let (message, help) = (message.into(), help.into());
-        self.faults.push(LineProblem { severity: Severity::Error, span, message, help });
+        self.problems.push(LineProblem { severity: Severity::Error, span, message, help });
     }
 
     pub(super) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         let (message, help) = (message.into(), help.into());
-        self.faults.push(LineProblem { severity: Severity::Warning, span, message, help });
+        self.problems.push(LineProblem { severity: Severity::Warning, span, message, help });
     }
 
     pub(super) fn has_errors(&self) -> bool {
-        self.faults.iter().any(|fault| fault.severity == Severity::Error)
+        self.problems.iter().any(|problem| problem.severity == Severity::Error)
     }
 
     /// The next word; `None` at the end of the line or before a comment.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The words of a line, with variables as they were written, and the messages of its faults.
+/// The words of a line, with variables as they were written, and the messages of its problems.
 fn read(text: &str, dollar: Dollar) -> (Vec<String>, Vec<String>) {
     let mut line = Lexer::new(text);
     let mut words = Vec::new();
@@ -14,19 +14,19 @@ fn read(text: &str, dollar: Dollar) -> (Vec<String>, Vec<String>) {
         };
         words.push(word.pieces.iter().map(piece).collect());
     }
-    (words, line.faults.into_iter().map(|fault| fault.message).collect())
+    (words, line.problems.into_iter().map(|problem| problem.message).collect())
 }
 
 fn words(text: &str) -> Vec<String> {
-    let (words, faults) = read(text, Dollar::Variable);
-    assert!(faults.is_empty(), "{text}: {faults:?}");
+    let (words, problems) = read(text, Dollar::Variable);
+    assert!(problems.is_empty(), "{text}: {problems:?}");
     words
 }
 
-fn fault(text: &str) -> String {
-    let (_, mut faults) = read(text, Dollar::Variable);
-    assert_eq!(faults.len(), 1, "{text}: {faults:?}");
-    faults.remove(0)
+fn problem(text: &str) -> String {
+    let (_, mut problems) = read(text, Dollar::Variable);
+    assert_eq!(problems.len(), 1, "{text}: {problems:?}");
+    problems.remove(0)
 }
 
 #[test]
@@ -58,13 +58,13 @@ fn a_dollar_is_plain_when_variables_have_no_place() {
 fn escapes_work_in_double_quotes_and_nowhere_else() {
     assert_eq!(words(r#""a\"b\\c\nd\te\$f""#), ["a\"b\\c\nd\te$f"]);
     assert_eq!(words(r"'a\nb' a\nb C:\dir"), [r"a\nb", r"a\nb", r"C:\dir"]);
-    assert_eq!(fault(r#""C:\dir""#), r"`\d` is not a valid escape in double quotes");
+    assert_eq!(problem(r#""C:\dir""#), r"`\d` is not a valid escape in double quotes");
 }
 
 #[test]
 fn a_bare_backslash_is_refused_where_it_looks_like_an_escape() {
     for text in [r"a\ b", r"\$tool", r"a\'b'", r#"a\"b""#] {
-        assert_eq!(fault(text), "a backslash outside quotes escapes nothing", "{text}");
+        assert_eq!(problem(text), "a backslash outside quotes escapes nothing", "{text}");
     }
 }
 
@@ -81,14 +81,14 @@ fn an_open_quote_is_reported_at_its_beginning() {
         let mut line = Lexer::new(text);
         while line.word(Dollar::Variable).is_some() {}
         assert!(line.unclosed);
-        assert_eq!((line.faults.len(), line.faults[0].span), (1, Span::new(2, 3)), "{text}");
+        assert_eq!((line.problems.len(), line.problems[0].span), (1, Span::new(2, 3)), "{text}");
     }
 }
 
 #[test]
 fn a_dollar_that_names_nothing_is_refused() {
     for text in ["$", "a$", "\"$\"", "$ x", "$-x", "$.x"] {
-        assert_eq!(fault(text), "this `$` names nothing", "{text}");
+        assert_eq!(problem(text), "this `$` names nothing", "{text}");
     }
 }
 
@@ -96,20 +96,20 @@ fn a_dollar_that_names_nothing_is_refused() {
 fn paths_take_names_and_numbers() {
     assert_eq!(words("${a} ${a.b.0} ${a[0][1].b} ${a-b.é}").len(), 4);
     assert_eq!(path("a[0].b"), path("a.0.b"));
-    assert_eq!(fault("${}"), "`${}` names no field");
+    assert_eq!(problem("${}"), "`${}` names no field");
     for text in ["${a..b}", "${.a}", "${a.}", "${[0]}", "${a]}"] {
-        assert!(fault(text).ends_with("lacks a name"), "{text}");
+        assert!(problem(text).ends_with("lacks a name"), "{text}");
     }
     for text in ["${a[x]}", "${a[0}", "${a[]}", "${a[-1]}", "${a[0]b}"] {
-        assert!(fault(text).ends_with("lacks a number in `[…]`"), "{text}");
+        assert!(problem(text).ends_with("lacks a number in `[…]`"), "{text}");
     }
 }
 
 #[test]
 fn an_open_path_does_not_swallow_what_comes_after() {
-    assert_eq!(fault("${a"), "this `${` is not closed");
-    assert_eq!(fault("\"${a\" '}'"), "this `${` is not closed");
-    assert_eq!(fault("${a b} c"), "` ` is not allowed in a `${…}`");
+    assert_eq!(problem("${a"), "this `${` is not closed");
+    assert_eq!(problem("\"${a\" '}'"), "this `${` is not closed");
+    assert_eq!(problem("${a b} c"), "` ` is not allowed in a `${…}`");
     assert_eq!(read("\"${a b} c\" d", Dollar::Variable).0, ["<broken> c", "d"]);
     assert_eq!(read("\"x ${a\" d", Dollar::Variable).0, ["x <broken>", "d"]);
 }

@@ -12,7 +12,7 @@ use super::super::tree::{Problem, Severity, Span, shorten};
 use super::super::value::Reader;
 use super::command::{ArgumentProblem, Commands, SlashCommand};
 use super::lexer::{Dollar, Lexer, LineProblem, Word};
-use super::place::PositionMap;
+use super::position::PositionMap;
 use super::variable::{Argument, argument};
 use crate::registry::{Call, Callback, Handler};
 
@@ -30,9 +30,9 @@ pub(in super::super) fn run_line(
     };
     let whole = reader.filled_text("run", node)?;
     let text = whole.trim_end();
-    let places = PositionMap::of_node(reader.source, node, text);
+    let positions = PositionMap::of_node(reader.source, node, text);
     if let Some(at) = text.find(['\n', '\r']) {
-        let span = places.span(Span::at(at));
+        let span = positions.span(Span::at(at));
         reader.error_with_help(span, "`run` is one line", "write a hook of its own for each line");
         return None;
     }
@@ -45,20 +45,20 @@ pub(in super::super) fn run_line(
         }
         word => command(&mut line, word, context.commands, Some(&event.kind)),
     };
-    report(reader, &places, line.faults);
+    report(reader, &positions, line.problems);
     handler
 }
 
-/// Reports the faults of a line.
-pub(super) fn report(reader: &mut Reader<'_>, places: &PositionMap, faults: Vec<LineProblem>) {
-    for fault in faults {
-        let span = places.span(fault.span);
-        let problem = match fault.severity {
-            Severity::Error => Problem::error(reader.source, span, fault.message),
-            Severity::Warning if reader.lints => Problem::warning(reader.source, span, fault.message),
+/// Reports the problems of a line.
+pub(super) fn report(reader: &mut Reader<'_>, positions: &PositionMap, problems: Vec<LineProblem>) {
+    for found in problems {
+        let span = positions.span(found.span);
+        let problem = match found.severity {
+            Severity::Error => Problem::error(reader.source, span, found.message),
+            Severity::Warning if reader.lints => Problem::warning(reader.source, span, found.message),
             Severity::Warning => continue,
         };
-        let problem = if fault.help.is_empty() { problem } else { problem.with_help(fault.help) };
+        let problem = if found.help.is_empty() { problem } else { problem.with_help(found.help) };
         reader.problems.push(problem);
     }
 }
@@ -137,7 +137,7 @@ fn complain(
         help = "a `#` at the beginning of a word begins a comment; put it in quotes to mean it".to_owned();
     }
     let message = format!("`{}`: {}", shorten(&command.text()), complaint.message);
-    line.faults.push(LineProblem { severity, span, message, help });
+    line.problems.push(LineProblem { severity, span, message, help });
 }
 
 /// Makes the callback of a line. When it runs, only values are filled in.

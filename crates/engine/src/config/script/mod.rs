@@ -34,7 +34,7 @@ mod head;
 mod lexer;
 mod line;
 mod permission;
-mod place;
+mod position;
 mod standard;
 mod variable;
 

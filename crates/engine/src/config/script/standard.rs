@@ -86,7 +86,7 @@ impl SlashCommand for Deny {
         expect_arguments(args, &["REASON"])?;
         if args.first().and_then(Argument::literal).is_some_and(|reason| reason.trim().is_empty()) {
             return Err(ArgumentProblem::new("the reason is empty")
-                .about(0)
+                .at_argument(0)
                 .with_help("say why, for the model or person that is denied"));
         }
         Ok(())
@@ -126,13 +126,13 @@ impl SlashCommand for Perms {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("add it: `permissions: {{{shown}: ask}}`"),
                 };
-                found.push(complaint.about(1).with_help(help));
+                found.push(complaint.at_argument(1).with_help(help));
             }
             Some(Permission::Ask) if asking(event) == Asking::Deny => {
                 let message = format!("{} cannot ask, so `{shown}: ask` denies here", event.name);
                 found.push(
                     ArgumentProblem::new(message)
-                        .about(1)
+                        .at_argument(1)
                         .with_help("`crosier events` shows where `ask` works"),
                 );
             }

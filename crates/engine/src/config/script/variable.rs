@@ -40,12 +40,12 @@ pub(super) enum Reference {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     key: Box<str>,
-    place: Option<usize>,
+    index: Option<usize>,
 }
 
 impl Segment {
     fn new(key: &str) -> Self {
-        Self { key: key.into(), place: key.parse().ok() }
+        Self { key: key.into(), index: key.parse().ok() }
     }
 
     fn of(&self, json: &Json) -> Option<Json> {
@@ -53,7 +53,7 @@ impl Segment {
             return json.get(&self.key);
         }
         let list: Vec<Json> = serde_json::from_str(json.text()).ok()?;
-        list.into_iter().nth(self.place?)
+        list.into_iter().nth(self.index?)
     }
 }
 
@@ -64,13 +64,13 @@ pub(super) fn path(text: &str) -> Result<Vec<Segment>, &'static str> {
     }
     let mut segments = Vec::new();
     for part in text.split('.') {
-        let (key, places) = part.split_once('[').map_or((part, None), |(key, rest)| (key, Some(rest)));
+        let (key, indexes) = part.split_once('[').map_or((part, None), |(key, rest)| (key, Some(rest)));
         if key.is_empty() || key.contains(']') {
             return Err("lacks a name");
         }
         segments.push(Segment::new(key));
-        for place in places.into_iter().flat_map(|places| places.split('[')) {
-            let digits = place.strip_suffix(']').filter(|digits| digits.parse::<usize>().is_ok());
+        for index in indexes.into_iter().flat_map(|indexes| indexes.split('[')) {
+            let digits = index.strip_suffix(']').filter(|digits| digits.parse::<usize>().is_ok());
             segments.push(Segment::new(digits.ok_or("lacks a number in `[…]`")?));
         }
     }

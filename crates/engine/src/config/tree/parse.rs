@@ -43,12 +43,12 @@ pub fn parse_document(source: &Arc<Source>) -> Result<Node, Problems> {
     }
     match quick::read(&source.text) {
         Some(node) => Ok(node),
-        None => whole(source),
+        None => parse_fully(source),
     }
 }
 
 /// Reads any text with the full parser.
-pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
+pub(super) fn parse_fully(source: &Arc<Source>) -> Result<Node, Problems> {
     let text = source.text.as_str();
     let start = text.strip_prefix('\u{feff}').map_or(0, |rest| text.len() - rest.len());
     let chars = Chars::new(text, start);
@@ -69,13 +69,13 @@ pub(super) fn whole(source: &Arc<Source>) -> Result<Node, Problems> {
 /// Why a text is refused before parsing it, if it is.
 fn refusal(source: &Arc<Source>) -> Option<Problem> {
     let text = source.text.as_str();
-    let whole = |message| Some(Problem::error(source, Span::at(0), message));
+    let about_all = |message| Some(Problem::error(source, Span::at(0), message));
     if text.len() > MAX_BYTES {
-        return whole("the file is larger than 4 MiB, too large for a configuration file");
+        return about_all("the file is larger than 4 MiB, too large for a configuration file");
     }
     let indicators = || text.bytes().filter(|byte| b",[]{}:&*!?".contains(byte)).count();
     if text.len() > MAX_INDICATORS && indicators() > MAX_INDICATORS {
-        return whole("the file holds too many values for a configuration file");
+        return about_all("the file holds too many values for a configuration file");
     }
     if let Some(at) = text.find('\0') {
         let message = "the file contains a NUL character";
@@ -124,7 +124,7 @@ struct Builder<'a> {
     root: Option<Node>,
     documents: usize,
     /// Whether to look for a tab in the indentation.
-    watch_tabs: bool,
+    checks_tab_indent: bool,
     problems: Vec<Problem>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Builder<'a> {
             budget: Budget::new(),
             root: None,
             documents: 0,
-            watch_tabs: source.text.contains('\t'),
+            checks_tab_indent: source.text.contains('\t'),
             problems: Vec::new(),
         }
     }
@@ -175,14 +175,14 @@ impl<'a> Builder<'a> {
         let span = self.scalar_span(&text, style, mark);
         // If the whole text is one scalar, it has no indentation.
         if self.stack.depth() > 0 && !self.stack.in_flow() {
-            self.watch_tab(span.start);
+            self.report_tab_indent(span.start);
         }
         if anchor > 0 {
             let node = scalar::node(Cow::Borrowed(&text), style, tagged, span);
             self.remember(anchor, Anchored::Scalar(node));
         }
         if self.stack.awaits_key() {
-            self.stack.add_key(scalar::own(text), span);
+            self.stack.add_key(scalar::into_shrunk_string(text), span);
         } else {
             self.add(scalar::node(text, style, tagged, span));
         }
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
     fn scalar_span(&mut self, text: &str, style: ScalarStyle, mark: Mark) -> Span {
         let start = self.offsets.byte(mark.start.index());
         let end = match style {
-            ScalarStyle::Plain if text.is_empty() && self.is_hole(start, mark) => {
+            ScalarStyle::Plain if text.is_empty() && self.is_missing_value(start, mark) => {
                 // The parser's position is that of the `:` before the missing value.
                 let colon = self.text.as_bytes().get(start) == Some(&b':');
                 return Span::at(start + usize::from(colon));
@@ -210,7 +210,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Whether an empty value has neither an anchor nor a tag. Its mark is then that of a neighbour.
-    fn is_hole(&self, start: usize, mark: Mark) -> bool {
+    fn is_missing_value(&self, start: usize, mark: Mark) -> bool {
         mark.is_empty() || !matches!(self.text.as_bytes().get(start), Some(b'&' | b'!'))
     }
 
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
         // The mark of a block is empty, while that of `[ ]` or `{ }` includes the bracket.
         let flow = self.stack.in_flow() || self.offsets.byte(mark.end.index()) > content;
         if !flow {
-            self.watch_tab(content);
+            self.report_tab_indent(content);
         }
         self.stack.open(Frame { body, start, content, end: start, anchor, flow, number: 0 });
         Continue(())
@@ -342,13 +342,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn watch_tab(&mut self, offset: usize) {
-        if !self.watch_tabs {
+    fn report_tab_indent(&mut self, offset: usize) {
+        if !self.checks_tab_indent {
             return;
         }
         if let Some(tab) = indenting_tab(self.text, offset) {
             // Only the first one is reported: there are usually many.
-            self.watch_tabs = false;
+            self.checks_tab_indent = false;
             self.report(syntax::tab(self.source, tab));
         }
     }

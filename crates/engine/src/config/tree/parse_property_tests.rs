@@ -127,7 +127,7 @@ fn check(text: &str) -> bool {
     match parse_document(&source) {
         Ok(node) => {
             // The full parser reads the same tree.
-            assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
+            assert_eq!(parse_fully(&source).as_ref(), Ok(&node), "{text}");
             check_node(&node, text, 0);
             let json = node.to_json();
             let again = parse_document(&Source::new("again", json.as_str())).unwrap();
@@ -243,7 +243,7 @@ fn write_odd_json(value: &Json, blanks: &[&str], out: &mut String) {
 fn compare(text: &str) -> String {
     let source = Source::new("j.json", text);
     let node = parse_document(&source).unwrap_or_else(|problems| panic!("{text}\n{problems}"));
-    assert_eq!(whole(&source).as_ref(), Ok(&node), "{text}");
+    assert_eq!(parse_fully(&source).as_ref(), Ok(&node), "{text}");
     check_node(&node, text, 0);
     let json = node.to_json();
     let ours: Json = serde_json::from_str(&json).unwrap();

@@ -4,7 +4,7 @@ use super::*;
 fn read(text: &str) -> Node {
     let source = Source::new("t.yaml", text);
     let node = parse_document(&source).unwrap_or_else(|problems| panic!("{text:?}\n{problems}"));
-    assert_eq!(whole(&source).as_ref(), Ok(&node), "{text:?}");
+    assert_eq!(parse_fully(&source).as_ref(), Ok(&node), "{text:?}");
     node
 }
 

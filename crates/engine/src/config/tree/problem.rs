@@ -176,16 +176,16 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = self.source.position(self.span.start);
+        let position = self.source.position(self.span.start);
         let other =
             self.related.as_ref().map(|related| (related, related.source.position(related.span.start)));
-        let widest = place.line.max(other.map_or(0, |(_, at)| at.line));
+        let widest = position.line.max(other.map_or(0, |(_, at)| at.line));
         let gutter = widest.to_string().len();
 
         let (name, message) = (safe(self.path()), safe(&self.message));
         let word = self.severity.word();
-        write!(f, "{name}:{}:{}: {word}: {message}", place.line, place.column)?;
-        write_snippet(f, &self.source, self.span, place.line, gutter)?;
+        write!(f, "{name}:{}:{}: {word}: {message}", position.line, position.column)?;
+        write_snippet(f, &self.source, self.span, position.line, gutter)?;
         if let Some(help) = &self.help {
             write!(f, "\n  help: {}", safe(help))?;
         }
@@ -207,7 +207,7 @@ impl Problems {
 
     /// Inserts one in order, after others at the same position.
     pub fn push(&mut self, problem: Problem) {
-        let at = self.0.partition_point(|known| by_place(known, &problem) != Ordering::Greater);
+        let at = self.0.partition_point(|known| by_position(known, &problem) != Ordering::Greater);
         self.0.insert(at, problem);
     }
 
@@ -266,7 +266,7 @@ impl From<Problem> for Problems {
 impl Extend<Problem> for Problems {
     fn extend<I: IntoIterator<Item = Problem>>(&mut self, more: I) {
         self.0.extend(more);
-        self.0.sort_by(by_place);
+        self.0.sort_by(by_position);
     }
 }
 
@@ -296,9 +296,9 @@ impl<'a> IntoIterator for &'a Problems {
     }
 }
 
-fn by_place(a: &Problem, b: &Problem) -> Ordering {
-    let place = |p: &Problem| (p.span.start, p.span.end);
-    (a.path().cmp(b.path())).then_with(|| place(a).cmp(&place(b)))
+fn by_position(a: &Problem, b: &Problem) -> Ordering {
+    let position = |p: &Problem| (p.span.start, p.span.end);
+    (a.path().cmp(b.path())).then_with(|| position(a).cmp(&position(b)))
 }
 
 /// Shortens a text that is quoted in a message, so that a long value does not dominate it.

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::super::parse::whole;
+use super::super::parse::parse_fully;
 use super::super::source::Source;
 use super::*;
 
@@ -118,7 +118,7 @@ permissions:
 fn agree(text: &str) -> bool {
     let Some(node) = read(text) else { return false };
     let source = Source::new("t.yaml", text);
-    assert_eq!(Ok(&node), whole(&source).as_ref(), "{text}");
+    assert_eq!(Ok(&node), parse_fully(&source).as_ref(), "{text}");
     true
 }
 

@@ -21,18 +21,18 @@ pub(super) fn node(text: Cow<'_, str>, style: ScalarStyle, tagged: bool, span: S
         ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
     };
     let value = match &*text {
-        _ if tagged || written != Style::Plain => Value::Text(own(text)),
+        _ if tagged || written != Style::Plain => Value::Text(into_shrunk_string(text)),
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
         digits if is_json_number(digits) => Value::Number(digits.into()),
-        _ => Value::Text(own(text)),
+        _ => Value::Text(into_shrunk_string(text)),
     };
     Node { value, span, style: written }
 }
 
 /// The text as a `String`, shrunk if the parser left much unused capacity.
-pub(super) fn own(text: Cow<'_, str>) -> String {
+pub(super) fn into_shrunk_string(text: Cow<'_, str>) -> String {
     let mut text = text.into_owned();
     if text.capacity() - text.len() > MAX_UNUSED {
         text.shrink_to_fit();

@@ -51,15 +51,15 @@ pub(super) fn write_snippet(
 }
 
 /// Chooses which part of a line to show around a position, and the marks for what is cut.
-fn window(source: &Source, line: Span, place: usize) -> (Span, &'static str, &'static str) {
+fn window(source: &Source, line: Span, offset: usize) -> (Span, &'static str, &'static str) {
     let whole = source.slice(line);
     if fitting(whole.chars(), WIDEST_LINE) == whole.len() {
         return (line, "", "");
     }
-    let before = source.slice(Span::new(line.start, place));
-    let after = source.slice(Span::new(place, line.end));
-    let start = place - fitting(before.chars().rev(), LEAD);
-    let end = place + fitting(after.chars(), WIDEST_LINE - LEAD);
+    let before = source.slice(Span::new(line.start, offset));
+    let after = source.slice(Span::new(offset, line.end));
+    let start = offset - fitting(before.chars().rev(), LEAD);
+    let end = offset + fitting(after.chars(), WIDEST_LINE - LEAD);
     let mark = |cut| if cut { "…" } else { "" };
     let cuts = (mark(start > line.start), mark(end < line.end));
     (Span::new(start, end), cuts.0, cuts.1)
@@ -102,6 +102,6 @@ fn render(text: &str, tab: &str) -> String {
 pub(super) fn is_unsafe_to_print(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

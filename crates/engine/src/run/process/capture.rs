@@ -83,11 +83,11 @@ impl Stderr {
 /// and past the limit nothing more is passed on.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Lines {
-    held: Vec<u8>,
+    buffered: Vec<u8>,
     passed: usize,
 }
 
-const MAX_HELD: usize = 8 * 1024;
+const MAX_BUFFERED: usize = 8 * 1024;
 const MAX_PASSED: usize = 1024 * 1024;
 
 impl Lines {
@@ -96,20 +96,20 @@ impl Lines {
         if self.passed >= MAX_PASSED {
             return String::new();
         }
-        self.held.extend_from_slice(bytes);
-        let whole = match self.held.iter().rposition(|&byte| byte == b'\n') {
+        self.buffered.extend_from_slice(bytes);
+        let whole = match self.buffered.iter().rposition(|&byte| byte == b'\n') {
             Some(at) => at + 1,
-            None if self.held.len() >= MAX_HELD => whole_characters(&self.held),
+            None if self.buffered.len() >= MAX_BUFFERED => whole_characters(&self.buffered),
             None => 0,
         };
-        let lines: Vec<u8> = self.held.drain(..whole).collect();
+        let lines: Vec<u8> = self.buffered.drain(..whole).collect();
         self.passed += lines.len();
         String::from_utf8_lossy(&lines).into_owned()
     }
 
     /// The rest at the end: an incomplete last line.
     pub(in crate::run) fn rest(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.held)).into_owned()
+        String::from_utf8_lossy(&std::mem::take(&mut self.buffered)).into_owned()
     }
 }
 

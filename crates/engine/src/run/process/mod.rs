@@ -19,5 +19,5 @@ pub(super) use capture::{Lines, ReadResult, read};
 #[cfg(feature = "python")]
 pub(super) use guard::HostValue;
 pub(crate) use guard::ProcessGuard;
-pub(super) use pump::{Ended, Exit, ProcessRun, run};
+pub(super) use pump::{Exit, ProcessEnd, ProcessRun, run};
 pub(super) use start::{Start, Stop};

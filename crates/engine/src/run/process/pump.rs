@@ -38,11 +38,11 @@ pub(in crate::run) struct ProcessRun<'a> {
 
 /// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::run) enum Ended {
+pub(in crate::run) enum ProcessEnd {
     /// By itself.
-    Done { code: Option<i32>, signal: Option<i32> },
+    Exited { code: Option<i32>, signal: Option<i32> },
     /// It was not done at its deadline, and was killed.
-    Late,
+    TimedOut,
     /// The fire was cancelled or the engine shut down, and it was killed.
     Cancelled,
 }
@@ -50,7 +50,7 @@ pub(in crate::run) enum Ended {
 /// How it ended, and what it wrote.
 #[derive(Debug)]
 pub(in crate::run) struct Exit {
-    pub(in crate::run) ended: Ended,
+    pub(in crate::run) ended: ProcessEnd,
     /// What it wrote before its deadline.
     pub(in crate::run) stdout: Vec<u8>,
     pub(in crate::run) oversize: Option<usize>,
@@ -60,15 +60,20 @@ pub(in crate::run) struct Exit {
 /// Runs it to its end. Fails only if it cannot be started.
 pub(in crate::run) fn run(run: &ProcessRun<'_>) -> Result<Exit, Failure> {
     let child = run.start.start_unless(run.stop, run.deadline)?;
-    let held = run.guard.map(|guard| guard.hold(&child));
+    let guard_value = run.guard.map(|guard| guard.hold(&child));
     let exit = ExitWatch::new(&child);
-    Ok(run_started(child, exit, held, run))
+    Ok(run_started(child, exit, guard_value, run))
 }
 
 /// Runs a started process to its end.
-fn run_started(mut child: Child, exit: ExitWatch, held: Option<HostValue>, run: &ProcessRun<'_>) -> Exit {
+fn run_started(
+    mut child: Child,
+    exit: ExitWatch,
+    guard_value: Option<HostValue>,
+    run: &ProcessRun<'_>,
+) -> Exit {
     let pipes = Pipes::new(&mut child, run);
-    Pump { run, exit, held, pipes, leader: Leader(Some(child)), state: ProcessState::Running }.run()
+    Pump { run, exit, guard_value, pipes, leader: Leader(Some(child)), state: ProcessState::Running }.run()
 }
 
 /// What has been done to end the process.
@@ -78,12 +83,12 @@ enum ProcessState {
     /// SIGTERM was sent; SIGKILL follows at `kill_at`.
     Terminating {
         kill_at: Instant,
-        why: Ended,
+        why: ProcessEnd,
     },
     /// SIGKILL was sent; the leader is waited for until `wait_until`.
     Killed {
         wait_until: Instant,
-        why: Ended,
+        why: ProcessEnd,
     },
 }
 
@@ -91,7 +96,7 @@ struct Pump<'a> {
     run: &'a ProcessRun<'a>,
     exit: ExitWatch,
     /// Dropped before the leader is reaped.
-    held: Option<HostValue>,
+    guard_value: Option<HostValue>,
     pipes: Pipes<'a>,
     leader: Leader,
     state: ProcessState,
@@ -115,7 +120,7 @@ impl Pump<'_> {
             let Ok(ready) = os::wait_ready(poll_set, &self.exit, until.saturating_duration_since(now)) else {
                 // `poll` fails only if memory is exhausted. The hook counts as late, so that this loop does
                 // not spin.
-                return self.end(Ended::Late);
+                return self.end(ProcessEnd::TimedOut);
             };
             if ready.stdin {
                 self.pipes.feed();
@@ -138,7 +143,11 @@ impl Pump<'_> {
                 ProcessState::Running if ready.cancelled || Instant::now() >= until => {
                     match self.exit.has_exited() {
                         true => return self.finished(),
-                        false => self.terminate(if ready.cancelled { Ended::Cancelled } else { Ended::Late }),
+                        false => self.terminate(if ready.cancelled {
+                            ProcessEnd::Cancelled
+                        } else {
+                            ProcessEnd::TimedOut
+                        }),
                     }
                 }
                 ProcessState::Terminating { why, .. } if Instant::now() >= until => {
@@ -151,7 +160,7 @@ impl Pump<'_> {
         }
     }
 
-    fn terminate(&mut self, why: Ended) {
+    fn terminate(&mut self, why: ProcessEnd) {
         // A complete reply in the pipe was written in time.
         self.pipes.drain();
         os::signal_group(&self.exit, GroupSignal::Terminate);
@@ -162,16 +171,16 @@ impl Pump<'_> {
     /// The leader exited in time: reads the rest of the pipes. Its children are not killed.
     fn finished(mut self) -> Exit {
         self.pipes.drain();
-        self.held = None;
+        self.guard_value = None;
         let status = self.leader.reap();
         let (code, signal) = status.map_or((None, None), |status| (status.code(), status.signal()));
-        self.pipes.end(Ended::Done { code, signal })
+        self.pipes.end(ProcessEnd::Exited { code, signal })
     }
 
     /// The leader has exited late or does not exit: kills the rest of its group, then reaps the leader.
-    fn end(mut self, why: Ended) -> Exit {
+    fn end(mut self, why: ProcessEnd) -> Exit {
         os::signal_group(&self.exit, GroupSignal::Kill);
-        self.held = None;
+        self.guard_value = None;
         self.leader.reap_if(self.exit.has_exited());
         self.pipes.end(why)
     }
@@ -323,7 +332,7 @@ impl<'a> Pipes<'a> {
         }
     }
 
-    fn end(mut self, ended: Ended) -> Exit {
+    fn end(mut self, ended: ProcessEnd) -> Exit {
         if let Some(progress) = self.progress {
             report(progress, self.lines[0].rest(), self.lines[1].rest());
         }

@@ -37,7 +37,7 @@ const SHORT: Duration = Duration::from_millis(200);
 #[test]
 fn without_a_pidfd_an_exit_is_noticed_and_the_pipes_are_drained() {
     let end = tick(&process("cat; echo out; echo err >&2; exit 3", LONG));
-    assert_eq!(end.ended, Ended::Done { code: Some(3), signal: None });
+    assert_eq!(end.ended, ProcessEnd::Exited { code: Some(3), signal: None });
     assert_eq!((end.stdout.as_slice(), end.stderr.as_slice()), (&b"{}\nout\n"[..], &b"err\n"[..]));
 }
 
@@ -45,7 +45,7 @@ fn without_a_pidfd_an_exit_is_noticed_and_the_pipes_are_drained() {
 fn without_a_pidfd_a_child_that_holds_the_pipe_does_not_delay() {
     let begun = Instant::now();
     let end = tick(&process("sleep 60 & echo $!", LONG));
-    assert_eq!(end.ended, Ended::Done { code: Some(0), signal: None });
+    assert_eq!(end.ended, ProcessEnd::Exited { code: Some(0), signal: None });
     assert!(begun.elapsed() < Duration::from_secs(15));
     let child: i32 = String::from_utf8(end.stdout).unwrap().trim().parse().unwrap();
     // It was not killed with the hook, so the test kills it.
@@ -57,7 +57,7 @@ fn without_a_pidfd_the_deadline_holds() {
     for line in ["sleep 60", "trap '' TERM; while :; do sleep 60; done", "kill -STOP $$", "exec yes"] {
         let run = process(line, SHORT);
         let begun = Instant::now();
-        assert_eq!(tick(&run).ended, Ended::Late, "{line}");
+        assert_eq!(tick(&run).ended, ProcessEnd::TimedOut, "{line}");
         assert!(
             begun.elapsed() < SHORT + run.grace + Duration::from_secs(1),
             "{line}: {:?}",
@@ -74,14 +74,14 @@ fn without_a_pidfd_a_cancellation_is_noticed() {
     let mut run = process("sleep 60", LONG);
     run.stop.cancel = Some(listens.as_fd());
     let begun = Instant::now();
-    assert_eq!(tick(&run).ended, Ended::Cancelled);
+    assert_eq!(tick(&run).ended, ProcessEnd::Cancelled);
     assert!(begun.elapsed() < Duration::from_secs(15));
 }
 
 #[test]
 fn a_killed_leader_is_told_by_its_signal_without_a_pidfd() {
     let end = tick(&process("kill -SEGV $$", LONG));
-    assert_eq!(end.ended, Ended::Done { code: None, signal: Some(11) });
+    assert_eq!(end.ended, ProcessEnd::Exited { code: None, signal: Some(11) });
 }
 
 /// A listener may be slow. A leader that exited meanwhile was in time, even if the deadline has passed when
@@ -103,6 +103,6 @@ fn an_exit_between_the_last_look_and_the_deadline_is_no_timeout() {
         let be_slow = |_, _| wait_until(&|| gone.has_exited() && Instant::now() > deadline);
         let run = ProcessRun { start, deadline, progress: Some(&be_slow), ..process("", SHORT) };
         let end = run_started(child, exit, None, &run);
-        assert_eq!(end.ended, Ended::Done { code: Some(2), signal: None });
+        assert_eq!(end.ended, ProcessEnd::Exited { code: Some(2), signal: None });
     }
 }

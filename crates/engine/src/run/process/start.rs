@@ -84,9 +84,9 @@ impl Start {
     fn explain(&self, error: &io::Error) -> String {
         let (program, cwd) = (self.program.display(), self.cwd.display());
         match fs::metadata(&self.cwd) {
-            Err(_) => return format!("the folder to run it in does not exist: {cwd}"),
+            Err(_) => return format!("its working directory does not exist: {cwd}"),
             Ok(meta) if !meta.is_dir() => {
-                return format!("what should be the folder to run it in is a file: {cwd}");
+                return format!("its working directory is a file, not a folder: {cwd}");
             }
             Ok(_) => {}
         }

@@ -50,7 +50,7 @@ pub(super) enum CallStep {
 
 #[derive(Debug)]
 pub(super) enum Cause {
-    Late,
+    TimedOut,
     Cancelled,
     /// No worker may be started, because too many are busy.
     Crowded,
@@ -65,17 +65,17 @@ impl CallError {
     pub(super) fn into_failure(self, spec: &PythonSpec, timeout: Duration) -> Failure {
         let module = &spec.module;
         let (kind, detail) = match (self.cause, self.step) {
-            (Cause::Late, CallStep::Waiting) => {
+            (Cause::TimedOut, CallStep::Waiting) => {
                 (FailureKind::Timeout, format!("all workers were busy for the whole {timeout:?}"))
             }
-            (Cause::Late, CallStep::Starting) => {
+            (Cause::TimedOut, CallStep::Starting) => {
                 (FailureKind::Timeout, format!("its worker was not ready after {timeout:?}, and was killed"))
             }
-            (Cause::Late, CallStep::Loading) => {
+            (Cause::TimedOut, CallStep::Loading) => {
                 let slow = format!("module '{module}' was still being imported after {timeout:?}");
                 (FailureKind::Timeout, format!("{slow}, and its worker was killed"))
             }
-            (Cause::Late, CallStep::Calling) => (
+            (Cause::TimedOut, CallStep::Calling) => (
                 FailureKind::Timeout,
                 format!("it did not finish within {timeout:?}, and its worker was killed"),
             ),

@@ -93,7 +93,7 @@ impl Connection {
     /// Whether it can be used: it has neither exited nor written anything while it was idle. An error when
     /// the call was cancelled.
     pub(super) fn is_healthy(&mut self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
-        self.process.is_broken |= !self.process.is_quiet(limits)?;
+        self.process.is_broken |= !self.process.is_idle(limits)?;
         Ok(!self.process.is_broken)
     }
 
@@ -152,7 +152,7 @@ impl Connection {
         let left = limits.left();
         if left.is_zero() {
             // No request was sent yet, so the next call can use the worker.
-            return Err(CallError { step: CallStep::Waiting, cause: Cause::Late });
+            return Err(CallError { step: CallStep::Waiting, cause: Cause::TimedOut });
         }
         let in_one_piece = input.len() < ONE_PIECE;
         let mut out = self.new_request();
@@ -324,7 +324,7 @@ impl Connection {
                 return Err(Cause::Cancelled);
             }
             if limits.left().is_zero() {
-                return Err(Cause::Late);
+                return Err(Cause::TimedOut);
             }
         }
     }
@@ -353,7 +353,7 @@ impl Connection {
             }
         }
         if !self.reader.is_empty() {
-            return Err(Cause::Broken("its worker answered more than it was asked".to_owned()));
+            return Err(Cause::Broken("its worker sent an unexpected answer".to_owned()));
         }
         Ok(response)
     }

@@ -127,7 +127,7 @@ impl Interpreter {
         let printed = String::from_utf8_lossy(&printed);
         let last = printed.lines().rev().map(str::trim).find(|line| !line.is_empty());
         let words = last.map_or(String::new(), |line| format!("; it said: {line:.300}"));
-        format!("{program} cannot run python hooks, for which it must be python 3.9 or later: {why}{words}")
+        format!("{program} cannot run Python hooks, which need Python 3.9 or later: {why}{words}")
     }
 
     /// Remembers the real interpreter behind the configured program.

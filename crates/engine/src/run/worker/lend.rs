@@ -73,25 +73,25 @@ impl PythonWorkers {
     /// # Errors
     /// When too many workers are busy, none could be started, or it ended before it answered. The caller can then run
     /// the hook itself.
-    pub fn lend(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+    pub fn call_worker(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
         answered(self.try_call(call, Growth::SoonOrElsewhere), call)
     }
 
-    /// Like [`lend`](Self::lend), for a thread that must not wait longer than `within`: only if a worker is idle and
-    /// has the function loaded.
-    pub fn lend_warm(&self, call: &PythonCall<'_>, within: Duration) -> Warm {
-        let Some((mut lease, spec)) = self.warm_lease(call) else { return Warm::Cold };
+    /// Like [`call_worker`](Self::call_worker), for a thread that must not wait longer than `within`: only if a
+    /// worker is idle and has the function loaded.
+    pub fn try_call_warm_worker(&self, call: &PythonCall<'_>, within: Duration) -> WarmCall {
+        let Some((mut lease, spec)) = self.warm_lease(call) else { return WarmCall::NoWorker };
         let limits = call.limits();
         let Some(id) = lease.connection.begin_call(&spec, call.hook, call.event, call.phase(), &limits)
         else {
             lease.end();
-            return Warm::Cold;
+            return WarmCall::NoWorker;
         };
         let soon = Instant::now() + within;
         let short = CallLimits { deadline: limits.deadline.min(soon), ..limits };
         match lease.connection.answer_within(id, &short) {
-            Some(called) => Warm::Answered(answered(returned(lease, called, &limits), call)),
-            None => Warm::Begun(BegunCall { lease, id }),
+            Some(called) => WarmCall::Answered(answered(returned(lease, called, &limits), call)),
+            None => WarmCall::Begun(BegunCall { lease, id }),
         }
     }
 
@@ -196,16 +196,16 @@ impl PythonWorkers {
     }
 }
 
-/// The result of [`PythonWorkers::lend_warm`].
+/// The result of [`PythonWorkers::try_call_warm_worker`].
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Warm {
+pub enum WarmCall {
     /// The worker answered in time, or failed.
     Answered(Result<PythonResult, NotHere>),
     /// It was begun, and is not answered yet.
     Begun(BegunCall),
     /// No worker is ready for it; nothing was done.
-    Cold,
+    NoWorker,
 }
 
 /// A call that a worker is running.
@@ -241,7 +241,7 @@ fn returned(
 /// The result for a caller that can run the hook itself.
 fn answered(called: Result<PythonResult, CallError>, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
     called.or_else(|error| match error.cause {
-        Cause::Late => Ok(failed(error, call)),
+        Cause::TimedOut => Ok(failed(error, call)),
         _ => {
             let may_have_begun = matches!(error.step, CallStep::Loading | CallStep::Calling);
             let why = error.into_failure(call.spec, call.timeout).detail;

@@ -27,7 +27,7 @@ use super::{Resources, deadline_in, environment};
 use crate::registry::{Entry, PythonSpec};
 pub use borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use call::{CallError, CallLimits, CallStep, Cause};
-pub use lend::{BegunCall, PythonWorkers, Warm, WorkerInfo};
+pub use lend::{BegunCall, PythonWorkers, WarmCall, WorkerInfo};
 pub(super) use pool::Pools;
 use response::{Failed, Response};
 

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::super::command::find_program;
@@ -16,6 +16,7 @@ use super::interpreter::{Interpreter, Setup};
 use super::lend::WorkerInfo;
 use super::request::record_json;
 use crate::registry::{Entry, Layer, PythonSpec, Sources};
+use crate::run::lock::lock;
 
 /// The maximum number of workers per pool: as many as one stage runs at once.
 const MAX_WORKERS: usize = 8;
@@ -136,10 +137,6 @@ impl Drop for BusySlot {
         state.busy -= 1;
         state.wake_next();
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Pools {
@@ -318,7 +315,7 @@ impl Pool {
             }
             let left = limits.left();
             if left.is_zero() {
-                break Err(Cause::Late);
+                break Err(Cause::TimedOut);
             }
             if limits.is_stopped() {
                 break Err(Cause::Cancelled);

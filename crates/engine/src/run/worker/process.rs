@@ -24,7 +24,7 @@ pub(super) struct Process {
     child: Option<Child>,
     exit: ExitWatch,
     /// Dropped before the process is reaped.
-    held: Option<HostValue>,
+    guard_value: Option<HostValue>,
     stdin: Option<ChildStdin>,
     pub(super) stdout: ChildStdout,
     pub(super) stderr: Option<ChildStderr>,
@@ -40,7 +40,7 @@ impl Process {
         deadline: Instant,
     ) -> Result<Self, String> {
         let mut child = start.start(deadline).map_err(|failure| failure.detail)?;
-        let held = guard.map(|guard| guard.hold(&child));
+        let guard_value = guard.map(|guard| guard.hold(&child));
         let exit = ExitWatch::new(&child);
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
@@ -50,7 +50,8 @@ impl Process {
         };
         let pipes = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()].map(os::set_nonblocking);
         let (stdin, stderr) = (Some(stdin), Some(stderr));
-        let mut process = Self { child: Some(child), exit, held, stdin, stdout, stderr, is_broken: true };
+        let mut process =
+            Self { child: Some(child), exit, guard_value, stdin, stdout, stderr, is_broken: true };
         for result in pipes {
             result.map_err(|error| format!("the pipes of its worker could not be set up: {error}"))?;
         }
@@ -86,7 +87,7 @@ impl Process {
 
     /// Whether it has neither exited nor written anything without a request; an error when the call was
     /// cancelled. One poll checks all of that, because every call has to do this.
-    pub(super) fn is_quiet(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
+    pub(super) fn is_idle(&self, limits: &CallLimits<'_>) -> Result<bool, Cause> {
         let Stop { cancel, shutdown } = limits.stop;
         let poll_set = PollSet { stdout: Some(self.stdout.as_fd()), cancel, shutdown, ..PollSet::default() };
         match os::wait_ready(poll_set, &self.exit, Duration::ZERO) {
@@ -152,7 +153,7 @@ impl Process {
         if !exited || self.is_broken {
             exited = self.exits_within(KILL_WAIT);
         }
-        self.held = None;
+        self.guard_value = None;
         if exited {
             return child.wait().ok();
         }

@@ -25,7 +25,7 @@ enum Op {
 
 /// Asks the worker for information about itself.
 pub(super) fn push_hello(out: &mut Vec<u8>, id: u64) {
-    push_head(out, Op::Hello, [id, 0, 0, 0, 0]);
+    push_header(out, Op::Hello, [id, 0, 0, 0, 0]);
 }
 
 /// A hook to load.
@@ -53,7 +53,7 @@ pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
     };
     let record = record.map(|record| format!(",\"record\":{record}")).unwrap_or_default();
     let facts = format!("{{{what},{how}{cwd}{record}}}");
-    push_head(out, Op::Load, [id, facts.len() as u64, number as u64, 0, 0]);
+    push_header(out, Op::Load, [id, facts.len() as u64, number as u64, 0, 0]);
     out.extend_from_slice(facts.as_bytes());
 }
 
@@ -61,7 +61,7 @@ pub(super) fn push_load(out: &mut Vec<u8>, id: u64, request: LoadRequest<'_>) {
 pub(super) fn push_environment(out: &mut Vec<u8>, variables: &[(OsString, OsString)]) {
     let pairs = variables.iter().map(|(name, value)| format!("{}:{}", os_json(name), os_json(value)));
     let facts = format!("{{{}}}", pairs.collect::<Vec<_>>().join(","));
-    push_head(out, Op::Environment, [0, facts.len() as u64, 0, 0, 0]);
+    push_header(out, Op::Environment, [0, facts.len() as u64, 0, 0, 0]);
     out.extend_from_slice(facts.as_bytes());
 }
 
@@ -82,14 +82,14 @@ pub(super) fn push_call(out: &mut Vec<u8>, id: u64, request: &CallRequest<'_>) {
     // Rounded up, so that a hook does not give up too early.
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).saturating_add(1);
     let (bytes, large_count) = (large.len() * 16 + event_bytes, (large.len() as u64) << 16);
-    push_head(out, Op::Call, [id, bytes as u64, number as u64, u64::from(phase) | large_count, left]);
+    push_header(out, Op::Call, [id, bytes as u64, number as u64, u64::from(phase) | large_count, left]);
     for place in large.iter().flat_map(|range| [range.start, range.end]) {
         out.extend_from_slice(&(place as u64).to_le_bytes());
     }
 }
 
 /// Writes the header of a request: id, length of the body, op, hook, phase, milliseconds left.
-fn push_head(out: &mut Vec<u8>, op: Op, [id, bytes, hook, phase, left]: [u64; 5]) {
+fn push_header(out: &mut Vec<u8>, op: Op, [id, bytes, hook, phase, left]: [u64; 5]) {
     for number in [id, bytes, op as u64, hook, phase, left] {
         out.extend_from_slice(&number.to_le_bytes());
     }

@@ -8,9 +8,9 @@ use super::MAX_REPLY;
 /// The maximum size of an answer: a reply, or a failure with its traceback.
 const MAX_BYTES: usize = MAX_REPLY + 256 * 1024;
 /// An id further than this from the id of the request is not an id, but text that was printed to the channel.
-const FAR: u64 = 1 << 32;
+const MAX_ID_DISTANCE: u64 = 1 << 32;
 /// The size of the three numbers, in bytes.
-const HEAD: usize = 24;
+const HEADER_BYTES: usize = 24;
 
 /// What a worker answered.
 #[derive(Debug)]
@@ -71,9 +71,9 @@ impl ResponseReader {
 
     /// The response to this request, once it is complete; an error if the worker breaks the protocol.
     pub(super) fn response(&mut self, id: u64) -> Result<Option<Response>, String> {
-        let Some((head, rest)) = self.bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
-        let [answered, length, status] = numbers(head);
-        if answered.abs_diff(id) > FAR {
+        let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+        let [answered, length, status] = numbers(header);
+        if answered.abs_diff(id) > MAX_ID_DISTANCE {
             return Err("its worker wrote something other than an answer".to_owned());
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX);
@@ -96,13 +96,13 @@ impl ResponseReader {
         };
         self.notes =
             Notes { has_imported: status & Notes::IMPORTED != 0, is_spoiled: status & Notes::SPOILED != 0 };
-        self.bytes.drain(..HEAD + length);
+        self.bytes.drain(..HEADER_BYTES + length);
         Ok(Some(response))
     }
 }
 
-fn numbers(head: &[u8; HEAD]) -> [u64; 3] {
-    let (words, _) = head.as_chunks::<8>();
+fn numbers(header: &[u8; HEADER_BYTES]) -> [u64; 3] {
+    let (words, _) = header.as_chunks::<8>();
     std::array::from_fn(|place| words.get(place).map_or(0, |word| u64::from_le_bytes(*word)))
 }
 

@@ -233,7 +233,8 @@ def is_below(path: str, folders) -> bool:
 
 
 class Unrecorded(ImportError):
-    """A file that is not as a person trusted it was about to be loaded."""
+    """A file that is not as a person trusted it was about to be loaded, or one of two that could be meant. Also inside a
+    function, this is a failure `import`, which denies."""
 
 
 class Record:
@@ -354,18 +355,27 @@ class RecordedFinder:
             within = [stem] if path == package else None
             return external.spec_from_file_location(
                 fullname, path, loader=SourceLoader(fullname, path), submodule_search_locations=within)
+        if any(file.startswith(f"{stem}/") for file in self.record.files) and self._is_folder_only(stem):
+            spec = importlib._bootstrap.ModuleSpec(fullname, None, is_package=True)  # a package without __init__.py
+            spec.submodule_search_locations = [stem]
+            return spec
         others = [".pyc", *external._imp.extension_suffixes(), ""]
         for path in (stem + end for end in others if stamp(stem + end)):
             raise self.record.refuse(path, "is no python source, and only recorded sources are loaded here")
         return None
 
+    @staticmethod
+    def _is_folder_only(stem: str) -> bool:
+        others = (end for end in (".pyc", *external._imp.extension_suffixes()))
+        return stamp(stem) is not None and not is_file(stem) and not any(stamp(stem + end) for end in others)
+
     def invalidate_caches(self) -> None:
         pass
 
 
-def twins(stem: str, fullname: str) -> ImportError:
-    return ImportError(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
-                       "which of them is the guard", name=fullname, path=stem)
+def twins(stem: str, fullname: str) -> Unrecorded:
+    return Unrecorded(f"both {stem}.py and {stem}/__init__.py exist; remove or rename one, or it is not clear "
+                      "which of them is the guard", name=fullname, path=stem)
 
 
 class SourceFinder(external.FileFinder):

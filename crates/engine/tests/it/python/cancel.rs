@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use crosier::{Ended, Engine, FailureKind, Moment, Received};
+use crosier::{Engine, FailureKind, HookEnd, MessageKind, Received};
 
 use super::lab::{Way, each_way, ms, one_way, runtime, tool};
 use super::vitals::{has_children, survivors, until};
@@ -26,13 +26,13 @@ fn a_fire_that_is_dropped_takes_its_worker_with_it() {
         lab.fire_until(&desk.engine, tool("stubborn"), "ready");
         lab.expect_no_survivor();
         let ends = std::iter::from_fn(|| listener.next_within(ms(5000))).find_map(|heard| match heard {
-            Received::Message(message) => match message.moment {
-                Moment::Response { outcome, .. } => Some(outcome),
+            Received::Message(message) => match message.kind {
+                MessageKind::Response { outcome, .. } => Some(outcome),
                 _ => None,
             },
             Received::Missed(_) => None,
         });
-        assert_eq!(ends, Some(Ended::Cancelled));
+        assert_eq!(ends, Some(HookEnd::Cancelled));
         assert_ne!(desk.pid(), before);
     });
 }

@@ -98,7 +98,7 @@ fn an_answer_to_a_request_of_before_loses_the_worker() {
 fn two_answers_at_once_lose_the_worker() {
     each_way(|lab| {
         let wrong = "os.write(1, pack(number, NONE) * 2)\ntime.sleep(60)";
-        expect_lost(lab, wrong, "answered more than it was asked");
+        expect_lost(lab, wrong, "sent an unexpected answer");
     });
 }
 
@@ -243,7 +243,7 @@ fn words_before_the_first_call_deny() {
             "def call(number): reply(number, **DENY)
 os.write(1, pack(1, OK, {}) + pack(2, OK, {}) + pack(3, OK, {}))",
         );
-        desk.fire("Bash").failed(FailureKind::Import, &["answered more than it was asked"]);
+        desk.fire("Bash").failed(FailureKind::Import, &["sent an unexpected answer"]);
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crosier::{Ended, FailureKind, Listener, Message, Moment, Received};
+use crosier::{FailureKind, HookEnd, Listener, Message, MessageKind, Received};
 
 use super::lab::{each_way, ms, tool};
 
@@ -19,9 +19,9 @@ fn all(listener: &Listener) -> Vec<Message> {
 
 /// What was told while the hooks ran, piece by piece, and at the end of each.
 pub(super) fn said(listener: &Listener) -> Vec<String> {
-    let said = all(listener).into_iter().filter_map(|message| match message.moment {
-        Moment::Started => None,
-        Moment::Progress { stdout, .. } | Moment::Response { stdout, .. } => Some(stdout),
+    let said = all(listener).into_iter().filter_map(|message| match message.kind {
+        MessageKind::Started => None,
+        MessageKind::Progress { stdout, .. } | MessageKind::Response { stdout, .. } => Some(stdout),
     });
     said.collect()
 }
@@ -43,12 +43,12 @@ fn prints_become_progress_and_the_response_has_them() {
         let messages = all(&listener);
         assert!(messages.iter().all(|message| message.hook_id == messages[0].hook_id));
         assert!(messages.iter().all(|message| &*message.hook_name == "guard"));
-        assert_eq!(messages[0].moment, Moment::Started);
+        assert_eq!(messages[0].kind, MessageKind::Started);
         let whole = "to stdout\nto stderr\nraw\nof a child\nh\u{e4}, \\ud800, no newline";
         let told: String = messages
             .iter()
-            .filter_map(|message| match &message.moment {
-                Moment::Progress { stdout, stderr } => {
+            .filter_map(|message| match &message.kind {
+                MessageKind::Progress { stdout, stderr } => {
                     assert_eq!(stderr, "");
                     Some(stdout.as_str())
                 }
@@ -56,12 +56,13 @@ fn prints_become_progress_and_the_response_has_them() {
             })
             .collect();
         assert_eq!(told, whole);
-        let Moment::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().moment else {
+        let MessageKind::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().kind
+        else {
             panic!("{messages:?}");
         };
         assert_eq!(
             (*outcome, *exit_code, stdout.as_str(), stderr.as_str()),
-            (Ended::Success, None, whole, "")
+            (HookEnd::Success, None, whole, "")
         );
     });
 }
@@ -77,13 +78,13 @@ fn a_print_is_told_while_the_hook_runs() {
         let fire = lab.start(&desk.engine, tool("waits"));
         loop {
             match listener.next_within(Duration::from_secs(20)) {
-                Some(Received::Message(message)) => match message.moment {
-                    Moment::Progress { stdout, .. } => {
+                Some(Received::Message(message)) => match message.kind {
+                    MessageKind::Progress { stdout, .. } => {
                         assert_eq!(stdout, "now\n");
                         break;
                     }
-                    Moment::Started => {}
-                    Moment::Response { .. } => panic!("it is over"),
+                    MessageKind::Started => {}
+                    MessageKind::Response { .. } => panic!("it is over"),
                 },
                 other => panic!("{other:?}"),
             }
@@ -169,8 +170,8 @@ fn a_late_hook_is_told_as_cancelled_with_what_it_printed() {
         let listener = desk.engine.subscribe(1000);
         desk.hang("late");
         let last = all(&listener).pop().unwrap();
-        let Moment::Response { outcome, stdout, .. } = last.moment else { panic!("{last:?}") };
-        assert_eq!((outcome, stdout.as_str()), (Ended::Cancelled, "not done\n"));
+        let MessageKind::Response { outcome, stdout, .. } = last.kind else { panic!("{last:?}") };
+        assert_eq!((outcome, stdout.as_str()), (HookEnd::Cancelled, "not done\n"));
     });
 }
 
@@ -189,8 +190,8 @@ def dies(event):
         for (function, kind) in [("raises", FailureKind::Error), ("dies", FailureKind::WorkerLost)] {
             desk.fire(function).failed(kind, &[]);
             let last = all(&listener).pop().unwrap();
-            let Moment::Response { outcome, stdout, .. } = last.moment else { panic!("{last:?}") };
-            assert_eq!((outcome, stdout.as_str()), (Ended::Error, "so far\n"));
+            let MessageKind::Response { outcome, stdout, .. } = last.kind else { panic!("{last:?}") };
+            assert_eq!((outcome, stdout.as_str()), (HookEnd::Error, "so far\n"));
         }
     });
 }

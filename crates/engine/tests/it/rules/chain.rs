@@ -7,7 +7,7 @@ use crosier::payload::{
     PreToolUse, PreViewRender, UserPromptSubmit,
 };
 use crosier::protocol::{Rewrite, Target};
-use crosier::{Engine, Event, Hook, Json, Kind, Outcome, Reply};
+use crosier::{Engine, Event, EventKind, Hook, Json, Outcome, Reply};
 
 use super::kit::{Diary, engine, ignored, json, says, tool};
 
@@ -59,7 +59,7 @@ fn what_a_rewrite_does_not_touch_stays_as_the_host_gave_it() {
 #[test]
 fn every_rewritable_field_is_seen_by_the_next_hook_and_told_to_the_host() {
     fn check(event: Event, field: &'static str, value: Json, is_input: bool) {
-        let kind: Kind = event.kind().clone();
+        let kind: EventKind = event.kind().clone();
         let (old, new) = (event.get(field).unwrap(), value.clone());
         let diary = Diary::default();
         let seen = diary.clone();

@@ -285,7 +285,7 @@ fn a_guard_must_be_able_to_decide() {
     for mode in [Mode::Observe, Mode::Background] {
         let hook = Hook::on(PreToolUse).named("g").guard(true).mode(mode).callback(|_: &PreToolUse| ());
         let error = Engine::builder().hook(hook).build().unwrap_err();
-        assert!(matches!(error, RegisterError::GuardCannotJudge { .. }), "{error}");
+        assert!(matches!(error, RegisterError::ModeCannotGuard { .. }), "{error}");
         assert!(error.to_string().contains(mode.word().unwrap()));
     }
     let system = |mode| Hook::on(PreToolUse).named("s").system().mode(mode).callback(|_: &PreToolUse| ());

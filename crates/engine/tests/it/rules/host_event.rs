@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crosier::{
-    Builder, Capability, Decision, Engine, Event, EventError, EventRow, Field, FieldKind, Hook, Json, Kind,
-    Mode, OnError, Phase, RegisterError, Reply, Scope,
+    Builder, Capability, Decision, Engine, Event, EventError, EventKind, EventRow, Field, FieldKind, Hook,
+    Json, Mode, OnError, Phase, RegisterError, Reply, Scope,
 };
 
 use super::kit::{engine, ignored, json, quiet, ran, tool};
@@ -20,7 +20,7 @@ const DEPLOY: EventRow = EventRow::new("PreDeploy", "something is about to be de
     .allows(&[Capability::Deny, Capability::Rewrite, Capability::Context])
     .rewrites(Phase::Pre, "plan");
 
-fn with_deploy() -> (Builder, Kind) {
+fn with_deploy() -> (Builder, EventKind) {
     let mut builder = Engine::builder();
     let kind = builder.event(DEPLOY).unwrap();
     (builder, kind)
@@ -77,7 +77,7 @@ fn a_row_whose_name_is_taken_or_whose_fields_are_not_there_is_refused() {
         EventRow::new("X", "").matches_on("gone"),
         EventRow::new("X", "").rewrites(Phase::Pre, "gone"),
     ] {
-        assert!(matches!(builder.event(row), Err(RegisterError::Row { .. })), "{row:?}");
+        assert!(matches!(builder.event(row), Err(RegisterError::InvalidRow { .. })), "{row:?}");
     }
     builder.event(EventRow::new("X", "")).unwrap();
     assert!(builder.event(EventRow::new("X", "")).is_err());
@@ -145,7 +145,7 @@ async fn an_event_of_another_engine_runs_no_hooks_and_says_so() {
             assert!(outcome.notices[0].text.contains("another engine"), "{:?}", outcome.notices);
         }
         let explained = mine.explain(&event);
-        assert!(explained.plan.is_empty() && explained.out.is_empty());
+        assert!(explained.plan.is_empty() && explained.excluded.is_empty());
     }
     assert!(mine.fire_blocking(deploy(&mine, "x")).is_denied());
 }
@@ -186,13 +186,13 @@ fn a_row_that_only_looks_like_a_built_in_one_is_foreign() {
     let mut forged = crosier::protocol::event::TABLE[6];
     forged.capabilities = crosier::Capabilities::NONE;
     let engine = engine([super::kit::says("guard", Reply::deny("x"))]);
-    let kind = Kind::Host(Arc::new(forged));
+    let kind = EventKind::Host(Arc::new(forged));
     assert!(engine.register(Hook::on_event(kind.clone()).callback(|_: &Event| ())).is_err());
     let fields = vec![("tool_name".to_owned(), Json::from("Bash")), ("tool_input".to_owned(), json("{}"))];
     let outcome = engine.fire_blocking(Event::from_fields(kind, fields).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     static LOOSE: EventRow = EventRow::new("Loose", "");
-    let outcome = engine.fire_blocking(Event::from_fields(Kind::Builtin(&LOOSE), Vec::new()).unwrap());
+    let outcome = engine.fire_blocking(Event::from_fields(EventKind::Builtin(&LOOSE), Vec::new()).unwrap());
     assert!(outcome.reports.is_empty() && !outcome.notices.is_empty());
     assert!(engine.fire_blocking(tool("Bash")).is_denied());
 }

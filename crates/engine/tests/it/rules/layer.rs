@@ -82,8 +82,8 @@ fn an_override_leaves_hooks_of_earlier_layers_in() {
     let explained = engine.explain(&tool_of("a", "Bash").into());
     let planned: Vec<&str> = explained.plan.hooks().iter().map(|entry| &*entry.name).collect();
     assert_eq!(planned, ["managed", "user", "a/own"]);
-    assert!(explained.out.iter().all(|(_, why)| *why == Inclusion::Overridden));
-    assert_eq!(explained.out.len(), 2);
+    assert!(explained.excluded.iter().all(|(_, why)| *why == Inclusion::Overridden));
+    assert_eq!(explained.excluded.len(), 2);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn limits_count_per_layer() {
     let builder = builder.hook(quiet("a").in_layer(Layer::User)).hook(quiet("b").in_layer(PROJECT));
     let engine = builder.build().unwrap();
     let error = engine.register(quiet("c").in_layer(PROJECT)).unwrap_err();
-    assert!(matches!(error, RegisterError::TooMany { limit: 1, .. }));
+    assert!(matches!(error, RegisterError::TooManyHooks { limit: 1, .. }));
     assert!(engine.unregister("b"));
     engine.register(quiet("c").in_layer(PROJECT)).unwrap();
 }

@@ -19,10 +19,10 @@ fn matching(matcher: &str) -> Hook {
 fn the_51st_hook_of_an_event_is_refused() {
     let full = engine(many(50));
     let error = full.register(quiet("one more")).unwrap_err();
-    assert_eq!(error, RegisterError::TooMany { event: "PreToolUse", limit: 50 });
+    assert_eq!(error, RegisterError::TooManyHooks { event: "PreToolUse", limit: 50 });
     assert!(error.to_string().contains("raise max_hooks_per_point"), "{error}");
     assert_eq!(full.entries().len(), 50);
-    assert!(matches!(Engine::builder().hooks(many(51)).build(), Err(RegisterError::TooMany { .. })));
+    assert!(matches!(Engine::builder().hooks(many(51)).build(), Err(RegisterError::TooManyHooks { .. })));
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn the_limit_is_per_event_and_per_scope() {
     full.register(Hook::on(Stop).callback(|_: &Stop| ())).unwrap();
     full.register_scoped("a", many(50)).unwrap();
     full.register_scoped("b", many(50)).unwrap();
-    assert!(matches!(full.register_scoped("a", [quiet("x")]), Err(RegisterError::TooMany { .. })));
+    assert!(matches!(full.register_scoped("a", [quiet("x")]), Err(RegisterError::TooManyHooks { .. })));
     assert!(full.unregister("h0"));
     full.register(quiet("in its place")).unwrap();
     assert!(full.register(quiet("one more")).is_err());
@@ -43,7 +43,7 @@ fn the_limit_is_per_event_and_per_scope() {
 fn the_limit_can_be_chosen() {
     let build = |limit, count| Engine::builder().max_hooks_per_point(limit).hooks(many(count)).build();
     assert!(build(3, 3).is_ok() && build(1000, 1000).is_ok());
-    assert_eq!(build(3, 4).unwrap_err(), RegisterError::TooMany { event: "PreToolUse", limit: 3 });
+    assert_eq!(build(3, 4).unwrap_err(), RegisterError::TooManyHooks { event: "PreToolUse", limit: 3 });
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn a_hook_without_any_time_is_refused() {
     let hook =
         |timeout| Hook::on(PreToolUse).named("h").timeout(timeout).blocking_callback(|_: &PreToolUse| ());
     let error = engine([]).register(hook(Duration::ZERO)).unwrap_err();
-    assert_eq!(error, RegisterError::NoTime { name: "h".into() });
+    assert_eq!(error, RegisterError::ZeroTimeout { name: "h".into() });
     let error = Engine::builder().timeout(Duration::ZERO).hook(quiet("h")).build().unwrap_err();
-    assert_eq!(error, RegisterError::NoTime { name: "h".into() });
+    assert_eq!(error, RegisterError::ZeroTimeout { name: "h".into() });
     engine([]).register(hook(Duration::from_nanos(1))).unwrap();
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crosier::payload::PreToolUse;
 use crosier::protocol::ordered::Value;
-use crosier::{Ended, Engine, Hook, Listener, Message, Mode, Moment, Received, Reply};
+use crosier::{Engine, Hook, HookEnd, Listener, Message, MessageKind, Mode, Received, Reply};
 
 use super::kit::{PATIENCE, engine, quiet, says, tool};
 
@@ -20,14 +20,14 @@ fn heard(listener: &Listener) -> Vec<Message> {
 }
 
 fn told(messages: &[Message]) -> Vec<(String, &'static str)> {
-    let word = |moment: &Moment| match moment {
-        Moment::Started => "started",
-        Moment::Progress { .. } => "progress",
-        Moment::Response { outcome: Ended::Success, .. } => "success",
-        Moment::Response { outcome: Ended::Error, .. } => "error",
-        Moment::Response { outcome: Ended::Cancelled, .. } => "cancelled",
+    let word = |kind: &MessageKind| match kind {
+        MessageKind::Started => "started",
+        MessageKind::Progress { .. } => "progress",
+        MessageKind::Response { outcome: HookEnd::Success, .. } => "success",
+        MessageKind::Response { outcome: HookEnd::Error, .. } => "error",
+        MessageKind::Response { outcome: HookEnd::Cancelled, .. } => "cancelled",
     };
-    messages.iter().map(|message| (message.hook_name.to_string(), word(&message.moment))).collect()
+    messages.iter().map(|message| (message.hook_name.to_string(), word(&message.kind))).collect()
 }
 
 fn expected(pairs: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
@@ -113,14 +113,14 @@ fn messages_are_written_as_in_the_claude_sdk() {
     assert_eq!(values[0].to_string(), started);
     assert_eq!(values[1].to_string(), response);
     let progress = Message {
-        moment: Moment::Progress { stdout: "out\n".into(), stderr: "err".into() },
+        kind: MessageKind::Progress { stdout: "out\n".into(), stderr: "err".into() },
         ..messages[0].clone()
     };
     let value = Value::of(&progress);
     assert_eq!((&value["subtype"], &value["output"]), (&"hook_progress".into(), &"out\nerr".into()));
     let ended = Message {
-        moment: Moment::Response {
-            outcome: Ended::Error,
+        kind: MessageKind::Response {
+            outcome: HookEnd::Error,
             exit_code: Some(3),
             stdout: "o".into(),
             stderr: "e".into(),

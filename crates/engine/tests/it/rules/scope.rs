@@ -136,7 +136,7 @@ fn explain_says_why_a_hook_is_out() {
         let planned: Vec<String> =
             explained.plan.hooks().iter().map(|entry| entry.name.to_string()).collect();
         let out: Vec<(String, Inclusion)> =
-            explained.out.iter().map(|(entry, standing)| (entry.name.to_string(), *standing)).collect();
+            explained.excluded.iter().map(|(entry, standing)| (entry.name.to_string(), *standing)).collect();
         (planned, out)
     };
     let out = |pairs: &[(&str, Inclusion)]| -> Vec<(String, Inclusion)> {

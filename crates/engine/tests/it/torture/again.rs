@@ -73,7 +73,7 @@ fn a_deny_of_the_second_run_before_its_deadline_is_honoured() {
 fn a_second_run_that_asks_for_a_third_is_bad_output() {
     each_way(|lab| {
         let trial = lab.shell(r#"echo run >> runs; echo '{"async":true}'"#).fire();
-        let detail = "its second run asks for a third (`async: true` twice)";
+        let detail = "its second reply asks for another run (`async: true` again)";
         trial.failed(FailureKind::BadOutput, detail);
         assert_eq!(lab.read("runs"), "run\nrun\n");
     });
@@ -88,7 +88,7 @@ fn a_timeout_of_the_second_run_in_milliseconds_is_bad_output_and_names_the_unit(
                 .shell(format!(r#"echo >> runs; echo '{{"async":true,"asyncTimeout":{timeout}}}'"#))
                 .fire();
             trial.failed_somehow(FailureKind::BadOutput);
-            assert!(trial.report().failure.as_ref().unwrap().detail.contains("it is in seconds"));
+            assert!(trial.report().failure.as_ref().unwrap().detail.contains("a number of seconds"));
             assert_eq!(lab.read("runs"), "\n");
         }
     });

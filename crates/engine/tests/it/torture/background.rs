@@ -110,14 +110,14 @@ fn a_hook_in_the_background_has_its_deadline() {
         let mut ended = None;
         while ended.is_none() {
             match listener.next_within(Duration::from_secs(20)) {
-                Some(crosier::Received::Message(message)) => match message.moment {
-                    crosier::Moment::Response { outcome, .. } => ended = Some(outcome),
+                Some(crosier::Received::Message(message)) => match message.kind {
+                    crosier::MessageKind::Response { outcome, .. } => ended = Some(outcome),
                     _ => continue,
                 },
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(ended, Some(crosier::Ended::Cancelled));
+        assert_eq!(ended, Some(crosier::HookEnd::Cancelled));
         assert!(begun.elapsed() < ms(250 + 100 + 1000), "{:?}", begun.elapsed());
         lab.expect_no_survivor();
     });

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crosier::{Decision, Ended, Engine, Failure, FailureKind, Moment, Outcome, Received};
+use crosier::{Decision, Engine, Failure, FailureKind, HookEnd, MessageKind, Outcome, Received};
 
 use super::lab::{Lab, Way, alone_with, each_way, event, ms, one_way, runtime};
 use super::vitals::{survivors, until};
@@ -28,13 +28,13 @@ fn a_fire_that_is_dropped_takes_its_group_with_it() {
         // The run is told to its end, although nobody waits for it any more.
         let heard = std::iter::from_fn(|| listener.next_within(Duration::from_secs(5)));
         let mut ends = heard.filter_map(|heard| match heard {
-            Received::Message(message) => match message.moment {
-                Moment::Response { outcome, .. } => Some(outcome),
+            Received::Message(message) => match message.kind {
+                MessageKind::Response { outcome, .. } => Some(outcome),
                 _ => None,
             },
             Received::Missed(_) => None,
         });
-        assert_eq!(ends.next(), Some(Ended::Cancelled));
+        assert_eq!(ends.next(), Some(HookEnd::Cancelled));
     });
 }
 

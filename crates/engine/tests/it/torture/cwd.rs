@@ -42,7 +42,7 @@ fn a_hook_runs_where_the_event_is_when_it_says_so() {
 fn a_hook_in_the_folder_of_the_event_fails_when_that_is_gone() {
     each_way(|lab| {
         let trial = lab.shell("cat deny").cwd(Cwd::Event).fire_at(event_in("/no/such/folder"));
-        trial.failed(FailureKind::Spawn, "the folder to run it in does not exist: /no/such/folder");
+        trial.failed(FailureKind::Spawn, "its working directory does not exist: /no/such/folder");
     });
 }
 

@@ -1,7 +1,7 @@
 //! Exit codes and signals × stdout, with real processes.
 
 use crosier::payload::{PostToolUse, SessionStart, Stop};
-use crosier::{Decision, Failure, FailureKind, Hook, Kind, Outcome};
+use crosier::{Decision, EventKind, Failure, FailureKind, Hook, Outcome};
 
 use super::lab::{Lab, each_way};
 
@@ -164,7 +164,7 @@ fn a_hook_that_is_killed_after_its_deny_denies_and_the_failure_stays() {
     });
 }
 
-fn fire_at(lab: &Lab, kind: Kind, line: &str, event: impl Into<crosier::Event>) -> Outcome {
+fn fire_at(lab: &Lab, kind: EventKind, line: &str, event: impl Into<crosier::Event>) -> Outcome {
     let hook = Hook::on_event(kind).named("guard").command(lab.shell(line).spec);
     lab.fire(&lab.engine([hook]), event)
 }

@@ -82,7 +82,7 @@ impl Lab {
     /// A pipe with a name: whoever opens it waits for the other side.
     pub(super) fn fifo(&self, name: &str) -> PathBuf {
         let path = self.path(name);
-        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        assert!(Command::new("mkfifo").args(["-m", "600"]).arg(&path).status().unwrap().success());
         path
     }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crosier::{Ended, FailureKind, Listener, Message, Moment, Received};
+use crosier::{FailureKind, HookEnd, Listener, Message, MessageKind, Received};
 
 use super::lab::{Lab, each_way, event, ms};
 
@@ -29,7 +29,7 @@ fn all(listener: &Listener) -> Vec<Message> {
 fn progress(messages: &[Message]) -> (Vec<String>, Vec<String>) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     for message in messages {
-        if let Moment::Progress { stdout, stderr } = &message.moment {
+        if let MessageKind::Progress { stdout, stderr } = &message.kind {
             out.extend((!stdout.is_empty()).then(|| stdout.clone()));
             err.extend((!stderr.is_empty()).then(|| stderr.clone()));
         }
@@ -53,16 +53,16 @@ fn a_run_is_told_from_its_start_to_its_end() {
         assert!(messages.iter().all(|message| &*message.hook_name == "guard"));
         assert!(messages.iter().all(|message| message.hook_event == "PreToolUse"));
         assert!(messages.iter().all(|message| &*message.session_id == "s-1"));
-        assert_eq!(messages[0].moment, Moment::Started);
+        assert_eq!(messages[0].kind, MessageKind::Started);
         let (out, err) = progress(&messages);
         assert_eq!((out.concat(), err.concat()), (lab.read("deny"), "warned\n".to_owned()));
-        let response = Moment::Response {
-            outcome: Ended::Success,
+        let response = MessageKind::Response {
+            outcome: HookEnd::Success,
             exit_code: Some(3),
             stdout: lab.read("deny"),
             stderr: "warned\n".to_owned(),
         };
-        assert_eq!(messages.last().unwrap().moment, response);
+        assert_eq!(messages.last().unwrap().kind, response);
         let json = serde_json::to_value(messages.last().unwrap()).unwrap();
         assert_eq!((&json["type"], &json["subtype"]), (&"system".into(), &"hook_response".into()));
         assert_eq!((&json["outcome"], &json["exit_code"]), (&"success".into(), &3.into()));
@@ -77,10 +77,10 @@ fn progress_is_heard_while_the_hook_runs_and_in_whole_lines() {
         let engine = lab.engine([lab.shell(line).hook()]);
         let listener = engine.subscribe(100);
         let fire = lab.start(&engine, event());
-        assert_eq!(next(&listener).moment, Moment::Started);
+        assert_eq!(next(&listener).kind, MessageKind::Started);
         // The hook waits for an answer that comes only when its first line has been heard.
-        let first = Moment::Progress { stdout: "one\n".to_owned(), stderr: String::new() };
-        assert_eq!(next(&listener).moment, first);
+        let first = MessageKind::Progress { stdout: "one\n".to_owned(), stderr: String::new() };
+        assert_eq!(next(&listener).kind, first);
         fs::write(answer, "go on\n").unwrap();
         assert_eq!(fire.join().unwrap().reason.as_deref(), Some("no"));
         let (out, err) = progress(&all(&listener));
@@ -92,13 +92,13 @@ fn progress_is_heard_while_the_hook_runs_and_in_whole_lines() {
 fn a_failure_is_told_as_an_error_with_its_exit_code() {
     each_way(|lab| {
         let messages = heard_of(lab, "echo hello; exit 1");
-        let response = Moment::Response {
-            outcome: Ended::Error,
+        let response = MessageKind::Response {
+            outcome: HookEnd::Error,
             exit_code: Some(1),
             stdout: "hello\n".to_owned(),
             stderr: String::new(),
         };
-        assert_eq!(messages.last().unwrap().moment, response);
+        assert_eq!(messages.last().unwrap().kind, response);
     });
 }
 
@@ -110,8 +110,8 @@ fn a_hook_that_cannot_be_started_is_told_as_an_error_without_an_exit_code() {
         lab.fire(&engine, event());
         let messages = all(&listener);
         let (stdout, stderr) = (String::new(), String::new());
-        let response = Moment::Response { outcome: Ended::Error, exit_code: None, stdout, stderr };
-        assert_eq!(messages.iter().map(|m| &m.moment).collect::<Vec<_>>(), [&Moment::Started, &response]);
+        let response = MessageKind::Response { outcome: HookEnd::Error, exit_code: None, stdout, stderr };
+        assert_eq!(messages.iter().map(|m| &m.kind).collect::<Vec<_>>(), [&MessageKind::Started, &response]);
     });
 }
 
@@ -125,11 +125,11 @@ fn a_timeout_is_told_as_cancelled_with_what_was_written() {
         for _ in 0..20 {
             lab.fire(&engine, event());
             let messages = all(&listener);
-            let Moment::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().moment
+            let MessageKind::Response { outcome, exit_code, stdout, stderr } = &messages.last().unwrap().kind
             else {
                 panic!("{messages:?}");
             };
-            assert_eq!((*outcome, *exit_code), (Ended::Cancelled, None));
+            assert_eq!((*outcome, *exit_code), (HookEnd::Cancelled, None));
             if (stdout.as_str(), stderr.as_str()) == ("begun\n", "warned\n") {
                 return;
             }
@@ -144,12 +144,14 @@ fn a_shutdown_is_told_as_cancelled() {
         let engine = lab.engine([lab.shell("echo begun; sleep 60").hook()]);
         let listener = engine.subscribe(100);
         let fire = lab.start(&engine, event());
-        assert_eq!(next(&listener).moment, Moment::Started);
-        assert!(matches!(next(&listener).moment, Moment::Progress { .. }));
+        assert_eq!(next(&listener).kind, MessageKind::Started);
+        assert!(matches!(next(&listener).kind, MessageKind::Progress { .. }));
         engine.shut_down();
         fire.join().unwrap();
-        let Moment::Response { outcome, stdout, .. } = next(&listener).moment else { panic!("no response") };
-        assert_eq!((outcome, stdout.as_str()), (Ended::Cancelled, "begun\n"));
+        let MessageKind::Response { outcome, stdout, .. } = next(&listener).kind else {
+            panic!("no response")
+        };
+        assert_eq!((outcome, stdout.as_str()), (HookEnd::Cancelled, "begun\n"));
     });
 }
 
@@ -168,7 +170,7 @@ fn a_flood_is_told_in_bounded_messages_up_to_a_limit() {
                 told.len()
             );
         }
-        let Moment::Response { stdout, stderr, .. } = &messages.last().unwrap().moment else {
+        let MessageKind::Response { stdout, stderr, .. } = &messages.last().unwrap().kind else {
             panic!("no response")
         };
         assert_eq!((stdout.len(), stderr.len()), (1 << 20, 64 << 10));
@@ -202,7 +204,7 @@ fn a_listener_that_does_not_listen_slows_nothing_and_is_told_what_it_missed() {
         assert!(begun.elapsed() < Duration::from_secs(20));
         assert!(matches!(
             listener.try_next(),
-            Some(Received::Message(Message { moment: Moment::Started, .. }))
+            Some(Received::Message(Message { kind: MessageKind::Started, .. }))
         ));
         assert!(matches!(listener.try_next(), Some(Received::Message(_))));
         assert!(matches!(listener.try_next(), Some(Received::Missed(missed)) if missed > 1));
@@ -222,8 +224,8 @@ fn two_runs_have_two_ids_and_both_phases_of_one_run_have_one() {
         let second = all(&listener);
         for run in [&first, &second] {
             assert!(run.iter().all(|message| message.hook_id == run[0].hook_id));
-            let ends = run.iter().filter(|m| matches!(m.moment, Moment::Response { .. })).count();
-            let starts = run.iter().filter(|m| m.moment == Moment::Started).count();
+            let ends = run.iter().filter(|m| matches!(m.kind, MessageKind::Response { .. })).count();
+            let starts = run.iter().filter(|m| m.kind == MessageKind::Started).count();
             assert_eq!((starts, ends), (1, 1));
         }
         assert_ne!(first[0].hook_id, second[0].hook_id);
@@ -238,11 +240,11 @@ fn the_end_of_a_second_run_that_does_not_start_is_not_the_end_of_the_first() {
         let listener = engine.subscribe(100);
         let outcome = lab.fire(&engine, event());
         assert_eq!(outcome.reports[0].failure.as_ref().unwrap().kind, FailureKind::Spawn);
-        let Moment::Response { outcome, exit_code, stdout, .. } =
-            &all(&listener).last().unwrap().moment.clone()
+        let MessageKind::Response { outcome, exit_code, stdout, .. } =
+            &all(&listener).last().unwrap().kind.clone()
         else {
             panic!("no response")
         };
-        assert_eq!((*outcome, *exit_code, stdout.as_str()), (Ended::Error, None, ""));
+        assert_eq!((*outcome, *exit_code, stdout.as_str()), (HookEnd::Error, None, ""));
     });
 }

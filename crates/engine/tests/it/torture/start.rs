@@ -141,7 +141,7 @@ fn a_folder_that_was_deleted_says_so() {
         fs::create_dir(&gone).unwrap();
         let guard = lab.shell("cat allow").cwd(Cwd::Folder(gone.clone()));
         fs::remove_dir(&gone).unwrap();
-        let detail = format!("the folder to run it in does not exist: {}", gone.display());
+        let detail = format!("its working directory does not exist: {}", gone.display());
         expect_spawn_failure(&guard.fire(), detail);
     });
 }
@@ -151,7 +151,7 @@ fn a_folder_that_is_a_file_says_so() {
     each_way(|lab| {
         let file = lab.path("deny");
         let guard = lab.shell("cat allow").cwd(Cwd::Folder(file.clone()));
-        let detail = format!("what should be the folder to run it in is a file: {}", file.display());
+        let detail = format!("its working directory is a file, not a folder: {}", file.display());
         expect_spawn_failure(&guard.fire(), detail);
     });
 }
