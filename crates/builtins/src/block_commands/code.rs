@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::code_words::{
-    DECODES, DELETES, DENSE_CONNECTS, DENSE_ENVIRONMENT, DENSE_HOMES, DENSE_RECORDS, DENSE_SENDS,
-    DENSE_SHOWS_ENVIRONMENT, ENCRYPTS, EVALUATES, FETCHES, RUNS, SHELLS, WALKS, WRITES,
+    DECODES, DELETES, DELETES_TREES, DENSE_CONNECTS, DENSE_ENVIRONMENT, DENSE_HOMES, DENSE_RECORDS,
+    DENSE_SENDS, DENSE_SHOWS_ENVIRONMENT, ENCRYPTS, EVALUATES, FETCHES, RUNS, SHELLS, WALKS, WRITES,
 };
 use super::fit::CommandContext;
 use super::{code_machine, secret, sql, written};
@@ -65,8 +65,15 @@ impl CommandContext<'_> {
         // Tcl needs no quotes.
         let paths = small.split("file delete ").skip(1).flat_map(|rest| rest.split_whitespace().take(4));
         texts.extend(paths.filter(|path| !path.starts_with('-')).map(str::to_owned));
+        // Neither does CMake.
+        let commands = small.split("command ").skip(1).filter(|_| small.contains("execute_process("));
+        let ends = |c: char| matches!(c, ')' | '\n');
+        texts.extend(commands.filter_map(|rest| rest.split(ends).next()).take(8).map(str::to_owned));
         let deletes_home = || in_home && !names_inside(&texts);
-        let removes = |text: &String| self.stops(&format!("rm -rf {}", quoted(text)));
+        // What walks from here and deletes files of one kind deletes no folder.
+        let is_picky = small.contains("endswith(") && !has(DELETES_TREES);
+        let is_start = |text: &str| is_picky && matches!(text, "." | "./");
+        let removes = |text: &String| !is_start(text) && self.stops(&format!("rm -rf {}", quoted(text)));
         if deletes && (deletes_home() || texts.iter().any(removes)) {
             return true;
         }
@@ -82,7 +89,8 @@ impl CommandContext<'_> {
             return true;
         }
         let asks_database = has(&["execute", "query", "cursor", ".raw(", ".exec(", "prepare("]);
-        if asks_database && texts.iter().any(|text| sql::destroys(text)) {
+        let is_kept_database = !small.contains(":memory:");
+        if asks_database && is_kept_database && texts.iter().any(|text| sql::destroys(text)) {
             return true;
         }
         // `exec "rm", "-rf", $ENV{HOME}`
@@ -197,6 +205,7 @@ fn literals(code: &str) -> Vec<String> {
         let text = text.replace("\\n", "\n").replace("\\/", "/").replace("\\\"", "\"").replace("\\'", "'");
         // Two string literals with only a comma between them belong to one list.
         let between = code.get(end_of_last..at).unwrap_or_default();
+        let between = arguments_between(between);
         if !list.is_empty() && (!between.contains(',') || between.chars().any(|c| !is_between(c))) {
             all.extend(joined(&mut list));
         }
@@ -221,6 +230,17 @@ fn literals(code: &str) -> Vec<String> {
     all.extend(joined(&mut list));
     all.extend(finished(&mut sum, &mut parts));
     all
+}
+
+/// What stands between the texts of `new("rm").args(["-rf"])`, as between those of a list.
+fn arguments_between(between: &str) -> &str {
+    let rest = between.trim_start().strip_prefix(')').map(str::trim_start);
+    let rest = rest.and_then(|rest| rest.strip_prefix(".args").or_else(|| rest.strip_prefix(".arg")));
+    if rest.is_some_and(|rest| rest.chars().all(|c| c.is_whitespace() || matches!(c, '(' | '[' | '&'))) {
+        ","
+    } else {
+        between
+    }
 }
 
 /// The sum of several string literals; `None` for a single one.
@@ -261,6 +281,10 @@ mod tests {
         assert_eq!(literals("os.system('rm -rf /')"), ["rm -rf /"]);
         assert_eq!(literals("run([\"rm\", \"-rf\", \"/\"])").last().map(String::as_str), Some("rm -rf /"));
         assert_eq!(literals("a = 'x'; b = 'y'"), ["x", "y"]);
+        assert_eq!(
+            literals("new(\"rm\").args([\"-rf\", \"/\"])").last().map(String::as_str),
+            Some("rm -rf /")
+        );
         assert_eq!(literals("'open"), ["open"]);
         assert_eq!(literals("run('r' + 'm x')"), ["r", "m x", "rm x"]);
     }

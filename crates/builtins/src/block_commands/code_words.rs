@@ -26,6 +26,8 @@ pub(super) const RUNS: &[&str] = &[
     "open3",
     "command::new",
     "sh(",
+    "sh \"",
+    "sh '",
     "$`",
     "qx",
     "os.cmd",
@@ -83,7 +85,20 @@ pub(super) const DELETES: &[&str] = &[
     "file:del_dir",
     "lfs.rmdir",
     "unlink(",
+    "call delete(",
     "remove-tree",
+];
+/// Those of them that delete whole folders.
+pub(super) const DELETES_TREES: &[&str] = &[
+    "rmtree",
+    "rmsync",
+    "rm_rf",
+    "rm_r",
+    "rimraf",
+    "deletetree",
+    "remove_dir_all",
+    "remove_tree",
+    "removeall",
 ];
 /// Words that open a connection, without whitespace and quotes.
 pub(super) const DENSE_CONNECTS: &[&str] = &[

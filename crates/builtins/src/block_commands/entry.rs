@@ -132,6 +132,10 @@ pub(super) enum Special {
     MadeCode,
     /// A program that the line itself has downloaded.
     Fetched,
+    /// It runs the lines that it reads.
+    RunsInput,
+    /// The line has switched to a branch that everybody builds on.
+    SharedBranch,
     /// A program out of a repository or an archive that the line itself has fetched.
     Cloned,
     /// A shell in a container or on another machine that reads its commands from here.

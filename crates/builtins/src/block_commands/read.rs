@@ -17,7 +17,7 @@ const KEYS: [&str; 19] = [
 ];
 
 /// The names of the special checks in a list.
-const SPECIALS: [(&str, Special); 25] = [
+const SPECIALS: [(&str, Special); 27] = [
     ("fork-bomb", Special::ForkBomb),
     ("power", Special::Power),
     ("kill-all", Special::KillAll),
@@ -27,6 +27,8 @@ const SPECIALS: [(&str, Special); 25] = [
     ("code", Special::Code),
     ("made-code", Special::MadeCode),
     ("fetched", Special::Fetched),
+    ("runs-input", Special::RunsInput),
+    ("shared-branch", Special::SharedBranch),
     ("cloned", Special::Cloned),
     ("remote-input", Special::RemoteInput),
     ("remote-environment", Special::RemoteEnvironment),

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::entry::Special;
 use super::fit::CommandContext;
+use super::runs_input::{in_ranges, names_of};
 use super::sql;
-use crate::shell::{Command, Input, Origin, Word, is_interpreter};
+use crate::shell::{Command, Input, Origin, Word, is_interpreter, only_checks};
 
 /// Shells, by name.
 pub(super) const SHELLS: [&str; 12] =
@@ -14,15 +15,41 @@ pub(super) const SHELLS: [&str; 12] =
 impl CommandContext<'_> {
     /// The programs whose output this command runs as code.
     pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+        let commands = self.source_commands();
         let words = self.command.arguments();
         let shell = self.command.name().is_some_and(|name| SHELLS.contains(&name));
+        let in_body = match &self.command.input {
+            Input::Here(body) if self.runs_code() && code_place(words, shell).1 => {
+                self.script.here_documents.get(*body)
+            }
+            _ => None,
+        };
+        let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
+        let is_filtered = commands.iter().any(|command| selects(command));
+        let counts = move |command: &&Command| !(is_filtered && lists_things(command));
+        let names = commands.into_iter().filter(counts).flat_map(names_of);
+        names.chain(in_body.into_iter().flatten())
+    }
+
+    /// A program that is not an interpreter treats its input and words as data.
+    fn runs_code(&self) -> bool {
+        self.command.name().is_some_and(|name| {
+            SHELLS.contains(&name) || is_interpreter(name) || matches!(name, "source" | "." | "eval")
+        })
+    }
+
+    /// The commands whose output this command runs as code.
+    pub(super) fn source_commands(&self) -> Vec<&Command> {
+        let words = self.command.arguments();
+        let shell = self.command.name().is_some_and(|name| SHELLS.contains(&name));
+        if shell && only_checks(words) {
+            return Vec::new();
+        }
         let (place, from_stdin) = code_place(words, shell);
         let mut ranges = Vec::new();
         let name = self.command.name();
-        // A program that is not an interpreter treats its input and words as data.
-        let runs_code =
-            shell || name.is_some_and(|name| is_interpreter(name) || matches!(name, "source" | "." | "eval"));
-        if !runs_code || (from_stdin && name != Some("eval")) {
+        let runs_code = self.runs_code();
+        if !runs_code || (from_stdin && name != Some("eval")) || self.runs_its_input() {
             self.follow(&self.command.input, &mut ranges, 0);
         }
         let code: &[Word] = match name {
@@ -36,23 +63,17 @@ impl CommandContext<'_> {
         if let Input::Text(word) = &self.command.input {
             self.follow_word(word, &mut ranges, 0);
         }
+        if runs_code {
+            for word in self.descriptor_sources(code) {
+                self.follow_word(word, &mut ranges, 0);
+            }
+        }
         if let Some(writer) = self.command.runs_file_of {
             ranges.push(writer..writer + 1);
             let input = self.script.commands.get(writer).map(|command| &command.input);
             input.into_iter().for_each(|input| self.follow(input, &mut ranges, 0));
         }
-        let commands =
-            ranges.into_iter().flat_map(|range| self.script.commands.get(range).unwrap_or_default());
-        let commands: Vec<&Command> = commands.collect();
-        let in_body = match &self.command.input {
-            Input::Here(body) if runs_code && from_stdin => self.script.here_documents.get(*body),
-            _ => None,
-        };
-        let in_body = in_body.filter(|body| !body.literal).map(|body| substituted(&body.text));
-        let is_filtered = commands.iter().any(|command| selects(command));
-        let counts = move |command: &&Command| !(is_filtered && lists_things(command));
-        let names = commands.into_iter().filter(counts).filter_map(Command::name);
-        names.chain(in_body.into_iter().flatten())
+        in_ranges(&self.script.commands, ranges)
     }
 
     /// Follows a text back through the commands of a pipeline: `curl | tee | cat`.
@@ -93,6 +114,8 @@ impl CommandContext<'_> {
             Special::Code => self.code_is_dangerous(),
             Special::MadeCode => self.is_made(),
             Special::Fetched => self.command.runs_file_of.is_some(),
+            Special::RunsInput => self.runs_its_input(),
+            Special::SharedBranch => self.is_on_shared_branch(),
             Special::Cloned => self.runs_cloned(),
             Special::RemoteInput => self.is_fed_from_here(),
             Special::RemoteEnvironment => self.shows_environment_elsewhere(),

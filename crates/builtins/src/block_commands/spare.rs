@@ -27,6 +27,8 @@ pub(super) enum Spare {
     Environment,
     /// A folder by name below the one where the command runs.
     Folder,
+    /// An installer that the documentation of a well-known program names.
+    Installer,
     /// A server on this machine.
     Local,
     /// Processes that the command before it picks by name or port.
@@ -40,12 +42,13 @@ pub(super) enum Spare {
 }
 
 /// The names of these in a list.
-pub(super) const SPARES: [(&str, Spare); 10] = [
+pub(super) const SPARES: [(&str, Spare); 11] = [
     ("cluster", Spare::Cluster),
     ("composition", Spare::Composition),
     ("database", Spare::Database),
     ("environment", Spare::Environment),
     ("folder", Spare::Folder),
+    ("installer", Spare::Installer),
     ("local", Spare::Local),
     ("process", Spare::Process),
     ("stash", Spare::Stash),
@@ -76,6 +79,7 @@ impl CommandContext<'_> {
             Spare::Database => self.spares_database(),
             Spare::Environment => self.spares_environment(),
             Spare::Folder => names_inner_folders(words) || self.is_temporary_copy(),
+            Spare::Installer => self.runs_installer(),
             Spare::Local => self.is_local_server(),
             Spare::Process => self.gets_named_processes(),
             Spare::Stash => !self.has_saved_work(),
@@ -114,6 +118,27 @@ impl CommandContext<'_> {
             }
         };
         self.earlier().iter().any(|command| command.name() == Some("git") && saves(command))
+    }
+
+    /// Whether the last branch that the line switched to is one that everybody builds on, and the command names no other.
+    pub(super) fn is_on_shared_branch(&self) -> bool {
+        const SHARED: [&str; 8] =
+            ["main", "master", "trunk", "develop", "production", "prod", "staging", "stable"];
+        let switches = |command: &&Command| {
+            let verb = operands(command.arguments(), &["-C", "-c"]).next().map(Word::head);
+            command.name() == Some("git") && matches!(verb, Some("checkout" | "switch"))
+        };
+        // `git push --force-with-lease origin other`
+        let names_branch = operands(self.command.arguments(), &["-C", "-c", "-o"]).skip(2);
+        if names_branch.into_iter().any(|word| word.known() != Some("HEAD")) {
+            return false;
+        }
+        let Some(last) = self.earlier().iter().rfind(switches) else { return false };
+        let mut names = operands(last.arguments(), &["-C", "-c"]).skip(1);
+        let creates =
+            last.arguments().iter().any(|word| matches!(word.known(), Some("-b" | "-B" | "-c" | "--")));
+        let is_shared = |name: &str| SHARED.contains(&name) || name.starts_with("release");
+        !creates && names.next().and_then(Word::known).is_some_and(is_shared) && names.next().is_none()
     }
 
     /// Whether the repository is one that the line has just cloned, or one in a temporary folder.
@@ -290,7 +315,8 @@ impl CommandContext<'_> {
 
     /// Whether the server that the command talks to is on this machine.
     fn is_local_server(&self) -> bool {
-        const NAMED: [&str; 8] = [
+        const NAMED: [&str; 9] = [
+            "--registry",
             "--endpoint-url",
             "--endpoint",
             "--bootstrap-server",

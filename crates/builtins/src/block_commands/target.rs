@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::entry::{Entry, Operand, Target};
 use super::fit::{CommandContext, is_change, is_read};
-use crate::shell::{Effect, FileUse, Origin, Unknown, Word, normal};
+use crate::shell::{Command, Effect, FileUse, Input, Origin, Unknown, Word, normal};
 use crate::token::{WildcardSet, lowered, meets, of_text, of_wildcards};
 
 /// System folders, with everything below them.
@@ -123,6 +123,13 @@ impl<'a> CommandContext<'a> {
         let is_below = shown.starts_with("/tmp/") || shown.starts_with("/var/tmp/") || is_relative(&shown);
         // Files that `find` found by name were meant.
         let found = self.command.wrapper.and_then(|at| self.script.commands.get(at));
+        // `find … -name dist | xargs rm -rf`
+        let found = match found {
+            Some(Command { input: Input::Pipe(range), .. }) => {
+                self.script.commands.get(range.clone()).and_then(<[Command]>::last).or(found)
+            }
+            _ => found,
+        };
         let by_name = found.is_some_and(|wrapper| {
             matches!(wrapper.name(), Some("find" | "fd" | "fdfind"))
                 && wrapper
@@ -300,7 +307,14 @@ fn in_home(path: &str) -> Option<String> {
 /// The path from the folder of all homes: in Linux, macOS, and Windows as Linux sees it.
 fn in_homes(path: &str) -> Option<&str> {
     let windows = || path.strip_prefix("/mnt/").and_then(|rest| rest.get(1..)?.strip_prefix("/Users/"));
-    path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/")).or_else(windows)
+    let plain = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/")).or_else(windows);
+    plain.or_else(|| {
+        // `/h*/x`, `/[h]ome/x`
+        let (first, rest) = path.strip_prefix('/')?.split_once('/')?;
+        let is_pattern = first.contains(['*', '?']);
+        let meets_one = || ["home", "Users"].iter().any(|home| meets(&of_wildcards(first), &of_text(home)));
+        (is_pattern && meets_one()).then_some(rest)
+    })
 }
 
 /// `~`, `/home/somebody`, `/root`

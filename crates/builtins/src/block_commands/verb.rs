@@ -52,7 +52,7 @@ const OPTIONS: [&str; 10] = [
 ];
 
 /// Programs whose operands are texts, files, or names that a project gives: a verb among them says nothing.
-const OTHERS: [&str; 130] = [
+const OTHERS: [&str; 132] = [
     "echo",
     "printf",
     "grep",
@@ -183,6 +183,8 @@ const OTHERS: [&str; 130] = [
     "terraform",
     "tofu",
     "svn",
+    "coverage",
+    "pm2",
 ];
 
 /// Whether a command tells a program to delete something for good.

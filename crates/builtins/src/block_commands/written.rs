@@ -139,7 +139,8 @@ impl CommandContext<'_> {
         let runs = instructs
             || paths.is_empty()
             || paths.iter().any(|path| is_setting(path) || path.contains("/hooks/"));
-        ((instructs || !is_read) && has_attack(&text)) || (runs && text.lines().any(deletes_everything))
+        let deletes = |line: &str| deletes_everything(line) && !(instructs && forbids(line));
+        ((instructs || !is_read) && has_attack(&text)) || (runs && text.lines().any(deletes))
     }
 }
 
@@ -174,6 +175,14 @@ pub(super) fn has_attack(text: &str) -> bool {
 fn starts_itself(line: &str) -> bool {
     let dense: String = line.chars().filter(|c| !c.is_whitespace() && !matches!(c, '\'' | '"')).collect();
     dense.contains("$0|$0") || dense.contains("$0&$0")
+}
+
+/// Whether a line for agents says what they must not do: `- Never run …`.
+fn forbids(line: &str) -> bool {
+    let line = line.trim_start_matches(['-', '*', ' ', '\t', '>', '#']);
+    ["never run", "do not run", "don't run", "never use", "do not use", "don't use", "avoid "]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// `rm -rf ~`, `rm -rf /`, `rm -rf $HOME` in a text.

@@ -7,6 +7,7 @@ use crate::shell::{Command, Input, Script};
 const INTERPRETERS: &[(&str, &[&str])] = &[
     ("python", &["-c"]),
     ("pypy", &["-c"]),
+    ("py", &["-c"]),
     ("node", &["-e", "-p", "--eval", "--print", "-pe"]),
     ("nodejs", &["-e", "-p", "--eval", "--print"]),
     ("deno", &["eval"]),
@@ -22,6 +23,18 @@ const INTERPRETERS: &[(&str, &[&str])] = &[
 /// in it.
 pub(super) fn quoted_texts(script: &Script, command: &Command) -> Vec<String> {
     let Some(name) = command.name() else { return Vec::new() };
+    if matches!(name, "awk" | "gawk" | "mawk" | "nawk") {
+        // `awk 'BEGIN { while ((getline l < ".env") > 0) print l }'`
+        let mut texts = embedded::texts(script, command, name).unwrap_or_default();
+        let uses_files = |code: &&String| code.contains(['<', '>', '|']) || code.contains("ARGV");
+        command.code.iter().filter(uses_files).for_each(|code| collect(code, &mut texts));
+        let file = |text: &str| text.rsplit(' ').next().unwrap_or_default().to_owned();
+        // `"cat .env" | getline`
+        let ends: Vec<String> =
+            texts.iter().filter(|text| text.contains(' ')).map(|text| file(text)).collect();
+        texts.extend(ends);
+        return texts;
+    }
     if let Some(texts) = embedded::texts(script, command, name) {
         return texts;
     }

@@ -65,7 +65,9 @@ pub(super) fn texts(script: &Script, command: &Command, name: &str) -> Option<Ve
         "cmake" => {
             let words: Vec<_> = arguments().collect();
             if words.first().is_some_and(|word| word == "-E") {
-                texts.extend(words.into_iter().skip(2).map(|word| word.into_owned()));
+                // Builds remove the repositories of what they fetched.
+                let files = words.into_iter().skip(2).filter(|word| word != ".git");
+                texts.extend(files.map(|word| word.into_owned()));
             }
         }
         name if name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') == "python" => {

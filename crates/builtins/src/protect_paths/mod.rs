@@ -29,12 +29,14 @@ mod created;
 mod defaults;
 mod embedded;
 mod holder;
+mod intent;
 mod mode;
 mod own;
 mod patterns;
 mod protected;
 mod selected;
 mod shell;
+mod wildcards;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

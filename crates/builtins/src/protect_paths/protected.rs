@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::guard::Ruling;
 use crate::path::{Case, Names, PathGlob, Resolved};
-use crate::token::{meets, of_text, of_wildcards};
 use crate::tool::Access;
 
 use super::defaults::{AGENT_FILES, AGENT_FOLDERS};
@@ -113,26 +112,6 @@ impl Protected {
         let pattern = self.ask_write.find_tree(file.folded(), &self.base)?;
         Some(Objection::Question(format!(
             "`{shown}` is a startup or system file ({pattern}); should it be written?"
-        )))
-    }
-
-    /// The question about a name with wildcards, such as `.e*`, that protected files may have.
-    pub(super) fn question_about_pattern(&self, shown: &str, access: Access) -> Option<Objection> {
-        if access != Access::Read {
-            return None;
-        }
-        let name = shown.rsplit('/').next().unwrap_or_default().to_lowercase();
-        let start = name.split(['*', '?', '[']).next().unwrap_or_default();
-        // A pattern that says too little is for other files.
-        if start.chars().count() < 2 || start.len() == name.len() {
-            return None;
-        }
-        let wanted = of_wildcards(&name);
-        let is_plain = |pattern: &&str| !pattern.contains(['/', '*', '?']);
-        let patterns = self.no_read_files.texts().chain(self.no_read.texts());
-        let found = patterns.filter(is_plain).find(|pattern| meets(&wanted, &of_text(pattern)))?;
-        Some(Objection::Question(format!(
-            "`{shown}` can match `{found}`, which is protected; should it be read?"
         )))
     }
 

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use super::intent::{
+    has_variables, is_exported, is_login_key, makes_secrets, names_only, stays_secret, uses_variables,
+};
 use super::protected::{Objection, Protected};
 use super::{code, created, mode};
 use crate::guard::Ruling;
 use crate::path::{Places, Resolver, UNKNOWN_HOME, expand_glob, in_home};
-use crate::shell::{
-    Command, DoubtKind, Effect, FileUse, Input, Origin, Script, Word, base_name, names_of_output,
-};
+use crate::shell::{Command, DoubtKind, Effect, FileUse, Origin, Script, Word, names_of_output};
 use crate::tool::Access;
 
 /// More words than this are not looked up.
@@ -51,6 +52,7 @@ impl Protected {
                 name => name.is_some_and(is_deleter),
             };
             let creates = makes_secrets(command, &files);
+            let keeps = stays_secret(command, &files);
             // Linking to a file is a way to read it, and with a hard link also to write it.
             let links = command.name() == Some("ln");
             let links_hard = makes_hard_links(command);
@@ -97,6 +99,20 @@ impl Protected {
                             && effect == Effect::Read
                             && has_variables(&file.path)
                             && !uses_variables(script, at) => {}
+                    Ruling::Deny(_)
+                        if effect == Effect::Read && has_variables(&file.path) && names_only(command) =>
+                    {
+                        let shown = file.path.show();
+                        asked = Ruling::Ask(format!(
+                            "`{shown}` is a file for secrets; should the names in it be shown, without the values?"
+                        ));
+                    }
+                    Ruling::Deny(_) if keeps && effect != Effect::Write => {
+                        let shown = file.path.show();
+                        asked = Ruling::Ask(format!(
+                            "`{shown}` is a file for secrets; should there be a copy of it, or should it be moved?"
+                        ));
+                    }
                     Ruling::Deny(_) if loads && effect == Effect::Read => {
                         let shown = file.path.show();
                         asked = Ruling::Ask(format!(
@@ -227,7 +243,7 @@ impl Protected {
                 return Ruling::Ask(format!("`{text}` matches too many files to check"));
             };
             if found.is_empty()
-                && let Some(objection) = self.question_about_pattern(text, access)
+                && let Some(objection) = self.question_about_pattern(text, &file.lexical, word_use.effect)
             {
                 return ruling(objection);
             }
@@ -236,6 +252,8 @@ impl Protected {
                 let file = word_use.resolver.resolve(places, &path);
                 let removes_all = word_use.effect == Effect::Delete && word_use.removes_all;
                 let objection = self.objection(&path, access, &file);
+                let removal = || self.objection_to_removal(&path, &file);
+                let objection = objection.or_else(|| removal().filter(|_| word_use.effect == Effect::Delete));
                 let objection = objection.or_else(|| self.holds_own(&path, &file).filter(|_| removes_all));
                 if let Some(objection) = objection {
                     return ruling(objection);
@@ -335,83 +353,6 @@ fn found_names(script: &Script, files: &[FileUse<'_>]) -> Vec<Word> {
         })
         .flatten()
         .collect()
-}
-
-/// Whether the command creates a new key, or copies a sample: then it does not write an existing secret.
-fn makes_secrets(command: &Command, files: &[FileUse<'_>]) -> bool {
-    const SAMPLES: [&str; 6] = [".example", ".sample", ".template", ".dist", ".defaults", ".tpl"];
-    let is_sample = |file: &FileUse<'_>| {
-        let shown = file.path.show();
-        SAMPLES.iter().any(|end| shown.ends_with(end)) || shown.ends_with("example.env")
-    };
-    match command.name() {
-        Some("openssl" | "ssh-keygen" | "mkcert" | "keytool" | "age-keygen" | "step" | "certtool") => true,
-        Some(
-            "cp" | "gcp" | "mv" | "cat" | "sed" | "envsubst" | "install" | "copy" | "Copy-Item" | "copy-item",
-        ) => files.iter().any(is_sample),
-        _ => false,
-    }
-}
-
-/// Whether a program logs in with a key, and does nothing else with the file: `ssh -i key host`, `ssh-add key`.
-fn is_login_key(command: &Command, files: &[FileUse<'_>], file: &FileUse<'_>) -> bool {
-    let shown = file.path.show();
-    let words = command.arguments();
-    let follows = |pair: &[Word]| pair[0].known() == Some("-i") && pair[1].show() == shown;
-    let is_key = match command.name() {
-        Some("ssh" | "scp" | "sftp" | "autossh" | "mosh") => words.windows(2).any(follows),
-        Some("ssh-add") => words.iter().any(|word| word.show() == shown),
-        _ => false,
-    };
-    is_key
-        && file.effect == Effect::Read
-        && files.iter().filter(|other| other.path.show() == shown).count() == 1
-}
-
-/// `export $(grep -v '^#' .env | xargs)`
-fn is_exported(script: &Script, at: usize) -> bool {
-    let holds = |word: &Word| {
-        word.unknowns().any(|unknown| matches!(&unknown.from, Origin::Output(range) if range.contains(&at)))
-    };
-    let exports = |command: &Command| {
-        matches!(command.name(), Some("export" | "env")) && command.arguments().iter().any(holds)
-    };
-    let reads = matches!(script.commands[at].name(), Some("cat" | "grep" | "egrep" | "sed"));
-    reads && script.commands.iter().skip(at + 1).take(16).any(exports)
-}
-
-/// Whether a file is one of variables for a shell: `.env`, `.env.local`, `prod.env`, `.envrc`.
-fn has_variables(path: &Word) -> bool {
-    let shown = path.show();
-    let name = base_name(&shown);
-    name.starts_with(".env") || name.ends_with(".env")
-}
-
-/// Whether the line prints or sends variables after this command: what it loaded may be among them.
-fn uses_variables(script: &Script, at: usize) -> bool {
-    let is_variable = |word: &Word| {
-        let mut unknowns = word.unknowns();
-        unknowns.any(|unknown| matches!(unknown.from, Origin::Variable(_) | Origin::Output(_)))
-    };
-    script.commands.iter().skip(at + 1).any(|command| match command.name() {
-        Some("env" | "printenv" | "set" | "export" | "declare" | "typeset" | "compgen") => {
-            command.arguments().iter().all(|word| word.head().starts_with('-'))
-                || command.name() == Some("printenv")
-        }
-        Some(
-            "echo" | "printf" | "cat" | "tee" | "curl" | "wget" | "http" | "https" | "xh" | "nc" | "ncat"
-            | "ssh" | "dig" | "host" | "nslookup" | "eval" | "sh" | "bash" | "zsh" | "python" | "python3"
-            | "node" | "ruby" | "perl" | "php",
-        ) => {
-            let runs_text =
-                command.arguments().iter().any(|word| matches!(word.head(), "-c" | "-e" | "-p" | "-r"));
-            runs_text
-                || command.arguments().iter().any(is_variable)
-                || !matches!(command.input, Input::Inherited)
-        }
-        Some(_) => false,
-        None => true,
-    })
 }
 
 /// Programs that delete files. Other programs that remove a file move it.

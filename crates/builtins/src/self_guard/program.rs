@@ -82,7 +82,7 @@ pub(super) fn objection(script: &Script, command: &Command, places: Places<'_>) 
 /// Whether the name at the end of a path is that of the program.
 fn is_named_like_it(word: &Word) -> bool {
     let text = word.show();
-    is_crosier(&Word::literal(base_name(&text)))
+    text.contains("crosier") && is_crosier(&Word::literal(base_name(&text)))
 }
 
 /// `which crosier`, `command -v crosier`: then the word `crosier` can be the path of the program.

@@ -110,7 +110,15 @@ impl Parser {
         });
         self.input = input;
         self.variables = variables;
+        self.count_inside(start);
         start..self.script.commands.len()
+    }
+
+    /// The commands from this one on are in a substitution.
+    fn count_inside(&mut self, start: usize) {
+        for command in self.script.commands.get_mut(start..).unwrap_or_default() {
+            command.inside = command.inside.saturating_add(1);
+        }
     }
 
     /// Puts the output of commands into the word, when it is known.
@@ -161,6 +169,7 @@ impl Parser {
         let variables = self.variables.clone();
         self.nested(code, Self::program);
         self.variables = variables;
+        self.count_inside(start);
         self.output(draft, start..self.script.commands.len(), bare);
     }
 

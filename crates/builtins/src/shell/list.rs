@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::model::{Command, Input};
 use super::parser::Parser;
-use super::variables::Variables;
-use super::word::{Draft, Fragment, Piece, Word};
+use super::variables::{Value, Variables};
+use super::word::{Draft, Fragment, Origin, Piece, Unknown, Word};
 
 /// What ended a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,15 +235,28 @@ impl Parser {
     }
 
     fn coprocess(&mut self) -> Option<&'static str> {
+        let start = self.script.commands.len();
+        let (name, word) = self.coprocess_named();
+        // What is read from its descriptor is what it prints.
+        let from = Origin::Process(start..self.script.commands.len());
+        let read = Word::of_pieces(vec![Piece::Unknown(Unknown { from, splits: false })]);
+        self.variables.set(&name, Value::List(vec![read, Word::unknown()]));
+        word
+    }
+
+    /// The name of a coprocess, after its commands.
+    fn coprocess_named(&mut self) -> (String, Option<&'static str>) {
+        let standard = "COPROC".to_owned();
         self.blanks();
         if self.peek() == Some(b'(') {
-            return self.command();
+            return (standard, self.command());
         }
         let draft = self.draft();
         self.blanks();
         // `coproc NAME { … }`
         if reserved(&draft).is_none() && matches!(self.peek(), Some(b'{' | b'(')) {
-            return self.command();
+            let name = draft.plain_text().map_or(standard, str::to_owned);
+            return (name, self.command());
         }
         match reserved(&draft) {
             Some(word) => self.deeper(|parser| parser.compound(word)),
@@ -252,7 +265,7 @@ impl Parser {
                 self.simple(command, Some(draft));
             }
         }
-        None
+        (standard, None)
     }
 
     fn compound(&mut self, word: &'static str) {

@@ -43,7 +43,7 @@ pub use model::{
     Assignment, Command, Direction, Doubt, DoubtKind, HereDocument, Input, Redirection, Script, base_name,
 };
 pub use word::{Origin, Piece, Unknown, Word};
-pub(crate) use wrapper::{git_subcommand, is_interpreter, is_wrapper, names_of_output};
+pub(crate) use wrapper::{git_subcommand, is_interpreter, is_wrapper, names_of_output, only_checks};
 
 use parser::Parser;
 

@@ -74,6 +74,8 @@ pub struct Command {
     /// Whether it runs only when the command before it succeeded: it comes after `&&`.
     pub(super) needs_success: bool,
     pub(super) level: u8,
+    /// How many substitutions it is in: `$(…)`, `<(…)`.
+    pub(super) inside: u8,
     /// The variables that it and what it runs can use.
     pub(super) variables: Variables,
 }

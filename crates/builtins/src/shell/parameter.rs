@@ -262,6 +262,18 @@ impl Parser {
                 _ => draft.unknown(Origin::Other, true),
             };
         }
+        // The folder where the line runs is known as `.`, which has no parts to take away.
+        if name == "PWD" && self.variables.get(name).is_none() {
+            return match (operator, above(operand)) {
+                (Operator::Trim { front: false, longest: false }, Some(path)) => {
+                    self.insert(draft, &Word::literal(path), bare);
+                }
+                (Operator::Default | Operator::Assign | Operator::Require, _) => {
+                    self.value(draft, name, bare)
+                }
+                _ => draft.unknown(Origin::Other, bare),
+            };
+        }
         let known = self.known_value(name);
         let is_empty = known.as_ref().and_then(Word::known) == Some("");
         let result = match (operator, known) {
@@ -292,6 +304,13 @@ impl Parser {
             None => draft.unknown(Origin::Other, bare),
         }
     }
+}
+
+/// `..` for `${PWD%/*}`, `../..` for `${PWD%/*/*}`.
+fn above(pattern: &Word) -> Option<String> {
+    let steps = pattern.known()?.split("/*").count() - 1;
+    let is_all = pattern.known() == Some("/*".repeat(steps).as_str());
+    (is_all && (1..16).contains(&steps)).then(|| vec![".."; steps].join("/"))
 }
 
 /// The words of `:offset:length`.

@@ -106,7 +106,10 @@ impl Parser {
             return KnownText::Unknown;
         }
         let mut all = String::new();
-        for command in commands.iter().filter(|command| command.certain && !command.words.is_empty()) {
+        let outside = outermost(commands);
+        let counts =
+            |command: &&Command| command.certain && !command.words.is_empty() && command.inside == outside;
+        for command in commands.iter().filter(counts) {
             match self.printed(command, depth + 1) {
                 KnownText::Text(text) | KnownText::Perhaps(text) => all.push_str(&text),
                 KnownText::None | KnownText::Unknown => {}
@@ -136,7 +139,9 @@ impl Parser {
     /// The command that produces the output of several: the only one, or the last one of a pipeline.
     fn last_of(&self, range: &Range<usize>) -> Option<&Command> {
         let commands = self.script.commands.get(range.clone())?;
-        let mut certain = commands.iter().enumerate().filter(|(_, command)| command.certain);
+        let outside = outermost(commands);
+        let counts = |command: &Command| command.certain && command.inside == outside;
+        let mut certain = commands.iter().enumerate().filter(|(_, command)| counts(command));
         let (at, last) = certain.next_back()?;
         match &last.input {
             _ if certain.next_back().is_none() => Some(last),
@@ -184,10 +189,15 @@ impl Parser {
             "pwd" => Some(".".to_owned()),
             "git" if words == ["rev-parse", "--show-toplevel"] => Some(".".to_owned()),
             "which" | "type" | "command" => match words.as_slice() {
-                [program] if name == "which" => Some((*program).to_owned()),
-                ["-v" | "-p" | "-P", program] => Some((*program).to_owned()),
+                [program] if name == "which" => Some(found_program(program)),
+                ["-v" | "-p" | "-P" | "-a", program] => Some(found_program(program)),
                 _ => None,
             },
+            "whereis" => words.last().map(|program| format!("{program}: {}", found_program(program))),
+            "readlink" | "realpath" => {
+                words.last().filter(|path| is_sure && is_path(path)).map(|path| (*path).to_owned())
+            }
+            "dirname" => words.last().filter(|_| is_sure).map(|path| parent(path)),
             "basename" => words.first().map(|path| {
                 let name = super::base_name(path.trim_end_matches('/'));
                 words.get(1).and_then(|suffix| name.strip_suffix(suffix)).unwrap_or(name).to_owned()
@@ -233,6 +243,37 @@ impl Parser {
                 }
             }
         }
+    }
+}
+
+/// In how many substitutions those commands are that print by themselves, and not into the words of others.
+fn outermost(commands: &[Command]) -> u8 {
+    commands.iter().map(|command| command.inside).min().unwrap_or(0)
+}
+
+/// Where a program is that `which` looks for: those that a guard knows by their path are in this folder.
+fn found_program(program: &str) -> String {
+    match program.contains('/') || program.starts_with('-') {
+        true => program.to_owned(),
+        false => format!("/usr/local/bin/{program}"),
+    }
+}
+
+/// A path of which the real one is not far away: not a name alone, which may be a link.
+fn is_path(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').all(|name| matches!(name, "." | ".."))
+}
+
+/// The folder that a path is in. The folder where the line runs is `.` here, and its parent is `..`.
+pub(super) fn parent(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    match path.rsplit_once('/') {
+        _ if path.is_empty() => "/".to_owned(),
+        _ if path == "." => "..".to_owned(),
+        _ if path.split('/').all(|name| name == "..") => format!("../{path}"),
+        Some(("", _)) => "/".to_owned(),
+        Some((folder, _)) => folder.to_owned(),
+        None => ".".to_owned(),
     }
 }
 

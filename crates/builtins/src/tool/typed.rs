@@ -53,6 +53,11 @@ const TEXTS: &[&str] = &[
 
 /// Whether a tool types into a shell.
 pub(super) fn is_typing(tool: &str) -> bool {
+    // Most calls are of `Bash`.
+    const SHORTEST: usize = 7;
+    if tool.len() < SHORTEST {
+        return false;
+    }
     let words = words(tool);
     let has = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
     has(SHELLS) && has(WRITES)

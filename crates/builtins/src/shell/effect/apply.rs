@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::inner::{file_of_address, sed_files};
 use super::table::{self, OptionRole, Role, Row};
 use super::{Effect, FileUse};
 use crate::shell::model::Command;
@@ -35,6 +36,9 @@ pub(super) fn files<'a>(command: &'a Command, uses: &mut Vec<FileUse<'a>>) {
             uses.push(FileUse { path: Cow::Borrowed(*word), effect });
         }
         return;
+    }
+    if matches!(command.name(), Some("sed" | "gsed" | "ssed")) {
+        sed_files(command.arguments(), uses);
     }
     match table::find(command) {
         Some((row, from)) => {
@@ -246,6 +250,11 @@ impl<'a> Reader<'a, '_> {
         let effect = match role {
             Role::Text | Role::Code => return,
             Role::LocalRead | Role::LocalWrite if is_remote(&word) => return,
+            Role::Address => {
+                let path = file_of_address(&word).map(Cow::Owned);
+                self.uses.extend(path.map(|path| FileUse { path, effect: Effect::Read }));
+                return;
+            }
             Role::Stat => Effect::Stat,
             Role::Read | Role::LocalRead => Effect::Read,
             Role::Write | Role::LocalWrite | Role::Checkout => Effect::Write,

@@ -9,6 +9,7 @@
 //! (`sudo rm x`, `find -exec`) is a command of its own in the [`Script`](super::Script), with its own files.
 
 mod apply;
+mod inner;
 mod table;
 
 use std::borrow::Cow;

@@ -21,6 +21,8 @@ pub(super) enum Role {
     /// A path unless it is `host:path`.
     LocalRead,
     LocalWrite,
+    /// An address; `file://` is a file that is read.
+    Address,
     /// A pattern or program text, unless an option provides that.
     Code,
     /// In `git checkout a -- b`, what is after the dashes is written.
@@ -152,6 +154,7 @@ fn role(text: &str) -> Result<Role, String> {
         "any" => Role::Any,
         "local-read" => Role::LocalRead,
         "local-write" => Role::LocalWrite,
+        "address" => Role::Address,
         "code" => Role::Code,
         "checkout" => Role::Checkout,
         other => return Err(format!("there is no role `{other}`")),

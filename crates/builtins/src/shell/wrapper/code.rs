@@ -142,6 +142,9 @@ impl Parser {
     pub(super) fn shell(&mut self, at: usize, row: &Wrapper, words: &[Word]) {
         let from = behind_options(words, row);
         let options = &words[..from];
+        if only_checks(options) {
+            return;
+        }
         let has_code = options.iter().any(|word| {
             let text = word.head();
             text == "--command" || (text.len() > 1 && !text.starts_with("--") && text[1..].contains('c'))
@@ -225,6 +228,15 @@ impl Parser {
         (number > 2).then(|| self.descriptor_input(at, number))
     }
 
+    /// The file that the command reads.
+    fn input_file(&self, at: usize) -> Option<String> {
+        let redirections = &self.script.commands[at].redirections;
+        let reads = |redirection: &&Redirection| {
+            redirection.direction == Direction::Read && redirection.descriptor == 0
+        };
+        redirections.iter().rev().find(reads)?.target.known().map(str::to_owned)
+    }
+
     /// Code that is read from a descriptor.
     fn descriptor_code(&mut self, at: usize, descriptor: u32) {
         let input = self.descriptor_input(at, descriptor);
@@ -237,6 +249,12 @@ impl Parser {
             Input::File => self.duplicated_input(at).unwrap_or(Input::File),
             input => input,
         };
+        // `echo 'rm x' > a; sh < a`
+        if input == Input::File
+            && let Some(file) = self.input_file(at).filter(|_| !self.files.is_empty())
+        {
+            return self.run_written(at, &file, &[]);
+        }
         self.input_code(at, &input);
     }
 
@@ -248,6 +266,14 @@ impl Parser {
             KnownText::Unknown => self.unknown("code that comes through a pipe cannot be known"),
         }
     }
+}
+
+/// Whether a shell reads code without running it: `bash -n`. One that is interactive runs it all the same.
+pub(crate) fn only_checks(words: &[Word]) -> bool {
+    let options = words.iter().map(Word::head).take_while(|head| head.len() > 1 && head.starts_with('-'));
+    let letters: Vec<&str> = options.filter(|head| !head.starts_with("--")).collect();
+    let has = |letter: char| letters.iter().any(|head| head.contains(letter));
+    has('n') && !has('i') && !has('c') && letters.iter().all(|head| !head.contains(['o', 'O']))
 }
 
 /// The index of the first word after the options of a shell, which begin with `-` or `+`.

@@ -8,7 +8,7 @@ use crate::shell::parser::Parser;
 use crate::shell::word::{Origin, Word};
 
 /// Interpreters: their code is stored for hooks that inspect it.
-const INTERPRETERS: [&str; 54] = [
+const INTERPRETERS: [&str; 55] = [
     "awk",
     "bun",
     "deno",
@@ -35,6 +35,7 @@ const INTERPRETERS: [&str; 54] = [
     "python",
     "python2",
     "python3",
+    "py",
     "r",
     "rscript",
     "ruby",

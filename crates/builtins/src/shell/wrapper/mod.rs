@@ -12,9 +12,12 @@ mod link;
 mod list;
 mod option;
 mod rename;
+mod runner;
+mod second;
 mod table;
 mod variable;
 
+pub(crate) use code::only_checks;
 pub(in crate::shell) use file::{WrittenFile, file_key};
 pub(crate) use found::names_of_output;
 pub(crate) use git::subcommand as git_subcommand;
@@ -56,6 +59,9 @@ impl Parser {
     fn inspect(&mut self, at: usize) {
         self.inspect_values(at);
         self.note_files(at);
+        if !self.files.is_empty() || self.reads_pipe(at) {
+            self.note_compiled(at);
+        }
         self.note_links(at);
         self.follow_links(at);
         let command = &self.script.commands[at];
@@ -88,8 +94,10 @@ impl Parser {
         if let Some(row) = table::find(name) {
             self.open(at, row);
         }
+        self.in_other_words(at);
         self.languages(at);
         self.installs_written(at);
+        self.runs_project(at);
     }
 
     /// An unknown program; it may expand to nothing, and then the next word is the program.
@@ -104,7 +112,8 @@ impl Parser {
                 matches!(&unknown.from, Origin::Variable(name) if matches!(&**name, "SHELL" | "BASH" | "0"))
             });
         self.unknown(why);
-        if is_shell && count > 1 && level <= MAX_LEVELS && self.spend(cost) {
+        // `curl … | $SHELL`
+        if is_shell && (count > 1 || self.reads_pipe(at)) && level <= MAX_LEVELS && self.spend(cost) {
             let mut words = vec![Word::literal("sh")];
             words.extend_from_slice(self.script.commands[at].arguments());
             return self.add_wrapped(at, words, Vec::new());
@@ -225,7 +234,7 @@ impl Parser {
                 self.option_values(at, row, words);
                 let from = first_operand(words, row.short, row.long);
                 let level = self.script.commands[at].level + 1;
-                let words = words.get(from..).unwrap_or_default().to_vec();
+                let words = second::unversioned(words.get(from..).unwrap_or_default());
                 if !words.is_empty() {
                     self.script.commands.push(Command {
                         words,
@@ -254,7 +263,8 @@ impl Parser {
             } else if self.spend((words.len() - from) * WORD) {
                 // `--exec /bin/rm -- -rf /`: the `--` belongs to the wrapper.
                 let is_own = |word: &&Word| word.known() != Some("--");
-                let words = words[from..].iter().filter(is_own).cloned().collect();
+                let words: Vec<Word> = words[from..].iter().filter(is_own).cloned().collect();
+                let words = second::unversioned(&words);
                 self.script.commands.push(Command { words, wrapper: Some(at), level, ..Command::default() });
             }
         }

@@ -248,7 +248,8 @@ fn the_self_guard_sees_what_commands_do_around_the_files_that_it_guards() {
         }
     };
     let home = machine.path("home").display().to_string();
-    let yaml = machine.write("home/.config/crosier/crosier.yaml", "hooks: {}\n").display().to_string();
+    let config = "hooks: {PreToolUse: [{name: mine, matcher: Other, command: 'true'}]}\n";
+    let yaml = machine.write("home/.config/crosier/crosier.yaml", config).display().to_string();
     machine.set_mode("home/.config/crosier/crosier.yaml", 0o644);
     let program = crate::lab::CROSIER;
     for (wanted, command) in [

@@ -8,6 +8,7 @@ mod place;
 mod question;
 mod record;
 mod users;
+mod venv;
 
 use std::fs;
 use std::io::Write;

@@ -177,15 +177,13 @@ fn a_project_that_cannot_be_looked_at_says_so() {
     let ann = Ann::new();
     ann.give("project", ANN, ANN, 0o000);
     let folder = ann.0.path("project").display().to_string();
-    let call = format!(
-        r#"{{"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {{"command": "ls"}}}}"#
-    );
+    let call = r#"{"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
     let mut command = Command::new("setpriv");
     command.args([&format!("--reuid={ANN}"), &format!("--regid={ANN}"), "--clear-groups"]);
     command.arg(ann.0.path("crosier")).args(["hook", "claude"]).current_dir("/").env_clear();
     command.env("PATH", "/usr/bin:/bin").env("HOME", ann.0.path("home")).env("CLAUDE_PROJECT_DIR", folder);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let ran = feed(command, &call).exits(0);
+    let ran = feed(command, call).exits(0);
     ann.give("project", ANN, ANN, 0o755);
     assert!(ran.stdout.contains("deny") && ran.stdout.contains("Permission denied"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("is new"), "{}", ran.stdout);
