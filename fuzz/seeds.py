@@ -56,6 +56,10 @@ SEEDS = {
     "config": read("examples/**/*.yaml") + found(r"^  config: (\{.*\})$", "spec/cases/**/*.yaml"),
     "dialect": CAPTURES,
     "event": for_each_kind(CAPTURES[::8]),
+    "http": [
+        b"POST /v1/hook/claude?x HTTP/1.1\r\nHost: 127.0.0.1:1\r\nAuthorization: Bearer 00\r\nContent-Length: x\r\n\r\n{}",
+        b"POST /v1/hook/codex/PreToolUse HTTP/9.9\nnonsense\nauthorization:Bearer 00 \nX: \x00\n\n",
+    ],
     "install": read("examples/**/*.json") + [
         b'{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}]}]}}',
         b'{\n  // mine\n  "hooks": {"PreToolUse": []},\n}\n',

@@ -288,6 +288,10 @@ fn calls_python(configs: &[(Layer, Config)]) -> bool {
 /// What the user's own file says about the daemon, when files were named instead of it: they replace its hooks, and not
 /// what a person says about the processes on the machine. A file that cannot be read may say `off`.
 fn daemon_of_user(places: &Places, loader: Loader) -> Option<bool> {
+    // Most people who name files have none, and each look at the machine takes time.
+    if !places.config_home.as_ref()?.join(crosier_layers::FILE).exists() {
+        return None;
+    }
     let layers = Layers::of_machine(places);
     if layers.refused.iter().any(|file| file.layer == Layer::User) {
         return Some(false);

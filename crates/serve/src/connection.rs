@@ -134,7 +134,7 @@ impl Connection {
                         let message =
                             format!("a line may have {} bytes; the rest of it is not read", crate::MAX_LINE);
                         let error = RpcError::new(ErrorKind::TooLarge, message);
-                        Err(Unreadable { id: None, error, answer: None })
+                        Err(Box::new(Unreadable { id: None, error, answer: None }))
                     }
                 };
                 if !self.take(line, &mut ahead).await {
@@ -223,7 +223,7 @@ impl Connection {
     }
 
     /// Handles one message. Returns false when the connection must be closed.
-    async fn take(&self, line: Result<Incoming, Unreadable>, ahead: &mut VecDeque<Request>) -> bool {
+    async fn take(&self, line: Result<Incoming, Box<Unreadable>>, ahead: &mut VecDeque<Request>) -> bool {
         match line {
             Err(unreadable) => {
                 self.outbox.send(error_line(unreadable.id.as_ref(), &unreadable.error));

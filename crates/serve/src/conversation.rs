@@ -20,7 +20,7 @@ const MAX_HELLO: usize = 64 * 1024;
 /// being woken takes longer than its answer.
 const AWAKE: Duration = Duration::from_micros(300);
 /// How much is read at once.
-const PIECE: usize = 16 * 1024;
+const PIECE: usize = 4 * 1024;
 
 /// Why a request has no result.
 #[derive(Debug)]

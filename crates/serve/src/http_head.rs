@@ -24,6 +24,10 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec() }
+    }
+
     /// Waits until the head of a request has arrived, or as much as is looked at. `None` when the client is gone.
     pub(crate) async fn arrived(stream: &TcpStream) -> Option<Self> {
         let mut bytes = vec![0; MAX_HEAD];
@@ -150,6 +154,8 @@ pub(crate) async fn drain(stream: TcpStream) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -162,14 +168,23 @@ mod tests {
                 "authorization:  Bearer t ",
                 "X: cut",
             ];
-            let head = Head { bytes: lines.join(end).into_bytes() };
+            let head = Head::of(lines.join(end).as_bytes());
             assert_eq!(head.path(), "/v1/hook/claude");
             assert_eq!(head.header("Authorization"), Some(&b"Bearer t"[..]));
             assert_eq!(head.header("x"), None);
             assert!(!is_whole(&head.bytes) && is_whole(format!("a{end}{end}").as_bytes()));
         }
-        let body = Head { bytes: b"POST /v1/hook/claude HTTP/1.1\n\nauthorization: Bearer t\n".to_vec() };
+        let body = Head::of(b"POST /v1/hook/claude HTTP/1.1\n\nauthorization: Bearer t\n");
         assert_eq!(body.header("authorization"), None);
         assert_eq!(Head::default().path(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_have_a_path_and_headers_of_one_line(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let head = Head::of(&bytes);
+            prop_assert!(!head.path().contains(['\n', ' ', '?']));
+            prop_assert!(head.header("a").is_none_or(|value| !value.contains(&b'\n')));
+        }
     }
 }

@@ -61,6 +61,13 @@ pub const MAX_IN_FLIGHT: usize = 64;
 /// The largest reply of a hook whose handler is a client, in bytes.
 pub const MAX_REPLY: usize = 1 << 20;
 
+/// For fuzzing: the path and the token in the head of any request.
+#[doc(hidden)]
+pub fn read_any_head(head: &[u8]) -> (String, Option<Vec<u8>>) {
+    let head = http_head::Head::of(head);
+    (head.path(), head.header("authorization").map(<[u8]>::to_vec))
+}
+
 /// For fuzzing: any line must be read or refused.
 #[doc(hidden)]
 pub fn read_any_line(line: &[u8]) -> bool {

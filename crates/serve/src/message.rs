@@ -81,11 +81,10 @@ impl Unreadable {
 }
 
 /// Reads one line.
-pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
-    let parse = |why: String| Unreadable {
-        id: None,
-        error: RpcError::new(ErrorKind::Parse, format!("this line is not JSON: {why}")),
-        answer: None,
+pub(crate) fn read(line: &[u8]) -> Result<Incoming, Box<Unreadable>> {
+    let parse = |why: String| {
+        let error = RpcError::new(ErrorKind::Parse, format!("this line is not JSON: {why}"));
+        Box::new(Unreadable { id: None, error, answer: None })
     };
     let text = std::str::from_utf8(line)
         .map_err(|error| parse(format!("byte {} is not UTF-8", error.valid_up_to())))?;
@@ -97,18 +96,16 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
             None => "a message is a JSON object",
         };
         let answer = Some((None, results.unwrap_or_default()));
-        return Err(Unreadable { answer, ..Unreadable::request(None, why) });
+        return Err(Box::new(Unreadable { answer, ..Unreadable::request(None, why) }));
     };
     let mut fields: [Option<Json>; 6] = Default::default();
     const NAMES: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
-    let (mut twice, mut results) = (None, Vec::new());
+    let (mut twice, mut earlier) = (None, Vec::new());
     for (name, value) in entries {
         let Some(position) = NAMES.iter().position(|known| *known == name) else { continue };
-        if name == "result" {
-            results.push(value.clone());
-        }
-        if fields[position].replace(value).is_some() {
+        if let Some(before) = fields[position].replace(value) {
             twice = Some(NAMES[position]);
+            earlier.extend((name == "result").then_some(before));
         }
     }
     let [version, id, method, params, result, error] = fields;
@@ -117,9 +114,10 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
     let id = id.as_ref().and_then(Id::read).filter(|_| twice != Some("id"));
     let may_answer = !is_request && (has_id || result.is_some() || error.is_some());
     let bad = |id: Option<Id>, why: &str| {
-        let answer = may_answer.then(|| (id.clone(), results.clone()));
+        let results = || earlier.iter().chain(&result).cloned().collect();
+        let answer = may_answer.then(|| (id.clone(), results()));
         // The ids of calls are not those of requests, so the error has none.
-        Unreadable { answer, ..Unreadable::request(id.filter(|_| method.is_some()), why) }
+        Box::new(Unreadable { answer, ..Unreadable::request(id.filter(|_| method.is_some()), why) })
     };
     if let Some(name) = twice {
         return Err(bad(id.filter(|_| may_answer), &format!("`{name}` appears twice")));
@@ -151,9 +149,9 @@ pub(crate) fn read(line: &[u8]) -> Result<Incoming, Unreadable> {
                 error.get("message").and_then(|message| message.as_str().map(|text| text.into_owned()));
             message.map_or(Answered::Error("the client answered with an error".to_owned()), Answered::Error)
         }
-        _ => {
+        (result, _) => {
             let why = "the client answered with a result and an error at once".to_owned();
-            Answered::Unclear(why, results)
+            Answered::Unclear(why, result.into_iter().collect())
         }
     };
     Ok(Incoming::Response { id: known, outcome })

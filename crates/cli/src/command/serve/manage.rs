@@ -16,7 +16,7 @@ use crate::print;
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long to wait for the daemon's status.
-const STATUS_WITHIN: Duration = Duration::from_secs(1);
+const STATUS_WITHIN: Duration = Duration::from_secs(2);
 
 /// The state of the daemon.
 #[derive(Debug)]
