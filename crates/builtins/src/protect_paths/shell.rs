@@ -217,6 +217,8 @@ impl Protected {
         let named_home = home.filter(|_| in_home(text).is_some());
         let known = word_use.folders.iter().map(|folder| Places { cwd: folder, home: word_use.home });
         let real = below_home.iter().map(PathBuf::as_path).chain(named_home);
+        // What exists at another place is denied, so the question waits.
+        let mut question = None;
         for places in known.chain(real.map(|folder| Places { cwd: folder, home })) {
             let file = word_use.resolver.resolve(places, text);
             // An unknown program may show the file's content.
@@ -242,10 +244,9 @@ impl Protected {
             let Some(found) = expand_glob(&file.lexical) else {
                 return Ruling::Ask(format!("`{text}` matches too many files to check"));
             };
-            if found.is_empty()
-                && let Some(objection) = self.question_about_pattern(text, &file.lexical, word_use.effect)
-            {
-                return ruling(objection);
+            if found.is_empty() {
+                let asks = || self.question_about_pattern(text, &file.lexical, word_use.effect);
+                question = question.or_else(asks);
             }
             for path in found {
                 let path = path.to_string_lossy();
@@ -260,7 +261,7 @@ impl Protected {
                 }
             }
         }
-        Ruling::Nothing
+        question.map_or(Ruling::Nothing, ruling)
     }
 }
 

@@ -21,8 +21,12 @@ struct Session {
 impl Session {
     fn start(machine: &Machine, args: &[&str]) -> Self {
         let (terminal, theirs) = open();
-        let mut command = Command::new("setsid");
-        command.args(["--ctty", "--wait", CROSIER, "trust"]).args(args).current_dir(machine.path("project"));
+        // Whoever runs the tests in the background ignores SIGINT, and children inherit that.
+        let mut command = Command::new("env");
+        command
+            .args(["--default-signal=INT", "setsid", "--ctty", "--wait", CROSIER, "trust"])
+            .args(args)
+            .current_dir(machine.path("project"));
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", machine.path("home"));
         command.stdin(theirs.try_clone().unwrap());
         command.stdout(theirs.try_clone().unwrap()).stderr(theirs);
