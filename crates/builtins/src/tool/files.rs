@@ -103,74 +103,18 @@ const CHANGED: &[&str] = &[
     "filenames",
     "file_names",
 ];
-/// Words in the names of tools that change files.
-const CHANGES: &[&str] = &[
-    "delete",
-    "remove",
-    "rm",
-    "rmdir",
-    "unlink",
-    "trash",
-    "move",
-    "mv",
-    "rename",
-    "write",
-    "create",
-    "edit",
-    "update",
-    "symlink",
-    "link",
-    "hardlink",
-    "copy",
-    "cp",
-    "replace",
-    "append",
-    "insert",
-    "save",
-    "put",
-    "patch",
-    "modify",
-    "change",
-    "chmod",
-    "chown",
-    "truncate",
-    "overwrite",
-    "mkdir",
-    "extract",
-    "unzip",
-    "decompress",
-    "touch",
-    "set",
-    "add",
-    "clear",
-    "erase",
-    "wipe",
-    "purge",
-    "upload",
-    "download",
-    "restore",
-    "sync",
-];
-/// Those after which what was there is gone, or is somewhere else.
+/// Words in the names of tools after which what was there is gone, or is somewhere else.
+#[rustfmt::skip]
 const REMOVES: &[&str] = &[
-    "delete",
-    "remove",
-    "rm",
-    "rmdir",
-    "unlink",
-    "trash",
-    "move",
-    "mv",
-    "rename",
-    "symlink",
-    "chmod",
-    "chown",
-    "erase",
-    "wipe",
-    "purge",
-    "extract",
-    "unzip",
-    "decompress",
+    "delete", "remove", "rm", "rmdir", "unlink", "trash", "move", "mv", "rename", "symlink", "chmod", "chown",
+    "erase", "wipe", "purge", "extract", "unzip", "decompress",
+];
+/// Words in the names of other tools that change files.
+#[rustfmt::skip]
+const WRITES: &[&str] = &[
+    "write", "create", "edit", "update", "link", "hardlink", "copy", "cp", "replace", "append", "insert",
+    "save", "put", "patch", "modify", "change", "truncate", "overwrite", "mkdir", "touch", "set", "add",
+    "clear", "upload", "download", "restore", "sync",
 ];
 
 /// The words of a tool's name, in lowercase: of `moveFile` and `move_file`.
@@ -196,7 +140,7 @@ fn has_one(tool: &str, of: &[&str]) -> bool {
 
 /// Whether the name of a tool says that it changes files.
 fn changes(tool: &str) -> bool {
-    has_one(tool, CHANGES)
+    has_one(tool, WRITES) || has_one(tool, REMOVES)
 }
 
 /// Whether the name of a tool says that what was at a path is gone after it.

@@ -145,18 +145,21 @@ fn home_root_and_folders_of_others_are_no_projects() {
     machine.is_closed("project", "others can write");
 }
 
+/// What an agent that only names its current folder gets.
+fn call_of_codex(machine: &Machine, session: &str, folder: &str) -> String {
+    let mut event = event("PreToolUse", "ls");
+    event["session_id"] = json!(session);
+    event["cwd"] = json!(machine.path(folder));
+    let mut command = machine.command(folder, &["hook", "codex"]);
+    command.env_remove("CLAUDE_PROJECT_DIR");
+    feed(command, &event.to_string()).exits(0).stdout
+}
+
 #[test]
 fn an_agent_that_only_says_where_it_is_stays_in_its_project() {
     let machine = Machine::trusted();
     fs::create_dir_all(machine.path("elsewhere")).unwrap();
-    let call = |session: &str, folder: &str| {
-        let mut event = event("PreToolUse", "ls");
-        event["session_id"] = json!(session);
-        event["cwd"] = json!(machine.path(folder));
-        let mut command = machine.command(folder, &["hook", "codex"]);
-        command.env_remove("CLAUDE_PROJECT_DIR");
-        feed(command, &event.to_string()).exits(0).stdout
-    };
+    let call = |session: &str, folder: &str| call_of_codex(&machine, session, folder);
     assert!(call("one", "project").contains("the guard says no"));
     assert!(call("one", "elsewhere").contains("the guard says no"), "a cd takes nothing away");
     assert_eq!(call("two", "elsewhere"), "");
@@ -175,14 +178,7 @@ fn an_agent_that_only_says_where_it_is_stays_in_its_project() {
 fn a_session_that_is_in_use_keeps_its_project() {
     let machine = Machine::trusted();
     fs::create_dir_all(machine.path("elsewhere")).unwrap();
-    let call = |session: &str, folder: &str| {
-        let mut event = event("PreToolUse", "ls");
-        event["session_id"] = json!(session);
-        event["cwd"] = json!(machine.path(folder));
-        let mut command = machine.command(folder, &["hook", "codex"]);
-        command.env_remove("CLAUDE_PROJECT_DIR");
-        feed(command, &event.to_string()).exits(0).stdout
-    };
+    let call = |session: &str, folder: &str| call_of_codex(&machine, session, folder);
     call("long", "project");
     let pin = machine.path("home/.local/state/crosier/pin/codex-long");
     let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&pin).unwrap());
