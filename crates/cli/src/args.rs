@@ -39,7 +39,15 @@ pub(crate) struct ConfigArgs {
 impl ConfigArgs {
     /// The request for the policy, in the current folder.
     pub(crate) fn request(&self) -> Request {
-        let mut request = setup::request(&self.config, self.homes.find());
+        self.with_trust(setup::request(&self.config, self.homes.find()))
+    }
+
+    /// The same, for a caller that finds the project itself: see [`setup::request_before_project`].
+    pub(crate) fn request_before_project(&self) -> Request {
+        self.with_trust(setup::request_before_project(&self.config, self.homes.find()))
+    }
+
+    fn with_trust(&self, mut request: Request) -> Request {
         request.trust = self.trust.clone().or_else(|| environment::text("CROSIER_TRUST"));
         // A variable or a file often ends with a line break.
         request.trust = request.trust.map(|digest| digest.trim().to_owned());

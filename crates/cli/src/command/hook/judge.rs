@@ -43,7 +43,7 @@ impl HookArgs {
                 return closed(agent, unreadable.event, None, &why);
             }
         };
-        let mut request = self.config.request();
+        let mut request = self.config.request_before_project();
         project::find(&call, &mut request);
         search_path::leave_project(&mut request);
         entry.set_project(&request.project);
