@@ -339,7 +339,7 @@ fn wires(lab: &Lab, home: &Home, findings: &mut Findings) -> Result<()> {
     let samples = group.run(lab.budget.runs(), lab.budget.rounds(2_000))?;
     let work = "a fire over an open connection, against an echo";
     let row = Row::ratio("G12.fire", work, &samples, fired, floor);
-    findings.rows.push(row.note("no goal: an echo does no work, and takes two switches between processes"));
+    findings.rows.push(row.at_most(1.2));
     let row = Row::ratio("G12.call", "a callback to the client, against a fire", &samples, called, fired);
     findings.rows.push(row.at_most(2.5));
     let row = Row::time("G12.time", "a fire over an open connection", &samples, fired);
