@@ -1,13 +1,11 @@
 //! Builds an engine from the command line.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use crosier::config::{Config, Loader, Problems};
 use crosier::{Builder, Catalog, Engine, Handler};
 use crosier_agent::agent::AgentHooks;
 use crosier_policy::{Closed, Fault, Loaded, Notices, Policy, Request};
-use crosier_serve::Borrower;
 
 use crate::agent::scopes;
 use crate::command::serve;
@@ -92,35 +90,25 @@ impl Hooks {
 
     /// Builds the engine of the policy in force.
     pub(crate) fn of(
-        loaded: Loaded,
-        request: &Request,
-        more: impl FnOnce(Builder) -> Builder,
-    ) -> Result<Self, Failed> {
-        let borrower = serve::borrower(&request.homes, &loaded.settings);
-        let mut hooks = loaded.layers.iter().flat_map(|(_, config)| &config.hooks);
-        if let Some(borrower) = &borrower
-            && hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
-        {
-            // The daemon answers while the engine is built.
-            borrower.greet();
-        }
-        Self::borrowing(loaded, request, borrower, more)
-    }
-
-    /// Like [`of`](Self::of), with the runner for Python hooks.
-    pub(crate) fn borrowing(
         mut loaded: Loaded,
         request: &Request,
-        borrower: Option<Arc<Borrower>>,
         more: impl FnOnce(Builder) -> Builder,
     ) -> Result<Self, Failed> {
+        let runner = serve::runner(&request.homes, &loaded.settings);
+        let mut hooks = loaded.layers.iter().flat_map(|(_, config)| &config.hooks);
+        if let Some(runner) = &runner
+            && hooks.any(|hook| matches!(hook.handler(), Handler::Python(_)))
+        {
+            // The daemon accepts the connection while the engine is built.
+            runner.connect_early();
+        }
         let switched_off = std::mem::take(&mut loaded.switched_off);
         let files = std::mem::take(&mut loaded.files);
         let is_logged = loaded.settings.log != Some(false);
         let variables = search_path::without_project(environment::all(), request, &loaded);
         let builder = loaded.builder().folder(&request.project).environment(variables).timing();
         let builder = more(lifeline::kill_hooks_on_death(builder));
-        let builder = borrower.into_iter().fold(builder, |builder, borrower| builder.python_runner(borrower));
+        let builder = runner.into_iter().fold(builder, |builder, runner| builder.python_runner(runner));
         let engine = build(builder)?;
         Ok(Self { engine, files, is_logged, switched_off })
     }

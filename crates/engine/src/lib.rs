@@ -59,8 +59,8 @@ pub use run::mechanism;
 pub use run::{BackgroundJob, Launcher, is_secret_or_loader};
 #[cfg(feature = "python")]
 pub use run::{
-    BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    WarmCall, WorkerInfo,
+    BegunCall, NotCompleted, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner,
+    PythonWorkers, WarmCall, WorkerInfo,
 };
 
 /// Runs the Rust code of the README and the guide as tests; a test of the command line runs the rest.

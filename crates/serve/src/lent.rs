@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use crosier::{Cwd, FailureKind, Json, NotHere, Pass, PythonCall, PythonResponse, PythonResult};
+use crosier::{Cwd, FailureKind, Json, NotCompleted, Pass, PythonCall, PythonResponse, PythonResult};
 use serde::{Serialize, Serializer};
 
 /// The parameters of `python.call`, without the event, which is JSON already.
@@ -101,8 +101,8 @@ fn shown(digest: &[u8; 32]) -> String {
 }
 
 /// The result of the call, as the engine takes it.
-pub(crate) fn result_of(result: &Json) -> Result<PythonResult, NotHere> {
-    let unclear = || NotHere::midway("the daemon sent an answer that is not valid");
+pub(crate) fn result_of(result: &Json) -> Result<PythonResult, NotCompleted> {
+    let unclear = || NotCompleted::midway("the daemon sent an answer that is not valid");
     let printed =
         result.get("stdout").and_then(|text| text.as_str().map(|text| text.into_owned().into_bytes()));
     let response = match (result.get("reply"), result.get("failure")) {

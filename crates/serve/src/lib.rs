@@ -43,7 +43,7 @@ mod stdio;
 mod updates;
 mod view;
 
-pub use client::Borrower;
+pub use client::DaemonRunner;
 pub use conversation::Conversation;
 pub use host::{ConfigLocation, ConfigSource, HookAnswer, HookRequest, Host, Loaded, Refused};
 pub use http::HttpAddress;

@@ -78,8 +78,8 @@ pub(crate) use stage::Stage;
 pub(crate) use stopping::StopSignal;
 #[cfg(feature = "python")]
 pub use worker::{
-    BegunCall, NotHere, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner, PythonWorkers,
-    WarmCall, WorkerInfo,
+    BegunCall, NotCompleted, PythonCall, PythonInfo, PythonResponse, PythonResult, PythonRunner,
+    PythonWorkers, WarmCall, WorkerInfo,
 };
 
 /// The result of running one hook.

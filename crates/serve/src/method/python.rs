@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use crosier::protocol::json;
 use crosier::protocol::ordered::Value;
 use crosier::{
-    Cwd, Json, Layer, NotHere, Pass, PythonCall, PythonResponse, PythonResult, PythonSources, PythonSpec,
-    PythonWorkers, WarmCall,
+    Cwd, Json, Layer, NotCompleted, Pass, PythonCall, PythonResponse, PythonResult, PythonSources,
+    PythonSpec, PythonWorkers, WarmCall,
 };
 
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -64,7 +64,7 @@ struct Call {
 }
 
 pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> bool {
-    let call = match read(&request) {
+    let call = match refused(connection).map_or_else(|| read(&request), Err) {
         Ok(call) => call,
         Err(error) => return connection.answer(request, Err(error)).await,
     };
@@ -104,6 +104,13 @@ pub(super) async fn begin(connection: &Arc<Connection>, request: Request) -> boo
     true
 }
 
+/// Why calls of this client are not run here: hooks would find less than in its own workers.
+fn refused(connection: &Connection) -> Option<RpcError> {
+    let how = connection.confinement.server_is_confined?;
+    let why = format!("this server is more confined than the client: {how}");
+    Some(RpcError::new(ErrorKind::Confined, why).with("begun", Json::from(json!(false))))
+}
+
 impl Call {
     fn python(&self, deadline: Option<Instant>) -> PythonCall<'_> {
         let mut python = PythonCall::new(&self.spec, &self.hook, self.event.text(), self.timeout);
@@ -129,8 +136,8 @@ impl Call {
     }
 }
 
-fn server_failed() -> NotHere {
-    NotHere { why: "the server failed".to_owned(), may_have_begun: true }
+fn server_failed() -> NotCompleted {
+    NotCompleted { why: "the server failed".to_owned(), may_have_begun: true }
 }
 
 /// Runs a call in place on a runtime thread, without handing it to the blocking pool: the caller waits for every
@@ -199,7 +206,7 @@ impl Pending {
         }
     }
 
-    fn answer(&self, permit: Option<OwnedSemaphorePermit>, called: Result<PythonResult, NotHere>) {
+    fn answer(&self, permit: Option<OwnedSemaphorePermit>, called: Result<PythonResult, NotCompleted>) {
         let before = std::mem::replace(&mut *self.state(), State::Answered);
         let kind = if before == State::Cancelled { ErrorKind::Cancelled } else { ErrorKind::Internal };
         self.connection.finish_request(&self.id);
@@ -207,8 +214,8 @@ impl Pending {
     }
 }
 
-fn result_of(called: Result<PythonResult, NotHere>, kind: ErrorKind) -> MethodResult {
-    called.map(answer).map_err(|NotHere { why, may_have_begun }| {
+fn result_of(called: Result<PythonResult, NotCompleted>, kind: ErrorKind) -> MethodResult {
+    called.map(answer).map_err(|NotCompleted { why, may_have_begun }| {
         RpcError::new(kind, why).with("begun", Json::from(json!(may_have_begun)))
     })
 }

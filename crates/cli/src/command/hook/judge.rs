@@ -10,7 +10,6 @@ use crosier::{Decision, Engine, Event, Outcome};
 use crosier_dialect::table::{Agent, AgentEvent};
 use crosier_dialect::{Answer, Call, PersonMessage, Read, Verdict, acts, closed, read};
 use crosier_policy::{Notices, SelfGuard, StateFolder};
-use crosier_serve::Borrower;
 
 use super::policy::{self, Policy};
 use super::{HookArgs, no_opinion, project, session, wiring};
@@ -22,13 +21,7 @@ use crate::{print, search_path};
 const WIRING: &str = "self-guard";
 
 impl HookArgs {
-    pub(super) fn judge(
-        &self,
-        agent: &'static Agent,
-        bytes: &[u8],
-        daemon: Option<Arc<Borrower>>,
-        entry: &mut Entry,
-    ) -> Answer {
+    pub(super) fn judge(&self, agent: &'static Agent, bytes: &[u8], entry: &mut Entry) -> Answer {
         let call = match read(agent, self.event.as_deref(), bytes, &crosier_dialect::catalog()) {
             Ok(Read::Call(call)) => call,
             Ok(Read::Repeated) => return no_opinion(agent),
@@ -97,7 +90,7 @@ impl HookArgs {
             let (decision, by) = (Some(Decision::Deny), WIRING.to_owned());
             return answer(Verdict { decision, reason, by, ..Verdict::default() }, &Notices::new());
         }
-        let (hooks, notices, closed) = match policy::in_force(&request, &folder, daemon) {
+        let (hooks, notices, closed) = match policy::in_force(&request, &folder) {
             Policy::Loaded(hooks, notices) => (hooks, notices, None),
             Policy::None(notices) => return answer(call.verdict(&[]), &notices),
             Policy::Closed(why, None) => return shut(entry, &why),

@@ -21,7 +21,7 @@ use clap::Args;
 use crosier_dialect::table::Agent;
 use crosier_dialect::{ALL, Answer, Read, closed, find};
 
-use super::{Run, serve};
+use super::Run;
 use crate::args::ConfigArgs;
 use crate::exit::{Exit, Result};
 use crate::logbook::Entry;
@@ -61,8 +61,6 @@ impl Run for HookArgs {
         if self.plugin && self.mistake.is_none() && self.agent == "opencode" {
             return self.print_plugin();
         }
-        // The daemon gets ready while the event and the policy are read.
-        let daemon = serve::greeted(&self.config.homes.find());
         let sent = input::read();
         let bytes = sent.as_deref().unwrap_or_default();
         let known = find(&self.agent);
@@ -75,7 +73,7 @@ impl Run for HookArgs {
                 self.closed(agent, bytes, &why, &mut entry)
             }
             (Some(_), Ok(bytes)) => {
-                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes, daemon, &mut entry)));
+                let judged = catch_unwind(AssertUnwindSafe(|| self.judge(agent, bytes, &mut entry)));
                 judged.unwrap_or_else(|_| self.closed(agent, bytes, "this is a bug in crosier", &mut entry))
             }
         };

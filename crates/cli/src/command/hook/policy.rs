@@ -1,9 +1,6 @@
 //! The policy in force for an event.
 
-use std::sync::Arc;
-
 use crosier_policy::{Notices, Policy as Found, Request, StateFolder};
-use crosier_serve::Borrower;
 
 use crate::command::fire::background;
 use crate::print;
@@ -25,14 +22,13 @@ pub(super) fn reason(why: &str) -> String {
     format!("crosier cannot decide: {why}")
 }
 
-/// Loads the policy. Its Python hooks borrow from this daemon, unless the configuration forbids it.
-pub(super) fn in_force(request: &Request, state: &StateFolder, daemon: Option<Arc<Borrower>>) -> Policy {
+/// Loads the policy.
+pub(super) fn in_force(request: &Request, state: &StateFolder) -> Policy {
     match crosier_policy::in_force_in(request, state) {
         Found::Loaded(mut loaded) => {
             let notices = std::mem::take(&mut loaded.notices);
             let launch = background::launcher(request);
-            let daemon = daemon.filter(|_| loaded.settings.daemon != Some(false));
-            match Hooks::borrowing(*loaded, request, daemon, |builder| builder.launcher(launch)) {
+            match Hooks::of(*loaded, request, |builder| builder.launcher(launch)) {
                 Ok(hooks) => Policy::Loaded(Box::new(hooks), notices),
                 Err(failed) => Policy::Closed(print::one_line(&failed.message), None),
             }

@@ -1,4 +1,4 @@
-//! `crosier hook` and `crosier fire` borrow warm workers from the daemon, and start it when none is running.
+//! `crosier hook` and `crosier fire` use the daemon's warm workers, and start it when none is running.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::DirBuilder;
@@ -10,25 +10,16 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use crosier::config::HostSettings;
-use crosier_serve::{Borrower, SocketPath, is_confined};
+use crosier_serve::{DaemonRunner, SocketPath, is_confined};
 
 use super::{VERSION, socket};
 use crate::homes::Homes;
 
 /// The runner that offers Python hooks to the daemon, if one may be used.
-pub(crate) fn borrower(homes: &Homes, settings: &HostSettings) -> Option<Arc<Borrower>> {
-    if settings.daemon == Some(false) { None } else { of_homes(homes) }
-}
-
-/// The same, before it is known whether the daemon may be used. If one runs, it is greeted, and answers while the policy
-/// is loaded. None runs unless Python hooks were called in the last minutes.
-pub(crate) fn greeted(homes: &Homes) -> Option<Arc<Borrower>> {
-    let borrower = of_homes(homes)?;
-    borrower.greet();
-    Some(borrower)
-}
-
-fn of_homes(homes: &Homes) -> Option<Arc<Borrower>> {
+pub(crate) fn runner(homes: &Homes, settings: &HostSettings) -> Option<Arc<DaemonRunner>> {
+    if settings.daemon == Some(false) {
+        return None;
+    }
     let (state, socket) = (homes.state.clone()?, socket(homes).ok()?);
     let (homes, at) = (homes.clone(), socket.clone());
     let start = move || {
@@ -37,7 +28,7 @@ fn of_homes(homes: &Homes) -> Option<Arc<Borrower>> {
             let _ = start(&at, &homes);
         }
     };
-    Some(Arc::new(Borrower::new(socket, state, VERSION).or_start(start)))
+    Some(Arc::new(DaemonRunner::new(socket, state, VERSION).or_start(start)))
 }
 
 /// Starts a detached daemon without waiting for it.

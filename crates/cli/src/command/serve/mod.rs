@@ -20,7 +20,7 @@ use crate::{environment, print};
 use host::Commands;
 use log_writer::LogWriter;
 
-pub(crate) use borrow::{borrower, greeted};
+pub(crate) use borrow::runner;
 pub(crate) use manage::Daemon;
 
 /// The version of this program, which is part of the socket's name.

@@ -18,7 +18,7 @@ use crate::registry::{Layer, Pass, PythonSources, PythonSpec};
 /// Runs the calls of python hooks outside the engine, in workers that are already started.
 ///
 /// Set with [`Builder::python_runner`](crate::Builder::python_runner). The engine offers every call to it
-/// first. If it returns [`NotHere`], the engine runs the hook in a worker of its own within the same
+/// first. If it returns [`NotCompleted`], the engine runs the hook in a worker of its own within the same
 /// deadline, with `CROSIER_ATTEMPT=2` in its environment if the hook may already have begun.
 pub trait PythonRunner: Send + Sync {
     /// Runs one call. It may block until the deadline, and must end early when one of the call's
@@ -26,7 +26,7 @@ pub trait PythonRunner: Send + Sync {
     ///
     /// # Errors
     /// Why the call was not completed.
-    fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere>;
+    fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotCompleted>;
 }
 
 impl std::fmt::Debug for dyn PythonRunner {
@@ -37,14 +37,14 @@ impl std::fmt::Debug for dyn PythonRunner {
 
 /// Why a [`PythonRunner`] did not complete a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotHere {
+pub struct NotCompleted {
     /// The reason, for logs.
     pub why: String,
     /// Whether code of the hook may have run.
     pub may_have_begun: bool,
 }
 
-impl NotHere {
+impl NotCompleted {
     /// No code of the hook was run.
     pub fn before(why: impl Into<String>) -> Self {
         Self { why: why.into(), may_have_begun: false }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crosier_protocol::Event;
 
-use super::borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
+use super::borrow::{NotCompleted, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use super::call::{CallError, CallLimits, CallStep, Cause};
 use super::interpreter::Setup;
 use super::pool::{Growth, Lease, Pool};
@@ -73,7 +73,7 @@ impl PythonWorkers {
     /// # Errors
     /// When too many workers are busy, none could be started, or it ended before it answered. The caller can then run
     /// the hook itself.
-    pub fn call_worker(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+    pub fn call_worker(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotCompleted> {
         answered(self.try_call(call, Growth::SoonOrElsewhere), call)
     }
 
@@ -201,7 +201,7 @@ impl PythonWorkers {
 #[non_exhaustive]
 pub enum WarmCall {
     /// The worker answered in time, or failed.
-    Answered(Result<PythonResult, NotHere>),
+    Answered(Result<PythonResult, NotCompleted>),
     /// It was begun, and is not answered yet.
     Begun(BegunCall),
     /// No worker is ready for it; nothing was done.
@@ -220,7 +220,7 @@ impl BegunCall {
     ///
     /// # Errors
     /// When the worker ended before it answered.
-    pub fn finish(mut self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+    pub fn finish(mut self, call: &PythonCall<'_>) -> Result<PythonResult, NotCompleted> {
         let limits = call.limits();
         let called = self.lease.connection.finish_call(self.id, &limits);
         answered(returned(self.lease, called, &limits), call)
@@ -239,13 +239,16 @@ fn returned(
 }
 
 /// The result for a caller that can run the hook itself.
-fn answered(called: Result<PythonResult, CallError>, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+fn answered(
+    called: Result<PythonResult, CallError>,
+    call: &PythonCall<'_>,
+) -> Result<PythonResult, NotCompleted> {
     called.or_else(|error| match error.cause {
         Cause::TimedOut => Ok(failed(error, call)),
         _ => {
             let may_have_begun = matches!(error.step, CallStep::Loading | CallStep::Calling);
             let why = error.into_failure(call.spec, call.timeout).detail;
-            Err(NotHere { why, may_have_begun })
+            Err(NotCompleted { why, may_have_begun })
         }
     })
 }
@@ -286,7 +289,7 @@ impl State {
 
 impl PythonRunner for PythonWorkers {
     /// A call from an engine in the same process. Errors become failures, as with the engine's own workers.
-    fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotHere> {
+    fn call(&self, call: &PythonCall<'_>) -> Result<PythonResult, NotCompleted> {
         Ok(self.try_call(call, Growth::Soon).unwrap_or_else(|error| failed(error, call)))
     }
 }

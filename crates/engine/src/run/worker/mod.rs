@@ -25,7 +25,7 @@ use super::notifier::ProcessOutput;
 use super::process::Stop;
 use super::{Resources, deadline_in, environment};
 use crate::registry::{Entry, PythonSpec};
-pub use borrow::{NotHere, PythonCall, PythonResponse, PythonResult, PythonRunner};
+pub use borrow::{NotCompleted, PythonCall, PythonResponse, PythonResult, PythonRunner};
 use call::{CallError, CallLimits, CallStep, Cause};
 pub use lend::{BegunCall, PythonWorkers, WarmCall, WorkerInfo};
 pub(super) use pool::Pools;
@@ -102,7 +102,7 @@ fn call(
                 *printed = result.printed;
                 return Ok(Ok(result.response.into()));
             }
-            Err(NotHere { why, may_have_begun }) => {
+            Err(NotCompleted { why, may_have_begun }) => {
                 tracing::debug!(hook = &*hook.name, why, may_have_begun, "not run by a borrowed worker");
                 if may_have_begun {
                     variables.push((environment::ATTEMPT.into(), "2".into()));
